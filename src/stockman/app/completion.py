@@ -57,7 +57,7 @@ def step_names(directory: Path) -> tuple[str, ...]:
     if not kept:
         return ()
     steps = json.loads(kept[-1].read_text("utf-8"))["plan"]["steps"]
-    return tuple(str(one["id"]) for one in steps)
+    return tuple(str(step["id"]) for step in steps)
 
 
 def stage_and_step_names(directory: Path) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ def run_names(directory: Path) -> tuple[str, ...]:
     """Names of the runs that are kept in a directory, the newest first; a bucket is not asked."""
     from stockman.app.runs.store import RUNS
 
-    return tuple(sorted(one.parent.name for one in (directory / RUNS).glob("*/plan.json"))[::-1])
+    return tuple(sorted(plan.parent.name for plan in (directory / RUNS).glob("*/plan.json"))[::-1])
 
 
 def preset_names() -> tuple[str, ...]:

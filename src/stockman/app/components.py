@@ -39,11 +39,11 @@ class CatalogEntry:
 
 def component_graph(directory: Path) -> tuple[GraphNode, ...]:
     """The components of a directory that are on."""
-    found = load_desired(directory)
-    if found.cluster is None:
+    desired = load_desired(directory)
+    if desired.cluster is None:
         return ()
     dialect: Dialect = "classic" if load_directory(directory).classic else "toml"
-    return graph_nodes(select_components(found, found.cluster, _NOTHING, dialect, Problems()))
+    return graph_nodes(select_components(desired, desired.cluster, _NOTHING, dialect, Problems()))
 
 
 def catalog_entry(name: str) -> CatalogEntry:

@@ -65,8 +65,8 @@ def explain_component(name: str) -> ComponentPage:
     from stockman.app.components import catalog_entry
     from stockman.catalog.explanation import component_page
 
-    found = catalog_entry(name)
-    return component_page(found.component, found.known)
+    entry = catalog_entry(name)
+    return component_page(entry.component, entry.known)
 
 
 def component_pages() -> tuple[ComponentPage, ...]:
@@ -78,18 +78,18 @@ def component_pages() -> tuple[ComponentPage, ...]:
 
 def _setting(name: str) -> Explanation | None:
     """A setting of a component, whose class only the catalog knows."""
-    parts = name.split(".")
-    if len(parts) < _SHORTEST_SETTING or parts[0] != "components" or parts[2] != "settings":
+    path = name.split(".")
+    if len(path) < _SHORTEST_SETTING or path[0] != "components" or path[2] != "settings":
         return None
     from stockman.catalog.explanation import settings_keys
     from stockman.catalog.registry import component, names
 
-    if parts[1] not in names():
+    if path[1] not in names():
         return None
-    keys = settings_keys(component(parts[1]))
+    keys = settings_keys(component(path[1]))
     for key in keys:
         if key.path == name:
-            inside = tuple(one for one in keys if one.path.startswith(f"{name}."))
+            inside = tuple(key for key in keys if key.path.startswith(f"{name}."))
             return Explanation(key=key, recursive=False, fields=inside)
     return None
 

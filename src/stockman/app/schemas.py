@@ -57,9 +57,13 @@ def _file_name(file: str) -> str:
 
 
 def _line(file: str, path: Path, directory: Path) -> str:
-    place = path.resolve()
+    resolved = path.resolve()
     base = directory.resolve()
-    name = f"./{place.relative_to(base).as_posix()}" if place.is_relative_to(base) else str(place)
+    name = (
+        f"./{resolved.relative_to(base).as_posix()}"
+        if resolved.is_relative_to(base)
+        else str(resolved)
+    )
     return f"#:schema {name}" if file == CLUSTER_TOML else f"# yaml-language-server: $schema={name}"
 
 

@@ -102,15 +102,15 @@ def version_tables() -> Tables:
         talos=compatibility.talos_lines(),
         kubernetes=tuple(
             KubernetesRow(
-                line=one.line,
-                newest=one.newest,
+                line=kubernetes_line.line,
+                newest=kubernetes_line.newest,
                 talos=tuple(
                     talos.line
                     for talos in compatibility.talos_lines()
-                    if talos.kubernetes[0] <= one.line <= talos.kubernetes[1]
+                    if talos.kubernetes[0] <= kubernetes_line.line <= talos.kubernetes[1]
                 ),
             )
-            for one in compatibility.kubernetes_lines()
+            for kubernetes_line in compatibility.kubernetes_lines()
         ),
         proxmox=compatibility.proxmox_lines(),
         components=component.all_component_facts(),
@@ -146,30 +146,33 @@ async def _report_online(pins: Pins) -> VersionsReport:
 
 def newest_stable(tags: Iterable[str]) -> Version | None:
     """The newest full version among tags, pre-releases and other names left out."""
-    found: list[Version] = []
+    versions: list[Version] = []
     for tag in tags:
         try:
             version = Version.parse(tag)
         except ValueError:
             continue
         if version.patch is not None and not version.pre:
-            found.append(version)
-    return max(found, default=None)
+            versions.append(version)
+    return max(versions, default=None)
 
 
 async def _ask(registry: Registry, known: Iterable[ComponentFacts]) -> Mapping[str, _Answer]:
-    places = asyncio.Semaphore(_AT_ONCE)
+    limit = asyncio.Semaphore(_AT_ONCE)
     async with asyncio.TaskGroup() as group:
         tasks = {
-            one.name: group.create_task(_answer(registry, one.repository, places)) for one in known
+            component_facts.name: group.create_task(
+                _answer(registry, component_facts.repository, limit)
+            )
+            for component_facts in known
         }
     return {name: task.result() for name, task in tasks.items()}
 
 
-async def _answer(registry: Registry, repository: str, places: asyncio.Semaphore) -> _Answer:
+async def _answer(registry: Registry, repository: str, limit: asyncio.Semaphore) -> _Answer:
     if not repository.startswith("oci://"):
         return _Answer(because="it has no chart in a registry that lists tags")
-    async with places:
+    async with limit:
         try:
             tags = await registry.tags(repository)
         except StockmanError as error:
@@ -193,9 +196,9 @@ def _talos(pins: Pins) -> VersionComparison:
 def _kubernetes(pins: Pins) -> VersionComparison:
     usable = None if pins.talos is None else compatibility.kubernetes_range(pins.talos)
     newest = max(
-        one.newest
-        for one in compatibility.kubernetes_lines()
-        if usable is None or usable[0] <= one.line <= usable[1]
+        kubernetes_line.newest
+        for kubernetes_line in compatibility.kubernetes_lines()
+        if usable is None or usable[0] <= kubernetes_line.line <= usable[1]
     )
     if pins.kubernetes is None:
         return _not_pinned("kubernetes", newest)

@@ -1,4 +1,4 @@
-"""What a cluster needs before Flux runs, taken from what was rendered."""
+"""Desired Kubernetes objects that must exist before Flux runs, taken from the rendered files."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ from stockman.steps.secret_ref import SecretRef
 _FLUX = "flux-instance"
 _GATEWAY = "gateway-api"
 _IMAGE_PULL_SECONDS = 300.0
-"""Seconds that a trial has at least: its image has to come first."""
+"""Minimum timeout of a smoke test, because its image must be pulled first."""
 
 
 def desired_kubernetes(cluster: Cluster, rendered: RenderedRepository) -> DesiredKubernetes:
-    """Charts, Secrets and definitions that come before Flux, in their order.
+    """Return charts, Secrets and definitions that are installed before Flux, in their order.
 
-    Nothing without Flux: somebody else brings what such a cluster has.
+    Empty without Flux: another tool installs the components then.
     """
-    by_name = {one.component.name: one for one in rendered.selection}
+    by_name = {selected.component.name: selected for selected in rendered.selection}
     if _FLUX not in by_name:
         return DesiredKubernetes(
             branch=cluster.repository.branch,
@@ -55,32 +55,34 @@ def desired_kubernetes(cluster: Cluster, rendered: RenderedRepository) -> Desire
             followed=(),
         )
     early = _charts_before_flux(rendered)
-    wanted = tuple(_chart(one, by_name, rendered.apps) for one in early)
+    charts_ = tuple(_chart(selected, by_name, rendered.apps) for selected in early)
     follows = by_name[_FLUX].component.trial_in(by_name[_FLUX].scene)
-    ours = {one.component for one in wanted}
+    ours = {selected.component for selected in charts_}
     return DesiredKubernetes(
         branch=cluster.repository.branch,
-        namespaces=tuple(_namespaces(rendered, {one.install.namespace for one in wanted})),
+        namespaces=tuple(
+            _namespaces(rendered, {selected.install.namespace for selected in charts_})
+        ),
         definitions=tuple(_definitions(by_name)),
         secrets=tuple(_bootstrap_secrets(rendered)),
-        charts=wanted,
+        charts=charts_,
         followed=_conditions(follows.until if follows is not None else ()),
         pending=tuple(_pending_tests(rendered)),
         others={
-            name: _conditions(one.component.conditions(one.scene))
-            for name, one in by_name.items()
+            name: _conditions(selected.component.conditions(selected.scene))
+            for name, selected in by_name.items()
             if name not in ours
         },
     )
 
 
 def _charts_before_flux(rendered: RenderedRepository) -> tuple[Chart, ...]:
-    """Charts of definitions first: what comes before Flux may hold objects of their kinds."""
-    phases = {one.component.name: one.component.phase for one in rendered.selection}
+    """Return charts with definitions first: later charts may contain objects of their kinds."""
+    phases = {selected.component.name: selected.component.phase for selected in rendered.selection}
     defining = tuple(
-        one
-        for one in all_charts(rendered.apps)
-        if one.is_main and phases.get(one.component) is Phase.DEFINITIONS
+        selected
+        for selected in all_charts(rendered.apps)
+        if selected.is_main and phases.get(selected.component) is Phase.DEFINITIONS
     )
     return (*defining, *charts_before_flux(rendered.selection, rendered.apps))
 
@@ -88,12 +90,12 @@ def _charts_before_flux(rendered: RenderedRepository) -> tuple[Chart, ...]:
 def _chart(
     chart: Chart, by_name: Mapping[str, SelectedComponent], apps: Iterable[OrderedApp]
 ) -> DesiredChart:
-    one = by_name[chart.component]
+    selected = by_name[chart.component]
     placed = next(
         app for app in apps if app.owner == chart.component and app.app.folder == chart.folder
     )
     values = _values(placed)
-    trial = one.component.trial_in(one.scene)
+    trial = selected.component.trial_in(selected.scene)
     return DesiredChart(
         component=chart.component,
         install=ChartInstall(
@@ -104,25 +106,25 @@ def _chart(
             version=chart.version,
             values=json.dumps(values, sort_keys=True, separators=(",", ":")),
         ),
-        conditions=_conditions(one.component.conditions(one.scene)),
+        conditions=_conditions(selected.component.conditions(selected.scene)),
         secrets=tuple(_secrets(placed)) if chart.component != _FLUX else (),
         config_maps=tuple(_config_maps(placed)),
         trial=_smoke_test(chart, trial)
-        if trial is not None and _is_tested_early(one, trial)
+        if trial is not None and _is_tested_early(selected, trial)
         else None,
     )
 
 
 def _objects(placed: OrderedApp, kind: str) -> Iterator[tuple[str, Object]]:
-    """Objects of a kind, with the file that each stands in."""
+    """Yield objects of a kind, each with the file that contains it."""
     for sheet in placed.app.sheets:
-        for one in sheet.objects:
-            if one.get("kind") == kind:
-                yield f"{placed.directory}/{sheet.name}", one
+        for content in sheet.objects:
+            if content.get("kind") == kind:
+                yield f"{placed.directory}/{sheet.name}", content
 
 
 def _spec(placed: OrderedApp) -> Object:
-    release = next(one for _, one in _objects(placed, "HelmRelease"))
+    release = next(content for _, content in _objects(placed, "HelmRelease"))
     spec = release["spec"]
     return spec if isinstance(spec, dict) else {}
 
@@ -132,30 +134,30 @@ def _values(placed: OrderedApp) -> object:
 
 
 def _release(placed: OrderedApp) -> str:
-    """The name under which Flux has it."""
-    release = next(one for _, one in _objects(placed, "HelmRelease"))
+    """Return the name of the chart's HelmRelease."""
+    release = next(content for _, content in _objects(placed, "HelmRelease"))
     name = _spec(placed).get("releaseName") or _metadata(release).get("name")
     return str(name)
 
 
 def _metadata(content: Object) -> Mapping[str, object]:
-    found = content.get("metadata")
-    return found if isinstance(found, dict) else {}
+    metadata = content.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def _secrets(placed: OrderedApp) -> Iterator[DesiredSecret]:
-    for file, one in _objects(placed, "Secret"):
-        yield _secret(file, one, placed.app.namespace)
+    for file, content in _objects(placed, "Secret"):
+        yield _secret(file, content, placed.app.namespace)
 
 
 def _secret(file: str, content: Object, namespace: str) -> DesiredSecret:
     texts = content.get("stringData")
-    given = texts if isinstance(texts, dict) else {}
+    fields = texts if isinstance(texts, dict) else {}
     entries = tuple(
         SecretEntry(
             key=str(key), value=SecretRef(place=f"sops:{file}#{format_path(('stringData', key))}")
         )
-        for key in given
+        for key in fields
     )
     metadata = _metadata(content)
     action = ApplySecret(
@@ -164,7 +166,7 @@ def _secret(file: str, content: Object, namespace: str) -> DesiredSecret:
         entries=entries,
         type=str(content.get("type", "")),
     )
-    return DesiredSecret(action=action, digests={str(k): _digest(v) for k, v in given.items()})
+    return DesiredSecret(action=action, digests={str(k): _digest(v) for k, v in fields.items()})
 
 
 def _digest(value: object) -> str:
@@ -172,18 +174,18 @@ def _digest(value: object) -> str:
 
 
 def _config_maps(placed: OrderedApp) -> Iterator[ApplyConfigMap]:
-    for _, one in _objects(placed, "ConfigMap"):
-        data = one.get("data")
+    for _, content in _objects(placed, "ConfigMap"):
+        data = content.get("data")
         texts = (
             {str(key): str(value) for key, value in data.items()} if isinstance(data, dict) else {}
         )
         yield ApplyConfigMap(
-            namespace=placed.app.namespace, name=str(_metadata(one).get("name")), data=texts
+            namespace=placed.app.namespace, name=str(_metadata(content).get("name")), data=texts
         )
 
 
 def _bootstrap_secrets(rendered: RenderedRepository) -> Iterator[DesiredSecret]:
-    """Those that lie in `bootstrap/`: the identity, and the key of the repository."""
+    """Return the Secrets in `bootstrap/`: the age identity and the key of the repository."""
     for file in rendered.tree:
         if file.path.startswith(f"{DIRECTORY}/") and isinstance(file.text, Secret):
             content = to_plain_data(read_yaml(file.path, file.text.reveal()))
@@ -191,8 +193,8 @@ def _bootstrap_secrets(rendered: RenderedRepository) -> Iterator[DesiredSecret]:
                 yield _secret(file.path, content, "flux-system")
 
 
-def _namespaces(rendered: RenderedRepository, wanted: set[str]) -> Iterator[ApplyNamespace]:
-    for name in sorted({*wanted, "flux-system"}):
+def _namespaces(rendered: RenderedRepository, names: set[str]) -> Iterator[ApplyNamespace]:
+    for name in sorted({*names, "flux-system"}):
         file = rendered.tree.get(f"kubernetes/apps/{name}/namespace.yaml")
         content = next(iter(file.documents or ()), None) if file is not None else None
         metadata = _metadata(content) if isinstance(content, dict) else {}
@@ -204,48 +206,52 @@ def _namespaces(rendered: RenderedRepository, wanted: set[str]) -> Iterator[Appl
 
 
 def _texts(value: object) -> dict[str, str]:
-    found = strip_comments(value)
-    return {str(key): str(text) for key, text in found.items()} if isinstance(found, dict) else {}
+    texts = strip_comments(value)
+    return {str(key): str(text) for key, text in texts.items()} if isinstance(texts, dict) else {}
 
 
 def _definitions(by_name: Mapping[str, SelectedComponent]) -> Iterator[InstallCrds]:
-    """Those that are at hand; another version is left to Flux, which fetches it."""
-    one = by_name.get(_GATEWAY)
-    if one is None:
+    """Return the bundled definitions; Flux fetches any other version itself."""
+    selected = by_name.get(_GATEWAY)
+    if selected is None:
         return
-    wish = one.scene.wish.version
-    version = f"v{wish}" if wish is not None else one.scene.known.app
+    desired_version = selected.scene.wish.version
+    version = f"v{desired_version}" if desired_version is not None else selected.scene.known.app
     if version in available_crd_versions(_GATEWAY):
         yield InstallCrds(bundle=_GATEWAY, version=version)
 
 
 def _pending_tests(rendered: RenderedRepository) -> Iterator[str]:
-    early = {one.component.name for one in rendered.selection if one.component.phase.before_flux}
+    early = {
+        selected.component.name
+        for selected in rendered.selection
+        if selected.component.phase.before_flux
+    }
     for placed in rendered.apps:
         if placed.owner in early and placed.app.pending:
             yield f"{placed.app.name} waits for {placed.app.pending}"
 
 
 def _conditions(conditions: Iterable[Condition]) -> tuple[ObjectCondition, ...]:
-    found = []
-    for one in conditions:
-        api_version, _, kind = one.kind.partition(" ")
-        found.append(
+    parsed = []
+    for condition in conditions:
+        api_version, _, kind = condition.kind.partition(" ")
+        parsed.append(
             ObjectCondition(
                 api_version=api_version,
                 kind=kind,
-                name=one.name,
-                expr=one.expr,
-                says=one.says,
-                namespace=one.namespace,
+                name=condition.name,
+                expr=condition.expr,
+                says=condition.says,
+                namespace=condition.namespace,
             )
         )
-    return tuple(found)
+    return tuple(parsed)
 
 
-def _is_tested_early(one: SelectedComponent, trial: SmokeTest) -> bool:
-    """Whether it is tried at once: all the rest stands on the network and on names."""
-    return bool(trial.objects) and one.component.phase in (Phase.NETWORK, Phase.DNS)
+def _is_tested_early(selected_component: SelectedComponent, trial: SmokeTest) -> bool:
+    """Whether its smoke test runs at once: everything else depends on the network and on DNS."""
+    return bool(trial.objects) and selected_component.component.phase in (Phase.NETWORK, Phase.DNS)
 
 
 def _smoke_test(chart: Chart, trial: SmokeTest) -> RunSmokeTest:

@@ -1,4 +1,4 @@
-"""Metrics in the text format of Prometheus."""
+"""Metrics in the Prometheus text format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stockman.model.record import record
 
 
 class MetricKind(Enum):
-    """What Prometheus takes a metric for."""
+    """Prometheus metric types."""
 
     GAUGE = "gauge"
     SUMMARY = "summary"
@@ -18,17 +18,17 @@ class MetricKind(Enum):
 
 @record
 class Sample:
-    """One value."""
+    """One value of a metric."""
 
     value: float
     labels: Mapping[str, str] = field(default_factory=dict)
     suffix: str = ""
-    """`_sum` or `_count`, of a summary."""
+    """`_sum` or `_count` of a summary."""
 
 
 @record
 class Metric:
-    """A metric with all of its values."""
+    """A metric with all of its samples."""
 
     name: str
     help: str
@@ -37,12 +37,12 @@ class Metric:
 
 
 def gauge(name: str, help_: str, *samples: Sample) -> Metric:
-    """A metric that goes up and down."""
+    """Return a gauge, a metric that can go up and down."""
     return Metric(name=name, help=help_, kind=MetricKind.GAUGE, samples=samples)
 
 
 def prometheus_text(metrics: Iterable[Metric]) -> str:
-    """Metrics as Prometheus reads them; one without values is left out."""
+    """Return metrics in the Prometheus text format, without those that have no samples."""
     return "".join(f"{line}\n" for metric in metrics for line in _lines(metric))
 
 

@@ -76,7 +76,7 @@ class Adoption:
 
     @property
     def unsafe(self) -> tuple[ExpectedChange, ...]:
-        return tuple(one for one in self.expected if not one.safe)
+        return tuple(change for change in self.expected if not change.safe)
 
     @property
     def is_smooth(self) -> bool:
@@ -88,43 +88,43 @@ class AdoptionFailed(Exception):
     """The cluster cannot be said in files; the problems say why."""
 
     def __init__(self, problems: Problems) -> None:
-        super().__init__("; ".join(one.what for one in problems.errors))
+        super().__init__("; ".join(error.what for error in problems.errors))
         self.problems = problems
 
 
 async def adopt_cluster(
-    doors: AdoptionClients, wish: AdoptionOptions, entropy: Entropy
+    clients: AdoptionClients, options: AdoptionOptions, entropy: Entropy
 ) -> Adoption:
     """Look at the cluster, and say it in files. Nothing is changed anywhere."""
-    sight = _region_labels(await observe_cluster(doors, "pve"))
+    cluster = _region_labels(await observe_cluster(clients, "pve"))
     problems = Problems()
-    machines = match_machines(sight, problems)
-    bundle = _read_bundle(sight, machines, problems)
+    machines = match_machines(cluster, problems)
+    bundle = _read_bundle(cluster, machines, problems)
     if bundle is None or problems.errors:
         raise AdoptionFailed(problems)
-    return await _Adoption(sight, machines, bundle, wish, problems).result(doors, entropy)
+    return await _Adoption(cluster, machines, bundle, options, problems).result(clients, entropy)
 
 
-def _region_labels(sight: RunningCluster) -> RunningCluster:
-    regions = {one.region for one in sight.kubernetes.nodes or ()} - {""}
-    state = sight.proxmox.state
+def _region_labels(cluster: RunningCluster) -> RunningCluster:
+    regions = {node.region for node in cluster.kubernetes.nodes or ()} - {""}
+    state = cluster.proxmox.state
     name = state.value.name if isinstance(state, Fact) else ""
     region = region_of(regions.pop() if len(regions) == 1 else "", name)
-    return replace(sight, proxmox=replace(sight.proxmox, name=region))
+    return replace(cluster, proxmox=replace(cluster.proxmox, name=region))
 
 
 def _read_bundle(
-    sight: RunningCluster, machines: tuple[MatchedMachine, ...], problems: Problems
+    cluster: RunningCluster, machines: tuple[MatchedMachine, ...], problems: Problems
 ) -> SecretsBundle | None:
-    controllers = [one.machine for one in machines if one.machine.is_controller]
+    controllers = [machine.machine for machine in machines if machine.machine.is_controller]
     if not controllers:
         if not problems.errors:
             problems.add(trouble.no_machine("Talos", "none of the machines is a controller"))
         return None
     first = controllers[0]
-    place = f"the machine configuration of {first.hostname}"
-    bundle = import_bundle(place, first.configuration, problems)
-    authority = sight.authority.strip()
+    origin = f"the machine configuration of {first.hostname}"
+    bundle = import_bundle(origin, first.configuration, problems)
+    authority = cluster.authority.strip()
     if bundle is not None and authority and bundle.certs.k8s.crt.strip() != authority:
         problems.add(trouble.other_authority())
     return bundle
@@ -133,45 +133,47 @@ def _read_bundle(
 class _Adoption:
     def __init__(
         self,
-        sight: RunningCluster,
+        cluster: RunningCluster,
         machines: tuple[MatchedMachine, ...],
         bundle: SecretsBundle,
-        wish: AdoptionOptions,
+        options: AdoptionOptions,
         problems: Problems,
     ) -> None:
-        self._sight = sight
+        self._sight = cluster
         self._machines = machines
         self._bundle = bundle
-        self._wish = wish
+        self._wish = options
         self._problems = problems
-        described = cluster_keys(sight, machines, wish.reached)
+        described = cluster_keys(cluster, machines, options.reached)
         self._keys = described.keys
         self._invented = described.invented
-        if wish.repository:
-            self._keys = {**self._keys, "repository": {"url": wish.repository}}
-            self._invented = tuple(one for one in self._invented if one != "repository.url")
+        if options.repository:
+            self._keys = {**self._keys, "repository": {"url": options.repository}}
+            self._invented = tuple(key for key in self._invented if key != "repository.url")
         self._keys |= extract_classes(self._nodes())
         self._guests = self._other_guests()
         self._observed: set[object] = set()
 
-    async def result(self, doors: AdoptionClients, entropy: Entropy) -> Adoption:
-        contract, found = self._closest()
+    async def result(self, clients: AdoptionClients, entropy: Entropy) -> Adoption:
+        contract, operations = self._closest()
         self._say(contract)
-        made = self._drafted(contract, found)
-        ahead = await self._ahead(made, doors, entropy)
+        draft = self._drafted(contract, operations)
+        ahead = await self._ahead(draft, clients, entropy)
         while troubled := self._troubled(ahead):
             self._observed |= troubled
-            made = self._drafted(contract, found)
-            ahead = await self._ahead(made, doors, entropy)
-        for one in ahead.unsafe:
-            self._problems.add(trouble.differs(one.node or one.stage.value, one.what, one.why))
+            draft = self._drafted(contract, operations)
+            ahead = await self._ahead(draft, clients, entropy)
+        for change in ahead.unsafe:
+            self._problems.add(
+                trouble.differs(change.node or change.stage.value, change.what, change.why)
+            )
         self._problems.extend(self._later(ahead.problems))
         return Adoption(
             cluster=str(self._owner),
-            draft=made,
+            draft=draft,
             bundle=self._bundle,
-            nodes=tuple(one.machine.hostname for one in self._machines),
-            guests=tuple(str(one["name"]) for one in self._guests),
+            nodes=tuple(change.machine.hostname for change in self._machines),
+            guests=tuple(str(change["name"]) for change in self._guests),
             invented=self._invented,
             reached=self._wish.reached,
             keys=self._sight.follows.keys,
@@ -189,13 +191,15 @@ class _Adoption:
     def _nodes(self) -> list[Keys]:
         talos = self._keys.get("talos")
         shares = isinstance(talos, dict) and "schematic_id" in talos
-        for one in self._machines:
-            for slot in loose_disks(one.config):
-                self._problems.add(trouble.loose_disk(one.machine.hostname, slot))
-        return [node_keys(self._sight, one, shares_schematic=shares) for one in self._machines]
+        for machine in self._machines:
+            for slot in loose_disks(machine.config):
+                self._problems.add(trouble.loose_disk(machine.machine.hostname, slot))
+        return [
+            node_keys(self._sight, machine, shares_schematic=shares) for machine in self._machines
+        ]
 
     def _other_guests(self) -> tuple[Keys, ...]:
-        nodes = frozenset(int(one.guest.vmid) for one in self._machines)
+        nodes = frozenset(int(machine.guest.vmid) for machine in self._machines)
         return guest_keys(self._sight.proxmox, str(self._owner), nodes, self._problems)
 
     def _whole(self, contract: Version) -> Keys:
@@ -203,7 +207,7 @@ class _Adoption:
         keys = {**self._keys, "talos": {**(talos if isinstance(talos, dict) else {})}}
         keys["talos"] = {**keys["talos"], "contract": contract.minor_text}  # type: ignore[dict-item]  # made above
         if self._guests:
-            keys["guests"] = [{**one, "manage": self._managed(one)} for one in self._guests]
+            keys["guests"] = [{**guest, "manage": self._managed(guest)} for guest in self._guests]
         return keys
 
     def _managed(self, guest: Keys) -> str:
@@ -213,8 +217,8 @@ class _Adoption:
     def _say(self, contract: Version) -> None:
         for name in unsupported_components(self._sight.kubernetes):
             self._problems.add(trouble.component(name))
-        made = draft_files(self._whole(contract), {})
-        for key in made.lost:
+        draft = draft_files(self._whole(contract), {})
+        for key in draft.lost:
             self._problems.add(trouble.lost_value(key))
 
     # --- machine configurations -------------------------------------------------------------
@@ -225,93 +229,97 @@ class _Adoption:
         for line in talos_lines():
             if line.line.line > self._sight.version.line:
                 continue
-            found = self._different(line.line)
-            if best is None or _size(found) <= _size(best[1]):
-                best = (line.line, found)
+            operations = self._different(line.line)
+            if best is None or _size(operations) <= _size(best[1]):
+                best = (line.line, operations)
         if best is None:
             raise ValueError("no contract for a version that is known")
         return best
 
     def _different(self, contract: Version) -> dict[str, tuple[Operation, ...]]:
-        made = draft_files(self._whole(contract), {})
-        configurations = self._configurations(made)
+        draft = draft_files(self._whole(contract), {})
+        configurations = self._configurations(draft)
         return {
-            one.machine.hostname: find_operations(
-                configurations[one.machine.hostname],
-                one.machine.configuration,
+            machine.machine.hostname: find_operations(
+                configurations[machine.machine.hostname],
+                machine.machine.configuration,
                 self._sight.minor,
             )
-            for one in self._machines
+            for machine in self._machines
         }
 
-    def _drafted(self, contract: Version, found: Mapping[str, tuple[Operation, ...]]) -> Draft:
+    def _drafted(self, contract: Version, operations: Mapping[str, tuple[Operation, ...]]) -> Draft:
         """Files with what is common said once, unless the machines would differ from it then."""
         controllers = frozenset(
-            one.machine.hostname for one in self._machines if one.machine.is_controller
+            machine.machine.hostname for machine in self._machines if machine.machine.is_controller
         )
         head = header(self._invented)
-        common = draft_files(self._whole(contract), group_by_level(found, controllers), head)
-        apart = draft_files(self._whole(contract), separate_by_node(found), head)
+        common = draft_files(self._whole(contract), group_by_level(operations, controllers), head)
+        apart = draft_files(self._whole(contract), separate_by_node(operations), head)
         return common if self._left(common) <= self._left(apart) else apart
 
-    def _left(self, made: Draft) -> int:
+    def _left(self, draft: Draft) -> int:
         """How many values still differ; more than there can be where patches do not apply."""
         try:
-            configurations = self._configurations(made)
+            configurations = self._configurations(draft)
         except PatchRefused:
             return 1 << 30
         return sum(
             len(
                 changed_paths(
-                    configuration_values(configurations[one.machine.hostname], self._sight.minor),
-                    one.machine.values,
+                    configuration_values(
+                        configurations[machine.machine.hostname], self._sight.minor
+                    ),
+                    machine.machine.values,
                 )
             )
-            for one in self._machines
+            for machine in self._machines
         )
 
-    def _configurations(self, made: Draft) -> dict[str, Secret]:
-        desired = self._desired(made)
-        assembly = made.assembly(desired, self._bundle)
+    def _configurations(self, draft: Draft) -> dict[str, Secret]:
+        desired = self._desired(draft)
+        assembly = draft.assembly(desired, self._bundle)
         return {str(node.name): assembly.of(node).text() for node in desired.nodes}
 
-    def _desired(self, made: Draft) -> Desired:
+    def _desired(self, draft: Draft) -> Desired:
         problems = Problems()
-        desired = made.desired(problems)
+        desired = draft.desired(problems)
         if desired is None:
             raise AdoptionFailed(problems)
         return desired
 
     # --- what a plan would say --------------------------------------------------------------
 
-    async def _ahead(self, made: Draft, doors: AdoptionClients, entropy: Entropy) -> ExpectedPlan:
-        desired = self._desired(made)
-        wishes = DesiredState(
+    async def _ahead(
+        self, draft: Draft, clients: AdoptionClients, entropy: Entropy
+    ) -> ExpectedPlan:
+        desired = self._desired(draft)
+        planning_input = DesiredState(
             desired=desired,
-            configurations=self._configurations(made),
+            configurations=self._configurations(draft),
             kubernetes=expected_kubernetes(desired, self._sight.follows.keys),
         )
-        return await expect_plan(wishes, doors, entropy)
+        return await expect_plan(planning_input, clients, entropy)
 
     def _later(self, problems: Problems) -> Iterator[Problem]:
         """What a plan would say; rights are only needed to carry it out."""
-        for one in problems:
-            if one.code != _LACKS:
-                yield one
+        for problem in problems:
+            if problem.code != _LACKS:
+                yield problem
             elif self._wish.reached.token_is_given:
-                yield replace(one, severity=Severity.WARNING)
+                yield replace(problem, severity=Severity.WARNING)
 
     def _troubled(self, ahead: ExpectedPlan) -> set[object]:
         """Guests that files do not say in full, and that are only watched therefore."""
-        full = {one["name"] for one in self._guests if self._managed(one) == "full"}
-        changed = {one.node for one in ahead.unsafe}
-        told = [one for one in ahead.problems if one.is_error]
+        full = {item["name"] for item in self._guests if self._managed(item) == "full"}
+        changed = {item.node for item in ahead.unsafe}
+        errors = [item for item in ahead.problems if item.is_error]
         return {
             name
             for name in full
-            if name in changed or any(mentions_guest(one, str(name)) for one in told)
+            if name in changed or any(mentions_guest(item, str(name)) for item in errors)
         }
 
 
-def _size(found: Mapping[str, tuple[Operation, ...]]) -> int:
-    return sum(len(every) for every in found.values())
+def _size(operations: Mapping[str, tuple[Operation, ...]]) -> int:
+    return sum(len(every) for every in operations.values())

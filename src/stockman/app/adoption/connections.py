@@ -56,16 +56,16 @@ async def open_clients(
 
     context = _current_context(clients.talosconfig)
     endpoint = endpoint_from_kubeconfig(clients.kubeconfig)
-    errand = clients.proxmox
-    servers = ProxmoxEndpoints(urls=(errand.url,), trust=errand.trust)
+    source = clients.proxmox
+    servers = ProxmoxEndpoints(urls=(source.url,), trust=source.trust)
     async with AsyncExitStack() as stack:
         proxmox = await stack.enter_async_context(
-            HttpProxmox(servers, credentials(errand.asker), clock)
+            HttpProxmox(servers, credentials(source.asker), clock)
         )
         talos = await stack.enter_async_context(GrpcTalos(TalosEndpoints.of(context)))
         kubernetes = await stack.enter_async_context(HttpKubernetes(endpoint, clock))
-        reached = await find_endpoints(errand, proxmox, await proxmox.cluster_state(), network)
-        doors = AdoptionClients(
+        reached = await find_endpoints(source, proxmox, await proxmox.cluster_state(), network)
+        adoption_clients = AdoptionClients(
             proxmox=proxmox,
             talos=talos,
             kubernetes=kubernetes,
@@ -73,7 +73,7 @@ async def open_clients(
             endpoints=context.endpoints,
             authority=endpoint.context.ca,
         )
-        yield doors, with_token(reached, errand.asker)
+        yield adoption_clients, with_token(reached, source.asker)
 
 
 def _current_context(path: Path) -> TalosContext:
@@ -85,10 +85,10 @@ def _current_context(path: Path) -> TalosContext:
             trouble.talosconfig(str(path), error.strerror or type(error).__name__)
         ) from None
     problems = Problems()
-    found = read_talosconfig(str(path), text, problems)
+    talosconfig = read_talosconfig(str(path), text, problems)
     for problem in problems.errors:
         raise Refused(problem)
-    context = found.contexts.get(found.context) if found is not None else None
+    context = talosconfig.contexts.get(talosconfig.context) if talosconfig is not None else None
     if context is None:
         raise Refused(trouble.talosconfig(str(path), "it has no current context"))
     return context

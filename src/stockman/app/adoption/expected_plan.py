@@ -76,8 +76,8 @@ def files_expected(cluster: str) -> tuple[ExpectedChange, ...]:
         (Stage.TALOS, f"kubeconfig of {cluster} is written", "it is not there yet"),
     )
     return tuple(
-        ExpectedChange(stage=stage, node="", what=what, why=why, safe=safe)
-        for stage, what, why in rows
+        ExpectedChange(stage=stage, node="", what=description, why=why, safe=safe)
+        for stage, description, why in rows
     )
 
 
@@ -90,36 +90,40 @@ class ExpectedPlan:
 
     @property
     def unsafe(self) -> tuple[ExpectedChange, ...]:
-        return tuple(one for one in self.expected if not one.safe)
+        return tuple(change for change in self.expected if not change.safe)
 
 
 async def expect_plan(
-    wishes: DesiredState, doors: AdoptionClients, entropy: Entropy
+    desired_state: DesiredState, clients: AdoptionClients, entropy: Entropy
 ) -> ExpectedPlan:
     """Plan with the doors that there are, as `stockman plan` does; nothing is changed."""
-    desired = wishes.desired
+    desired = desired_state.desired
     ports = Ports(
-        clock=doors.clock,
+        clock=clients.clock,
         entropy=entropy,
-        proxmox={str(one.region): doors.proxmox for one in desired.proxmox},
-        talos=doors.talos,
-        kubernetes=doors.kubernetes,
+        proxmox={str(cluster.region): clients.proxmox for cluster in desired.proxmox},
+        talos=clients.talos,
+        kubernetes=clients.kubernetes,
     )
-    seen = await observe(ObservationScope(desired=desired, kubernetes=wishes.kubernetes), ports)
-    found = compose_plan(wishes, seen, doors.clock.now())
-    machines = _MachineValues(wishes, seen.talos)
+    observed = await observe(
+        ObservationScope(desired=desired, kubernetes=desired_state.kubernetes), ports
+    )
+    composition = compose_plan(desired_state, observed, clients.clock.now())
+    machines = _MachineValues(desired_state, observed.talos)
     return ExpectedPlan(
-        expected=tuple(_expected_change(one, machines.reason(one)) for one in found.changes),
-        problems=found.problems,
+        expected=tuple(
+            _expected_change(cluster, machines.reason(cluster)) for cluster in composition.changes
+        ),
+        problems=composition.problems,
     )
 
 
 class _MachineValues:
     """Why changes are not noticed, told by what the machines have."""
 
-    def __init__(self, wishes: DesiredState, seen: ObservedTalos | None) -> None:
-        self._wish = DesiredTalos(desired=wishes.desired, configurations=wishes.configurations)
-        self._seen = seen
+    def __init__(self, desired: DesiredState, observed: ObservedTalos | None) -> None:
+        self._wish = DesiredTalos(desired=desired.desired, configurations=desired.configurations)
+        self._seen = observed
 
     def reason(self, change: Change) -> str:
         """Empty: something may notice it."""
@@ -155,30 +159,30 @@ class _MachineValues:
         if machine is None or machine.configuration is None or machine.version is None:
             return frozenset()
         minor = Version.parse(machine.version).minor_text
-        places = configuration_values(machine.configuration, minor).values
+        effective = configuration_values(machine.configuration, minor).values
         return frozenset(
             key
-            for key, place in SAFE_IF_CONFIGURED.items()
-            if any(place.fullmatch(path) for path in places)
+            for key, value_path in SAFE_IF_CONFIGURED.items()
+            if any(value_path.fullmatch(path) for path in effective)
         )
 
     def _of_machine(self, name: str) -> str:
-        node = next(one for one in self._wish.desired.nodes if str(one.name) == name)
-        seen = self._machine(name)
+        node = next(node for node in self._wish.desired.nodes if str(node.name) == name)
+        machine = self._machine(name)
         before, after = (
-            parse_both_configs(self._wish, node, seen) if seen is not None else (None, None)
+            parse_both_configs(self._wish, node, machine) if machine is not None else (None, None)
         )
         if before is None or after is None:
             return ""
         reasons = []
         for path in changed_paths(before, after):
-            said = (
+            texts = (
                 path == _SCHEDULING_KEY
                 and path not in before.values
                 and after.values[path] is False
             )
             known = (why for start, why in SAFE_PLACES.items() if path.startswith(start))
-            reasons.append(_ALREADY_IN_EFFECT if said else next(known, ""))
+            reasons.append(_ALREADY_IN_EFFECT if texts else next(known, ""))
         return _join_reasons(reasons)
 
 

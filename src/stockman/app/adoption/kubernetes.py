@@ -24,8 +24,8 @@ def expected_kubernetes(desired: Desired, keys: Mapping[str, Secret]) -> Desired
     flux = desired.components.get("flux-instance")
     if desired.cluster is None or flux is None or not flux.enabled:
         return None
-    wanted = without_references(desired, _NOT_KNOWN)
-    rendered = render_repository(wanted, _materials(keys), "classic", Problems())
+    settled_ = without_references(desired, _NOT_KNOWN)
+    rendered = render_repository(settled_, _materials(keys), "classic", Problems())
     return desired_kubernetes(desired.cluster, rendered)
 
 
@@ -42,7 +42,7 @@ def _materials(keys: Mapping[str, Secret]) -> InputFiles:
 def _identity(known: Secret | None) -> tuple[Secret, str]:
     """With its recipient; where there is none that can be read, one is made with the files."""
     try:
-        found = parse_identities(known.reveal(), AGE_KEY)[0] if known is not None else None
+        identity = parse_identities(known.reveal(), AGE_KEY)[0] if known is not None else None
     except StockmanError:
-        found = None
-    return (_NOT_KNOWN, "age1notknown") if found is None else (found.text, found.recipient)
+        identity = None
+    return (_NOT_KNOWN, "age1notknown") if identity is None else (identity.text, identity.recipient)

@@ -73,7 +73,7 @@ async def _keys(kubernetes: KubernetesClient) -> dict[str, Secret]:
 
     With others, what is encrypted so far would be lost, and the Git server had to be told anew.
     """
-    found: dict[str, Secret] = {}
+    keys: dict[str, Secret] = {}
     for file, name, key in _SECRETS:
         ref = ObjectRef(kind=SECRETS, name=name, namespace=_FLUX)
         try:
@@ -85,8 +85,8 @@ async def _keys(kubernetes: KubernetesClient) -> dict[str, Secret]:
         except ValueError:
             continue
         if plain:
-            found.setdefault(file, Secret(plain, resolved=True))
-    return found
+            keys.setdefault(file, Secret(plain, resolved=True))
+    return keys
 
 
 async def _list_objects(kubernetes: KubernetesClient, kind: ResourceKind) -> tuple[Object, ...]:
@@ -97,12 +97,12 @@ async def _list_objects(kubernetes: KubernetesClient, kind: ResourceKind) -> tup
 
 
 def _repository(instances: Iterable[Object], repositories: Iterable[Object]) -> tuple[str, str]:
-    for one in instances:
-        if url := text_at(one, "spec", "sync", "url"):
-            return url, _branch(text_at(one, "spec", "sync", "ref"))
-    for one in repositories:
-        if object_name(one) == _FLUX:
-            return text_at(one, "spec", "url"), text_at(one, "spec", "ref", "branch")
+    for instance in instances:
+        if url := text_at(instance, "spec", "sync", "url"):
+            return url, _branch(text_at(instance, "spec", "sync", "ref"))
+    for instance in repositories:
+        if object_name(instance) == _FLUX:
+            return text_at(instance, "spec", "url"), text_at(instance, "spec", "ref", "branch")
     return "", ""
 
 
@@ -111,15 +111,15 @@ def _branch(ref: str) -> str:
 
 
 def _service_addresses(objects: Iterable[Object]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for one in objects:
-        key = _KEYS.get(object_name(one), "")
-        address = text_at(one, "spec", "infrastructure", "annotations", _ADDRESSES) or text_at(
-            one, "metadata", "annotations", _ADDRESSES
+    addresses: dict[str, str] = {}
+    for service in objects:
+        key = _KEYS.get(object_name(service), "")
+        address = text_at(service, "spec", "infrastructure", "annotations", _ADDRESSES) or text_at(
+            service, "metadata", "annotations", _ADDRESSES
         )
         if key and address:
-            found.setdefault(key, address.partition(",")[0].strip())
-    return found
+            addresses.setdefault(key, address.partition(",")[0].strip())
+    return addresses
 
 
 _AT_ONCE = 16
@@ -139,78 +139,80 @@ class AdoptionClients:
     """PEM text of whom the kubeconfig believes. Empty: it names a file, or nobody."""
 
 
-async def observe_cluster(doors: AdoptionClients, region: str) -> RunningCluster:
+async def observe_cluster(clients: AdoptionClients, region: str) -> RunningCluster:
     """Everything that files are made from. Refuses where something that is needed is not told."""
-    seen = await observe_kubernetes(doors.kubernetes, doors.clock, KubernetesQuery())
-    if seen.nodes is None:
-        raise Refused(trouble.no_machine("Kubernetes", seen.unknown.get("nodes", "")))
+    kubernetes = await observe_kubernetes(clients.kubernetes, clients.clock, KubernetesQuery())
+    if kubernetes.nodes is None:
+        raise Refused(trouble.no_machine("Kubernetes", kubernetes.unknown.get("nodes", "")))
     proxmox = await observe_proxmox(
-        region, doors.proxmox, doors.clock, ProxmoxQuery(every_guest=True)
+        region, clients.proxmox, clients.clock, ProxmoxQuery(every_guest=True)
     )
     for unknown in proxmox.unknown_basics():
         raise Refused(unknown.problem)
-    addresses = await _addresses(doors, seen)
+    addresses = await _addresses(clients, kubernetes)
     room = asyncio.Semaphore(_AT_ONCE)
     async with asyncio.TaskGroup() as group:
         tasks = [
-            group.create_task(_observe_in_turn(doors.talos, room, name, address))
+            group.create_task(_observe_in_turn(clients.talos, room, name, address))
             for name, address in addresses.items()
         ]
-    found = [task.result() for task in tasks]
-    for one in found:
-        if isinstance(one, StockmanError):
-            raise one
-    machines = [one for one in found if isinstance(one, RunningMachine)]
-    check_versions(one.version for one in machines)
+    results = [task.result() for task in tasks]
+    for machine in results:
+        if isinstance(machine, StockmanError):
+            raise machine
+    machines = [machine for machine in results if isinstance(machine, RunningMachine)]
+    check_versions(machine.version for machine in machines)
     return RunningCluster(
         proxmox=proxmox,
         machines=tuple(sorted(machines, key=_order)),
-        kubernetes=seen,
-        follows=await observe_gitops(doors.kubernetes),
-        authority=doors.authority,
+        kubernetes=kubernetes,
+        follows=await observe_gitops(clients.kubernetes),
+        authority=clients.authority,
     )
 
 
-def check_versions(found: Iterable[Version]) -> None:
+def check_versions(versions: Iterable[Version]) -> None:
     """Refuse machines of several versions, or of one that nobody knows."""
-    different = sorted(set(found))
+    different = sorted(set(versions))
     if len(different) > 1:
-        raise Refused(trouble.mixed_versions([one.tagged for one in different]))
+        raise Refused(trouble.mixed_versions([version.tagged for version in different]))
     for version in different:
         if talos_line(version) is None:
             because = "its machine configurations may have fields that stockman cannot write"
             raise Refused(trouble.unknown_version(str(version), because))
 
 
-async def _addresses(doors: AdoptionClients, seen: ObservedKubernetes) -> dict[str, MachineAddress]:
+async def _addresses(
+    clients: AdoptionClients, observed: ObservedKubernetes
+) -> dict[str, MachineAddress]:
     """Machines by name: as Kubernetes has them, and whoever discovery knows besides."""
-    found = {
-        one.name: MachineAddress(address)
-        for one in seen.nodes or ()
-        for address in one.addresses[:1]
+    addresses = {
+        node.name: MachineAddress(address)
+        for node in observed.nodes or ()
+        for address in node.addresses[:1]
     }
-    known, heard = set(found), set[str]()
+    known, heard = set(addresses), set[str]()
     why = "the talosconfig names no endpoint"
-    for endpoint in doors.endpoints:
+    for endpoint in clients.endpoints:
         address = MachineAddress(endpoint.partition(":")[0])
         try:
-            for one in await doors.talos.neighbours(address):
-                heard.add(one.hostname)
-                own = next(filter(_is_ipv4, one.addresses), "")
+            for neighbour in await clients.talos.neighbours(address):
+                heard.add(neighbour.hostname)
+                own = next(filter(_is_ipv4, neighbour.addresses), "")
                 if own:
-                    found.setdefault(one.hostname, MachineAddress(own))
-            name = await doors.talos.hostname(address)
-        except StockmanError as no:
-            why = f"{no.problem.what}: {no.problem.why}"
+                    addresses.setdefault(neighbour.hostname, MachineAddress(own))
+            name = await clients.talos.hostname(address)
+        except StockmanError as error:
+            why = f"{error.problem.what}: {error.problem.why}"
             continue
         heard.add(name)
-        if name not in found and _is_ipv4(str(address)):
-            found[name] = address
+        if name not in addresses and _is_ipv4(str(address)):
+            addresses[name] = address
     if not heard:
         raise Refused(trouble.no_machine("talosconfig", why))
     if known and not known & heard:
         raise Refused(trouble.other_cluster(known, heard))
-    return found
+    return addresses
 
 
 async def _observe_in_turn(
@@ -219,10 +221,10 @@ async def _observe_in_turn(
     try:
         async with room:
             return await _observe_machine(talos, address)
-    except StockmanError as no:
-        if no.problem.code == trouble.VERSION:
-            return no
-        why = f"{no.problem.what}: {no.problem.why}"
+    except StockmanError as error:
+        if error.problem.code == trouble.VERSION:
+            return error
+        why = f"{error.problem.what}: {error.problem.why}"
         return NotFound(trouble.machine_unreachable(name, str(address), why))
 
 
@@ -231,7 +233,10 @@ async def _observe_machine(talos: Talos, address: MachineAddress) -> RunningMach
     check_versions((version.parsed,))
     configuration = await talos.machine_configuration(address)
     links, addresses = await talos.links(address), await talos.addresses(address)
-    own = next((one for one in addresses if one.address.partition("/")[0] == address), None)
+    own = next(
+        (candidate for candidate in addresses if candidate.address.partition("/")[0] == address),
+        None,
+    )
     return RunningMachine(
         hostname=await talos.hostname(address),
         address=address,
@@ -239,7 +244,7 @@ async def _observe_machine(talos: Talos, address: MachineAddress) -> RunningMach
         version=version.parsed,
         platform=version.platform,
         uuid=await talos.system_uuid(address),
-        macs=tuple(one.mac.lower() for one in network_cards(links)),
+        macs=tuple(candidate.mac.lower() for candidate in network_cards(links)),
         mac=_mac(links, own),
         schematic=str(await talos.schematic(address) or ""),
         system_disk=await talos.system_disk(address) or "",
@@ -250,11 +255,11 @@ async def _observe_machine(talos: Talos, address: MachineAddress) -> RunningMach
 
 def _mac(links: Iterable[Link], own: LinkAddress | None) -> str:
     """Of the card that has an address, or of the only one; VLANs have the address of theirs."""
-    known = {one.name: one.mac.lower() for one in links}
-    real = [one.mac.lower() for one in network_cards(links)]
-    found = known.get(own.link, "") if own is not None else ""
-    if found in real:
-        return found
+    known = {link.name: link.mac.lower() for link in links}
+    real = [network_card.mac.lower() for network_card in network_cards(links)]
+    mac = known.get(own.link, "") if own is not None else ""
+    if mac in real:
+        return mac
     return real[0] if len(real) == 1 else ""
 
 

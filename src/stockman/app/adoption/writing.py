@@ -35,7 +35,7 @@ class AdoptionResult:
 
     @property
     def complete(self) -> bool:
-        return all(one.state != "refused" for one in self.files)
+        return all(file.state != "refused" for file in self.files)
 
 
 def refuse_existing(directory: Path) -> None:
@@ -46,7 +46,7 @@ def refuse_existing(directory: Path) -> None:
 
 
 def write_adoption(
-    adoption: Adoption, directory: Path, doors: InitContext, *, dry_run: bool = False
+    adoption: Adoption, directory: Path, context: InitContext, *, dry_run: bool = False
 ) -> AdoptionResult:
     """Write everything; keys for encryption are made as `stockman init` makes them."""
     refuse_existing(directory)
@@ -57,28 +57,30 @@ def write_adoption(
         if files.path_exists(directory / name):
             raise Conflict(trouble.exists(directory / name))
     bundle = adoption.bundle
-    making = replace(doors, make_bundle=lambda *_: bundle, keys=adoption.keys)
-    wish = InitOptions(
+    making = replace(context, make_bundle=lambda *_: bundle, keys=adoption.keys)
+    init_options = InitOptions(
         directory=directory,
         preset="",
         dialect="classic",
         drafted=DraftFiles(texts=adoption.draft.texts, beside=extra),
     )
-    started = init_directory(wish, making, dry_run=dry_run)
+    started = init_directory(init_options, making, dry_run=dry_run)
     try:
-        sealed = tuple(_encrypt_bundle(directory, adoption, doors, dry_run=dry_run))
+        sealed = tuple(_encrypt_bundle(directory, adoption, context, dry_run=dry_run))
     except OSError as error:
         why = error.strerror or type(error).__name__
-        place = str(error.filename or directory)
-        raise StockmanError(problems.unwritable(place, why)) from None
+        failed_path = str(error.filename or directory)
+        raise StockmanError(problems.unwritable(failed_path, why)) from None
     return AdoptionResult(files=(*started.files, *sealed), problems=started.problems)
 
 
 def _encrypt_bundle(
-    directory: Path, adoption: Adoption, doors: InitContext, *, dry_run: bool
+    directory: Path, adoption: Adoption, context: InitContext, *, dry_run: bool
 ) -> Iterator[StartedFile]:
     if adoption.draft.secrets and not dry_run:
-        store = SecretStore(directory, find_keyring(directory, {}), {}, doors.clock, doors.entropy)
+        store = SecretStore(
+            directory, find_keyring(directory, {}), {}, context.clock, context.entropy
+        )
         for name, text in adoption.draft.secrets.items():
             store.create(name, text.reveal().encode())
     for name in adoption.draft.secrets:

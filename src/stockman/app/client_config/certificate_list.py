@@ -53,11 +53,11 @@ class _CertificateReader:
         self._bundle_opened = False
 
     def made(self, keyring: Keyring) -> CertificateList:
-        found = [*self._bundle(keyring), *self._talosconfigs(), *self._kubeconfig()]
-        for one in found:
-            self._judge(one)
+        certificates = [*self._bundle(keyring), *self._talosconfigs(), *self._kubeconfig()]
+        for certificate in certificates:
+            self._judge(certificate)
         return CertificateList(
-            certificates=tuple(found),
+            certificates=tuple(certificates),
             problems=tuple(self._problems),
             not_read=tuple(self._not_read),
         )
@@ -125,7 +125,7 @@ class _CertificateReader:
     ) -> ListedCertificate:
         held = lifetime(name, certificate, self._now)
         is_client = kind == "client"
-        ours = any(is_issued_by(pem, one) for one in self._authorities.values())
+        ours = any(is_issued_by(pem, authority) for authority in self._authorities.values())
         return ListedCertificate(
             file=file,
             name=name,
@@ -141,26 +141,26 @@ class _CertificateReader:
             renew=_renewal(file) if is_client else _ROTATE,
         )
 
-    def _judge(self, one: ListedCertificate) -> None:
-        end = f"{one.ends:%Y-%m-%d}"
-        name = f"{one.name} in {one.file}"
-        match one.standing:
+    def _judge(self, certificate: ListedCertificate) -> None:
+        end = f"{certificate.ends:%Y-%m-%d}"
+        name = f"{certificate.name} in {certificate.file}"
+        match certificate.standing:
             case CertificateState.ENDED:
                 self._problems.error(
                     "certificate.expired",
                     f"the certificate of {name} has expired",
                     why=f"it held until {end}; nobody accepts it any more",
-                    fix=one.renew,
-                    at=one.file,
+                    fix=certificate.renew,
+                    at=certificate.file,
                 )
             case CertificateState.DUE:
                 self._problems.warn(
                     "certificate.due",
-                    f"the certificate of {name} ends in {max(one.days_left, 0)} days",
+                    f"the certificate of {name} ends in {max(certificate.days_left, 0)} days",
                     why=f"it holds until {end}, and is renewed {RENEWAL_MARGIN // _DAY} days"
                     " before, or in the last third of a shorter life",
-                    fix=one.renew,
-                    at=one.file,
+                    fix=certificate.renew,
+                    at=certificate.file,
                 )
             case CertificateState.EARLY:
                 self._problems.warn(
@@ -169,13 +169,13 @@ class _CertificateReader:
                     why="it starts in the future: the clock of this machine, or of the one that"
                     " made it, is wrong",
                     fix="set the clock right; if that was the other one, make it anew",
-                    at=one.file,
+                    at=certificate.file,
                 )
 
     def _places(self, variable: str, usual: tuple[str, ...]) -> list[Path]:
-        here = self._directory
-        paths = [here / name for name in usual]
-        paths.append(files.client_file_path(here, variable, self._environment, usual[0]))
+        directory = self._directory
+        paths = [directory / name for name in usual]
+        paths.append(files.client_file_path(directory, variable, self._environment, usual[0]))
         once = {path.resolve(): path for path in reversed(paths)}
         return [path for path in reversed(once.values()) if path.exists()]
 

@@ -61,8 +61,8 @@ class ClientFile:
 
 def desired_cluster(directory: Path) -> tuple[Desired, Cluster]:
     """What the files ask for; refuses where they ask for no cluster."""
-    found = load_desired(directory)
-    if found.cluster is None:
+    desired = load_desired(directory)
+    if desired.cluster is None:
         raise Refused(
             Problem(
                 code="client.no-cluster",
@@ -71,7 +71,7 @@ def desired_cluster(directory: Path) -> tuple[Desired, Cluster]:
                 fix="write the cluster and its nodes, or name another directory with `-C`",
             )
         )
-    return found, found.cluster
+    return desired, desired.cluster
 
 
 def client_file_path(
@@ -81,11 +81,11 @@ def client_file_path(
 
     What programs keep in `.stockman` is theirs: `stockman lab env` names files there, too.
     """
-    told = environment.get(variable, "")
-    if told and not told.count(":"):
-        path, here = (directory / told).absolute(), directory.resolve()
+    named = environment.get(variable, "")
+    if named and not named.count(":"):
+        path, root = (directory / named).absolute(), directory.resolve()
         real = path.resolve()
-        if real.is_relative_to(here) and not real.is_relative_to(here / _OF_PROGRAMS):
+        if real.is_relative_to(root) and not real.is_relative_to(root / _OF_PROGRAMS):
             return path
     return directory / usual
 
@@ -124,7 +124,7 @@ def restrict_mode(path: Path, shown: str) -> bool:
 def refuse_exposed(path: Path, shown: str) -> None:
     """Refuse a place from where others would get the file through git."""
     target = path.resolve()
-    above = next(one for one in target.parents if one.is_dir())
+    above = next(parent for parent in target.parents if parent.is_dir())
     if LocalGitProbe(above).exposure(str(target.relative_to(above))) == "tracked":
         raise Refused(
             Problem(
@@ -140,8 +140,8 @@ def refuse_exposed(path: Path, shown: str) -> None:
 
 def shown_name(path: Path, directory: Path) -> str:
     """A file as the user knows it: relative to the workspace where it is inside."""
-    here, there = directory.absolute(), path.absolute()
-    return str(there.relative_to(here)) if there.is_relative_to(here) else str(path)
+    root, target = directory.absolute(), path.absolute()
+    return str(target.relative_to(root)) if target.is_relative_to(root) else str(path)
 
 
 def _unusable(shown: str, why: str) -> Problem:
@@ -167,13 +167,13 @@ def _unwritable(shown: str, why: str) -> Problem:
 _DAY = timedelta(days=1)
 
 
-def issuer(bundle: SecretsBundle, cluster: Cluster, doors: ClientFileContext) -> ClientIssuer:
+def issuer(bundle: SecretsBundle, cluster: Cluster, context: ClientFileContext) -> ClientIssuer:
     """Who makes certificates now; the contract decides which roles there are."""
     return ClientIssuer(
         bundle=bundle,
         talos=cluster.talos.contract,
-        now=doors.clock.now(),
-        random_bytes=doors.entropy.random_bytes,
+        now=context.clock.now(),
+        random_bytes=context.entropy.random_bytes,
     )
 
 

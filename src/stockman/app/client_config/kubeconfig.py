@@ -41,22 +41,24 @@ class KubeconfigOptions:
     renew: bool = False
 
 
-def write_kubeconfig(wish: KubeconfigOptions, doors: ClientFileContext) -> ClientFile:
+def write_kubeconfig(options: KubeconfigOptions, context: ClientFileContext) -> ClientFile:
     """Bring the file up to date; a certificate that still serves stays, as all else does."""
-    path = wish.merge or files.client_file_path(wish.directory, VARIABLE, doors.environment, FILE)
-    shown = files.shown_name(path, wish.directory)
+    path = options.merge or files.client_file_path(
+        options.directory, VARIABLE, context.environment, FILE
+    )
+    shown = files.shown_name(path, options.directory)
     files.refuse_exposed(path, shown)
-    made = _merge_kubeconfig(shown, files.read_client_file(path, shown), wish, doors)
-    ends, left = remaining_days(made.crt, doors.clock.now())
+    merged = _merge_kubeconfig(shown, files.read_client_file(path, shown), options, context)
+    ends, left = remaining_days(merged.crt, context.clock.now())
     closed = False
-    if made.state == "unchanged":
+    if merged.state == "unchanged":
         closed = files.restrict_mode(path, shown)
     else:
-        files.write_client_file(path, shown, made.text, doors.entropy)
+        files.write_client_file(path, shown, merged.text, context.entropy)
     return ClientFile(
         file=shown,
-        state=made.state,
-        context=made.name,
+        state=merged.state,
+        context=merged.name,
         roles=(KUBERNETES_ADMINS,),
         ends=ends,
         days_left=left,
@@ -64,20 +66,20 @@ def write_kubeconfig(wish: KubeconfigOptions, doors: ClientFileContext) -> Clien
     )
 
 
-def new_kubeconfig(wish: KubeconfigOptions, doors: ClientFileContext) -> Secret:
+def new_kubeconfig(options: KubeconfigOptions, context: ClientFileContext) -> Secret:
     """The text of a new file, which is written nowhere."""
-    return _merge_kubeconfig(FILE, Secret(""), wish, doors).text
+    return _merge_kubeconfig(FILE, Secret(""), options, context).text
 
 
 def _merge_kubeconfig(
-    shown: str, old: Secret, wish: KubeconfigOptions, doors: ClientFileContext
+    shown: str, old: Secret, options: KubeconfigOptions, context: ClientFileContext
 ) -> KubeconfigUpdate:
-    _, cluster = files.desired_cluster(wish.directory)
-    bundle = open_bundle(wish.directory, doors.keyring)
+    _, cluster = files.desired_cluster(options.directory)
+    bundle = open_bundle(options.directory, context.keyring)
     authority = bundle.certs.k8s.crt
-    now = doors.clock.now()
-    lifetime = lifetime_below(authority, "k8s", wish.lifetime, now)
-    make = partial(issuer(bundle, cluster, doors).kubernetes_admin, lifetime)
+    now = context.clock.now()
+    lifetime = lifetime_below(authority, "k8s", options.lifetime, now)
+    make = partial(issuer(bundle, cluster, context).kubernetes_admin, lifetime)
     admin = DesiredAdmin(
         cluster=cluster.name,
         endpoint=f"https://{cluster.kubernetes.api_addr}:{_PORT}",
@@ -86,7 +88,7 @@ def _merge_kubeconfig(
             organizations=(KUBERNETES_ADMINS,),
             common_name=KUBERNETES_ADMIN,
         ),
-        renew=wish.renew,
-        shared=wish.merge is not None,
+        renew=options.renew,
+        shared=options.merge is not None,
     )
     return update_kubeconfig(shown, old, admin, now, make)

@@ -58,69 +58,69 @@ class TalosconfigOptions:
     renew: bool = False
 
 
-def write_talosconfig(wish: TalosconfigOptions, doors: ClientFileContext) -> ClientFile:
+def write_talosconfig(options: TalosconfigOptions, tools: ClientFileContext) -> ClientFile:
     """Bring the file up to date; a certificate that still serves stays."""
-    path = wish.merge or files.client_file_path(
-        wish.directory, VARIABLE, doors.environment, FILES[dialect_of(wish.directory)]
+    path = options.merge or files.client_file_path(
+        options.directory, VARIABLE, tools.environment, FILES[dialect_of(options.directory)]
     )
-    shown = files.shown_name(path, wish.directory)
+    shown = files.shown_name(path, options.directory)
     files.refuse_exposed(path, shown)
     old = _read(path, shown)
-    made = _merge_talosconfig(old, wish, doors)
-    context = made.config.contexts[made.name]
-    ends, left = remaining_days(context.crt, doors.clock.now())
+    merged = _merge_talosconfig(old, options, tools)
+    context = merged.config.contexts[merged.name]
+    ends, left = remaining_days(context.crt, tools.clock.now())
     closed = False
-    if made.state == "unchanged":
+    if merged.state == "unchanged":
         closed = files.restrict_mode(path, shown)
     else:
-        files.write_client_file(path, shown, talosconfig_text(made.config), doors.entropy)
+        files.write_client_file(path, shown, talosconfig_text(merged.config), tools.entropy)
     return ClientFile(
         file=shown,
-        state=made.state,
-        context=made.name,
-        roles=tuple(sorted(role.value for role in wish.roles)),
+        state=merged.state,
+        context=merged.name,
+        roles=tuple(sorted(role.value for role in options.roles)),
         ends=ends,
         days_left=left,
         closed=closed,
     )
 
 
-def new_talosconfig(wish: TalosconfigOptions, doors: ClientFileContext) -> Secret:
+def new_talosconfig(options: TalosconfigOptions, context: ClientFileContext) -> Secret:
     """The text of a new file, which is written nowhere."""
-    return talosconfig_text(_merge_talosconfig(Talosconfig(), wish, doors).config)
+    return talosconfig_text(_merge_talosconfig(Talosconfig(), options, context).config)
 
 
 def _merge_talosconfig(
-    old: Talosconfig, wish: TalosconfigOptions, doors: ClientFileContext
+    old: Talosconfig, options: TalosconfigOptions, context: ClientFileContext
 ) -> TalosconfigUpdate:
-    wanted, cluster = files.desired_cluster(wish.directory)
-    roles = organizations(wish.roles, cluster.talos.contract)
-    bundle = open_bundle(wish.directory, doors.keyring)
+    desired, cluster = files.desired_cluster(options.directory)
+    roles = organizations(options.roles, cluster.talos.contract)
+    bundle = open_bundle(options.directory, context.keyring)
     authority = bundle.certs.os.crt
-    now = doors.clock.now()
-    lifetime = lifetime_below(authority, "os", wish.lifetime, now)
-    make = partial(issuer(bundle, cluster, doors).talos_client, wish.roles, lifetime)
+    now = context.clock.now()
+    lifetime = lifetime_below(authority, "os", options.lifetime, now)
+    make = partial(issuer(bundle, cluster, context).talos_client, options.roles, lifetime)
     client = DesiredContext(
         name=cluster.name,
         required=CertificateRequirements(authority=authority, organizations=roles),
-        endpoints=_addresses(wanted, "controllers"),
-        nodes=_addresses(wanted, wish.targets),
-        renew=wish.renew,
-        shared=wish.merge is not None,
+        endpoints=_addresses(desired, "controllers"),
+        nodes=_addresses(desired, options.targets),
+        renew=options.renew,
+        shared=options.merge is not None,
     )
     return update_talosconfig(old, client, now, make)
 
 
-def _addresses(wanted: Desired, targets: Targets) -> tuple[str, ...]:
+def _addresses(desired: Desired, targets: Targets) -> tuple[str, ...]:
     if targets == "none":
         return ()
-    nodes = (node for node in wanted.nodes if targets == "all" or node.is_controller)
+    nodes = (node for node in desired.nodes if targets == "all" or node.is_controller)
     return tuple(str(node.address.ip) for node in nodes)
 
 
 def _read(path: Path, shown: str) -> Talosconfig:
     problems = Problems()
-    found = read_talosconfig(shown, files.read_client_file(path, shown), problems)
+    talosconfig = read_talosconfig(shown, files.read_client_file(path, shown), problems)
     for problem in problems.errors:
         raise Refused(problem)
-    return found or Talosconfig()
+    return talosconfig or Talosconfig()

@@ -121,8 +121,8 @@ def unwritten_files(conversion: Conversion) -> tuple[ConvertedFile, ...]:
 
 def leftover_files(conversion: Conversion, out: Path) -> tuple[str, ...]:
     """Files of the other dialect in a directory, which would describe the cluster a second time."""
-    other: Dialect = "toml" if conversion.to == "classic" else "classic"
-    return tuple(name for name in _FILES_OF[other] if path_exists(out / name))
+    dialect: Dialect = "toml" if conversion.to == "classic" else "classic"
+    return tuple(name for name in _FILES_OF[dialect] if path_exists(out / name))
 
 
 def _state(path: Path, text: str) -> FileState:
@@ -135,21 +135,21 @@ def _state(path: Path, text: str) -> FileState:
 def _contents(source: Path, form: SourceFormat | None) -> dict[str, bytes]:
     """The files that a source consists of, by name."""
     if source.is_dir():
-        found = read_directory(source)
-        if form in ("vm", "terraform") or not found:
+        contents = read_directory(source)
+        if form in ("vm", "terraform") or not contents:
             raise NotFound(trouble.no_source(source))
         return (
-            found
+            contents
             if form is None
             else {
                 name: content
-                for name, content in found.items()
+                for name, content in contents.items()
                 if name in _FILES_OF[_dialect(form)]
             }
         )
     if source.name in _FILES_OF["classic"] and form in (None, "classic"):
-        found = read_directory(source.parent)
-        return {name: found[name] for name in _FILES_OF["classic"] if name in found}
+        contents = read_directory(source.parent)
+        return {name: contents[name] for name in _FILES_OF["classic"] if name in contents}
     return {source.name: _read(source)}
 
 

@@ -31,17 +31,19 @@ class TakeoverOptions:
     platform: Platform = "nocloud"
 
 
-def take_over(source: Path, form: SourceFormat, to: Dialect, wishes: TakeoverOptions) -> Conversion:
+def take_over(
+    source: Path, form: SourceFormat, to: Dialect, options: TakeoverOptions
+) -> Conversion:
     """The cluster of a directory in one of our dialects, not yet written anywhere."""
     directory = source.parent if source.is_file() else source
     name = TALCONFIG if form == "talhelper" else TOPF
     if not (directory / name).is_file():
         raise NotFound(trouble.no_tool(directory, name))
     result = adopt_cluster(
-        _read_foreign(directory, form, wishes),
+        _read_foreign(directory, form, options),
         to_toml=to == "toml",
-        values={_path(key): _value(key, value) for key, value in wishes.keys.items()},
-        platform=wishes.platform,
+        values={_path(key): _value(key, value) for key, value in options.keys.items()},
+        platform=options.platform,
     )
     # No lines are shown beside problems: every file here may hold secrets.
     return Conversion(
@@ -49,10 +51,10 @@ def take_over(source: Path, form: SourceFormat, to: Dialect, wishes: TakeoverOpt
     )
 
 
-def _read_foreign(directory: Path, form: SourceFormat, wishes: TakeoverOptions) -> ForeignCluster:
+def _read_foreign(directory: Path, form: SourceFormat, options: TakeoverOptions) -> ForeignCluster:
     read = _reader(directory)
     if form == "talhelper":
-        return read_talhelper_directory(read, Variables(values=wishes.variables))
+        return read_talhelper_directory(read, Variables(values=options.variables))
     return read_topf_directory(read, lambda under: _list_files(directory, under))
 
 
@@ -88,14 +90,14 @@ def _reader(directory: Path) -> ReadFile:
 
 def _list_files(directory: Path, under: str) -> list[str]:
     """Files below a directory, in the order in which Go walks them."""
-    found: list[str] = []
+    names: list[str] = []
     try:
-        entries = sorted((directory / under).iterdir(), key=lambda one: one.name)
+        entries = sorted((directory / under).iterdir(), key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
         raise StockmanError(trouble.unreadable(directory / under, error)) from None
     for entry in entries:
         name = f"{under}/{entry.name}"
-        found += _list_files(directory, name) if entry.is_dir() else [name]
-    return found
+        names += _list_files(directory, name) if entry.is_dir() else [name]
+    return names

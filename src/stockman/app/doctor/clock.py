@@ -29,7 +29,7 @@ def servers(scene: CheckInput) -> Iterator[Question]:
 @check("machine.clock")
 def offset(scene: CheckInput) -> Iterator[Question]:
     """The clock of this machine agrees with others."""
-    webs = tuple(one for one in scene.servers if one.web or one.tls)
+    webs = tuple(server for server in scene.servers if server.web or server.tls)
     yield Question(subject="clock", ask=partial(_compare_clocks, time_servers(scene.estate), webs))
 
 
@@ -49,13 +49,15 @@ async def _compare_clocks(
     import asyncio
 
     async with asyncio.TaskGroup() as group:
-        by_ntp = [group.create_task(_result_or_none(network.ntp_clock(one))) for one in servers]
-        by_web = [
-            group.create_task(_result_or_none(network.http_clock(one.door, tls=one.tls)))
-            for one in webs
+        by_ntp = [
+            group.create_task(_result_or_none(network.ntp_clock(server))) for server in servers
         ]
-    exact = [told for task in by_ntp if (told := task.result()) is not None]
-    rough = [told for task in by_web if (told := task.result()) is not None]
+        by_web = [
+            group.create_task(_result_or_none(network.http_clock(server.door, tls=server.tls)))
+            for server in webs
+        ]
+    exact = [offset_ for task in by_ntp if (offset_ := task.result()) is not None]
+    rough = [offset_ for task in by_web if (offset_ := task.result()) is not None]
     return (
         _assess_offsets(exact, "time servers") if exact else _assess_offsets(rough, "web servers"),
     )
@@ -70,22 +72,22 @@ def _assess_offsets(aheads: list[float], whose: str) -> CheckResult:
         )
     ahead = statistics.median(aheads)
     count = len(aheads)
-    seen = (
+    summary = (
         f"{_describe_offset(ahead)}, by {count} {whose.removesuffix('s') if count == 1 else whose}"
     )
     if max(aheads) - min(aheads) > _TOO_FAR:
         spread = length(max(aheads) - min(aheads))
         return warn("clock", f"{whose} disagree by {spread}", f"ask others; {_SET}")
     if abs(ahead) > _TOO_FAR:
-        return fail("clock", seen, _SET)
+        return fail("clock", summary, _SET)
     if abs(ahead) > _NOTICEABLE:
-        return warn("clock", seen, _SET)
-    return ok("clock", seen)
+        return warn("clock", summary, _SET)
+    return ok("clock", summary)
 
 
-async def _result_or_none(asked: Coroutine[Any, Any, float]) -> float | None:
+async def _result_or_none(request: Coroutine[Any, Any, float]) -> float | None:
     try:
-        return await asked
+        return await request
     except NoAnswer:
         return None
 

@@ -58,15 +58,15 @@ def diagnose(
     directory: Path, *, offline: bool = False, listen: ProgressCallback = lambda _: None
 ) -> DoctorReport:
     """Look at everything that stockman depends on when it works in a directory."""
-    seen = run_local_checks(build_check_input(directory), CHECKS)
+    results = run_local_checks(build_check_input(directory), CHECKS)
     if offline:
-        return report_offline(seen)
+        return report_offline(results)
     import asyncio
 
     from stockman.adapters.network import SocketNetwork
 
-    listen(sum(isinstance(one, Question) for _, one in seen))
-    return asyncio.run(run_network_checks(seen, SocketNetwork()))
+    listen(sum(isinstance(item, Question) for _, item in results))
+    return asyncio.run(run_network_checks(results, SocketNetwork()))
 
 
 def build_check_input(directory: Path) -> CheckInput:
@@ -108,55 +108,56 @@ def _proxmox(directory: Path, loaded: LoadedConfig, trouble: Sequence[Problem]) 
         return {}
     right = not any(problem.is_error for problem in trouble)
     desired = resolve(loaded) if right and loaded.complete else None
-    found = regions(directory, loaded.estate, desired, os.environ)
-    return {"desired": desired, "regions": found}
+    clusters = regions(directory, loaded.estate, desired, os.environ)
+    return {"desired": desired, "regions": clusters}
 
 
 def run_local_checks(scene: CheckInput, checks: Iterable[Check]) -> NamedResults:
     """What checks find without the network, and what they would ask it."""
-    return [(one.name, found) for one in checks for found in one.look(scene)]
+    return [(check.name, result) for check in checks for result in check.look(scene)]
 
 
-def report_offline(seen: NamedResults) -> DoctorReport:
+def report_offline(results: NamedResults) -> DoctorReport:
     """The report without the network: what would be asked is skipped, a line for each check."""
     findings = (
         replace(finding, check=name)
-        for name, items in groupby(seen, key=lambda pair: pair[0])
-        for finding in _skip_question([one for _, one in items])
+        for name, items in groupby(results, key=lambda pair: pair[0])
+        for finding in _skip_question([item for _, item in items])
     )
     return DoctorReport(findings=tuple(findings))
 
 
 async def run_network_checks(
-    seen: NamedResults, network: Network, patience: float = TIMEOUT
+    results: NamedResults, network: Network, patience: float = TIMEOUT
 ) -> DoctorReport:
     """The report once every question is answered, or given up."""
     import asyncio
 
     async with asyncio.TaskGroup() as group:
         tasks = [
-            (name, group.create_task(_run_question(one, network, patience))) for name, one in seen
+            (name, group.create_task(_run_question(item, network, patience)))
+            for name, item in results
         ]
-    findings = (replace(one, check=name) for name, task in tasks for one in task.result())
+    findings = (replace(item, check=name) for name, task in tasks for item in task.result())
     return DoctorReport(findings=tuple(findings))
 
 
 async def _run_question(
-    one: CheckResult | Question, network: Network, patience: float
+    result: CheckResult | Question, network: Network, patience: float
 ) -> tuple[CheckResult, ...]:
     import asyncio
 
-    if isinstance(one, CheckResult):
-        return (one,)
+    if isinstance(result, CheckResult):
+        return (result,)
     try:
         async with asyncio.timeout(patience):
-            return tuple(await one.ask(network))
+            return tuple(await result.ask(network))
     except TimeoutError:
-        return (unknown(one.subject, f"no answer within {patience:g} s", "run it again"),)
+        return (unknown(result.subject, f"no answer within {patience:g} s", "run it again"),)
 
 
 def _skip_question(yielded: Sequence[CheckResult | Question]) -> Iterator[CheckResult]:
-    yield from (one for one in yielded if isinstance(one, CheckResult))
-    subjects = [one.subject for one in yielded if isinstance(one, Question)]
+    yield from (result for result in yielded if isinstance(result, CheckResult))
+    subjects = [result.subject for result in yielded if isinstance(result, Question)]
     if subjects:
         yield skip(", ".join(subjects), "not asked")

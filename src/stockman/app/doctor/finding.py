@@ -51,7 +51,9 @@ class DoctorReport:
             CheckStatus.SKIP,
             CheckStatus.OK,
         )
-        counts = {status: sum(one.status is status for one in self.findings) for status in order}
+        counts = {
+            status: sum(finding.status is status for finding in self.findings) for status in order
+        }
         return {status: count for status, count in counts.items() if count}
 
     @property
@@ -64,21 +66,21 @@ class DoctorReport:
         return CheckStatus.FAIL in self.counts or (strict and CheckStatus.WARN in self.counts)
 
 
-def ok(subject: str, seen: str) -> CheckResult:
-    return CheckResult(subject=subject, status=CheckStatus.OK, seen=seen)
+def ok(subject: str, summary: str) -> CheckResult:
+    return CheckResult(subject=subject, status=CheckStatus.OK, seen=summary)
 
 
-def warn(subject: str, seen: str, fix: str) -> CheckResult:
-    return CheckResult(subject=subject, status=CheckStatus.WARN, seen=seen, fix=fix)
+def warn(subject: str, summary: str, fix: str) -> CheckResult:
+    return CheckResult(subject=subject, status=CheckStatus.WARN, seen=summary, fix=fix)
 
 
-def fail(subject: str, seen: str, fix: str) -> CheckResult:
-    return CheckResult(subject=subject, status=CheckStatus.FAIL, seen=seen, fix=fix)
+def fail(subject: str, summary: str, fix: str) -> CheckResult:
+    return CheckResult(subject=subject, status=CheckStatus.FAIL, seen=summary, fix=fix)
 
 
-def unknown(subject: str, seen: str, fix: str) -> CheckResult:
-    return CheckResult(subject=subject, status=CheckStatus.UNKNOWN, seen=seen, fix=fix)
+def unknown(subject: str, summary: str, fix: str) -> CheckResult:
+    return CheckResult(subject=subject, status=CheckStatus.UNKNOWN, seen=summary, fix=fix)
 
 
-def skip(subject: str, seen: str) -> CheckResult:
-    return CheckResult(subject=subject, status=CheckStatus.SKIP, seen=seen)
+def skip(subject: str, summary: str) -> CheckResult:
+    return CheckResult(subject=subject, status=CheckStatus.SKIP, seen=summary)

@@ -22,27 +22,27 @@ class GitAddress(NamedTuple):
     def __str__(self) -> str:
         return f"{self.host}/{self.path}"
 
-    def is_same(self, other: GitAddress) -> bool:
+    def is_same(self, second: GitAddress) -> bool:
         """Whether both name one repository, however it is reached."""
-        ours, theirs = ((one.host.lower(), one.path.lower()) for one in (self, other))
+        ours, theirs = ((address.host.lower(), address.path.lower()) for address in (self, second))
         return ours == theirs
 
 
 def git_address(text: str) -> GitAddress | None:
     """An address taken apart; None: it is a place on this machine, or none that git knows."""
     if "://" not in text:
-        found = _SCP_LIKE.fullmatch(text)
-        return found and GitAddress(found[1].strip("[]"), 22, _path(found[2]), False)
+        match = _SCP_LIKE.fullmatch(text)
+        return match and GitAddress(match[1].strip("[]"), 22, _path(match[2]), False)
     try:
-        parts = urlsplit(text)
-        host, port = parts.hostname, parts.port or _PORTS.get(parts.scheme)
+        url = urlsplit(text)
+        host, port = url.hostname, url.port or _PORTS.get(url.scheme)
     except ValueError:
         return None
     if not host or port is None:
         return None
-    by_web = parts.scheme in ("http", "https")
-    secret = parts.password is not None or (by_web and parts.username is not None)
-    return GitAddress(host, port, _path(parts.path), secret)
+    by_web = url.scheme in ("http", "https")
+    secret = url.password is not None or (by_web and url.username is not None)
+    return GitAddress(host, port, _path(url.path), secret)
 
 
 def _path(text: str) -> str:

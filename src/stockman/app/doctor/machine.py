@@ -23,13 +23,13 @@ def python(scene: CheckInput) -> Iterator[CheckResult]:
 @check("machine.encoding")
 def encoding(scene: CheckInput) -> Iterator[CheckResult]:
     """The terminal takes every character."""
-    told = scene.machine.encoding()
-    if told.replace("_", "-") in ("utf-8", "utf8"):
-        yield ok("output", told)
+    name = scene.machine.encoding()
+    if name.replace("_", "-") in ("utf-8", "utf8"):
+        yield ok("output", name)
     else:
         yield warn(
             "output",
-            f"its encoding is {told}, so some characters are written as escapes",
+            f"its encoding is {name}, so some characters are written as escapes",
             "use a UTF-8 locale: `export LC_ALL=C.UTF-8`",
         )
 
@@ -38,23 +38,23 @@ def encoding(scene: CheckInput) -> Iterator[CheckResult]:
 def disk(scene: CheckInput) -> Iterator[CheckResult]:
     """There is room for files, here and for temporary ones."""
     temporary = scene.machine.temporary()
-    for subject, place in (
+    for subject, path in (
         ("this directory", scene.directory),
         (f"temporary files ({temporary})", temporary),
     ):
-        room = scene.machine.room(place)
+        room = scene.machine.room(path)
         if room is None:
-            yield unknown(subject, "the system does not tell its room", f"see `df {place}`")
+            yield unknown(subject, "the system does not tell its room", f"see `df {path}`")
             continue
-        seen = f"{_describe_size(room.free)} free"
+        summary = f"{_describe_size(room.free)} free"
         if not room.writable:
-            yield fail(subject, "it may not be written", f"see `ls -ld {place}`")
+            yield fail(subject, "it may not be written", f"see `ls -ld {path}`")
         elif room.free < _TOO_LITTLE:
-            yield fail(subject, seen, f"make room: at least {_describe_size(_LITTLE)}")
+            yield fail(subject, summary, f"make room: at least {_describe_size(_LITTLE)}")
         elif room.free < _LITTLE:
-            yield warn(subject, seen, f"make room: {_describe_size(_LITTLE)} are enough")
+            yield warn(subject, summary, f"make room: {_describe_size(_LITTLE)} are enough")
         else:
-            yield ok(subject, seen)
+            yield ok(subject, summary)
 
 
 @check("machine.date")

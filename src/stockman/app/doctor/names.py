@@ -21,8 +21,12 @@ def host_names(scene: CheckInput) -> Iterator[CheckResult | Question]:
             "servers", "not known, as the configuration cannot be read", "see `config.files`"
         )
     servers = scene.servers
-    needed = {one.door.host for one in servers if one.needed and not _uses_proxy(scene, one)}
-    for host in dict.fromkeys((*(one.door.host for one in servers), *time_servers(scene.estate))):
+    needed = {
+        server.door.host for server in servers if server.needed and not _uses_proxy(scene, server)
+    }
+    for host in dict.fromkeys(
+        (*(server.door.host for server in servers), *time_servers(scene.estate))
+    ):
         if not _is_address(host):
             yield Question(subject=host, ask=partial(_addresses, host, host in needed))
 
@@ -37,11 +41,11 @@ def lookups(scene: CheckInput) -> Iterator[Question]:
 
 async def _addresses(host: str, needed: bool, network: Network) -> tuple[CheckResult, ...]:
     try:
-        found = await network.resolve(host)
+        addresses = await network.resolve(host)
     except NoAnswer as none:
         report = fail if needed else warn
         return (report(host, str(none), f"check the name, or look at `getent hosts {host}`"),)
-    return (ok(host, ", ".join(found)),)
+    return (ok(host, ", ".join(addresses)),)
 
 
 async def _answers(server: str, key: str, network: Network) -> tuple[CheckResult, ...]:

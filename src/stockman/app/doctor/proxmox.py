@@ -59,25 +59,23 @@ def clock(scene: CheckInput) -> Iterator[Question]:
     yield from questions(scene, _clocks)
 
 
-async def _version(
-    scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
-) -> Iterable[CheckResult]:
-    told = await pve.version()
+async def _version(scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient) -> Iterable[CheckResult]:
+    answer = await pve.version()
     try:
-        fit = proxmox_compatibility(told.parsed)
+        fit = proxmox_compatibility(answer.parsed)
     except ValueError:
         fix = "see on the host what `pveversion` says"
-        return (unknown(region.subject, f"its version {told.version!r} cannot be read", fix),)
-    seen = f"Proxmox VE {told.version}"
+        return (unknown(region.subject, f"its version {answer.version!r} cannot be read", fix),)
+    summary = f"Proxmox VE {answer.version}"
     match fit.verdict:
         case Verdict.OK:
-            return (ok(region.subject, seen),)
+            return (ok(region.subject, summary),)
         case Verdict.NEWER:
             return (
-                warn(region.subject, f"{seen}: {fit.because}", "see whether stockman is newer"),
+                warn(region.subject, f"{summary}: {fit.because}", "see whether stockman is newer"),
             )
         case _:
-            return (fail(region.subject, f"{seen}: {fit.because}", "upgrade the hosts"),)
+            return (fail(region.subject, f"{summary}: {fit.because}", "upgrade the hosts"),)
 
 
 async def _hosts(
@@ -90,19 +88,19 @@ async def _hosts(
     elif not state.quorate:
         fix = "bring back enough hosts: `pvecm status` tells"
         findings.append(fail(region.subject, "the cluster has no quorum", fix))
-    seen = {one.host: one.status for one in (await pve.resources()).hosts}
+    states = {host.host: host.status for host in (await pve.resources()).hosts}
     for host in sorted(host_requirements(scene.desired, region.cluster).hosts):
         subject = f"host {host}"
-        status = seen.get(HostName(host))
+        status = states.get(HostName(host))
         if status is None:
-            known = ", ".join(sorted(seen)) or "none"
+            known = ", ".join(sorted(states)) or "none"
             fix = f"write a host that there is: {known}"
             findings.append(fail(subject, f"{region.subject} has no such host", fix))
         elif status != "online":
             findings.append(warn(subject, f"it is {status}", "look at the host"))
         else:
             findings.append(ok(subject, "it is online"))
-    return findings or (ok(region.subject, f"{len(seen)} hosts"),)
+    return findings or (ok(region.subject, f"{len(states)} hosts"),)
 
 
 async def _storages(
@@ -110,31 +108,34 @@ async def _storages(
 ) -> Iterable[CheckResult]:
     needed = host_requirements(scene.desired, region.cluster).storages
     storages = (await pve.resources()).storages
-    seen = {(str(one.host), str(one.storage)): one for one in storages}
+    by_name = {(str(storage.host), str(storage.storage)): storage for storage in storages}
     return [
-        _assess_storage(host, storage, content, seen.get((host, storage)))
+        _assess_storage(host, storage, content, by_name.get((host, storage)))
         for host, storage, content in sorted(needed)
     ] or (skip(region.subject, "no machine needs a storage yet"),)
 
 
 def _assess_storage(
-    host: str, storage: str, content: str, seen: StorageSummary | None
+    host: str, storage: str, content: str, storage_summary: StorageSummary | None
 ) -> CheckResult:
     subject = f"storage {storage} on {host}"
-    if seen is None:
+    if storage_summary is None:
         return fail(
             subject,
             "there is none, or the token may not see it",
             f"check the name, the nodes of the storage, and Datastore.Audit on /storage/{storage}",
         )
-    if content not in seen.content:
-        held = ", ".join(sorted(seen.content))
+    if content not in storage_summary.content:
+        held = ", ".join(sorted(storage_summary.content))
         fix = f"add {content} to its content: Datacenter, Storage, {storage}"
         return fail(subject, f"it is for {held}, not for {content}", fix)
-    if seen.status != "available":
-        return warn(subject, f"it is {seen.status}", "look at the storage on the host")
-    if seen.size and seen.used is not None:
-        return ok(subject, f"{(seen.size - seen.used) / 2**30:.0f} GiB free, for {content}")
+    if storage_summary.status != "available":
+        return warn(subject, f"it is {storage_summary.status}", "look at the storage on the host")
+    if storage_summary.size and storage_summary.used is not None:
+        return ok(
+            subject,
+            f"{(storage_summary.size - storage_summary.used) / 2**30:.0f} GiB free, for {content}",
+        )
     return ok(subject, f"for {content}")
 
 
@@ -155,15 +156,15 @@ async def _bridges_of(pve: ProxmoxClient, host: str, names: list[str]) -> list[C
     network = await result_or_reason(pve.host_network(HostName(host)))
     if isinstance(network, StockmanError):
         return [unknown(f"bridges of {host}", network.problem.what, network.problem.fix)]
-    seen = {one.name: one for one in network.interfaces if one.is_bridge}
+    bridges = {interface.name: interface for interface in network.interfaces if interface.is_bridge}
     findings = []
     for name in names:
-        subject, found = f"bridge {name} on {host}", seen.get(name)
-        if found is None:
-            there = ", ".join(sorted(seen)) or "none that the token may see"
-            fix = f"make the bridge, or write one that there is: {there}"
+        subject, bridge = f"bridge {name} on {host}", bridges.get(name)
+        if bridge is None:
+            known = ", ".join(sorted(bridges)) or "none that the token may see"
+            fix = f"make the bridge, or write one that there is: {known}"
             findings.append(fail(subject, "there is none", fix))
-        elif not found.active:
+        elif not bridge.active:
             findings.append(warn(subject, "it is not up", "apply the network configuration"))
         else:
             findings.append(ok(subject, "it is up"))
@@ -176,40 +177,42 @@ async def _replication(
     jobs = await pve.replication_jobs()
     if not jobs:
         return (skip(region.subject, "nothing is replicated"),)
-    where = {one.vmid: one.host for one in (await pve.resources()).guests}
+    where = {guest.vmid: guest.host for guest in (await pve.resources()).guests}
     hosts = sorted({where[job.guest] for job in jobs if job.guest in where})
-    states = {one.id: one for host in hosts for one in await pve.replication_states(host)}
-    failing = [one for one in states.values() if one.failures]
+    states = {
+        replication_state.id: replication_state
+        for host in hosts
+        for replication_state in await pve.replication_states(host)
+    }
+    failing = [state for state in states.values() if state.failures]
     if failing:
         return [
             warn(
-                f"replication {one.id} to {one.target}",
-                f"it failed {one.failures} times in a row: {one.error or 'no reason is told'}",
+                f"replication {state.id} to {state.target}",
+                f"it failed {state.failures} times in a row: {state.error or 'no reason is told'}",
                 "see `pvesr status` on its host; copies on the target are old meanwhile",
             )
-            for one in failing
+            for state in failing
         ]
     return (ok(region.subject, f"{len(jobs)} jobs of replication, none fails"),)
 
 
-async def _clocks(
-    scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
-) -> Iterable[CheckResult]:
-    seen = [one.host for one in (await pve.resources()).hosts if one.status == "online"]
-    return [await _clock_of(scene, pve, host) for host in seen]
+async def _clocks(scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient) -> Iterable[CheckResult]:
+    clocks = [host.host for host in (await pve.resources()).hosts if host.status == "online"]
+    return [await _clock_of(scene, pve, host) for host in clocks]
 
 
 async def _clock_of(scene: CheckInput, pve: ProxmoxClient, host: HostName) -> CheckResult:
     subject = f"clock of {host}"
-    told = await result_or_reason(pve.host_time(host))
-    if isinstance(told, StockmanError):
-        return unknown(subject, told.problem.what, told.problem.fix)
-    off = abs((told - scene.clock.now()).total_seconds())
-    seen = f"it differs from this machine's by {length(off)}"
+    answer = await result_or_reason(pve.host_time(host))
+    if isinstance(answer, StockmanError):
+        return unknown(subject, answer.problem.what, answer.problem.fix)
+    off = abs((answer - scene.clock.now()).total_seconds())
+    summary = f"it differs from this machine's by {length(off)}"
     fix = "keep both set: `timedatectl set-ntp true` here, chrony on the host"
     if off > _TOO_FAR:
-        return fail(subject, seen, fix)
-    return warn(subject, seen, fix) if off > _NOTICEABLE else ok(subject, "it agrees with ours")
+        return fail(subject, summary, fix)
+    return warn(subject, summary, fix) if off > _NOTICEABLE else ok(subject, "it agrees with ours")
 
 
 CHECKS = (version, hosts, storages, bridges, replication, clock)

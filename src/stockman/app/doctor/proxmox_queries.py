@@ -54,10 +54,10 @@ async def query_with_token(
         return (_failed_query(subject, error),)
 
 
-async def result_or_reason(asked: Awaitable[T]) -> T | StockmanError:
+async def result_or_reason(request: Awaitable[T]) -> T | StockmanError:
     """What was asked, or why it alone is not told; trouble with every call is raised."""
     try:
-        return await asked
+        return await request
     except StockmanError as error:
         if error.problem.code in _WITH_EVERY_CALL:
             raise

@@ -39,8 +39,8 @@ async def _check_own_token(
 
     async def look(pve: ProxmoxClient) -> Iterable[CheckResult]:
         major = (await pve.version()).major
-        wish = host_requirements(scene.desired, region.cluster).wish
-        return await _assess_token(pve, token, provisioning_privileges(major, wish))
+        desired = host_requirements(scene.desired, region.cluster).wish
+        return await _assess_token(pve, token, provisioning_privileges(major, desired))
 
     return await query_with_token(region, token, token.id, look)
 

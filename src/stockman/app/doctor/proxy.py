@@ -16,8 +16,8 @@ def proxy_variable(machine: Machine, host: str) -> str:
 
 
 def _words(machine: Machine, name: str) -> list[str]:
-    told = machine.variable(name) or machine.variable(name.upper())
-    return [word.strip().lower() for word in told.split(",") if word.strip()]
+    value = machine.variable(name) or machine.variable(name.upper())
+    return [entry.strip().lower() for entry in value.split(",") if entry.strip()]
 
 
 def _matches(host: str, rule: str) -> bool:

@@ -19,9 +19,9 @@ _SOON = timedelta(days=14)
 def proxmox(scene: CheckInput) -> Iterator[Question]:
     """The Proxmox API answers, and its certificate is the one that is trusted."""
     regions: dict[str, list[Endpoint]] = {}
-    for one in scene.servers:
-        if one.kind == "proxmox":
-            regions.setdefault(one.purpose, []).append(one)
+    for server in scene.servers:
+        if server.kind == "proxmox":
+            regions.setdefault(server.purpose, []).append(server)
     for purpose, endpoints in regions.items():
         yield Question(subject=purpose, ask=partial(_check_any, scene, endpoints))
 
@@ -30,9 +30,9 @@ def _reach_check(name: str, kind: ServerKind, about: str) -> Check:
     """A check of servers that each have to answer."""
 
     def look(scene: CheckInput) -> Iterator[Question]:
-        for one in scene.servers:
-            if one.kind == kind:
-                yield Question(subject=one.shown, ask=partial(_check_endpoint, scene, one))
+        for server in scene.servers:
+            if server.kind == kind:
+                yield Question(subject=server.shown, ask=partial(_check_endpoint, scene, server))
 
     return Check(name=name, about=about, look=look)
 
@@ -51,10 +51,11 @@ async def _check_any(
     import asyncio
 
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_answer(scene, one, network)) for one in endpoints]
+        tasks = [group.create_task(_answer(scene, endpoint, network)) for endpoint in endpoints]
     answers = [task.result() for task in tasks]
     good = any(
-        isinstance(one, CheckResult) and one.status is not CheckStatus.FAIL for one in answers
+        isinstance(answer, CheckResult) and answer.status is not CheckStatus.FAIL
+        for answer in answers
     )
     silent = _skip_proxied if good else _unreachable
     return tuple(

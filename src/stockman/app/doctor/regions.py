@@ -30,7 +30,10 @@ _READ = 4.0
 def has_token(estate: Configuration, directory: Path) -> bool:
     """Whether any Proxmox cluster has an endpoint and a token, in the files or kept beside them."""
     kept = (directory / KEPT).is_file()
-    return any(_has_credentials(one) or (kept and _has_address(one)) for one in _clusters(estate))
+    return any(
+        _has_credentials(cluster) or (kept and _has_address(cluster))
+        for cluster in _clusters(estate)
+    )
 
 
 def regions(
@@ -40,7 +43,7 @@ def regions(
     from stockman.app.secrets.keyring import find_keyring
     from stockman.app.secrets.references import ReferenceContext
 
-    around = ReferenceContext(
+    context = ReferenceContext(
         directory=directory,
         keyring=find_keyring(directory, environment),
         environment=environment,
@@ -51,11 +54,11 @@ def regions(
         ProxmoxAccess(
             cluster=cluster,
             open=partial(_open, cluster, connect, directory),
-            token=_own_token(cluster, around),
-            others=tuple(_component_tokens(components, cluster, around)) if number == 0 else (),
+            token=_own_token(cluster, context),
+            others=tuple(_component_tokens(components, cluster, context)) if number == 0 else (),
         )
         for number, cluster in enumerate(
-            _with_stored_token(one, around) for one in _clusters(estate)
+            _with_stored_token(cluster, context) for cluster in _clusters(estate)
         )
         if _has_credentials(cluster)
     )
@@ -66,10 +69,10 @@ def _clusters(estate: Configuration) -> tuple[ProxmoxCluster, ...]:
     return () if section is None else section.clusters or (section,)
 
 
-def _with_stored_token(cluster: ProxmoxCluster, around: ReferenceContext) -> ProxmoxCluster:
+def _with_stored_token(cluster: ProxmoxCluster, context: ReferenceContext) -> ProxmoxCluster:
     """A cluster with the token that is kept for it; without one, as the files have it."""
-    found = with_stored_token(cluster, around)
-    return found if found.token_secret is not None else cluster
+    resolved = with_stored_token(cluster, context)
+    return resolved if resolved.token_secret is not None else cluster
 
 
 def _has_credentials(cluster: ProxmoxCluster) -> bool:
@@ -80,41 +83,41 @@ def _has_address(cluster: ProxmoxCluster) -> bool:
     return bool(cluster.endpoint or cluster.endpoints)
 
 
-def _own_token(cluster: ProxmoxCluster, around: ReferenceContext) -> ConfiguredToken:
-    found, why_not = _resolve_secrets(cluster, around)
-    secret = None if why_not else found.token_secret
+def _own_token(cluster: ProxmoxCluster, context: ReferenceContext) -> ConfiguredToken:
+    resolved, why_not = _resolve_secrets(cluster, context)
+    secret = None if why_not else resolved.token_secret
     return ConfiguredToken(
         whose="stockman", id=cluster.token_id or "", secret=secret, why_not=why_not
     )
 
 
 def _component_tokens(
-    components: Mapping[str, Component], cluster: ProxmoxCluster, around: ReferenceContext
+    components: Mapping[str, Component], cluster: ProxmoxCluster, context: ReferenceContext
 ) -> Iterator[ConfiguredToken]:
     from stockman.catalog.registry import component, names
 
-    for name, wish in components.items():
-        access = component(name).proxmox if wish.enabled and name in names() else None
+    for name, settings in components.items():
+        access = component(name).proxmox if settings.enabled and name in names() else None
         if access is None:
             continue
-        found, why_not = _resolve_secrets(wish, around)
-        secret = found.secrets.get(f"token-{cluster.region}", found.token_secret)
+        resolved, why_not = _resolve_secrets(settings, context)
+        secret = resolved.secrets.get(f"token-{cluster.region}", resolved.token_secret)
         if secret is not None:
             yield ConfiguredToken(
                 whose=name,
-                id=wish.token_id or f"{access.user}!{access.token}",
+                id=settings.token_id or f"{access.user}!{access.token}",
                 secret=None if why_not else secret,
                 why_not=why_not,
             )
 
 
-def _resolve_secrets(section: T, around: ReferenceContext) -> tuple[T, str]:
+def _resolve_secrets(section: T, context: ReferenceContext) -> tuple[T, str]:
     """A section with its secrets, and why a token is not among them."""
     from stockman.app.secrets.references import resolve_section
 
-    found, problems = resolve_section(section, around)
-    failed = [f"{one.what}: {one.why}" for one in problems if "token" in one.what]
-    return found, failed[0] if failed else ""
+    resolved, problems = resolve_section(section, context)
+    failed = [f"{problem.what}: {problem.why}" for problem in problems if "token" in problem.what]
+    return resolved, failed[0] if failed else ""
 
 
 def _open(

@@ -81,32 +81,32 @@ def remote(scene: CheckInput) -> Iterator[CheckResult]:
     if tree is None:
         yield skip("remote", "there is no repository to look at")
         return
-    for one in tree.remotes:
-        address = git_address(one.url)
+    for remote in tree.remotes:
+        address = git_address(remote.url)
         if address is not None and address.has_password:
             yield warn(
-                f"remote {one.name}",
-                f"its address of {address} carries a password, in a file that others may read",
-                f"run `git remote set-url {one.name}` without it, and let a credential helper know",
+                f"remote {remote.name}",
+                f"the URL for {address} contains a password in a file that others may read",
+                f"run `git remote set-url {remote.name}` without it, and use a credential helper",
             )
     yield _matching_remote(scene.estate.repository, tree.remotes)
 
 
 def _matching_remote(section: RepositorySection, remotes: tuple[Remote, ...]) -> CheckResult:
     url = section.url
-    wanted = git_address(url) if url else None
-    known = {one.name: git_address(one.url) for one in remotes}
+    expected = git_address(url) if url else None
+    known = {remote.name: git_address(remote.url) for remote in remotes}
     if not remotes:
         add = f"run `git remote add origin {url or 'ADDRESS'}`"
         return warn("remote", "there is none, so the cluster cannot see a change", add)
-    if wanted is None:
+    if expected is None:
         return ok("remote", ", ".join(f"{name} is {address}" for name, address in known.items()))
     for name, address in known.items():
-        if address is not None and address.is_same(wanted):
+        if address is not None and address.is_same(expected):
             return ok("remote", f"{name} is {address}")
     return warn(
         "remote",
-        f"none is {wanted}, which the cluster follows",
+        f"none is {expected}, which the cluster follows",
         f"run `git remote add` with {url}, or change "
         + origin_of_key(section, "url", "repository.url"),
     )

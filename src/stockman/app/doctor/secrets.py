@@ -105,10 +105,10 @@ def _missing(scene: CheckInput, name: str) -> Iterator[CheckResult]:
 
 def _names(scene: CheckInput) -> tuple[str, ...]:
     moved = [
-        place
+        entry
         for variable in _VARIABLES
-        for place in scene.machine.variable(variable).split(":")
-        if place
+        for entry in scene.machine.variable(variable).split(":")
+        if entry
     ]
     once: dict[Path, str] = {}
     for name in (*SECRET_FILES, *moved, *_referenced_variables(scene)):

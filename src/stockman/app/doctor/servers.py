@@ -75,7 +75,9 @@ def time_servers(estate: Configuration) -> tuple[str, ...]:
 
 def name_servers(estate: Configuration) -> tuple[str, ...]:
     """The name servers of the nodes; none where there are no nodes."""
-    return tuple(str(one) for one in estate.network.dns_servers) if estate.nodes else ()
+    return (
+        tuple(str(dns_server) for dns_server in estate.network.dns_servers) if estate.nodes else ()
+    )
 
 
 def _proxmox(estate: Configuration) -> Iterator[Endpoint]:
@@ -87,10 +89,12 @@ def _proxmox(estate: Configuration) -> Iterator[Endpoint]:
         urls = [("endpoint", cluster.endpoint)] if cluster.endpoint else []
         urls += [(f"endpoints[{number}]", url) for number, url in enumerate(cluster.endpoints)]
         for field, url in urls:
-            place = origin_of_key(cluster, field, f"proxmox.{field}")
-            for one in _web("proxmox", url, f"the Proxmox API, region {cluster.region}", place):
+            origin = origin_of_key(cluster, field, f"proxmox.{field}")
+            for endpoint in _web(
+                "proxmox", url, f"the Proxmox API, region {cluster.region}", origin
+            ):
                 judged = replace(
-                    one,
+                    endpoint,
                     needed=True,
                     ca_file=cluster.tls.ca_file,
                     fingerprint=cluster.tls.fingerprint,
@@ -114,9 +118,9 @@ def _kubernetes_api(estate: Configuration) -> Iterator[Endpoint]:
 
 def _image_factory(estate: Configuration) -> Iterator[Endpoint]:
     if estate.nodes:
-        place = origin_of_key(estate.talos, "factory_url", "talos.factory_url")
-        for one in _web("factory", estate.talos.factory_url, "the Image Factory", place):
-            yield replace(one, needed=True)
+        origin = origin_of_key(estate.talos, "factory_url", "talos.factory_url")
+        for endpoint in _web("factory", estate.talos.factory_url, "the Image Factory", origin):
+            yield replace(endpoint, needed=True)
 
 
 def _git(estate: Configuration, remotes: Iterable[Remote]) -> Iterator[Endpoint]:
@@ -124,7 +128,9 @@ def _git(estate: Configuration, remotes: Iterable[Remote]) -> Iterator[Endpoint]
     urls: dict[str, str] = (
         {origin_of_key(section, "url", "repository.url"): section.url} if section.url else {}
     )
-    for place, url in (urls or {f"git remote {one.name}": one.url for one in remotes}).items():
+    for origin, url in (
+        urls or {f"git remote {remote.name}": remote.url for remote in remotes}
+    ).items():
         address = git_address(url)
         if address is not None:
             yield Endpoint(
@@ -132,7 +138,7 @@ def _git(estate: Configuration, remotes: Iterable[Remote]) -> Iterator[Endpoint]
                 purpose="the Git server",
                 shown=f"{address.host}:{address.port}",
                 door=ServerAddress(host=address.host, port=address.port),
-                written=place,
+                written=origin,
                 needed=True,
                 web=address.port in _WEB_PORTS.values(),
             )
@@ -141,13 +147,13 @@ def _git(estate: Configuration, remotes: Iterable[Remote]) -> Iterator[Endpoint]
 def _buckets(estate: Configuration) -> Iterator[Endpoint]:
     for number, target in enumerate(estate.backup.targets):
         if target.bucket is not None:
-            place = origin_of_key(target, "endpoint", f"backup.targets[{number}].endpoint")
-            for one in _web("s3", _s3(target), f"backups, {target.name}", place):
-                yield replace(one, needed=True)
+            origin = origin_of_key(target, "endpoint", f"backup.targets[{number}].endpoint")
+            for endpoint in _web("s3", _s3(target), f"backups, {target.name}", origin):
+                yield replace(endpoint, needed=True)
     if estate.lock.home != "local":
-        place = origin_of_key(estate.lock, "endpoint", "lock.endpoint")
-        for one in _web("s3", _s3(estate.lock), "the lock", place):
-            yield replace(one, needed=True)
+        origin = origin_of_key(estate.lock, "endpoint", "lock.endpoint")
+        for endpoint in _web("s3", _s3(estate.lock), "the lock", origin):
+            yield replace(endpoint, needed=True)
 
 
 def _registry_mirrors(estate: Configuration) -> Iterator[Endpoint]:
@@ -155,62 +161,64 @@ def _registry_mirrors(estate: Configuration) -> Iterator[Endpoint]:
         key = f"talos.registries.{registry}"
         for number, url in enumerate(mirror.endpoints):
             field = f"endpoints[{number}]"
-            place = origin_of_key(mirror, field, f"{key}.{field}")
-            for one in _web("mirror", url, f"the mirror of {registry}", place):
-                yield replace(one, ca_file=mirror.ca_file, trust_keys=f"`{key}.ca_file`")
+            origin = origin_of_key(mirror, field, f"{key}.{field}")
+            for endpoint in _web("mirror", url, f"the mirror of {registry}", origin):
+                yield replace(endpoint, ca_file=mirror.ca_file, trust_keys=f"`{key}.ca_file`")
 
 
 def _identity_provider(estate: Configuration) -> Iterator[Endpoint]:
     oidc = estate.kubernetes.oidc
     if oidc is not None:
-        place = origin_of_key(oidc, "issuer_url", "kubernetes.oidc.issuer_url")
-        yield from _web("identity", oidc.issuer_url, "the identity provider", place)
+        origin = origin_of_key(oidc, "issuer_url", "kubernetes.oidc.issuer_url")
+        yield from _web("identity", oidc.issuer_url, "the identity provider", origin)
 
 
 def _host_shells(estate: Configuration) -> Iterator[Endpoint]:
     for name, host in estate.hosts.items():
         if host.ssh is not None:
-            door = ServerAddress(host=host.ssh.address or host.address or name, port=host.ssh.port)
+            server = ServerAddress(
+                host=host.ssh.address or host.address or name, port=host.ssh.port
+            )
             yield Endpoint(
                 kind="host",
                 purpose=f"the shell of host {name}",
-                shown=f"{door.host}:{door.port}",
-                door=door,
+                shown=f"{server.host}:{server.port}",
+                door=server,
                 written=origin_of_key(host.ssh, "address", f"hosts.{name}.ssh"),
                 needed=False,
             )
 
 
-def _web(kind: ServerKind, url: str, purpose: str, place: str) -> Iterator[Endpoint]:
+def _web(kind: ServerKind, url: str, purpose: str, origin: str) -> Iterator[Endpoint]:
     """The server of a URL; none where the URL is not one, which is for `validate` to tell."""
     try:
-        parts = urlsplit(url)
-        host, port = parts.hostname, parts.port or _WEB_PORTS[parts.scheme]
+        split = urlsplit(url)
+        host, port = split.hostname, split.port or _WEB_PORTS[split.scheme]
     except (KeyError, ValueError):
         return
     if host:
         yield Endpoint(
             kind=kind,
             purpose=purpose,
-            shown=f"{parts.scheme}://{host}:{port}",
+            shown=f"{split.scheme}://{host}:{port}",
             door=ServerAddress(host=host, port=port),
-            written=place,
+            written=origin,
             needed=False,
             web=True,
-            tls=parts.scheme == "https",
+            tls=split.scheme == "https",
         )
 
 
 def _connect_address(endpoint: Endpoint, connect: Mapping[str, str]) -> Endpoint:
-    door = endpoint.door
-    instead = connect.get(f"{door.host}:{door.port}")
+    server = endpoint.door
+    instead = connect.get(f"{server.host}:{server.port}")
     if instead is None:
         return endpoint
     host, _, port = instead.rpartition(":")
     return replace(
         endpoint,
         shown=f"{endpoint.shown} (dialled at {instead})",
-        door=ServerAddress(host=host, port=int(port), name=door.host),
+        door=ServerAddress(host=host, port=int(port), name=server.host),
         web=False,
     )
 

@@ -36,9 +36,9 @@ async def observe_objects(
             except NotFound:
                 return None
 
-    wanted = tuple(refs)
-    found = await asyncio.gather(*(one(ref) for ref in wanted))
-    return {ref: there for ref, there in zip(wanted, found, strict=True) if there is not None}
+    objects = tuple(refs)
+    answers = await asyncio.gather(*(one(ref) for ref in objects))
+    return {ref: answer for ref, answer in zip(objects, answers, strict=True) if answer is not None}
 
 
 async def observe_flux_objects(kubernetes: KubernetesClient) -> dict[tuple[str, str, str], Object]:
@@ -52,9 +52,13 @@ async def observe_flux_objects(kubernetes: KubernetesClient) -> dict[tuple[str, 
 
     lists = await asyncio.gather(*(listed(kind) for kind in FLUX))
     return {
-        (kind.name, text_at(one, "metadata", "namespace"), object_name(one)): one
-        for kind, found in zip(FLUX, lists, strict=True)
-        for one in found
+        (
+            kind.name,
+            text_at(flux_object, "metadata", "namespace"),
+            object_name(flux_object),
+        ): flux_object
+        for kind, objects in zip(FLUX, lists, strict=True)
+        for flux_object in objects
     }
 
 
@@ -68,18 +72,18 @@ def desired_flux_objects(
             continue
         if file.path not in pushed:
             tree.add(file)
-        elif (told := pushed[file.path]) is not None:
-            words = told.decode(errors="replace")
-            tree.add(RenderedFile(path=file.path, owner=file.owner, text=words))
-    placed = {one.directory: one for one in rendered.apps}
-    found: list[FluxObject] = []
-    for one in read_objects(tree, {}):
-        content = strip_comments(one.content)
+        elif (pushed_content := pushed[file.path]) is not None:
+            text = pushed_content.decode(errors="replace")
+            tree.add(RenderedFile(path=file.path, owner=file.owner, text=text))
+    placed = {file.directory: file for file in rendered.apps}
+    flux_objects: list[FluxObject] = []
+    for library_file in read_objects(tree, {}):
+        content = strip_comments(library_file.content)
         if isinstance(content, dict) and is_compared(content):
-            made = _flux_object(one.path, content, placed)
-            if made is not None:
-                found.append(made)
-    return tuple(found)
+            flux_object = _flux_object(library_file.path, content, placed)
+            if flux_object is not None:
+                flux_objects.append(flux_object)
+    return tuple(flux_objects)
 
 
 def _flux_object(path: str, content: Object, placed: Mapping[str, OrderedApp]) -> FluxObject | None:
@@ -95,5 +99,5 @@ def _flux_object(path: str, content: Object, placed: Mapping[str, OrderedApp]) -
     if app.app.pending:
         return None
     owner = f"{space}/{app.app.name}"
-    place = own if app.app.scattered else app.app.namespace
-    return FluxObject(content=content, namespace=place, owner=owner, file=path)
+    namespace = own if app.app.scattered else app.app.namespace
+    return FluxObject(content=content, namespace=namespace, owner=owner, file=path)

@@ -56,19 +56,21 @@ class DriftFinder:
         """What differs in these layers; in all of them where none is named."""
         meant = tuple(layers) or tuple(Layer)
         planned = await self._planner.plan(ports)
-        wish = self._planner.wish
-        looking = _DriftSearch(self._workspace, self._rendering, wish, planned, ports)
+        desired = self._planner.wish
+        looking = _DriftSearch(self._workspace, self._rendering, desired, planned, ports)
         await looking.look(meant)
         looking.drifts += tuple(unassigned_changes(looking.drifts, planned))
         today = ports.clock.now().date()
         rules = self._workspace.desired.drift.ignore
-        found = [with_correction(one, planned) for one in looking.drifts if one.layer in meant]
-        drifts, ignored = apply_ignore_rules(found, rules, today)
+        all_drifts = [
+            with_correction(drift, planned) for drift in looking.drifts if drift.layer in meant
+        ]
+        drifts, ignored = apply_ignore_rules(all_drifts, rules, today)
         return DriftReport(
             today=today,
             layers=meant,
             drifts=tuple(sorted(drifts, key=_order)),
-            unknown=tuple(dict.fromkeys(one for one in looking.gaps if one.layer in meant)),
+            unknown=tuple(dict.fromkeys(gap for gap in looking.gaps if gap.layer in meant)),
             ignored=ignored,
             expired=expired_rules(rules, today),
         )
@@ -81,13 +83,13 @@ class _DriftSearch:
         self,
         workspace: RunWorkspace,
         done: Rendering | None,
-        wish: DesiredKubernetes | None,
+        desired_kubernetes: DesiredKubernetes | None,
         planned: Planned,
         ports: Ports,
     ) -> None:
         self._workspace = workspace
         self._rendering = done
-        self._wish = wish
+        self._wish = desired_kubernetes
         self._planned = planned
         self._ports = ports
         self.drifts: tuple[Drift, ...] = ()
@@ -99,8 +101,8 @@ class _DriftSearch:
 
     async def look(self, layers: tuple[Layer, ...]) -> None:
         still: frozenset[str] = frozenset()
-        for one in self._workspace.desired.proxmox:
-            still |= await self._proxmox(one)
+        for proxmox_cluster in self._workspace.desired.proxmox:
+            still |= await self._proxmox(proxmox_cluster)
         self._add(rights_drifts(self._planned.problems))
         cluster = self._workspace.cluster
         if cluster is None:
@@ -109,8 +111,8 @@ class _DriftSearch:
         if Layer.KUBERNETES in layers or Layer.TREE in layers:
             await self._kubernetes(cluster)
 
-    def _add(self, found: Iterable[Drift]) -> None:
-        self.drifts += tuple(found)
+    def _add(self, drifts: Iterable[Drift]) -> None:
+        self.drifts += tuple(drifts)
 
     def _gap(self, layers: Iterable[Layer], subject: str, problem: Problem) -> None:
         self.gaps += (Gap(layer=layer, subject=subject, problem=problem) for layer in layers)
@@ -120,51 +122,53 @@ class _DriftSearch:
     async def _proxmox(self, cluster: ProxmoxCluster) -> frozenset[str]:
         """Judges a cluster; returns the nodes that do not run there."""
         name = str(cluster.region)
-        seen = self._seen.proxmox.get(name)
-        if seen is None:
+        observed = self._seen.proxmox.get(name)
+        if observed is None:
             why = "the files give no endpoint"
             self._gap(_IN_PROXMOX, name, unreadable_part(f"Proxmox cluster {name}", why))
             return frozenset()
-        for unknown in seen.unknown_basics():
+        for unknown in observed.unknown_basics():
             self._gap(_IN_PROXMOX, name, unknown.problem)
-        side = ProxmoxSide(desired=self._workspace.desired, cluster=cluster, seen=seen)
+        side = ProxmoxSide(desired=self._workspace.desired, cluster=cluster, seen=observed)
         if any((*vm_drifts(side), *placement_drifts(side))):
-            tasks = await self._tasks(seen)
-            side = ProxmoxSide(desired=side.desired, cluster=cluster, seen=seen, tasks=tasks)
+            tasks = await self._tasks(observed)
+            side = ProxmoxSide(desired=side.desired, cluster=cluster, seen=observed, tasks=tasks)
         self._add(vm_drifts(side))
         self._add(placement_drifts(side))
         self._add(access_drifts(side, self._planned.changes))
         self.gaps += (*vm_gaps(side), *placement_gaps(side), *access_gaps(side))
         return idle_nodes(side)
 
-    async def _tasks(self, seen: ObservedProxmox) -> tuple[TaskSummary, ...]:
+    async def _tasks(self, observed: ObservedProxmox) -> tuple[TaskSummary, ...]:
         """Tasks of all hosts that answer; who is not told stays unknown, and that is no gap."""
-        door = self._ports.proxmox.get(admin_client_name(seen.name)) or self._ports.on(seen.name)
-        members = seen.state.value.members if isinstance(seen.state, Fact) else ()
-        found: list[TaskSummary] = []
-        for host in (one.name for one in members if one.online):
+        client = self._ports.proxmox.get(admin_client_name(observed.name)) or self._ports.on(
+            observed.name
+        )
+        members = observed.state.value.members if isinstance(observed.state, Fact) else ()
+        task_summaries: list[TaskSummary] = []
+        for host in (member.name for member in members if member.online):
             try:
-                found += await door.past_tasks(host, _TASKS)
+                task_summaries += await client.past_tasks(host, _TASKS)
             except StockmanError:
                 continue
-        return tuple(found)
+        return tuple(task_summaries)
 
     # -- machines -----------------------------------------------------------------------------
 
     def _machines(self, still: frozenset[str]) -> None:
-        seen = self._seen.talos
-        if seen is None:
+        observed = self._seen.talos
+        if observed is None:
             why = "the secrets of the cluster cannot be opened"
             self._gap((Layer.TALOS,), "talos", unreadable_part("the machines of the cluster", why))
             return
-        for name, lack in seen.client_files.items():
+        for name, lack in observed.client_files.items():
             if lack is None:
                 why = "nobody could use it; without it, `stockman apply` writes it anew"
                 self._gap((Layer.ACCESS,), name, unreadable_part(name, why))
-        wish = DesiredTalos(
+        desired = DesiredTalos(
             desired=self._workspace.desired, configurations=self._workspace.configurations()
         )
-        side = TalosSide(wish=wish, seen=seen, idle=still)
+        side = TalosSide(wish=desired, seen=observed, idle=still)
         self._add(machine_drifts(side))
         self.gaps += machine_gaps(side)
 
@@ -172,21 +176,21 @@ class _DriftSearch:
 
     async def _kubernetes(self, cluster: Cluster) -> None:
         tree = await self._tree(cluster)
-        seen, kubernetes = self._seen.kubernetes, self._ports.kubernetes
-        if seen is None or kubernetes is None or not self._seen.api_answers:
-            why = (seen.unknown.get("version") if seen is not None else "") or "no answer"
+        observed, kubernetes = self._seen.kubernetes, self._ports.kubernetes
+        if observed is None or kubernetes is None or not self._seen.api_answers:
+            why = (observed.unknown.get("version") if observed is not None else "") or "no answer"
             self._gap(_IN_KUBERNETES, "Kubernetes", unreadable_part("the Kubernetes API", why))
             return
-        for part, why in seen.unknown.items():
-            self._gap((Layer.KUBERNETES,), part, unreadable_part(f"{part} of the cluster", why))
+        for kind, why in observed.unknown.items():
+            self._gap((Layer.KUBERNETES,), kind, unreadable_part(f"{kind} of the cluster", why))
         try:
             await self._objects(kubernetes)
-        except StockmanError as no:
-            self._gap((Layer.KUBERNETES,), "objects", no.problem)
+        except StockmanError as error:
+            self._gap((Layer.KUBERNETES,), "objects", error.problem)
         try:
             await self._followed(tree, kubernetes)
-        except StockmanError as no:
-            self._gap((Layer.TREE,), "flux", no.problem)
+        except StockmanError as error:
+            self._gap((Layer.TREE,), "flux", error.problem)
 
     async def _tree(self, cluster: Cluster) -> TreeSide | None:
         actions = self._rendering.actions if self._rendering is not None else ()
@@ -194,16 +198,16 @@ class _DriftSearch:
             side = await observe_repository(
                 self._ports.to_repo(), cluster.repository.branch, actions
             )
-        except StockmanError as no:
-            self._gap((Layer.TREE,), "git", no.problem)
+        except StockmanError as error:
+            self._gap((Layer.TREE,), "git", error.problem)
             return None
         self._add(tree_drifts(side))
         return side
 
     async def _objects(self, kubernetes: KubernetesClient) -> None:
         if self._wish is not None:
-            there = await observe_objects(kubernetes, object_refs(self._wish))
-            self._add(object_drifts(ObjectsSide(wish=self._wish, there=there)))
+            existing = await observe_objects(kubernetes, object_refs(self._wish))
+            self._add(object_drifts(ObjectsSide(wish=self._wish, there=existing)))
 
     async def _followed(self, tree: TreeSide | None, kubernetes: KubernetesClient) -> None:
         """The objects of Flux against the commit that is pushed."""
@@ -230,6 +234,6 @@ def _render(workspace: RunWorkspace) -> Rendering | None:
     for problem in done.problems.errors:
         raise Refused(problem)
     if done.undecided:
-        paths = frozenset(one.path for one in done.undecided)
+        paths = frozenset(action.path for action in done.undecided)
         workspace.tree = OverwrittenTree(workspace.directory, workspace.render_doors, paths)
     return done

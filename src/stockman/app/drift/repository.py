@@ -19,12 +19,12 @@ async def observe_repository(
     """Everything that is known of the rendered files; only what the remote has is fetched."""
     state = await repo.state()
     remote = await repo.fetch() if state.branch == branch else None
-    here = state.commit
+    commit = state.commit
     ahead: tuple[Commit, ...] = ()
     behind: tuple[Commit, ...] = ()
-    if here is not None and remote != here:
-        ahead = await repo.commits(here, since=remote or "")
-        behind = await repo.commits(remote, since=here) if remote is not None else ()
+    if commit is not None and remote != commit:
+        ahead = await repo.commits(commit, since=remote or "")
+        behind = await repo.commits(remote, since=commit) if remote is not None else ()
     return TreeSide(
         actions=actions,
         branch=branch,
@@ -32,30 +32,30 @@ async def observe_repository(
         remote=remote,
         ahead=ahead,
         behind=behind,
-        changed_there=await _changed_remotely(repo, here, remote, actions) if behind else {},
-        written=await _last_commits(repo, here, actions),
+        changed_there=await _changed_remotely(repo, commit, remote, actions) if behind else {},
+        written=await _last_commits(repo, commit, actions),
     )
 
 
 async def _changed_remotely(
-    repo: GitRepository, here: str | None, remote: str | None, actions: Iterable[FileChange]
+    repo: GitRepository, commit: str | None, remote: str | None, actions: Iterable[FileChange]
 ) -> dict[str, Commit | None]:
     """Rendered files that commits of others changed."""
-    if here is None or remote is None:
+    if commit is None or remote is None:
         return {}
-    ours = {one.path for one in actions}
-    found: dict[str, Commit | None] = {}
-    for path in await differing_paths(repo, here, remote):
-        last = await repo.commits(remote, since=here, path=path, most=1) if path in ours else ()
+    ours = {action.path for action in actions}
+    changed: dict[str, Commit | None] = {}
+    for path in await differing_paths(repo, commit, remote):
+        last = await repo.commits(remote, since=commit, path=path, most=1) if path in ours else ()
         if last:
-            found[path] = last[0]
-    return found
+            changed[path] = last[0]
+    return changed
 
 
-async def differing_paths(repo: GitRepository, one: str, other: str) -> tuple[str, ...]:
+async def differing_paths(repo: GitRepository, left: str, right: str) -> tuple[str, ...]:
     """Files that two commits do not have alike."""
-    first = {file.path: file.object for file in await repo.tree(one)}
-    second = {file.path: file.object for file in await repo.tree(other)}
+    first = {file.path: file.object for file in await repo.tree(left)}
+    second = {file.path: file.object for file in await repo.tree(right)}
     return tuple(sorted(path for path in {*first, *second} if first.get(path) != second.get(path)))
 
 
@@ -63,33 +63,35 @@ async def differing_in_push(repo: GitRepository, side: TreeSide) -> dict[str, by
     """Rendered files that the pushed commit does not have as they are rendered, as it has them."""
     if side.remote is None:
         return {}
-    paths = {one.path for one in side.differing} | set(side.state.dirty)
+    paths = {action.path for action in side.differing} | set(side.state.dirty)
     if side.state.commit is not None and side.state.commit != side.remote:
         paths |= set(await differing_paths(repo, side.state.commit, side.remote))
-    found: dict[str, bytes | None] = {}
-    for path in sorted(paths & {one.path for one in side.actions}):
+    differing: dict[str, bytes | None] = {}
+    for path in sorted(paths & {action.path for action in side.actions}):
         try:
-            found[path] = await repo.read(side.remote, path)
+            differing[path] = await repo.read(side.remote, path)
         except NotFound:
-            found[path] = None
-    return found
+            differing[path] = None
+    return differing
 
 
 async def _last_commits(
-    repo: GitRepository, here: str | None, actions: Iterable[FileChange]
+    repo: GitRepository, commit: str | None, actions: Iterable[FileChange]
 ) -> dict[str, Commit | None]:
     """The last commits of files that somebody changed, and of the configuration."""
-    if here is None:
+    if commit is None:
         return {}
-    found: dict[str, Commit | None] = {}
+    commits: dict[str, Commit | None] = {}
     for action in actions:
         if action.act in _WRITTEN:
-            found[action.path] = next(
-                iter(await repo.commits(here, path=action.path, most=1)), None
+            commits[action.path] = next(
+                iter(await repo.commits(commit, path=action.path, most=1)), None
             )
     if any(action.act is FileAction.UPDATE for action in actions):
         every = [
-            one for path in _CONFIGURATION for one in await repo.commits(here, path=path, most=1)
+            candidate
+            for path in _CONFIGURATION
+            for candidate in await repo.commits(commit, path=path, most=1)
         ]
-        found[""] = max(every, key=lambda one: one.at, default=None)
-    return found
+        commits[""] = max(every, key=lambda candidate: candidate.at, default=None)
+    return commits

@@ -120,35 +120,37 @@ class InitResult:
         return not self.spoiled and all(file.state != "refused" for file in self.files)
 
 
-def invalid_option(wish: InitOptions) -> str:
+def invalid_option(options: InitOptions) -> str:
     """What is wrong with the answers of a wish, in one line; empty where nothing is."""
     try:
-        texts = render_preset(wish.preset, network=wish.network, answers=wish.answers)
+        texts = render_preset(options.preset, network=options.network, answers=options.answers)
     except StockmanError as error:
         return trouble.in_one_line(error.problem)
     return next((trouble.in_one_line(problem) for problem in _check_texts(texts).errors), "")
 
 
-def init_directory(wish: InitOptions, doors: InitContext, *, dry_run: bool = False) -> InitResult:
+def init_directory(
+    options: InitOptions, context: InitContext, *, dry_run: bool = False
+) -> InitResult:
     """Make what a directory lacks; with `dry_run`, only tell what that would be."""
-    dialect = wish.dialect or _dialect_of(wish.directory)
-    _check_dialect(wish.directory, dialect)
-    texts = _texts(wish, dialect)
+    dialect = options.dialect or _dialect_of(options.directory)
+    _check_dialect(options.directory, dialect)
+    texts = _texts(options, dialect)
     wrong = _check_texts(texts)
     if wrong.errors:
         return InitResult(
-            preset=wish.preset, dialect=dialect, files=(), problems=wrong, texts=texts
+            preset=options.preset, dialect=dialect, files=(), problems=wrong, texts=texts
         )
-    starting = _Init(wish.directory, dialect, doors, dry_run=dry_run)
-    beside = wish.drafted.beside if wish.drafted is not None else {}
+    starting = _Init(options.directory, dialect, context, dry_run=dry_run)
+    beside = options.drafted.beside if options.drafted is not None else {}
     try:
         files = tuple(starting.files(texts, beside))
         written = {file.path for file in files if file.state == "written"}
-        _check_together(wish.directory, texts, written, starting.problems)
+        _check_together(options.directory, texts, written, starting.problems)
     except OSError as error:
-        raise StockmanError(_unwritable_directory(wish.directory, error)) from None
+        raise StockmanError(_unwritable_directory(options.directory, error)) from None
     return InitResult(
-        preset=wish.preset,
+        preset=options.preset,
         dialect=dialect,
         files=files,
         problems=starting.problems,
@@ -160,12 +162,12 @@ class _Init:
     """One start on its way. `.gitignore` comes first, so that no secret is ever unprotected."""
 
     def __init__(
-        self, directory: Path, dialect: Dialect, doors: InitContext, *, dry_run: bool
+        self, directory: Path, dialect: Dialect, context: InitContext, *, dry_run: bool
     ) -> None:
         self._directory = directory
         self._dialect = dialect
         self._names = generation.SECRET_NAMES[dialect]
-        self._doors = doors
+        self._doors = context
         self._dry_run = dry_run
         self._asks_git = directory.is_dir() or not dry_run
         self.problems = Problems()
@@ -174,8 +176,8 @@ class _Init:
         """Every file in the order in which it is made."""
         if not self._dry_run:
             self._directory.mkdir(parents=True, exist_ok=True)
-            for place in (".", SCHEMA_DIRECTORY, *ENCRYPTED_DIRECTORIES):
-                files.remove_drafts(self._directory / place)
+            for folder in (".", SCHEMA_DIRECTORY, *ENCRYPTED_DIRECTORIES):
+                files.remove_drafts(self._directory / folder)
         yield self._gitignore()
         for name, text in (texts | beside).items():
             yield self._file(name, partial(str, text))
@@ -189,9 +191,9 @@ class _Init:
         yield from self._encrypted(texts)
 
     def _encrypted(self, texts: dict[str, str]) -> Iterator[StartedFile]:
-        doors = self._doors
+        context = self._doors
         making = BundleCreation(
-            clock=doors.clock, entropy=doors.entropy, make_bundle=doors.make_bundle
+            clock=context.clock, entropy=context.entropy, make_bundle=context.make_bundle
         )
         first = FirstSecrets(self._directory, self._dialect, making, self.problems)
         for name, state in first.planned(texts) if self._dry_run else first.files(texts):
@@ -240,9 +242,9 @@ class _Init:
             yield StartedFile(path=private, state="refused", secret=True)
             yield self._made(public, str, private=True)
         else:
-            made = self._secret(private, generation.generate_deploy_key)
-            yield made
-            yield self._public_key(made, public)
+            created = self._secret(private, generation.generate_deploy_key)
+            yield created
+            yield self._public_key(created, public)
 
     def _public_key(self, private: StartedFile, public: str) -> StartedFile:
         if files.path_exists(self._directory / public):
@@ -260,13 +262,13 @@ class _Init:
 
     def _made(self, name: str, content: Callable[[], str], *, private: bool) -> StartedFile:
         path = self._directory / name
-        made = not files.path_exists(path)
-        if made and not self._dry_run:
+        is_new = not files.path_exists(path)
+        if is_new and not self._dry_run:
             tag = self._doors.entropy.random_bytes(_TAG_BYTES).hex()
-            made = files.create_file(path, content().encode(), private=private, tag=tag)
-        if not made and not path.is_file():
+            is_new = files.create_file(path, content().encode(), private=private, tag=tag)
+        if not is_new and not path.is_file():
             self.problems.add(trouble.not_a_file(name, path))
-        return StartedFile(path=name, state="written" if made else "kept", secret=private)
+        return StartedFile(path=name, state="written" if is_new else "kept", secret=private)
 
     def _standing(self, name: str) -> GitFileState:
         if not self._asks_git:
@@ -279,10 +281,12 @@ class _Init:
         return standing
 
 
-def _texts(wish: InitOptions, dialect: Dialect) -> dict[str, str]:
-    if wish.drafted is not None:
-        return add_schema_hints(wish.drafted.texts, dialect)
-    return render_preset(wish.preset, network=wish.network, dialect=dialect, answers=wish.answers)
+def _texts(options: InitOptions, dialect: Dialect) -> dict[str, str]:
+    if options.drafted is not None:
+        return add_schema_hints(options.drafted.texts, dialect)
+    return render_preset(
+        options.preset, network=options.network, dialect=dialect, answers=options.answers
+    )
 
 
 def _schema(name: str) -> str:
@@ -290,14 +294,14 @@ def _schema(name: str) -> str:
 
 
 def _dialect_of(directory: Path) -> Dialect:
-    found = [one for one, names in _SAMPLES.items() if _has_any_file(directory, names)]
-    return found[0] if found else "classic"
+    dialects = [dialect for dialect, names in _SAMPLES.items() if _has_any_file(directory, names)]
+    return dialects[0] if dialects else "classic"
 
 
 def _check_dialect(directory: Path, dialect: Dialect) -> None:
-    for other, names in _SAMPLES.items():
-        if other != dialect and _has_any_file(directory, names):
-            raise Conflict(trouble.other_dialect(directory, other, dialect))
+    for other_dialect, names in _SAMPLES.items():
+        if other_dialect != dialect and _has_any_file(directory, names):
+            raise Conflict(trouble.other_dialect(directory, other_dialect, dialect))
 
 
 def _has_any_file(directory: Path, names: tuple[str, ...]) -> bool:

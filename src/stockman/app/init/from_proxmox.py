@@ -69,37 +69,37 @@ async def fetch_certificate(url: str, network: Network) -> Certificate:
     from stockman.adapters.proxmox import errors
     from stockman.adapters.proxmox.endpoint import format_address
 
-    door = _door(url)
+    server = _door(url)
     try:
-        return await network.certificate(door, Trust())
+        return await network.certificate(server, Trust())
     except NoAnswer as silence:
-        raise errors.unreachable_error(format_address(door), str(silence)) from None
+        raise errors.unreachable_error(format_address(server), str(silence)) from None
 
 
 async def propose_files(
-    errand: ProxmoxSource, network: Network, clock: Timekeeper
+    source: ProxmoxSource, network: Network, clock: Timekeeper
 ) -> ProxmoxProposal:
     """First files for the cluster at an address. `Refused` or `Denied` where none can be made."""
     from stockman.adapters.proxmox.transport import HttpProxmox
 
-    async with HttpProxmox(_endpoints(errand), credentials(errand.asker), clock) as pve:
+    async with HttpProxmox(_endpoints(source), credentials(source.asker), clock) as pve:
         state = await pve.cluster_state()
-        reached = await find_endpoints(errand, pve, state, network)
-        return await propose_files_with_client(pve, errand, reached)
+        reached = await find_endpoints(source, pve, state, network)
+        return await propose_files_with_client(pve, source, reached)
 
 
 async def propose_files_with_client(
-    pve: ProxmoxClient, errand: ProxmoxSource, reached: ApiConnection
+    pve: ProxmoxClient, source: ProxmoxSource, reached: ApiConnection
 ) -> ProxmoxProposal:
     """First files for the cluster behind a door."""
-    draft = build_draft(await survey_cluster(pve), errand.wish)
+    draft = build_draft(await survey_cluster(pve), source.wish)
     first_vmid = await free_vmids(pve, draft.found, draft.shape.count)
-    reached = with_token(reached, errand.asker)
+    reached = with_token(reached, source.asker)
     talos = Version.parse(default_answers(_PLAIN_PRESET).talos_version or "")
-    name = errand.answers.cluster_name or free_name(draft.found)
+    name = source.answers.cluster_name or free_name(draft.found)
     cluster = cluster_text(draft, reached, talos, name)
     texts = {
-        "cluster.yaml": apply_answers(cluster, errand.answers),
+        "cluster.yaml": apply_answers(cluster, source.answers),
         "nodes.yaml": nodes_text(draft, first_vmid, name),
     }
     beside = {CA_FILE: reached.ca} if reached.ca is not None else {}
@@ -120,15 +120,15 @@ def with_token(reached: ApiConnection, asker: ProxmoxLogin) -> ApiConnection:
 
 
 async def find_endpoints(
-    errand: ProxmoxSource, pve: ProxmoxClient, state: ClusterState, network: Network
+    source: ProxmoxSource, pve: ProxmoxClient, state: ClusterState, network: Network
 ) -> ApiConnection:
-    ca, why = await _authority(errand, pve, state, network)
-    pinned = errand.trust.fingerprint if ca is None else None
-    trust = Trust(ca=ca.encode() if ca is not None else errand.trust.ca, fingerprint=pinned)
-    others, silent = await _others(errand.url, state, trust, network)
+    ca, why = await _authority(source, pve, state, network)
+    pinned = source.trust.fingerprint if ca is None else None
+    trust = Trust(ca=ca.encode() if ca is not None else source.trust.ca, fingerprint=pinned)
+    reachable, silent = await _others(source.url, state, trust, network)
     return ApiConnection(
-        url=errand.url.rstrip("/"),
-        others=others,
+        url=source.url.rstrip("/"),
+        others=reachable,
         silent=silent,
         ca=ca,
         fingerprint=pinned,
@@ -137,17 +137,17 @@ async def find_endpoints(
 
 
 async def _authority(
-    errand: ProxmoxSource, pve: ProxmoxClient, state: ClusterState, network: Network
+    source: ProxmoxSource, pve: ProxmoxClient, state: ClusterState, network: Network
 ) -> tuple[str | None, str]:
     """The CA that the files are to name, and why. None: the pinned one, or those of the system."""
-    if errand.trust.ca is not None:
-        return errand.trust.ca.decode("utf-8", "replace"), "The CA that was given."
-    if errand.trust.fingerprint is None:
+    if source.trust.ca is not None:
+        return source.trust.ca.decode("utf-8", "replace"), "The CA that was given."
+    if source.trust.fingerprint is None:
         return None, "The certificate is trusted by the CAs of the system."
-    local = next((one.name for one in state.members if one.is_local), None)
+    local = next((member.name for member in state.members if member.is_local), None)
     rows = await pve.host_certificates(local) if local is not None else ()
-    own = next((one.pem for one in rows if one.filename == _ROOT_CA and one.pem), None)
-    if own is not None and not await _flaw(_door(errand.url), Trust(ca=own.encode()), network):
+    own = next((row.pem for row in rows if row.filename == _ROOT_CA and row.pem), None)
+    if own is not None and not await _flaw(_door(source.url), Trust(ca=own.encode()), network):
         return own if own.endswith("\n") else f"{own}\n", (
             "The CA of the hosts, told by the host whose fingerprint was confirmed. It stays when"
             " certificates are renewed."
@@ -166,30 +166,32 @@ async def _others(
     Those of IPv6 are none that files may hold.
     """
     first = _door(url)
-    members = [one for one in state.members if not one.is_local and ":" not in one.address]
-    doors = [
-        ServerAddress(host=one.address, port=first.port)
-        for one in members
-        if one.address not in ("", first.host)
+    members = [
+        address for address in state.members if not address.is_local and ":" not in address.address
     ]
-    flaws = await asyncio.gather(*(_flaw(door, trust, network) for door in doors))
-    judged = [(_url(door), flaw) for door, flaw in zip(doors, flaws, strict=True)]
-    good = tuple(one for one, flaw in judged if not flaw)
-    return good, tuple((one, flaw) for one, flaw in judged if flaw)
+    servers = [
+        ServerAddress(host=address.address, port=first.port)
+        for address in members
+        if address.address not in ("", first.host)
+    ]
+    flaws = await asyncio.gather(*(_flaw(server, trust, network) for server in servers))
+    judged = [(_url(server), flaw) for server, flaw in zip(servers, flaws, strict=True)]
+    good = tuple(address for address, flaw in judged if not flaw)
+    return good, tuple((address, flaw) for address, flaw in judged if flaw)
 
 
-async def _flaw(door: ServerAddress, trust: Trust, network: Network) -> str:
+async def _flaw(server: ServerAddress, trust: Trust, network: Network) -> str:
     """Why a door is not to be trusted or used, as a clause. Empty: it is."""
     try:
-        return (await network.certificate(door, trust)).flaw
+        return (await network.certificate(server, trust)).flaw
     except NoAnswer as silence:
         return str(silence)
 
 
-def _endpoints(errand: ProxmoxSource) -> Endpoints:
+def _endpoints(source: ProxmoxSource) -> Endpoints:
     from stockman.adapters.proxmox.endpoint import Endpoints
 
-    return Endpoints(urls=(errand.url,), trust=errand.trust)
+    return Endpoints(urls=(source.url,), trust=source.trust)
 
 
 def _door(url: str) -> ServerAddress:
@@ -198,21 +200,21 @@ def _door(url: str) -> ServerAddress:
     return Endpoints(urls=(url,)).doors()[0]
 
 
-def _url(door: ServerAddress) -> str:
-    return f"https://{door.host}:{door.port}"
+def _url(server: ServerAddress) -> str:
+    return f"https://{server.host}:{server.port}"
 
 
-def untrusted_certificate(url: str, seen: Certificate) -> Refused:
+def untrusted_certificate(url: str, certificate: Certificate) -> Refused:
     """Nobody vouched for a certificate that no CA of the system signed."""
     return Refused(
         Problem(
             code="init.untrusted",
             what="the certificate of Proxmox VE is not trusted, and no token was sent",
             where=url,
-            why=f"{seen.flaw}; its fingerprint is {seen.fingerprint}",
+            why=f"{certificate.flaw}; its fingerprint is {certificate.fingerprint}",
             fix="compare that with what `pvenode cert info` prints on the host, and run this again"
-            f" with `--fingerprint {seen.fingerprint}`; or give the host's /etc/pve/pve-root-ca.pem"
-            " with `--ca-file`",
+            f" with `--fingerprint {certificate.fingerprint}`; or pass the host's"
+            " /etc/pve/pve-root-ca.pem with `--ca-file`",
         )
     )
 

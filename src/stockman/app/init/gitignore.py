@@ -26,12 +26,14 @@ _PATTERNS = (
 
 def missing_lines(existing: bytes) -> bytes:
     """What has to be added to the end of a `.gitignore`; empty where it says everything."""
-    said = {line.strip().removeprefix(b"/") for line in existing.splitlines()}
-    missing = [one for one in _PATTERNS if one.removeprefix("/").encode() not in said]
+    present = {line.strip().removeprefix(b"/") for line in existing.splitlines()}
+    missing = [
+        pattern for pattern in _PATTERNS if pattern.removeprefix("/").encode() not in present
+    ]
     if not missing:
         return b""
     end = b"\r\n" if b"\r\n" in existing else b"\n"
-    lines = [_HEADING.encode(), *(one.encode() for one in missing)]
+    lines = [_HEADING.encode(), *(pattern.encode() for pattern in missing)]
     added = b"".join(line + end for line in lines)
     if not existing:
         return added

@@ -13,13 +13,13 @@ def in_one_line(problem: Problem) -> str:
     return f"{problem.what}: {problem.why}; {problem.fix}"
 
 
-def other_dialect(directory: Path, there: str, wanted: str) -> Problem:
+def other_dialect(directory: Path, existing: str, requested: str) -> Problem:
     return Problem(
         code="init.other-dialect",
-        what=f"files of the {there} dialect are here already",
+        what=f"files of the {existing} dialect are here already",
         where=str(directory),
-        why=f"with files of the {wanted} dialect beside them, the cluster would be described twice",
-        fix=f"leave `--dialect` out, or make them {wanted} with `stockman convert`",
+        why=f"adding files of the {requested} dialect would describe the cluster twice",
+        fix=f"leave `--dialect` out, or make them {requested} with `stockman convert`",
     )
 
 
@@ -33,11 +33,11 @@ def gitignore_is_link(path: Path) -> Problem:
     )
 
 
-def unwritable(place: str, reason: str) -> Problem:
+def unwritable(path: str, reason: str) -> Problem:
     return Problem(
         code="init.unwritable",
         what="a file cannot be written",
-        where=place,
+        where=path,
         why=f"the system says: {reason}",
         fix="make room and give yourself the right to write there; a second run goes on from here",
     )

@@ -46,40 +46,42 @@ async def survey_cluster(pve: ProxmoxClient) -> StarterCluster:
     state = await pve.cluster_state()
     resources = await pve.resources()
     survey = _Survey(pve, state, resources)
-    up = [one for one in resources.hosts if one.status == "online"]
+    up = [result for result in resources.hosts if result.status == "online"]
     if not up:
         raise Refused(
-            problems.no_host((str(one.host), _unreachable_host(one)) for one in resources.hosts)
+            problems.no_host(
+                (str(result.host), _unreachable_host(result)) for result in resources.hosts
+            )
         )
-    looked = await asyncio.gather(*(survey.host(one) for one in up))
-    hosts = [one for one in looked if isinstance(one, StarterHost)]
+    results = await asyncio.gather(*(survey.host(result) for result in up))
+    hosts = [result for result in results if isinstance(result, StarterHost)]
     await _check_any_visible(pve, hosts)
     mappings = await asyncio.gather(survey.mappings("pci"), survey.mappings("usb"))
     return StarterCluster(
         version=_parse_version(version.version),
         cluster=state.name,
-        hosts=tuple(sorted(hosts, key=lambda one: one.name)),
+        hosts=tuple(sorted(hosts, key=lambda result: result.name)),
         away=(
             *(
-                (str(one.host), _unreachable_host(one))
-                for one in resources.hosts
-                if one.status != "online"
+                (str(result.host), _unreachable_host(result))
+                for result in resources.hosts
+                if result.status != "online"
             ),
-            *(one for one in looked if not isinstance(one, StarterHost)),
+            *(result for result in results if not isinstance(result, StarterHost)),
         ),
-        guests=frozenset(int(one.vmid) for one in resources.guests),
+        guests=frozenset(int(result.vmid) for result in resources.guests),
         addresses=await survey.addresses(),
-        tags=frozenset(tag for one in resources.guests for tag in one.tags),
+        tags=frozenset(tag for result in resources.guests for tag in result.tags),
         mappings=tuple(row for rows in mappings for row in rows),
         unseen=tuple(dict.fromkeys(survey.unseen)),
     )
 
 
-async def free_vmids(pve: ProxmoxClient, found: StarterCluster, count: int) -> int:
+async def free_vmids(pve: ProxmoxClient, observed: StarterCluster, count: int) -> int:
     """The first of so many free numbers in a row; guests that the token may not see count too."""
     lowest = int(await pve.next_vmid())
     tried = 0
-    taken = set(found.guests)
+    taken = set(observed.guests)
     while tried < _TRIES:
         at = free_vmid_blocks(frozenset(taken), lowest, count)[0]
         tried += 1
@@ -88,7 +90,7 @@ async def free_vmids(pve: ProxmoxClient, found: StarterCluster, count: int) -> i
         )
         if all(free):
             return at
-        taken |= {at + place for place, is_free in enumerate(free) if not is_free}
+        taken |= {at + offset for offset, is_free in enumerate(free) if not is_free}
     raise Refused(problems.no_free_vmids(tried, count))
 
 
@@ -97,15 +99,15 @@ class _Survey:
 
     def __init__(self, pve: ProxmoxClient, state: ClusterState, resources: Resources) -> None:
         self._pve = pve
-        self._members = {one.name: one for one in state.members}
+        self._members = {member.name: member for member in state.members}
         self._resources = resources
         self._room = asyncio.Semaphore(_AT_ONCE)
         self.unseen: list[str] = []
 
-    async def host(self, seen: HostSummary) -> StarterHost | tuple[str, str]:
+    async def host(self, host_summary: HostSummary) -> StarterHost | tuple[str, str]:
         """What one host has; or its name and why it is left out, where it gives no answer."""
-        name = seen.host
-        if seen.memory is None or seen.cores is None:
+        name = host_summary.host
+        if host_summary.memory is None or host_summary.cores is None:
             raise Denied(
                 problems.missing_resources(
                     "Sys.Audit", f"/nodes/{name}", "memory and CPUs of hosts"
@@ -123,10 +125,10 @@ class _Survey:
             name=name,
             address=member.address if member is not None else "",
             is_local=member is not None and member.is_local,
-            cores=seen.cores,
-            memory=seen.memory // MIB,
+            cores=host_summary.cores,
+            memory=host_summary.memory // MIB,
             promised=self._promised(name),
-            storages=tuple(_storage(one) for one in self._storages(name)),
+            storages=tuple(_storage(storage) for storage in self._storages(name)),
             bridges=_bridges(network.interfaces),
             pci=pci,
             usb=usb,
@@ -134,14 +136,16 @@ class _Survey:
 
     async def mappings(self, kind: MappingKind) -> list[str]:
         """Mappings of devices, each with its hosts."""
-        asked = self._pve.mappings(kind)
-        found = await self._or_none(asked, f"mappings of {kind.upper()} devices", ())
-        return [f"{kind} {one.name}: {'; '.join(one.entries)}" for one in found]
+        request = self._pve.mappings(kind)
+        mappings = await self._or_none(request, f"mappings of {kind.upper()} devices", ())
+        return [f"{kind} {mapping.name}: {'; '.join(mapping.entries)}" for mapping in mappings]
 
     async def addresses(self) -> frozenset[IPv4Address]:
         """Addresses that the configurations of guests give them."""
-        found = await asyncio.gather(*(self._addresses(one) for one in self._resources.guests))
-        return frozenset(one for some in found for one in some)
+        address_lists = await asyncio.gather(
+            *(self._addresses(address) for address in self._resources.guests)
+        )
+        return frozenset(address for some in address_lists for address in some)
 
     async def _addresses(self, guest: GuestSummary) -> list[IPv4Address]:
         at = GuestRef(host=guest.host, vmid=guest.vmid, kind=guest.kind)
@@ -153,36 +157,36 @@ class _Survey:
         if config is None:
             return []
         rows = [text for key, text in config.values.items() if key.startswith(("ipconfig", "net"))]
-        told = [match["address"] for row in rows for match in _ADDRESS.finditer(row)]
-        return [address for text in told if (address := _address(text)) is not None]
+        addresses = [match["address"] for row in rows for match in _ADDRESS.finditer(row)]
+        return [address for text in addresses if (address := _address(text)) is not None]
 
-    async def _or_none(self, asked: Awaitable[T], what: str, none: D) -> T | D:
+    async def _or_none(self, request: Awaitable[T], subject: str, none: D) -> T | D:
         """What was asked; where it may not be seen, that is remembered."""
         try:
-            return await asked
+            return await request
         except Denied as error:
             if error.problem.code != "proxmox.denied":
                 raise
-            self.unseen.append(f"{what}: {error.problem.what}")
+            self.unseen.append(f"{subject}: {error.problem.what}")
             return none
 
     def _promised(self, host: HostName) -> int:
-        guests = (one for one in self._resources.guests if one.host == host)
-        return sum((one.memory or 0) // MIB for one in guests if not one.is_template)
+        guests = (guest for guest in self._resources.guests if guest.host == host)
+        return sum((guest.memory or 0) // MIB for guest in guests if not guest.is_template)
 
     def _storages(self, host: HostName) -> list[StorageSummary]:
-        found = (one for one in self._resources.storages if one.host == host)
-        return sorted(found, key=lambda one: one.storage)
+        rows = (row for row in self._resources.storages if row.host == host)
+        return sorted(rows, key=lambda row: row.storage)
 
 
 async def _check_any_visible(pve: ProxmoxClient, hosts: Iterable[StarterHost]) -> None:
     """Where nothing at all is shown, say which privilege shows it."""
-    found = list(hosts)
-    if found and not any(one.storages for one in found):
+    visible = list(hosts)
+    if visible and not any(host.storages for host in visible):
         await _check_privilege(
             pve, "/storage", ("Datastore.Audit", "Datastore.AllocateSpace"), "storages"
         )
-    if found and not any(one.bridges for one in found):
+    if visible and not any(host.bridges for host in visible):
         await _check_privilege(pve, ZONE, ("SDN.Audit", "SDN.Use"), "bridges")
 
 
@@ -206,60 +210,71 @@ def _parse_version(version: str) -> Version:
         raise Refused(problems.version_too_old(version, why)) from None
 
 
-def _storage(seen: StorageSummary) -> StarterStorage:
-    free = None if seen.size is None or seen.used is None else max(seen.size - seen.used, 0)
+def _storage(storage_summary: StorageSummary) -> StarterStorage:
+    free = (
+        None
+        if storage_summary.size is None or storage_summary.used is None
+        else max(storage_summary.size - storage_summary.used, 0)
+    )
     return StarterStorage(
-        name=str(seen.storage),
-        kind=seen.kind or "unknown kind",
-        content=seen.content,
-        shared=seen.shared,
-        available=seen.status == "available",
+        name=str(storage_summary.storage),
+        kind=storage_summary.kind or "unknown kind",
+        content=storage_summary.content,
+        shared=storage_summary.shared,
+        available=storage_summary.status == "available",
         free=free,
     )
 
 
 def _bridges(interfaces: Iterable[HostInterface]) -> tuple[StarterBridge, ...]:
     """Bridges, and VLANs on them that the host has an interface in, by name."""
-    rows = sorted(interfaces, key=lambda one: one.name)
-    bridges = {one.name: _bridge(one) for one in rows if one.is_bridge}
-    tagged = [found for one in rows if (found := _tagged_bridge(one, bridges)) is not None]
+    rows = sorted(interfaces, key=lambda interface: interface.name)
+    bridges = {interface.name: _bridge(interface) for interface in rows if interface.is_bridge}
+    tagged = [
+        bridge for interface in rows if (bridge := _tagged_bridge(interface, bridges)) is not None
+    ]
     return (*bridges.values(), *tagged)
 
 
-def _bridge(one: HostInterface) -> StarterBridge:
+def _bridge(host_interface: HostInterface) -> StarterBridge:
     return StarterBridge(
-        name=one.name,
-        active=one.active,
-        vlan_aware=one.vlan_aware or one.kind == "OVSBridge",
-        address=_interface(one.cidr),
-        gateway=_address(one.gateway),
+        name=host_interface.name,
+        active=host_interface.active,
+        vlan_aware=host_interface.vlan_aware or host_interface.kind == "OVSBridge",
+        address=_interface(host_interface.cidr),
+        gateway=_address(host_interface.gateway),
     )
 
 
 def _tagged_bridge(
-    one: HostInterface, bridges: Mapping[str, StarterBridge]
+    host_interface: HostInterface, bridges: Mapping[str, StarterBridge]
 ) -> StarterBridge | None:
     """A VLAN on a bridge, `vmbr0.10`. None: it is something else, or cannot be given to guests."""
-    name, _, number = one.name.rpartition(".")
+    name, _, number = host_interface.name.rpartition(".")
     below = bridges.get(name)
-    if one.kind != "vlan" or below is None or not below.vlan_aware or not number.isdecimal():
+    if (
+        host_interface.kind != "vlan"
+        or below is None
+        or not below.vlan_aware
+        or not number.isdecimal()
+    ):
         return None
     return StarterBridge(
         name=name,
-        active=one.active and below.active,
+        active=host_interface.active and below.active,
         vlan_aware=True,
-        address=_interface(one.cidr),
-        gateway=_address(one.gateway),
+        address=_interface(host_interface.cidr),
+        gateway=_address(host_interface.gateway),
         vlan=int(number),
     )
 
 
 def _interface(text: str) -> IPv4Interface | None:
     try:
-        found = IPv4Interface(text)
+        parsed = IPv4Interface(text)
     except (AddressValueError, NetmaskValueError, ValueError):
         return None
-    return found if found.network.num_addresses > 1 else None
+    return parsed if parsed.network.num_addresses > 1 else None
 
 
 def _address(text: str) -> IPv4Address | None:

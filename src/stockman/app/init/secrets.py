@@ -85,8 +85,8 @@ class FirstSecrets:
         path = self._directory / SOPS_CONFIG
         content = sops_config_text(self._dialect, identity.recipient).encode()
         tag = self._making.entropy.random_bytes(_TAG_BYTES).hex()
-        made = files.create_file(path, content, private=False, tag=tag)
-        return "written" if made else "kept"
+        created = files.create_file(path, content, private=False, tag=tag)
+        return "written" if created else "kept"
 
     def _bundle(self, name: str, identity: AgeIdentity, texts: dict[str, str]) -> SecretFileState:
         clock, entropy = self._making.clock, self._making.entropy

@@ -72,18 +72,18 @@ class _Comparer:
 
     def _document(self, label: str, before: Branch, after: Branch) -> None:
         prefix = "" if label == "v1alpha1" else f"{label}: "
-        one, other = _values(before), _values(after)
+        before_values, after_values = _values(before), _values(after)
         shown_one, shown_other = _values(self._shown(before)), _values(self._shown(after))
-        for path, value in one.items():
+        for path, value in before_values.items():
             name = f"{prefix}{path}"
-            if path not in other:
+            if path not in after_values:
                 self._add(name, "removed", shown_one.get(path, MASK), None)
-            elif value == REDACTED and other[path] != value:
+            elif value == REDACTED and after_values[path] != value:
                 self._withheld.append(name)
-            elif value != other[path]:
+            elif value != after_values[path]:
                 self._add(name, "changed", shown_one.get(path, MASK), shown_other.get(path, MASK))
-        for path in other:
-            if path not in one:
+        for path in after_values:
+            if path not in before_values:
                 self._add(f"{prefix}{path}", "added", None, shown_other.get(path, MASK))
 
     def _add(self, path: str, kind: ChangeKind, before: object, after: object) -> None:
@@ -100,14 +100,14 @@ def _by_label(documents: tuple[ConfigDocument, ...]) -> dict[str, Branch]:
 
 def _values(tree: Branch) -> dict[str, object]:
     """Every value by its path; empty ones count as absent, and sets by what is in them."""
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for path, leaf in iter_leaves(tree):
         value = _plain_leaf(leaf)
         if value in _EMPTY:
             continue
-        place = path.rpartition("[")[0]
-        found[f"{place}[{value}]" if place in _UNORDERED else path] = value
-    return found
+        parent = path.rpartition("[")[0]
+        values[f"{parent}[{value}]" if parent in _UNORDERED else path] = value
+    return values
 
 
 def _plain_leaf(leaf: Leaf) -> object:

@@ -38,8 +38,8 @@ def write_configurations(
             create_file(draft, text.encode(), private=True, tag=tag)
             draft.replace(directory / name)
     except OSError as error:
-        place = directory if error.filename is None else Path(error.filename)
-        raise StockmanError(trouble.unwritable_configuration(place, error)) from None
+        failed_path = directory if error.filename is None else Path(error.filename)
+        raise StockmanError(trouble.unwritable_configuration(failed_path, error)) from None
     return len(texts)
 
 

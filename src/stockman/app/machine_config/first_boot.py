@@ -62,15 +62,15 @@ class FirstBoot:
 
 
 def first_boot_files(
-    directory: Path, name: str, asked: FirstBootOptions, text: ConfigurationReader | None
+    directory: Path, name: str, options: FirstBootOptions, text: ConfigurationReader | None
 ) -> FirstBoot:
     """The files of a node. Without `text` its configuration is not opened, and not known."""
-    wanted = load_desired(directory)
-    cluster, node = _find_node(wanted, name)
+    desired = load_desired(directory)
+    cluster, node = _find_node(desired, name)
     network = build_node_network(cluster, node)
-    form = asked.form or choose_version(network)
+    form = options.form or choose_version(network)
     delivery = FirstBootData(
-        first_boot=asked.first_boot, snippet=asked.snippet, labels=needs_labels(wanted)
+        first_boot=options.first_boot, snippet=options.snippet, labels=needs_labels(desired)
     )
     native = choose_delivery(node, network, delivery)
     suffices = isinstance(native, NativeKeys)
@@ -86,25 +86,25 @@ def first_boot_files(
     )
 
 
-def write_image(path: Path, made: FirstBoot, clock: Clock, entropy: Entropy) -> int:
+def write_image(path: Path, first_boot: FirstBoot, clock: Clock, entropy: Entropy) -> int:
     """Write the ISO image of a node's files; gives its size in bytes."""
     seed = NocloudSeed(
-        user_data=made.user_data,
-        meta_data=made.meta_data,
-        network_config=made.network_config,
+        user_data=first_boot.user_data,
+        meta_data=first_boot.meta_data,
+        network_config=first_boot.network_config,
     )
     content = seed.image(clock.now())
     write_private(path, content, entropy)
     return len(content)
 
 
-def _find_node(wanted: Desired, name: str) -> tuple[Cluster, Node]:
-    for node in wanted.nodes:
-        if node.name == name and wanted.cluster is not None:
-            return wanted.cluster, node
+def _find_node(desired: Desired, name: str) -> tuple[Cluster, Node]:
+    for node in desired.nodes:
+        if node.name == name and desired.cluster is not None:
+            return desired.cluster, node
     from stockman.config.nearest import nearest_name
 
-    known = [str(node.name) for node in wanted.nodes]
+    known = [str(node.name) for node in desired.nodes]
     near = nearest_name(name, known)
     raise NotFound(
         Problem(
@@ -121,6 +121,6 @@ def machine_text(directory: Path, environment: Mapping[str, str], name: str) -> 
     from stockman.app.machine_config.machines import load_machines
     from stockman.talos.machine.assembly import trees_text
 
-    found = load_machines(directory, environment)
-    documents = found.documents(found.named(name), show_secrets=True)
+    machines = load_machines(directory, environment)
+    documents = machines.documents(machines.named(name), show_secrets=True)
     return Secret(trees_text(documents))

@@ -79,16 +79,16 @@ class Machines:
 
     def judged(self, nodes: Iterable[Node]) -> Problems:
         """What Talos would say about the configurations of these nodes."""
-        found = Problems()
+        problems = Problems()
         for node in nodes:
-            found.extend(self.assembled(node).judged(runtime_mode(self._desired)))
-        return found
+            problems.extend(self.assembled(node).judged(runtime_mode(self._desired)))
+        return problems
 
     def documents(self, node: Node, *, show_secrets: bool) -> tuple[Branch, ...]:
         """The documents of a node's configuration as Talos prints them, secrets masked or not."""
         assembled = self.assembled(node)
         if not show_secrets:
-            return tuple(self.masking.masked(one) for one in assembled.printed())
+            return tuple(self.masking.masked(document) for document in assembled.printed())
         try:
             return assembled.revealed()
         except Refused as refused:
@@ -97,7 +97,7 @@ class Machines:
     def _reason(self, problem: Problem) -> Problem:
         """Why a secret is not at hand, where that is known."""
         reference, _, _ = problem.why.partition(" is a reference")
-        same = (one for one in self._problems if one.what.endswith(f" {reference}"))
+        same = (problem for problem in self._problems if problem.what.endswith(f" {reference}"))
         return next(same, problem)
 
 
@@ -108,23 +108,23 @@ def load_machines(directory: Path, environment: Mapping[str, str]) -> Machines:
     if desired.cluster is None:
         raise NotFound(trouble.no_cluster())
     keyring = find_keyring(directory, environment)
-    around = ReferenceContext(directory=directory, keyring=keyring, environment=environment)
-    return build_machines(around, loaded, desired, open_bundle(directory, keyring))
+    context = ReferenceContext(directory=directory, keyring=keyring, environment=environment)
+    return build_machines(context, loaded, desired, open_bundle(directory, keyring))
 
 
 def build_machines(
-    around: ReferenceContext, loaded: LoadedConfig, desired: Desired, bundle: SecretsBundle
+    context: ReferenceContext, loaded: LoadedConfig, desired: Desired, bundle: SecretsBundle
 ) -> Machines:
     """The machines of files that were read already; refuses patches that are wrong."""
-    keyring = around.keyring
-    resolved = resolve_secrets(desired, around)
+    keyring = context.keyring
+    resolved = resolve_secrets(desired, context)
     problems = Problems()
-    files = PatchFiles(around.directory, loaded, problems, _opener(keyring))
+    files = PatchFiles(context.directory, loaded, problems, _opener(keyring))
     patches = files.patches(desired)
     check_reserved_paths(patches, problems)
     for problem in problems.errors:
         raise PatchRefused(problem)
-    texts = machine_files(around.directory, desired)
+    texts = machine_files(context.directory, desired)
     return Machines(
         desired,
         ConfigurationAssembler(resolved.desired, bundle, patches, texts),

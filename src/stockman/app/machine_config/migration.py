@@ -76,7 +76,7 @@ class MigrationPlan:
 
     @property
     def changes(self) -> bool:
-        return any(place.edits for place in self.places)
+        return any(migrated.edits for migrated in self.places)
 
 
 def migrate_file(
@@ -85,9 +85,11 @@ def migrate_file(
     """What a machine configuration becomes in the style of a newer contract."""
     line = parse_contract(target)
     migration = migrate_configuration(_documents(path, line), line, choices)
-    place = MigratedPart(label=str(path), edits=tuple(_mask_edit(edit) for edit in migration.edits))
+    migrated = MigratedPart(
+        label=str(path), edits=tuple(_mask_edit(edit) for edit in migration.edits)
+    )
     plan = MigrationPlan(
-        source=migration.source, target=line, places=(place,), problems=migration.warnings
+        source=migration.source, target=line, places=(migrated,), problems=migration.warnings
     )
     return plan, migration
 
@@ -107,7 +109,7 @@ def _documents(path: Path, line: str) -> tuple[ConfigDocument, ...]:
 def write_migration(path: Path, migration: Migration, entropy: Entropy) -> Path:
     """Write the new configuration beside the old one, which stays; it holds secrets."""
     target = path.with_name(f"{path.stem}.{migration.target}{path.suffix}")
-    text = "---\n".join(dump(_mapping(one.printed())) for one in migration.documents)
+    text = "---\n".join(dump(_mapping(document.printed())) for document in migration.documents)
     write_private(target, text.encode(), entropy)
     return target
 
@@ -115,24 +117,26 @@ def write_migration(path: Path, migration: Migration, entropy: Entropy) -> Path:
 def migrate_directory(directory: Path, target: str) -> MigrationPlan:
     """What the files of a directory have to say for a newer contract."""
     line = parse_contract(target)
-    wanted = load_desired(directory)
-    if wanted.cluster is None:
+    desired = load_desired(directory)
+    if desired.cluster is None:
         raise Refused(no_cluster(directory))
-    source = wanted.cluster.talos.contract.minor_text
+    source = desired.cluster.talos.contract.minor_text
     contract_path(source, line)
-    found = [_key(wanted, source, line)] if source != line else []
+    migrated = [_key(desired, source, line)] if source != line else []
     problems: list[Problem] = []
-    for patch, for_workers in _patches(directory, wanted):
+    for patch, for_workers in _patches(directory, desired):
         edits = plan_patch_edits(patch.label, read_patch(patch), line, for_workers=for_workers)
         problems += edits.warnings
         if edits.edits:
             shown = tuple(_mask_edit(edit) for edit in edits.edits)
-            found.append(MigratedPart(label=patch.label, edits=shown, becomes=_safe(edits.text)))
-    return MigrationPlan(source=source, target=line, places=tuple(found), problems=tuple(problems))
+            migrated.append(MigratedPart(label=patch.label, edits=shown, becomes=_safe(edits.text)))
+    return MigrationPlan(
+        source=source, target=line, places=tuple(migrated), problems=tuple(problems)
+    )
 
 
-def _key(wanted: Desired, source: str, target: str) -> MigratedPart:
-    talos = wanted.cluster.talos if wanted.cluster is not None else None
+def _key(desired: Desired, source: str, target: str) -> MigratedPart:
+    talos = desired.cluster.talos if desired.cluster is not None else None
     origin = talos.where("contract") if talos is not None else None
     is_written = origin is not None and not origin.is_derived
     edit = ShownEdit(
@@ -148,18 +152,18 @@ def _key(wanted: Desired, source: str, target: str) -> MigratedPart:
     return MigratedPart(label="talos.contract", edits=(edit,))
 
 
-def _patches(directory: Path, wanted: Desired) -> Iterator[tuple[Patch, bool]]:
+def _patches(directory: Path, desired: Desired) -> Iterator[tuple[Patch, bool]]:
     """Every patch, wherever it stands, and whether workers get it."""
     loaded = load_directory(directory)
     problems = Problems()
     files = PatchFiles(directory, loaded, problems)
-    patches = files.patches(wanted)
+    patches = files.patches(desired)
     for problem in problems.errors:
         raise Refused(problem)
-    workers = [node for node in wanted.nodes if not node.is_controller]
-    if wanted.cluster is None:
+    workers = [node for node in desired.nodes if not node.is_controller]
+    if desired.cluster is None:
         return
-    reached = {patch: None for node in workers for patch in patches.of(node, wanted.cluster)}
+    reached = {patch: None for node in workers for patch in patches.of(node, desired.cluster)}
     for patch in patches.each():
         yield patch, patch in reached
 
@@ -180,8 +184,8 @@ def _mask_edit(edit: ConfigEdit) -> ShownEdit:
 
 def _safe(text: str) -> str:
     """The text of a patch without its secrets."""
-    parts = [mask_value(to_plain_data(node)) for node in read_documents("", text)]
-    return "---\n".join(dump(part) for part in parts if isinstance(part, dict))
+    documents = [mask_value(to_plain_data(node)) for node in read_documents("", text)]
+    return "---\n".join(dump(document) for document in documents if isinstance(document, dict))
 
 
 def _mapping(tree: Branch) -> dict[str, object]:

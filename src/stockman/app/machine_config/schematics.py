@@ -42,21 +42,21 @@ class ImageList:
 
 def list_images(directory: Path, name: str | None = None) -> ImageList:
     """Every image of the configuration, or that of one class or node."""
-    wanted = load_desired(directory)
-    chosen = [node for node in wanted.nodes if name in (None, node.name, node.node_class)]
+    desired = load_desired(directory)
+    chosen = [node for node in desired.nodes if name in (None, node.name, node.node_class)]
     if name is not None and not chosen:
-        raise NotFound(_no_such(name, wanted))
+        raise NotFound(_no_such(name, desired))
     problems = Problems()
     groups: dict[tuple[str, str], list[tuple[Node, FactoryImage]]] = {}
     for node in chosen:
-        image = _image(wanted, node, problems)
+        image = _image(desired, node, problems)
         groups.setdefault((image.installer, _text(node)), []).append((node, image))
-    found = tuple(_group_nodes(members) for members in groups.values())
-    return ImageList(found=found, warnings=problems.warnings)
+    images = tuple(_group_nodes(members) for members in groups.values())
+    return ImageList(found=images, warnings=problems.warnings)
 
 
-def _image(wanted: Desired, node: Node, problems: Problems) -> FactoryImage:
-    cluster = wanted.cluster
+def _image(desired: Desired, node: Node, problems: Problems) -> FactoryImage:
+    cluster = desired.cluster
     image = node_image(node, cluster.talos, problems) if cluster is not None else None
     for problem in problems.errors:
         raise Refused(problem)
@@ -85,15 +85,15 @@ def _group_nodes(members: list[tuple[Node, FactoryImage]]) -> NodesImage:
     )
 
 
-def _no_such(name: str, wanted: Desired) -> Problem:
+def _no_such(name: str, desired: Desired) -> Problem:
     from stockman.config.nearest import nearest_name
 
-    known = [str(node.name) for node in wanted.nodes]
-    known += [str(node.node_class) for node in wanted.nodes if node.node_class is not None]
+    known = [str(node.name) for node in desired.nodes]
+    known += [str(node.node_class) for node in desired.nodes if node.node_class is not None]
     near = nearest_name(name, dict.fromkeys(known))
     return Problem(
         code="config.no-such-node",
         what=f"there is no node and no class {name}",
-        why=f"the nodes are {', '.join(str(node.name) for node in wanted.nodes) or 'none'}",
+        why=f"the nodes are {', '.join(str(node.name) for node in desired.nodes) or 'none'}",
         fix=f"try {near}" if near else "name a node, or a class that a node has",
     )

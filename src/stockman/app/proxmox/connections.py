@@ -71,8 +71,8 @@ def open_proxmox(
     from stockman.adapters.proxmox.credentials import ApiToken
     from stockman.adapters.proxmox.transport import HttpProxmox
 
-    found, alone = split_token(token_id, secret)
-    return HttpProxmox(endpoints, ApiToken(id=found, secret=alone), clock)
+    token, alone = split_token(token_id, secret)
+    return HttpProxmox(endpoints, ApiToken(id=token, secret=alone), clock)
 
 
 class HttpTokenTest:
@@ -86,5 +86,5 @@ class HttpTokenTest:
     async def privileges(
         self, cluster: str, token: str, secret: Secret, paths: Iterable[str]
     ) -> Privileges:
-        async with open_proxmox(self._endpoints[cluster], token, secret, self._clock) as door:
-            return {path: (await door.permissions(path)).get(path, frozenset()) for path in paths}
+        async with open_proxmox(self._endpoints[cluster], token, secret, self._clock) as client:
+            return {path: (await client.permissions(path)).get(path, frozenset()) for path in paths}

@@ -23,7 +23,7 @@ TOKEN, USER, PASSWORD = "PROXMOX_VE_API_TOKEN", "PROXMOX_VE_USERNAME", "PROXMOX_
 
 
 def find_administrator(
-    environment: Mapping[str, str], cluster: ProxmoxCluster, number: int, given: Login | None
+    environment: Mapping[str, str], cluster: ProxmoxCluster, number: int, login: Login | None
 ) -> ApiToken | Login | None:
     """Who grants access to a cluster, the `number`th of all. None: nobody does.
 
@@ -31,8 +31,8 @@ def find_administrator(
     """
     from stockman.adapters.proxmox.credentials import ApiToken, Login
 
-    if given is not None:
-        return given
+    if login is not None:
+        return login
     suffix = "" if number == 0 else f"_{number + 1}"
     named, user, password = f"{TOKEN}{suffix}", f"{USER}{suffix}", f"{PASSWORD}{suffix}"
     if environment.get(named):
@@ -114,10 +114,12 @@ def login_from_environment(environment: Mapping[str, str]) -> ProxmoxLogin | Non
     Raises `WrongUsage` where a part is missing.
     """
     if environment.get(TOKEN):
-        who, equals, secret = environment[TOKEN].partition("=")
-        if not equals or "!" not in who or not secret:
+        token_id, equals, secret = environment[TOKEN].partition("=")
+        if not equals or "!" not in token_id or not secret:
             raise WrongUsage(_invalid_login())
-        return ProxmoxLogin(who=who, secret=Secret(secret, resolved=True), stays=False, given=TOKEN)
+        return ProxmoxLogin(
+            who=token_id, secret=Secret(secret, resolved=True), stays=False, given=TOKEN
+        )
     for name, secret_name, stays in (
         (TOKEN_ID, TOKEN_SECRET, True),
         (USER, PASSWORD, False),
@@ -132,10 +134,10 @@ def login_from_environment(environment: Mapping[str, str]) -> ProxmoxLogin | Non
     return None
 
 
-def login_from_prompt(who: str, secret: str) -> ProxmoxLogin:
+def login_from_prompt(user: str, secret: str) -> ProxmoxLogin:
     """Whoever typed this; the files name a token of root's never."""
-    stays = "!" in who and not who.startswith(f"{_ROOT}!")
-    return ProxmoxLogin(who=who, secret=Secret(secret, resolved=True), stays=stays)
+    stays = "!" in user and not user.startswith(f"{_ROOT}!")
+    return ProxmoxLogin(who=user, secret=Secret(secret, resolved=True), stays=stays)
 
 
 def no_login() -> WrongUsage:

@@ -20,9 +20,9 @@ _BETWEEN = "\0"
 def check_leaks(tree: FileTree, desired: Desired, materials: InputFiles) -> None:
     """Refuse a tree in which a secret stands in a plain file, as it is or in a common encoding."""
     plain = [file for file in tree if isinstance(file.text, str)]
-    whole = _BETWEEN.join(str(file.text) for file in plain)
+    text = _BETWEEN.join(str(file.text) for file in plain)
     for form, name in _search_values(desired, materials).items():
-        if form in whole:
+        if form in text:
             held = next(file for file in plain if form in str(file.text))
             raise Refused(_leak(held.path, held.owner, name))
 

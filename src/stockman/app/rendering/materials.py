@@ -41,9 +41,9 @@ def rendered_value(directory: Path, keyring: Keyring, pattern: str, key: str) ->
         if content is None:
             continue
         tree = read_yaml(name, decrypt_file(content, name, keyring).decode())
-        found = text_at(tree, f"stringData.{key}")
-        if found is not None and found.text:
-            return Secret(found.text)
+        value = text_at(tree, f"stringData.{key}")
+        if value is not None and value.text:
+            return Secret(value.text)
     return None
 
 
@@ -70,49 +70,49 @@ class MaterialSource:
         return bool(self.keyring.identities)
 
 
-def read_materials(place: MaterialSource, desired: Desired) -> InputFiles:
+def read_materials(source: MaterialSource, desired: Desired) -> InputFiles:
     """The files of a workspace that git does not hold, as far as they are there.
 
     What is missing is taken from the secrets that were rendered from it, as in a clone of the
     repository. Without any identity, as in CI, something stands for it.
     """
-    names, directory = SECRET_NAMES[place.dialect], place.directory
-    identity = _identity(place.keyring)
-    absent = None if place.is_complete else Secret(UNKNOWN)
-    tunnel = _tunnel(directory) or _tunnel_from_rendered(place)
+    names, directory = SECRET_NAMES[source.dialect], source.directory
+    identity = _identity(source.keyring)
+    absent = None if source.is_complete else Secret(UNKNOWN)
+    tunnel = _tunnel(directory) or _tunnel_from_rendered(source)
     if tunnel is None and absent is not None:
         tunnel = Tunnel(id=UNKNOWN, token=absent)
     return InputFiles(
-        age_recipient=_recipients(place) or (identity.recipient if identity is not None else ""),
+        age_recipient=_recipients(source) or (identity.recipient if identity is not None else ""),
         age_identity=identity.text if identity is not None else Secret(UNKNOWN),
         deploy_key=_text(directory / names.deploy_key)
-        or rendered_value(directory, place.keyring, DEPLOY_KEY_FILES, "identity")
+        or rendered_value(directory, source.keyring, DEPLOY_KEY_FILES, "identity")
         or absent,
         webhook_token=_text(directory / names.token)
-        or rendered_value(directory, place.keyring, WEBHOOK_SECRET_FILES, "token")
+        or rendered_value(directory, source.keyring, WEBHOOK_SECRET_FILES, "token")
         or absent,
         tunnel=tunnel,
         proxmox_authorities=_authorities(directory, desired),
     )
 
 
-def _recipients(place: MaterialSource) -> str:
+def _recipients(source: MaterialSource) -> str:
     """For whom files are encrypted so far: people add others to those that `init` wrote."""
     try:
-        rule = find_rules(place.directory, place.environment).rule_for("talos/any.sops.yaml")
+        rule = find_rules(source.directory, source.environment).rule_for("talos/any.sops.yaml")
     except StockmanError:
         return ""
     return ",".join(rule.recipe.recipients)
 
 
 def _authorities(directory: Path, desired: Desired) -> dict[str, str]:
-    found = {}
+    authorities = {}
     for cluster in desired.proxmox:
         name = cluster.tls.ca_file
         text = _text(directory / name) if name is not None else None
         if text is not None:
-            found[str(cluster.region)] = text.reveal()
-    return found
+            authorities[str(cluster.region)] = text.reveal()
+    return authorities
 
 
 def _identity(keyring: Keyring) -> AgeIdentity | None:
@@ -143,17 +143,17 @@ def _tunnel(directory: Path) -> Tunnel | None:
         return None
     try:
         content = json.loads(text.reveal())
-        parts = {key: content[name] for key, name in _TUNNEL_KEYS.items()}
+        fields = {key: content[name] for key, name in _TUNNEL_KEYS.items()}
     except (ValueError, KeyError, TypeError):
         raise Rejected(
             _unusable_file(TUNNEL, f"it is not a JSON file with {', '.join(_TUNNEL_KEYS.values())}")
         ) from None
-    token = base64.b64encode(json.dumps(parts, separators=(",", ":")).encode())
-    return Tunnel(id=str(parts["t"]), token=Secret(token.decode()))
+    token = base64.b64encode(json.dumps(fields, separators=(",", ":")).encode())
+    return Tunnel(id=str(fields["t"]), token=Secret(token.decode()))
 
 
-def _tunnel_from_rendered(place: MaterialSource) -> Tunnel | None:
-    token = rendered_value(place.directory, place.keyring, TUNNEL_SECRET_FILES, "TUNNEL_TOKEN")
+def _tunnel_from_rendered(source: MaterialSource) -> Tunnel | None:
+    token = rendered_value(source.directory, source.keyring, TUNNEL_SECRET_FILES, "TUNNEL_TOKEN")
     if token is None:
         return None
     try:

@@ -94,12 +94,12 @@ class Rendering:
     @property
     def changes(self) -> tuple[FileChange, ...]:
         """Actions that change a file."""
-        return tuple(one for one in self.actions if one.act.writes)
+        return tuple(action for action in self.actions if action.act.writes)
 
     @property
     def undecided(self) -> tuple[FileChange, ...]:
         """Files that wait for the user's decision."""
-        return tuple(one for one in self.actions if one.act.needs_a_decision)
+        return tuple(action for action in self.actions if action.act.needs_a_decision)
 
 
 AdjustDesired = Callable[[Desired], Desired]
@@ -108,8 +108,8 @@ AdjustDesired = Callable[[Desired], Desired]
 
 def prepare_rendering(
     directory: Path,
-    wishes: FileDecisions,
-    doors: RenderContext,
+    options: FileDecisions,
+    context: RenderContext,
     adjust: AdjustDesired | None = None,
 ) -> Rendering:
     """What rendering would do; nothing is changed.
@@ -118,7 +118,7 @@ def prepare_rendering(
     """
     with pause_gc():
         try:
-            return _prepare(directory, wishes, doors, adjust)
+            return _prepare(directory, options, context, adjust)
         except PathOutsideTree as error:
             raise Conflict(out_of_tree(error)) from None
         except OSError as error:
@@ -126,31 +126,33 @@ def prepare_rendering(
 
 
 def _prepare(
-    directory: Path, wishes: FileDecisions, doors: RenderContext, adjust: AdjustDesired | None
+    directory: Path, options: FileDecisions, context: RenderContext, adjust: AdjustDesired | None
 ) -> Rendering:
     loaded = validate_files(directory).loaded
     if loaded.problems.errors:
         return _nothing_rendered(loaded.problems)
-    keyring = find_keyring(directory, doors.environment)
+    keyring = find_keyring(directory, context.environment)
     dialect: Dialect = "classic" if loaded.classic else "toml"
-    around = ReferenceContext(directory=directory, keyring=keyring, environment=doors.environment)
-    desired = with_stored_tokens(resolve(loaded), around)
+    reference_context = ReferenceContext(
+        directory=directory, keyring=keyring, environment=context.environment
+    )
+    desired = with_stored_tokens(resolve(loaded), reference_context)
     if adjust is not None:
         desired = adjust(desired)
-    resolved = resolve_secrets(desired, around)
-    place = MaterialSource(
-        directory=directory, dialect=dialect, keyring=keyring, environment=doors.environment
+    resolved = resolve_secrets(desired, reference_context)
+    source = MaterialSource(
+        directory=directory, dialect=dialect, keyring=keyring, environment=context.environment
     )
     if desired.cluster is not None:
         require_bundle(directory)
     problems = Problems()
     problems.extend(loaded.problems)
-    materials = read_materials(place, desired)
-    if place.is_complete:
-        templates = _machine_templates(directory, desired, doors)
+    materials = read_materials(source, desired)
+    if source.is_complete:
+        templates = _machine_templates(directory, desired, context)
         materials = replace(materials, machine_templates=templates)
     patches = _patches(directory, loaded, desired, keyring, problems)
-    if not place.is_complete:
+    if not source.is_complete:
         resolved = replace(resolved, desired=without_references(resolved.desired))
     rendered = _render(resolved, materials, dialect, problems, patches)
     if desired.cluster is None:
@@ -162,29 +164,31 @@ def _prepare(
             loaded=loaded,
             desired=desired,
             known=resolved.desired,
-            environment=doors.environment,
+            environment=context.environment,
         )
         apply_templates(rendered.tree, sources, problems)
     if problems.errors:
         return _nothing_rendered(problems)
     check_leaks(rendered.tree, resolved.desired, materials)
-    others = _own_texts(directory, rendered.tree)
-    checked = check_tree(rendered, problems, others)
+    own_texts = _own_texts(directory, rendered.tree)
+    checked = check_tree(rendered, problems, own_texts)
     if problems.errors:
         return _nothing_rendered(problems)
     owned = read_owned(directory)
     disk = _read(directory, rendered.tree, owned)
-    wishes = resolve_decisions(wishes, {*(file.path for file in rendered.tree), *owned})
+    options = resolve_decisions(options, {*(file.path for file in rendered.tree), *owned})
     if _extend_own_list(rendered, disk):
-        wishes = replace(wishes, overwrite=wishes.overwrite | {kustomization.PATH})
-    vault = _vault(directory, keyring, doors)
+        options = replace(options, overwrite=options.overwrite | {kustomization.PATH})
+    vault = _vault(directory, keyring, context)
     secret = (file.path for file in rendered.tree if file.is_secret and file.path not in disk)
     kept = find_kept_secrets(directory, secret, vault.store)
     sealed = encrypt_secret_files(rendered.tree, {**disk, **kept}, vault)
-    found = plan_file_changes(_desired_files(rendered.tree, sealed, disk), disk, owned, wishes)
-    check_shared_namespaces(rendered.apps, found, others.keys() - owned.keys(), problems)
+    file_actions = plan_file_changes(
+        _desired_files(rendered.tree, sealed, disk), disk, owned, options
+    )
+    check_shared_namespaces(rendered.apps, file_actions, own_texts.keys() - owned.keys(), problems)
     return Rendering(
-        actions=found,
+        actions=file_actions,
         problems=problems,
         rendered=rendered,
         uncompared=sealed.uncompared,
@@ -200,17 +204,17 @@ def _nothing_rendered(problems: Problems) -> Rendering:
 
 def _own_texts(directory: Path, tree: FileTree) -> dict[str, str]:
     """The user's own files below `kubernetes`, which rendered ones may name."""
-    found = {}
+    texts = {}
     base = directory / "kubernetes"
     for path in sorted(base.rglob("*.yaml")) if base.is_dir() and not base.is_symlink() else ():
         name = path.relative_to(directory).as_posix()
         if tree.get(name) is None and path.is_file() and ".sops." not in path.name:
-            found[name] = path.read_text(errors="replace")
-    return found
+            texts[name] = path.read_text(errors="replace")
+    return texts
 
 
 def _machine_templates(
-    directory: Path, desired: Desired, doors: RenderContext
+    directory: Path, desired: Desired, context: RenderContext
 ) -> dict[str, Secret]:
     """Configurations for machines that a component makes by itself, by the worker they are like."""
     karpenter = desired.components.get("karpenter")
@@ -221,9 +225,11 @@ def _machine_templates(
     from stockman.app.machine_config.machines import load_machines
     from stockman.talos.machine.worker_template import render_worker_template
 
-    found = load_machines(directory, doors.environment)
+    machines = load_machines(directory, context.environment)
     name = str(like)
-    return {name: render_worker_template(found.documents(found.named(name), show_secrets=True))}
+    return {
+        name: render_worker_template(machines.documents(machines.named(name), show_secrets=True))
+    }
 
 
 def _render(
@@ -250,17 +256,17 @@ def _patches(
     from stockman.app.workspace.machine_patches import PatchFiles
 
     files = PatchFiles(directory, loaded, problems, _opener(keyring))
-    found = files.patches(desired)
+    patches = files.patches(desired)
     return {
-        node.name: tuple(_as_text(one) for one in found.of(node, desired.cluster))
+        node.name: tuple(_as_text(patch) for patch in patches.of(node, desired.cluster))
         for node in desired.nodes
     }
 
 
 def _has_patches(directory: Path, loaded: LoadedConfig) -> bool:
     roots = ("templates", "template")
-    places = [f"{root}/{layer}/talos" for root in roots for layer in ("config", "overrides")]
-    return bool(loaded.kept) or any((directory / one).is_dir() for one in places)
+    folders = [f"{root}/{layer}/talos" for root in roots for layer in ("config", "overrides")]
+    return bool(loaded.kept) or any((directory / folder).is_dir() for folder in folders)
 
 
 def _opener(keyring: Keyring) -> Callable[[bytes, str], bytes] | None:
@@ -292,23 +298,23 @@ def _extend_own_list(rendered: RenderedRepository, disk: Mapping[str, bytes]) ->
     return True
 
 
-def write_rendering(directory: Path, done: Rendering, doors: RenderContext) -> None:
+def write_rendering(directory: Path, done: Rendering, context: RenderContext) -> None:
     """Carry out what rendering would do: everything is on disk before the first file changes."""
     ours = next_managed_files(done.actions, read_owned(directory))
     after = managed_files.lock_text(
-        {path: one for path, one in ours.items() if one.component != OWN_LIST}
+        {path: entry for path, entry in ours.items() if entry.component != OWN_LIST}
     ).encode()
     written = {
-        one.path: one.after or b""
-        for one in done.actions
-        if one.act in (FileAction.CREATE, FileAction.UPDATE)
+        entry.path: entry.after or b""
+        for entry in done.actions
+        if entry.act in (FileAction.CREATE, FileAction.UPDATE)
     }
-    removed = [one.path for one in done.actions if one.act is FileAction.REMOVE]
+    removed = [entry.path for entry in done.actions if entry.act is FileAction.REMOVE]
     removed += to_forget(directory, written)
     rights = {file.path: file.rights for file in done.rendered.tree if file.rights is not None}
-    tag = doors.entropy.random_bytes(4).hex()
+    tag = context.entropy.random_bytes(4).hex()
     if not written and not removed and _lock(directory) == after:
-        _record_seals(directory, done, doors)
+        _record_seals(directory, done, context)
         return
     try:
         _finish_interrupted(directory, tag)
@@ -321,7 +327,7 @@ def write_rendering(directory: Path, done: Rendering, doors: RenderContext) -> N
         raise Conflict(out_of_tree(error)) from None
     except OSError as error:
         raise StockmanError(unwritable(error)) from None
-    _record_seals(directory, done, doors)
+    _record_seals(directory, done, context)
 
 
 def _finish_interrupted(directory: Path, tag: str) -> None:
@@ -331,22 +337,22 @@ def _finish_interrupted(directory: Path, tag: str) -> None:
         write_files(directory, {managed_files.LOCK_PATH: merged}, (NEXT_LOCK,), tag)
 
 
-def _record_seals(directory: Path, done: Rendering, doors: RenderContext) -> None:
+def _record_seals(directory: Path, done: Rendering, context: RenderContext) -> None:
     plain = {file.path: file.text for file in done.rendered.tree if isinstance(file.text, Secret)}
     contents = {
-        one.path: (one.after, plain[one.path].reveal())
-        for one in done.actions
-        if one.after is not None and one.path in plain and not one.act.needs_a_decision
+        action.path: (action.after, plain[action.path].reveal())
+        for action in done.actions
+        if action.after is not None and action.path in plain and not action.act.needs_a_decision
     }
-    record_seals(contents, _vault(directory, find_keyring(directory, doors.environment), doors))
+    record_seals(contents, _vault(directory, find_keyring(directory, context.environment), context))
 
 
-def _vault(directory: Path, keyring: Keyring, doors: RenderContext) -> Vault:
+def _vault(directory: Path, keyring: Keyring, context: RenderContext) -> Vault:
     @cache
     def store() -> SecretStore:
         from stockman.app.secrets.store import SecretStore
 
-        return SecretStore(directory, keyring, doors.environment, doors.clock, doors.entropy)
+        return SecretStore(directory, keyring, context.environment, context.clock, context.entropy)
 
     return Vault(directory=directory, keyring=keyring, store=store)
 
@@ -361,9 +367,9 @@ def read_owned(directory: Path) -> dict[str, ManagedFile]:
     # Files in place already have the digest of the next lock; the others that of the last one.
     following = managed_files.read_lock(begun.decode(errors="replace"))
     disk = read_files(directory, following)
-    for path, one in following.items():
-        if path in disk and digest(disk[path]) == one.digest:
-            owned[path] = one
+    for path, entry in following.items():
+        if path in disk and digest(disk[path]) == entry.digest:
+            owned[path] = entry
     return owned
 
 
@@ -376,7 +382,7 @@ def _read(directory: Path, tree: FileTree, owned: Mapping[str, ManagedFile]) -> 
 def _desired_files(
     tree: FileTree, sealed: EncryptedFiles, disk: Mapping[str, bytes]
 ) -> tuple[DesiredFile, ...]:
-    found = []
+    files = []
     for file in tree:
         if isinstance(file.text, str) and UNKNOWN in file.text:
             content = disk.get(file.path)
@@ -385,8 +391,8 @@ def _desired_files(
         else:
             content = sealed.contents.get(file.path)
         if content is not None:
-            found.append(DesiredFile(path=file.path, component=file.owner, content=content))
-    return tuple(found)
+            files.append(DesiredFile(path=file.path, component=file.owner, content=content))
+    return tuple(files)
 
 
 def _lock(directory: Path) -> bytes | None:

@@ -32,8 +32,8 @@ def find_kept_secrets(
     """The last bytes of files that are missing, as far as they are for the right recipients."""
     if not (directory / _PLACE).is_dir():
         return {}
-    found = read_files(directory, (f"{_PLACE}/{path}" for path in missing))
-    kept = {path.removeprefix(f"{_PLACE}/"): content for path, content in found.items()}
+    contents = read_files(directory, (f"{_PLACE}/{path}" for path in missing))
+    kept = {path.removeprefix(f"{_PLACE}/"): content for path, content in contents.items()}
     return {
         path: content
         for path, content in kept.items()
@@ -56,9 +56,11 @@ def _has_current_recipients(store: SecretStore, path: str, content: bytes) -> bo
 def to_keep(done: Iterable[FileChange]) -> dict[str, bytes]:
     """What is to be kept of files that go, by the path at which it is."""
     return {
-        f"{_PLACE}/{one.path}": one.before
-        for one in done
-        if one.act is FileAction.REMOVE and one.before is not None and is_secret_name(one.path)
+        f"{_PLACE}/{file_change.path}": file_change.before
+        for file_change in done
+        if file_change.act is FileAction.REMOVE
+        and file_change.before is not None
+        and is_secret_name(file_change.path)
     }
 
 

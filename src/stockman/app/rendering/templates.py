@@ -37,7 +37,7 @@ class TemplateSources:
 def apply_templates(tree: FileTree, sources: TemplateSources, problems: Problems) -> None:
     """Render the user's templates over a tree; an empty result takes the file away."""
     root = sources.directory / _ROOTS[sources.dialect]
-    if not any((root / part).is_dir() for part in ("config", "overrides")):
+    if not any((root / folder).is_dir() for folder in ("config", "overrides")):
         return
     from stockman.rendering.templates.contract import CLASSIC, TOML, Limits
     from stockman.rendering.templates.names import template_names
@@ -83,11 +83,11 @@ def pairs(references: object, secrets: object) -> dict[Secret, Secret]:
 
 def _read_key_files(sources: TemplateSources) -> dict[str, Secret]:
     names = SECRET_NAMES[sources.dialect]
-    found = {}
+    key_files = {}
     for name in (names.age_key, names.deploy_key, names.token, _TUNNEL):
         try:
             with (sources.directory / name).open("rb") as file:
-                found[name] = Secret(file.read(_LONGEST).decode(errors="replace"))
+                key_files[name] = Secret(file.read(_LONGEST).decode(errors="replace"))
         except OSError:
             continue
-    return found
+    return key_files

@@ -18,13 +18,13 @@ from stockman.rendering.managed_files import FileDecisions
 class RenderedTree:
     """The rendered files of one directory."""
 
-    def __init__(self, directory: Path, doors: RenderContext) -> None:
+    def __init__(self, directory: Path, context: RenderContext) -> None:
         self._directory = directory
-        self._doors = doors
+        self._doors = context
 
     async def differing(self) -> tuple[str, ...]:
         """Paths of files that are not as they would be rendered now, sorted."""
-        return tuple(sorted(one.path for one in self.rendering().changes))
+        return tuple(sorted(change.path for change in self.rendering().changes))
 
     async def render(self) -> None:
         """Write every file as it is rendered; all of them, or none."""
@@ -36,7 +36,7 @@ class RenderedTree:
         for problem in done.problems.errors:
             raise Refused(problem)
         if done.undecided:
-            raise Refused(undecided_files([one.path for one in done.undecided]))
+            raise Refused(undecided_files([action.path for action in done.undecided]))
         return done
 
 
@@ -65,10 +65,10 @@ def undecided_files(paths: list[str]) -> Problem:
 class OverwrittenTree(RenderedTree):
     """Nothing waits for a decision: plans can be made, and tell what rendering would write."""
 
-    def __init__(self, directory: Path, doors: RenderContext, paths: frozenset[str]) -> None:
-        super().__init__(directory, doors)
+    def __init__(self, directory: Path, context: RenderContext, paths: frozenset[str]) -> None:
+        super().__init__(directory, context)
         self._place = directory
-        self._with = doors
+        self._with = context
         self._paths = paths
 
     def rendering(self) -> Rendering:

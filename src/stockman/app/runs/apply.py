@@ -31,13 +31,13 @@ def interruptible(stop: StopRequest) -> Iterator[None]:
     """Let Ctrl-C, and a request to terminate, stop a run well once and at once the second time."""
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
-    for one in signals:
-        loop.add_signal_handler(one, stop.ask)
+    for number in signals:
+        loop.add_signal_handler(number, stop.ask)
     try:
         yield
     finally:
-        for one in signals:
-            loop.remove_signal_handler(one)
+        for number in signals:
+            loop.remove_signal_handler(number)
 
 
 T = TypeVar("T")
@@ -61,7 +61,7 @@ class ApplyOptions:
 
 
 async def plan_and_execute(
-    session: Session, wish: PlanOptions, carried_out: Callable[[Planned], Awaitable[T]]
+    session: Session, options: PlanOptions, carried_out: Callable[[Planned], Awaitable[T]]
 ) -> T:
     """Make a plan and have it carried out.
 
@@ -70,11 +70,11 @@ async def plan_and_execute(
     """
     for _ in range(_PLANS - 1):
         try:
-            return await carried_out(await session.plan(wish))
-        except Refused as no:
-            if no.problem.code != MOVED:
+            return await carried_out(await session.plan(options))
+        except Refused as error:
+            if error.problem.code != MOVED:
                 raise
-    return await carried_out(await session.plan(wish))
+    return await carried_out(await session.plan(options))
 
 
 async def is_left_open(home: RunHome, clock: Clock) -> bool:
@@ -89,14 +89,14 @@ async def is_left_open(home: RunHome, clock: Clock) -> bool:
 
 async def execute_plan(session: Session, plan: Plan, manner: ApplyOptions) -> RunOutcome:
     """Carry out a plan; `Refused` where what it touches moved since it was made."""
-    way = RunOptions(
+    run_options = RunOptions(
         by=manner.by,
         stop=manner.stop,
         settings=RunSettings(max_parallel=manner.max_parallel),
         watchers=manner.watchers,
         fingerprint=session.planner.fingerprint,
     )
-    return await start_run(session.home, plan, session.ports, way)
+    return await start_run(session.home, plan, session.ports, run_options)
 
 
 def read_saved_plan(path: Path) -> Plan:
@@ -124,7 +124,7 @@ def waits_for_push(outcome: RunOutcome) -> bool:
 
 def waits_for_window(outcome: RunOutcome) -> bool:
     """Whether everything is done but what begins in a window."""
-    return bool(outcome.problems) and all(one.code == TOO_EARLY for one in outcome.problems)
+    return bool(outcome.problems) and all(problem.code == TOO_EARLY for problem in outcome.problems)
 
 
 def plan_outdated(cluster: str) -> Problem:

@@ -63,8 +63,8 @@ async def open_clients(
             if granting is not None:
                 from stockman.adapters.proxmox.transport import HttpProxmox
 
-                door = HttpProxmox(endpoints, granting, clock)
-                proxmox[admin_client_name(region)] = await stack.enter_async_context(door)
+                client = HttpProxmox(endpoints, granting, clock)
+                proxmox[admin_client_name(region)] = await stack.enter_async_context(client)
         ports = Ports(
             clock=clock,
             entropy=workspace.entropy,
@@ -111,8 +111,8 @@ def _own_client(
                 secret = workspace.places.at_once(kept)
             else:
                 secret = workspace.resolved(cluster).token_secret or Secret("")
-        except (NotFound, Refused) as no:
-            raise Denied(no_token(token_id, str(cluster.region), no.problem.why)) from None
+        except (NotFound, Refused) as error:
+            raise Denied(no_token(token_id, str(cluster.region), error.problem.why)) from None
         name, alone = split_token(token_id, secret)
         if is_stored_token(cluster, token_id):
             return ApiToken(id=name, secret=alone, source=proxmox_tokens.FILE, hint=_PULL_HINT)
@@ -124,8 +124,8 @@ def _own_client(
 def is_stored_token(cluster: ProxmoxCluster, token_id: str) -> bool:
     """Whether the secret is the one that Proxmox VE chose and stockman keeps."""
     reference = proxmox_tokens.token_reference(str(cluster.region), token_id)
-    given = cluster.token_secret
-    return given is None or given.reveal() == reference.reveal()
+    configured = cluster.token_secret
+    return configured is None or configured.reveal() == reference.reveal()
 
 
 def _issuer(workspace: RunWorkspace) -> ClientIssuer:
@@ -149,8 +149,10 @@ def _talos(workspace: RunWorkspace) -> GrpcTalos:
     from stockman.talos.credentials.roles import TalosRole
 
     issuer = _issuer(workspace)
-    made = issuer.talos_client([TalosRole.ADMIN])
-    identity = ClientIdentity(ca=issuer.bundle.certs.os.crt, crt=made.crt, key=made.key)
+    certificate = issuer.talos_client([TalosRole.ADMIN])
+    identity = ClientIdentity(
+        ca=issuer.bundle.certs.os.crt, crt=certificate.crt, key=certificate.key
+    )
     nodes = workspace.desired.nodes
     hosts = tuple(str(node.address.ip) for node in nodes if node.is_controller)
     return GrpcTalos(
@@ -173,7 +175,7 @@ def _kubernetes(workspace: RunWorkspace, clock: Timekeeper) -> HttpKubernetes:
     issuer, cluster = _issuer(workspace), workspace.cluster
     if cluster is None:
         raise ValueError("Kubernetes without a cluster")
-    wish = DesiredAdmin(
+    admin = DesiredAdmin(
         cluster=cluster.name,
         endpoint=f"https://{cluster.kubernetes.api_addr}:{_API_PORT}",
         required=CertificateRequirements(
@@ -184,8 +186,8 @@ def _kubernetes(workspace: RunWorkspace, clock: Timekeeper) -> HttpKubernetes:
         renew=False,
         shared=False,
     )
-    made = update_kubeconfig("", Secret(""), wish, issuer.now, issuer.kubernetes_admin)
-    context = read_context("kubeconfig", Secret(made.text.reveal(), resolved=True))
+    certificate = update_kubeconfig("", Secret(""), admin, issuer.now, issuer.kubernetes_admin)
+    context = read_context("kubeconfig", Secret(certificate.text.reveal(), resolved=True))
     return HttpKubernetes(
         KubernetesEndpoint(context=context, connect=workspace.desired.connect), clock
     )

@@ -19,16 +19,16 @@ from stockman.steps.plan import Plan, build_plan
 async def plan_destruction(session: Session, extent: DestructionScope) -> Planned:
     """Everything that goes, by identity; machines are not asked: they go with their VMs."""
     desired, problems = session.workspace.desired, Problems()
-    seen = await session.planner.observe_proxmox(session.ports)
-    changes = destruction(desired, seen.proxmox, problems, extent)
-    made = steps_of(changes)
+    observed = await session.planner.observe_proxmox(session.ports)
+    changes = destruction(desired, observed.proxmox, problems, extent)
+    steps = steps_of(changes)
     plan = Plan(
         cluster=session.workspace.cluster_name,
         made_at=session.ports.clock.now(),
-        steps=made,
+        steps=steps,
         desired=digest(desired),
-        lanes=lane_widths(made),
+        lanes=lane_widths(steps),
     )
-    touched = proxmox_plan.digest_touched_guests(seen.proxmox, plan.touches)
-    whole = build_plan(replace(plan, touched=touched))
-    return Planned(changes=changes, plan=whole, problems=problems, observed=seen)
+    touched = proxmox_plan.digest_touched_guests(observed.proxmox, plan.touches)
+    complete = build_plan(replace(plan, touched=touched))
+    return Planned(changes=changes, plan=complete, problems=problems, observed=observed)

@@ -134,9 +134,9 @@ async def _row(home: RunHome, run: str, clock: Clock) -> RunRow:
 
 
 def _step_views(state: RunState, plan: Plan) -> Iterator[StepView]:
-    told = {step.id: step.action.summary for step in plan.steps}
-    for name in (*told, *(one for one in state.steps if one not in told)):
-        yield StepView(id=name, summary=told.get(name, ""), state=state.step(name))
+    summaries = {step.id: step.action.summary for step in plan.steps}
+    for name in (*summaries, *(step for step in state.steps if step not in summaries)):
+        yield StepView(id=name, summary=summaries.get(name, ""), state=state.step(name))
 
 
 def _row_of(state: RunState, plan: Plan) -> RunRow:

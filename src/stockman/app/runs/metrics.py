@@ -38,8 +38,8 @@ async def run_history(home: RunHome, clock: Clock) -> RunHistory:
     names = await home.runs.listed()
     newest = await recorded_run(home, names[-1], clock) if names else None
     for name in reversed(names):
-        found = newest if newest is not None and newest.run == name else None
-        state = _state(found or await recorded_run(home, name, clock))
+        run = newest if newest is not None and newest.run == name else None
+        state = _state(run or await recorded_run(home, name, clock))
         if state.result is RunResult.DONE:
             return RunHistory(runs=len(names), newest=newest, last_success=state.last)
     return RunHistory(runs=len(names), newest=newest, last_success=None)
@@ -73,8 +73,8 @@ def _moments(
         "stockman_run_result",
         "How it ended: 1 for one of the results. It is open while it runs, or was killed.",
         *(
-            Sample(value=float(one == result), labels={**cluster, "result": one})
-            for one in (_OPEN, *(one.value for one in RunResult))
+            Sample(value=float(outcome == result), labels={**cluster, "result": outcome})
+            for outcome in (_OPEN, *(result.value for result in RunResult))
         ),
     )
     for name, help_, at in (
@@ -90,11 +90,14 @@ def _progress(newest: RecordedRun, state: RunState, now: datetime) -> Iterator[M
     cluster = {"cluster": newest.plan.cluster}
     states = Counter(_name(state, step) for step in newest.plan.steps)
     done = states[StepProgress.DONE.value] + states[_ALREADY]
-    names = (*(one.value for one in StepProgress), _ALREADY)
+    names = (*(progress.value for progress in StepProgress), _ALREADY)
     yield gauge(
         "stockman_run_steps",
         "Its steps by how far they are; done by the run, or true already.",
-        *(Sample(value=states[one], labels={**cluster, "state": one}) for one in names),
+        *(
+            Sample(value=states[progress], labels={**cluster, "state": progress})
+            for progress in names
+        ),
     )
     yield gauge(
         "stockman_run_progress_ratio",
@@ -120,9 +123,9 @@ def _times(newest: RecordedRun, state: RunState) -> Iterator[Metric]:
     steps = {step.id: step for step in newest.plan.steps}
     took: defaultdict[tuple[str, str], list[float]] = defaultdict(list)
     for step in newest.plan.steps:
-        found = state.step(step.id)
-        if found.started is not None and found.finished is not None:
-            seconds = (found.finished - found.started).total_seconds()
+        state_of_step = state.step(step.id)
+        if state_of_step.started is not None and state_of_step.finished is not None:
+            seconds = (state_of_step.finished - state_of_step.started).total_seconds()
             took[step.stage.value, step.action.kind].append(seconds)
     yield Metric(
         name="stockman_run_step_duration_seconds",
@@ -158,9 +161,9 @@ def _sum_seconds(labels: Mapping[str, str], seconds: list[float]) -> tuple[Sampl
 
 
 def _name(state: RunState, step: Step) -> str:
-    found = state.step(step.id)
-    return _ALREADY if found.already else str(found.progress.value)
+    state_of_step = state.step(step.id)
+    return _ALREADY if state_of_step.already else str(state_of_step.progress.value)
 
 
-def _state(found: RecordedRun) -> RunState:
-    return fold_entries(found.run, found.entries)
+def _state(run: RecordedRun) -> RunState:
+    return fold_entries(run.run, run.entries)

@@ -43,13 +43,13 @@ class ObservationScope:
     options: PlanOptions = PlanOptions()
 
 
-async def observe(looked: ObservationScope, ports: Ports) -> Observed:
+async def observe(scope: ObservationScope, ports: Ports) -> Observed:
     """Everything that is there; what nobody could tell is unknown, and not absent."""
-    if is_on_proxmox(looked.stages):
-        seen = await observe_only_proxmox(looked.desired, ports)
-        if not shuts_down_machines(looked.desired, seen.proxmox, looked.options):
-            return seen
-    return await _observe_all(looked, ports)
+    if is_on_proxmox(scope.stages):
+        proxmox = await observe_only_proxmox(scope.desired, ports)
+        if not shuts_down_machines(scope.desired, proxmox.proxmox, scope.options):
+            return proxmox
+    return await _observe_all(scope, ports)
 
 
 async def observe_only_proxmox(desired: Desired, ports: Ports) -> Observed:
@@ -72,68 +72,76 @@ async def observe_touched(
                     region,
                     ports.proxmox.get(admin_client_name(region)) or ports.on(region),
                     ports.clock,
-                    proxmox_query(desired, one),
+                    proxmox_query(desired, cluster),
                     frozenset(numbers[region]),
                 )
             )
-            for one in desired.proxmox
-            if (region := str(one.region)) in ports.proxmox and region in numbers
+            for cluster in desired.proxmox
+            if (region := str(cluster.region)) in ports.proxmox and region in numbers
         }
     return {region: task.result() for region, task in asking.items()}
 
 
-async def _observe_all(looked: ObservationScope, ports: Ports) -> Observed:
+async def _observe_all(scope: ObservationScope, ports: Ports) -> Observed:
     async with asyncio.TaskGroup() as group:
-        kubernetes = group.create_task(_observe_kubernetes(looked, ports))
-        proxmox = await _observe_proxmox(looked.desired, ports)
-    seen = kubernetes.result()
-    leaving = find_leaving_machines(looked.desired, proxmox, seen)
-    talos = await _observe_talos(looked, leaving, ports)
+        kubernetes = group.create_task(_observe_kubernetes(scope, ports))
+        proxmox = await _observe_proxmox(scope.desired, ports)
+    kubernetes_state = kubernetes.result()
+    leaving = find_leaving_machines(scope.desired, proxmox, kubernetes_state)
+    talos = await _observe_talos(scope, leaving, ports)
     return Observed(
-        at=ports.clock.now(), proxmox=proxmox, talos=talos, kubernetes=seen, leaving=leaving
+        at=ports.clock.now(),
+        proxmox=proxmox,
+        talos=talos,
+        kubernetes=kubernetes_state,
+        leaving=leaving,
     )
 
 
 async def _observe_proxmox(desired: Desired, ports: Ports) -> Mapping[str, ObservedProxmox]:
     async with asyncio.TaskGroup() as group:
         asking = {
-            str(one.region): group.create_task(
+            str(cluster.region): group.create_task(
                 observe_proxmox(
-                    str(one.region),
-                    ports.on(str(one.region)),
+                    str(cluster.region),
+                    ports.on(str(cluster.region)),
                     ports.clock,
-                    proxmox_query(desired, one),
-                    ports.proxmox.get(admin_client_name(str(one.region))),
+                    proxmox_query(desired, cluster),
+                    ports.proxmox.get(admin_client_name(str(cluster.region))),
                 )
             )
-            for one in desired.proxmox
-            if str(one.region) in ports.proxmox
+            for cluster in desired.proxmox
+            if str(cluster.region) in ports.proxmox
         }
     return {region: task.result() for region, task in asking.items()}
 
 
 async def _observe_talos(
-    looked: ObservationScope, leaving: Mapping[str, MachineAddress], ports: Ports
+    scope: ObservationScope, leaving: Mapping[str, MachineAddress], ports: Ports
 ) -> ObservedTalos | None:
-    if looked.desired.cluster is None or ports.talos is None:
+    if scope.desired.cluster is None or ports.talos is None:
         return None
-    look = TalosQuery(desired=looked.desired, leaving=leaving, client_files=looked.client_files)
-    return await observe_talos(look, ports, looked.network)
+    look = TalosQuery(desired=scope.desired, leaving=leaving, client_files=scope.client_files)
+    return await observe_talos(look, ports, scope.network)
 
 
-async def _observe_kubernetes(looked: ObservationScope, ports: Ports) -> ObservedKubernetes | None:
-    if looked.desired.cluster is None or ports.kubernetes is None:
+async def _observe_kubernetes(scope: ObservationScope, ports: Ports) -> ObservedKubernetes | None:
+    if scope.desired.cluster is None or ports.kubernetes is None:
         return None
-    wish = looked.kubernetes
+    desired = scope.kubernetes
     interest = KubernetesQuery()
-    if wish is not None:
-        secrets = (*wish.secrets, *(one for chart in wish.charts for one in chart.secrets))
-        maps = (one for chart in wish.charts for one in chart.config_maps)
+    if desired is not None:
+        secrets = (
+            *desired.secrets,
+            *(config_map for chart in desired.charts for config_map in chart.secrets),
+        )
+        maps = (config_map for chart in desired.charts for config_map in chart.config_maps)
         interest = KubernetesQuery(
-            secrets=tuple(dict.fromkeys(one.action.ref for one in secrets)),
+            secrets=tuple(dict.fromkeys(config_map.action.ref for config_map in secrets)),
             config_maps=tuple(
-                ObjectRef(kind=CONFIG_MAPS, name=one.name, namespace=one.namespace) for one in maps
+                ObjectRef(kind=CONFIG_MAPS, name=config_map.name, namespace=config_map.namespace)
+                for config_map in maps
             ),
-            conditions=wish.conditions,
+            conditions=desired.conditions,
         )
     return await observe_kubernetes(ports.kubernetes, ports.clock, interest)

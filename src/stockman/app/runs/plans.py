@@ -63,40 +63,42 @@ class Planner:
         """What the cluster needs before it follows its repository. None: there is no cluster."""
         return self._wish
 
-    async def plan(self, ports: Ports, wish: PlanOptions = PlanOptions()) -> Planned:  # noqa: B008
+    async def plan(self, ports: Ports, plan_options: PlanOptions = PlanOptions()) -> Planned:  # noqa: B008
         """Look at everything, and say what is to be done."""
         workspace = self._workspace
-        wish = replace(wish, nodes=self._named(wish.nodes))
-        options = proxmox_plan.PlanOptions(prune=wish.prune, unkept=workspace.unkept())
-        looked = replace(
-            self._looked(), stages=stages_to_observe(wish.only, wish.until), options=options
-        )
-        seen = await observe(looked, ports)
-        rendering = self._rendering
-        wishes = DesiredState(
-            desired=workspace.desired,
-            configurations=workspace.configurations() if seen.beyond_proxmox else {},
-            client_files=workspace.client_files(),
-            kubernetes=self._wish,
-            unrendered=tuple(one.path for one in rendering.changes) if rendering else (),
-            stale=tuple(_stale_files(rendering)) if rendering else (),
-            push=wish.push,
-            reconcile=wish.reconcile,
-            unpushed=await self._unpushed(ports) if wish.push else "",
-            chosen=frozenset(wish.nodes),
-            any_time=wish.any_time,
+        plan_options = replace(plan_options, nodes=self._named(plan_options.nodes))
+        options = proxmox_plan.PlanOptions(prune=plan_options.prune, unkept=workspace.unkept())
+        scope = replace(
+            self._looked(),
+            stages=stages_to_observe(plan_options.only, plan_options.until),
             options=options,
         )
-        found = compose_plan(wishes, seen, ports.clock.now())
+        observed = await observe(scope, ports)
+        rendering = self._rendering
+        desired = DesiredState(
+            desired=workspace.desired,
+            configurations=workspace.configurations() if observed.beyond_proxmox else {},
+            client_files=workspace.client_files(),
+            kubernetes=self._wish,
+            unrendered=tuple(change.path for change in rendering.changes) if rendering else (),
+            stale=tuple(_stale_files(rendering)) if rendering else (),
+            push=plan_options.push,
+            reconcile=plan_options.reconcile,
+            unpushed=await self._unpushed(ports) if plan_options.push else "",
+            chosen=frozenset(plan_options.nodes),
+            any_time=plan_options.any_time,
+            options=options,
+        )
+        changes_ = compose_plan(desired, observed, ports.clock.now())
         problems = Problems()
         problems.extend(workspace.warnings)
-        problems.extend(found.problems)
-        plan, changes = narrow_plan(found.plan, found.changes, wish, self._known())
+        problems.extend(changes_.problems)
+        plan, changes = narrow_plan(changes_.plan, changes_.changes, plan_options, self._known())
         return Planned(
             changes=changes,
             plan=plan,
             problems=problems,
-            observed=seen,
+            observed=observed,
         )
 
     async def _unpushed(self, ports: Ports) -> str:
@@ -119,8 +121,8 @@ class Planner:
         """Digests of what a plan touches, as it is now."""
         if touches_machines(identities):
             return digest_touched_objects(await self.observe(ports), identities)
-        seen = await observe_touched(self._workspace.desired, ports, identities)
-        return proxmox_plan.digest_touched_guests(seen, identities)
+        observed = await observe_touched(self._workspace.desired, ports, identities)
+        return proxmox_plan.digest_touched_guests(observed, identities)
 
     def _looked(self) -> ObservationScope:
         return ObservationScope(
@@ -133,40 +135,42 @@ class Planner:
     def _known(self) -> frozenset[str]:
         desired = self._workspace.desired
         nodes, guests = desired.nodes, desired.guests
-        return frozenset((*(str(one.name) for one in nodes), *(str(one.name) for one in guests)))
+        return frozenset(
+            (*(str(guest.name) for guest in nodes), *(str(guest.name) for guest in guests))
+        )
 
     def _named(self, nodes: tuple[str, ...]) -> tuple[str, ...]:
         """Nodes and guests by name; a node may be given by its address, too."""
         names = {str(node.address.ip): str(node.name) for node in self._workspace.desired.nodes}
-        return tuple(names.get(one, one) for one in nodes)
+        return tuple(names.get(node, node) for node in nodes)
 
 
 def narrow_plan(
-    plan: Plan, changes: Iterable[Change], wish: PlanOptions, known: frozenset[str] = frozenset()
+    plan: Plan, changes: Iterable[Change], options: PlanOptions, known: frozenset[str] = frozenset()
 ) -> tuple[Plan, tuple[Change, ...]]:
     """The part of a plan that is wanted, and the changes that it is about.
 
     `known` are the nodes of the configuration: of those without a step, nothing is to be done.
     """
-    if not (wish.only or wish.nodes or wish.until):
+    if not (options.only or options.nodes or options.until):
         return plan, tuple(changes)
-    if wish.only:
-        plan = plan.only(wish.only)
-    if wish.nodes:
-        plan = plan.for_nodes(wish.nodes, known)
-    if wish.until:
-        plan = plan.until(wish.until)
-    return plan, tuple(one for one in changes if _is_in(one, plan))
+    if options.only:
+        plan = plan.only(options.only)
+    if options.nodes:
+        plan = plan.for_nodes(options.nodes, known)
+    if options.until:
+        plan = plan.until(options.until)
+    return plan, tuple(change for change in changes if _is_in(change, plan))
 
 
 def _is_in(change: Change, plan: Plan) -> bool:
     """Whether a plan does something about a change."""
     ids = {step.id for step in plan.steps}
-    if made := change.made_by:
-        return not ids.isdisjoint(made)
+    if creator := change.made_by:
+        return not ids.isdisjoint(creator)
     return any(step.stage is change.stage and change.node in ("", step.node) for step in plan.steps)
 
 
 def _stale_files(rendering: Rendering) -> Iterator[str]:
     """Files of components that are gone from the configuration, and not from the disk."""
-    return (one.path for one in rendering.actions if one.act is FileAction.STALE)
+    return (action.path for action in rendering.actions if action.act is FileAction.STALE)

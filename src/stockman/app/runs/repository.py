@@ -31,17 +31,17 @@ async def check_repository(
     With `push` it keeps the run from its end, and is an error; without, somebody may put it right
     meanwhile, and it is a warning.
     """
-    others: tuple[Problem, ...] = ()
+    further: tuple[Problem, ...] = ()
     try:
         state, prospect = await repo.state(), await repo.prospect()
         standing = tuple(_state_problems(state, prospect, followed.branch, push=push))
-        others = tuple(_other_remote(prospect, followed))
+        further = tuple(_other_remote(prospect, followed))
         if push and not standing:
             standing = tuple(await _foreign_commits(repo, state, prospect))
-    except StockmanError as no:
-        standing = (no.problem,)
-    told = standing if push else tuple(_warning(one) for one in standing)
-    return Problems([*told, *(_warning(one) for one in others)])
+    except StockmanError as error:
+        standing = (error.problem,)
+    problems = standing if push else tuple(_warning(state_problem) for state_problem in standing)
+    return Problems([*problems, *(_warning(problem) for problem in further)])
 
 
 def _state_problems(

@@ -33,9 +33,9 @@ class StepSecrets:
     """`steps.secret_ref.Secrets` for one directory."""
 
     def __init__(
-        self, around: ReferenceContext, desired: Desired, store: SecretStore, entropy: Entropy
+        self, context: ReferenceContext, desired: Desired, store: SecretStore, entropy: Entropy
     ) -> None:
-        self._around = around
+        self._around = context
         self._desired = desired
         self._store = store
         self._entropy = entropy
@@ -46,46 +46,46 @@ class StepSecrets:
 
     def at_once(self, ref: SecretRef) -> Secret:
         """The same, for callers that cannot wait."""
-        place = ref.place
-        if place.startswith(_PRIVATE):
-            return self._private(place.removeprefix(_PRIVATE))
-        if place.startswith(_TOKEN):
-            return self._token(place.removeprefix(_TOKEN))
-        if place.startswith(_CONFIG):
-            return self._resolved(self._configured(place.removeprefix(_CONFIG)), place)
-        secret = Secret(place)
+        location = ref.place
+        if location.startswith(_PRIVATE):
+            return self._private(location.removeprefix(_PRIVATE))
+        if location.startswith(_TOKEN):
+            return self._token(location.removeprefix(_TOKEN))
+        if location.startswith(_CONFIG):
+            return self._resolved(self._configured(location.removeprefix(_CONFIG)), location)
+        secret = Secret(location)
         if secret.form is SecretForm.LITERAL:
-            raise NotFound(no_secret_stored(place, "it is no place that secrets stand in"))
-        return self._resolved(secret, place)
+            raise NotFound(no_secret_stored(location, "it is no place that secrets stand in"))
+        return self._resolved(secret, location)
 
     async def write(self, ref: SecretRef, secret: Secret) -> None:
         """Keep a secret, encrypted where its place is a file; the same secret changes nothing."""
-        place = ref.place
-        if place.startswith(_PRIVATE):
-            path = self._around.directory / place.removeprefix(_PRIVATE)
+        location = ref.place
+        if location.startswith(_PRIVATE):
+            path = self._around.directory / location.removeprefix(_PRIVATE)
             shown = files.shown_name(path, self._around.directory)
             files.refuse_exposed(path, shown)
             files.write_client_file(path, shown, secret, self._entropy)
-        elif place.startswith(_TOKEN):
-            region, _, token_id = place.removeprefix(_TOKEN).partition("/")
+        elif location.startswith(_TOKEN):
+            region, _, token_id = location.removeprefix(_TOKEN).partition("/")
             self._set(FILE, NewValue(path=token_path(region, token_id), value=secret.reveal()))
-        elif place.startswith("sops:"):
-            file, _, path_text = place.removeprefix("sops:").partition("#")
+        elif location.startswith("sops:"):
+            file, _, path_text = location.removeprefix("sops:").partition("#")
             self._set(file, NewValue(path=parse_path(path_text), value=secret.reveal()))
         else:
-            raise Refused(unwritable_secret(place))
+            raise Refused(unwritable_secret(location))
 
     def _set(self, file: str, new: NewValue) -> None:
         self._store.set_value(file, new)
 
     def _private(self, name: str) -> Secret:
         path = self._around.directory / name
-        found = files.read_client_file(path, name)
-        if not found.reveal():
+        text = files.read_client_file(path, name)
+        if not text.reveal():
             raise NotFound(
                 no_secret_stored(f"{_PRIVATE}{name}", "there is no such file, or it is empty")
             )
-        return Secret(found.reveal(), resolved=True)
+        return Secret(text.reveal(), resolved=True)
 
     def _token(self, name: str) -> Secret:
         from stockman.app.secrets.proxmox_tokens import token_reference
@@ -102,14 +102,14 @@ class StepSecrets:
                 return cloud.password
         raise NotFound(no_secret_stored(f"{_CONFIG}{path}", "the configuration has no such secret"))
 
-    def _resolved(self, secret: Secret, place: str) -> Secret:
+    def _resolved(self, secret: Secret, location: str) -> Secret:
         try:
-            found, problems = resolve_section(secret, self._around)
-        except StockmanError as no:
-            raise NotFound(no_secret_stored(place, no.problem.why)) from None
+            resolved, problems = resolve_section(secret, self._around)
+        except StockmanError as error:
+            raise NotFound(no_secret_stored(location, error.problem.why)) from None
         for problem in problems.errors:
-            raise NotFound(no_secret_stored(place, problem.why))
-        return found
+            raise NotFound(no_secret_stored(location, problem.why))
+        return resolved
 
 
 def private_file_ref(path: Path, directory: Path) -> SecretRef:
@@ -117,21 +117,21 @@ def private_file_ref(path: Path, directory: Path) -> SecretRef:
     return SecretRef(place=f"{_PRIVATE}{files.shown_name(path, directory)}")
 
 
-def no_secret_stored(place: str, why: str) -> Problem:
+def no_secret_stored(location: str, why: str) -> Problem:
     return Problem(
         code="secret.nothing-there",
-        what=f"there is no secret in {place}",
-        where=place,
+        what=f"there is no secret in {location}",
+        where=location,
         why=why,
         fix="put it there, or let `stockman apply --only access` make it as an administrator",
     )
 
 
-def unwritable_secret(place: str) -> Problem:
+def unwritable_secret(location: str) -> Problem:
     return Problem(
         code="secret.unwritable-place",
-        what=f"a secret cannot be put into {place}",
-        where=place,
+        what=f"a secret cannot be put into {location}",
+        where=location,
         why="stockman writes secrets into encrypted files only",
         fix="name a place as `sops:FILE#key`, or none: it is then kept in " + FILE,
     )

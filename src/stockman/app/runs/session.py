@@ -46,15 +46,15 @@ class Session:
     ports: Ports
     home: RunHome
 
-    async def plan(self, wish: PlanOptions = PlanOptions()) -> Planned:  # noqa: B008  # never changes
+    async def plan(self, options: PlanOptions = PlanOptions()) -> Planned:  # noqa: B008  # never changes
         """Look at everything, and say what is to be done."""
-        planned = await self.planner.plan(self.ports, wish)
+        planned = await self.planner.plan(self.ports, options)
         cluster, repo = self.workspace.cluster, self.ports.repo
         if cluster is None or repo is None or not _brings_kubernetes(planned.plan):
             return planned
         followed = FollowedBranch(url=cluster.repository.url, branch=cluster.repository.branch)
-        found = await check_repository(repo, followed, push=wish.push)
-        return replace(planned, problems=Problems([*planned.problems, *found]))
+        problems = await check_repository(repo, followed, push=options.push)
+        return replace(planned, problems=Problems([*planned.problems, *problems]))
 
 
 def _brings_kubernetes(plan: Plan) -> bool:
@@ -63,7 +63,7 @@ def _brings_kubernetes(plan: Plan) -> bool:
 
 @asynccontextmanager
 async def open_session(
-    place: SessionContext, admin: Login | None = None, *, only_looks: bool = False
+    context: SessionContext, admin: Login | None = None, *, only_looks: bool = False
 ) -> AsyncIterator[Session]:
     """A session that is closed after use. `admin` grants access to Proxmox VE.
 
@@ -71,12 +71,12 @@ async def open_session(
     """
     from stockman.adapters.network import SocketNetwork
 
-    workspace = RunWorkspace(place.directory, place.environment, place.clock, place.entropy)
+    workspace = RunWorkspace(context.directory, context.environment, context.clock, context.entropy)
     if only_looks:
         workspace.tree = ReadOnlyTree(workspace.directory, workspace.render_doors)
     planner = Planner(workspace, SocketNetwork())
     async with (
-        open_run_store(place.directory, place.environment, place.clock) as home,
-        open_clients(workspace, place.clock, admin) as ports,
+        open_run_store(context.directory, context.environment, context.clock) as home,
+        open_clients(workspace, context.clock, admin) as ports,
     ):
         yield Session(workspace=workspace, planner=planner, ports=ports, home=home)

@@ -30,8 +30,8 @@ async def open_run_store(
     directory: Path, environment: Mapping[str, str], clock: Timekeeper
 ) -> AsyncIterator[RunHome]:
     """The runs and the lock of the cluster that a directory describes."""
-    wanted = load_desired(directory)
-    if wanted.lock.home == _LOCAL:
+    desired = load_desired(directory)
+    if desired.lock.home == _LOCAL:
         yield local_run_store(directory, clock)
         return
 
@@ -41,20 +41,20 @@ async def open_run_store(
     from stockman.s3.credentials import S3Credentials
     from stockman.s3.location import S3Location
 
-    lock = _with_secrets(wanted.lock, directory, environment)
+    lock = _with_secrets(desired.lock, directory, environment)
     bucket, _, prefix = lock.home.removeprefix("s3://").partition("/")
-    name = wanted.cluster.name if wanted.cluster is not None else ""
-    place = S3Location(
+    name = desired.cluster.name if desired.cluster is not None else ""
+    s3_place = S3Location(
         bucket=bucket, endpoint=lock.endpoint, region=lock.region, prefix=prefix.strip("/") or name
     )
     credentials = S3Credentials(
         access_key=_credential(lock.access_key, environment, _KEY, lock.home),
         secret_key=_credential(lock.secret_key, environment, _SECRET, lock.home),
     )
-    async with S3Objects(place, credentials, clock.now) as objects:
+    async with S3Objects(s3_place, credentials, clock.now) as objects:
         yield RunHome(
             runs=ObjectRunStore(objects, clock),
-            lock=ObjectLock(objects, clock, place.shown("lock")),
+            lock=ObjectLock(objects, clock, s3_place.shown("lock")),
         )
 
 
@@ -75,12 +75,12 @@ def current_process() -> LockProcess:
 
 def current_user() -> str:
     """Who runs this, for people who find the lock taken."""
-    here = current_process()
+    process = current_process()
     try:
         user = getuser()
     except (KeyError, OSError):
         user = "somebody"
-    return f"{user}@{here.host}, process {here.pid}"
+    return f"{user}@{process.host}, process {process.pid}"
 
 
 def _with_secrets(lock: Lock, directory: Path, environment: Mapping[str, str]) -> Lock:
@@ -88,11 +88,11 @@ def _with_secrets(lock: Lock, directory: Path, environment: Mapping[str, str]) -
     from stockman.app.secrets.references import ReferenceContext, resolve_section
 
     keyring = find_keyring(directory, environment)
-    around = ReferenceContext(directory=directory, keyring=keyring, environment=environment)
-    found, problems = resolve_section(lock, around)
+    context = ReferenceContext(directory=directory, keyring=keyring, environment=environment)
+    resolved, problems = resolve_section(lock, context)
     for problem in problems.errors:
         raise Refused(problem)
-    return found
+    return resolved
 
 
 def _credential(

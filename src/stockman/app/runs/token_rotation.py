@@ -37,30 +37,30 @@ _PUSH = "kubernetes/push"
 async def plan_token_rotation(session: Session, names: Collection[str], *, push: bool) -> Planned:
     """What it takes to renew tokens: those of `names`, or all where it is empty."""
     workspace, problems = session.workspace, Problems()
-    seen = await session.planner.observe(session.ports)
+    observed = await session.planner.observe(session.ports)
     desired, cluster = workspace.desired, workspace.cluster
-    in_cluster = cluster is not None and seen.api_answers
-    changes = plan_rotation(desired, seen.proxmox, names, problems, in_cluster=in_cluster)
-    made = list(steps_of(changes))
-    if made and (in_cluster or push):
+    in_cluster = cluster is not None and observed.api_answers
+    changes = plan_rotation(desired, observed.proxmox, names, problems, in_cluster=in_cluster)
+    steps = list(steps_of(changes))
+    if steps and (in_cluster or push):
         followed = await _followed_branch(session)
         if push:
             problems.extend(await check_repository(session.ports.to_repo(), followed, push=True))
-        wish = session.planner.wish
-        way = TokenDelivery(
+        desired_kubernetes = session.planner.wish
+        delivery = TokenDelivery(
             cluster=cluster.name if cluster is not None else "",
             branch=followed.branch,
-            request=session.ports.clock.now().isoformat() if _has_flux(seen) else "",
-            files=wish.files if wish is not None else (),
+            request=session.ports.clock.now().isoformat() if _has_flux(observed) else "",
+            files=desired_kubernetes.files if desired_kubernetes is not None else (),
         )
-        made = add_delivery(made, way, push=push)
+        steps = add_delivery(steps, delivery, push=push)
     plan = Plan(
         cluster=owner_of(desired),
         made_at=session.ports.clock.now(),
-        steps=tuple(made),
+        steps=tuple(steps),
         desired=digest(desired),
     )
-    return Planned(changes=changes, plan=build_plan(plan), problems=problems, observed=seen)
+    return Planned(changes=changes, plan=build_plan(plan), problems=problems, observed=observed)
 
 
 @record
@@ -90,36 +90,38 @@ async def _followed_branch(session: Session) -> FollowedBranch:
     return FollowedBranch(url="", branch=state.branch or "")
 
 
-def _has_flux(seen: Observed) -> bool:
-    found = seen.kubernetes
-    return found is not None and found.of_flux(GIT_REPOSITORIES.name, FLUX, FLUX) is not None
+def _has_flux(observed: Observed) -> bool:
+    kubernetes = observed.kubernetes
+    return (
+        kubernetes is not None and kubernetes.of_flux(GIT_REPOSITORIES.name, FLUX, FLUX) is not None
+    )
 
 
-def add_delivery(made: list[Step], way: TokenDelivery, *, push: bool) -> list[Step]:
+def add_delivery(steps: list[Step], delivery: TokenDelivery, *, push: bool) -> list[Step]:
     """New tokens are rendered and pushed before anybody deletes an old one.
 
     That goes for the token of stockman itself, too: others have it from the repository.
     """
-    renewed = tuple(step.id for step in made if step.id.startswith("access/renew/"))
+    renewed = tuple(step.id for step in steps if step.id.startswith("access/renew/"))
     why = "components read their tokens from what is pushed"
-    if not way.cluster:
+    if not delivery.cluster:
         why = "whoever works with these files has the tokens from what is pushed"
     render = Step(
         id=RENDER_STEP,
-        action=WriteRenderedFiles(cluster=way.cluster),
+        action=WriteRenderedFiles(cluster=delivery.cluster),
         stage=Stage.ACCESS,
         reason=why,
         needs=renewed,
         seconds=2.0,
     )
-    rendering = [render] if way.cluster else []
-    before = (render.id,) if way.cluster else renewed
+    rendering = [render] if delivery.cluster else []
+    before = (render.id,) if delivery.cluster else renewed
     pushed = Step(
         id=PUSHED,
-        action=Checkpoint(text=f"see that branch {way.branch} is pushed as it was rendered"),
+        action=Checkpoint(text=f"see that branch {delivery.branch} is pushed as it was rendered"),
         stage=Stage.KUBERNETES,
         reason=why,
-        gates=(CommitPushed(branch=way.branch, places=MANAGED_PATHS),),
+        gates=(CommitPushed(branch=delivery.branch, places=MANAGED_PATHS),),
         needs=before,
     )
     between = [*rendering, pushed]
@@ -127,9 +129,9 @@ def add_delivery(made: list[Step], way: TokenDelivery, *, push: bool) -> list[St
         pushing = Step(
             id=_PUSH,
             action=PushRepository(
-                branch=way.branch,
+                branch=delivery.branch,
                 message="Renew tokens of Proxmox VE",
-                places=way.files or MANAGED_PATHS,
+                places=delivery.files or MANAGED_PATHS,
             ),
             stage=Stage.KUBERNETES,
             reason=why,
@@ -137,9 +139,9 @@ def add_delivery(made: list[Step], way: TokenDelivery, *, push: bool) -> list[St
             seconds=3.0,
         )
         between = [*rendering, pushing, replace(pushed, needs=(pushing.id,))]
-    if way.request:
-        look = Reconcile(of=GIT_REPOSITORIES, namespace=FLUX, name=FLUX, request=way.request)
-        asked = Step(
+    if delivery.request:
+        look = Reconcile(of=GIT_REPOSITORIES, namespace=FLUX, name=FLUX, request=delivery.request)
+        approval = Step(
             id=f"kubernetes/reconcile/{GIT_REPOSITORIES.plural}",
             action=look,
             stage=Stage.KUBERNETES,
@@ -147,11 +149,11 @@ def add_delivery(made: list[Step], way: TokenDelivery, *, push: bool) -> list[St
             needs=(PUSHED,),
             seconds=15.0,
         )
-        between.append(asked)
+        between.append(approval)
     last = between[-1].id
     after = [
         replace(step, needs=(*step.needs, last if step.gates else PUSHED), stage=Stage.KUBERNETES)
-        for step in made
+        for step in steps
         if step.id not in renewed
     ]
-    return [*(step for step in made if step.id in renewed), *between, *after]
+    return [*(step for step in steps if step.id in renewed), *between, *after]

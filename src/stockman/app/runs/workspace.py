@@ -49,19 +49,20 @@ def with_placeholders(desired: Desired) -> Desired:
     return replace(
         desired,
         components={
-            name: _component(name, one, desired) for name, one in desired.components.items()
+            name: _component(name, component, desired)
+            for name, component in desired.components.items()
         },
     )
 
 
-def _component(name: str, wish: Component, desired: Desired) -> Component:
-    if not wish.enabled or name not in names() or component(name).proxmox is None:
-        return wish
-    secrets = dict(wish.secrets)
+def _component(name: str, settings: Component, desired: Desired) -> Component:
+    if not settings.enabled or name not in names() or component(name).proxmox is None:
+        return settings
+    secrets = dict(settings.secrets)
     for number, cluster in enumerate(desired.proxmox):
-        if not (number == 0 and wish.token_secret is not None):
+        if not (number == 0 and settings.token_secret is not None):
             secrets.setdefault(f"token-{cluster.region}", _PLACEHOLDER)
-    return replace(wish, secrets=secrets)
+    return replace(settings, secrets=secrets)
 
 
 T = TypeVar("T")
@@ -139,15 +140,17 @@ class RunWorkspace:
             return self.places
         from stockman.steps.talos.configuration import MachineConfigSecrets
 
-        found = self._all_machines()
-        return MachineConfigSecrets(found.assembly, found.nodes, self.bundle, self.places)
+        secrets = self._all_machines()
+        return MachineConfigSecrets(secrets.assembly, secrets.nodes, self.bundle, self.places)
 
     def configurations(self) -> dict[str, Secret]:
         """Machine configurations by node, as they would be applied."""
         if self.cluster is None:
             return {}
-        found = self._all_machines()
-        return {str(node.name): found.assembly.of(node).text() for node in found.nodes}
+        configurations = self._all_machines()
+        return {
+            str(node.name): configurations.assembly.of(node).text() for node in configurations.nodes
+        }
 
     def client_files(self) -> tuple[WriteClientFile, ...]:
         """talosconfig and kubeconfig, where the user has them."""
@@ -175,38 +178,38 @@ class RunWorkspace:
         if self.cluster is None:
             return None, None
         done = self.tree.rendering()
-        wish = desired_kubernetes(self.cluster, done.rendered)
-        if wish.pending:
+        kubernetes = desired_kubernetes(self.cluster, done.rendered)
+        if kubernetes.pending:
             from stockman.app.rendering.render import prepare_rendering
             from stockman.rendering.managed_files import FileDecisions
 
-            whole = prepare_rendering(
+            rendering = prepare_rendering(
                 self.directory, FileDecisions(), self.render_doors, with_placeholders
             )
-            if not whole.problems.errors:
-                wish = desired_kubernetes(self.cluster, whole.rendered)
-        return replace(wish, files=self._files(done)), done
+            if not rendering.problems.errors:
+                kubernetes = desired_kubernetes(self.cluster, rendering.rendered)
+        return replace(kubernetes, files=self._files(done)), done
 
     def _files(self, done: Rendering) -> tuple[str, ...]:
         """What belongs into the repository: what is rendered, and what it is rendered from."""
-        tops = {one.path.partition("/")[0] for one in done.rendered.tree}
-        authorities = {one.tls.ca_file for one in self.desired.proxmox if one.tls.ca_file}
-        beside = {one for one in authorities if not Path(one).is_absolute()}
+        tops = {entry.path.partition("/")[0] for entry in done.rendered.tree}
+        authorities = {entry.tls.ca_file for entry in self.desired.proxmox if entry.tls.ca_file}
+        beside = {entry for entry in authorities if not Path(entry).is_absolute()}
         return tuple(sorted({*MANAGED_PATHS, *_WRITTEN, *tops, *beside} - {".stockman"}))
 
     def unkept(self) -> frozenset[str]:
         """Places of tokens that no secret stands in; a secret in the files themselves is kept."""
-        found = set()
+        unkept = set()
         for cluster in self.desired.proxmox:
-            for wish in list_desired_tokens(self.desired, cluster, _NEWEST):
-                given = self._given(wish.whose, cluster)
-                if given is not None and given.form in _IN_PLACE:
+            for desired_token in list_desired_tokens(self.desired, cluster, _NEWEST):
+                configured = self._given(desired_token.whose, cluster)
+                if configured is not None and configured.form in _IN_PLACE:
                     continue
                 try:
-                    self.places.at_once(wish.secret)
+                    self.places.at_once(desired_token.secret)
                 except NotFound:
-                    found.add(wish.secret.place)
-        return frozenset(found)
+                    unkept.add(desired_token.secret.place)
+        return frozenset(unkept)
 
     def _given(self, whose: str, cluster: ProxmoxCluster) -> Secret | None:
         component = self.desired.components.get(whose)
@@ -216,9 +219,9 @@ class RunWorkspace:
         own = component.secrets.get(f"token-{cluster.region}")
         return own or (component.token_secret if first else None)
 
-    def resolved(self, part: T) -> T:
+    def resolved(self, section: T) -> T:
         """A part of the configuration with its secrets; `Refused` where one is not at hand."""
-        found, problems = resolve_section(part, self.around)
+        resolved, problems = resolve_section(section, self.around)
         for problem in problems.errors:
             raise Refused(problem)
-        return found
+        return resolved

@@ -49,9 +49,9 @@ def rekey_all(store: SecretStore, files: Iterable[str], *, dry_run: bool = False
     """The recipients of the rules for the files named, or for all."""
 
     def turn(name: str) -> FileResult:
-        wanted, there = store.recipe(name).recipients, store.metadata(name).recipients
-        added = tuple(one for one in wanted if one not in there)
-        removed = tuple(one for one in there if one not in wanted)
+        desired, current = store.recipe(name).recipients, store.metadata(name).recipients
+        added = tuple(recipient for recipient in desired if recipient not in current)
+        removed = tuple(recipient for recipient in current if recipient not in desired)
         if not dry_run:
             store.rekey(name)
         state: Literal["changed", "unchanged"] = "changed" if added or removed else "unchanged"

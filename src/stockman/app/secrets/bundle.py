@@ -29,8 +29,8 @@ def bundle_path(dialect: Dialect) -> str:
 
 def other_bundle(directory: Path, dialect: Dialect) -> str | None:
     """A bundle at the place of another dialect; None: there is none."""
-    for other, name in _PATHS.items():
-        if other != dialect and read_secret_file(directory, name) is not None:
+    for other_dialect, name in _PATHS.items():
+        if other_dialect != dialect and read_secret_file(directory, name) is not None:
             return name
     return None
 

@@ -77,10 +77,10 @@ def import_bundle(source: Path, store: SecretStore) -> SecretsBundle:
         content = decrypt_file(content, name, store.keyring)
     text = content.decode("utf-8", "replace")
     try:
-        found = parse_documents(name, text)
+        sheets = parse_documents(name, text)
     except Unreadable as error:
         raise Refused(error.problem) from None
-    first = found.get(V1ALPHA1, [None])[0]
+    first = sheets.get(V1ALPHA1, [None])[0]
     if first is not None and any(key in first.entries for key in _BUNDLE_KEYS):
         return check_bundle(name, content)
     problems = Problems()

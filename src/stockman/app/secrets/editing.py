@@ -29,9 +29,9 @@ AskToRetry = Callable[[Problem], bool]
 class EditingContext:
     """Where edits are made: an editor, and places in memory."""
 
-    def __init__(self, editor: Editor, places: Iterable[Path], again: AskToRetry) -> None:
+    def __init__(self, editor: Editor, directories: Iterable[Path], again: AskToRetry) -> None:
         self._editor = editor
-        self._places = tuple(places)
+        self._places = tuple(directories)
         self.again = again
 
     def file(self, name: str, tag: str) -> AbstractContextManager[Path]:

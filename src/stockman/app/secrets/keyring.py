@@ -64,7 +64,7 @@ def key_command_silent(why: str) -> Problem:
     )
 
 
-def no_identity(file: str, looked: Sequence[str], broken: Sequence[Problem]) -> Denied:
+def no_identity(file: str, sources: Sequence[str], broken: Sequence[Problem]) -> Denied:
     """Nothing to open a file with."""
     reasons = "".join(f"; {problem.what}: {problem.why}" for problem in broken)
     return Denied(
@@ -72,7 +72,7 @@ def no_identity(file: str, looked: Sequence[str], broken: Sequence[Problem]) -> 
             code="key.none",
             what=f"there is no age identity to open {file} with",
             where=file,
-            why=f"none is in {', '.join(looked)}{reasons}",
+            why=f"none is in {', '.join(sources)}{reasons}",
             fix="put your age.key into this directory, or name it in SOPS_AGE_KEY_FILE",
         )
     )
@@ -104,12 +104,12 @@ class Keyring:
         sources: Sequence[KeySource] = (),
         problems: Sequence[Problem] = (),
         *,
-        looked: Sequence[str] = (AGE_KEY,),
+        searched: Sequence[str] = (AGE_KEY,),
         command: _KeyCommand | None = None,
     ) -> None:
         self.sources = tuple(sources)
         self._problems = list(problems)
-        self._looked = tuple(looked)
+        self._looked = tuple(searched)
         self._command = command
         self.opened: dict[str, tuple[bytes, DecryptedFile]] = {}
         """Files that were opened to be read alone, by name, with the bytes that they had then."""
@@ -117,8 +117,8 @@ class Keyring:
     @property
     def identities(self) -> tuple[AgeIdentity, ...]:
         """All that are there without running a command, each once."""
-        found = [one for source in self.sources for one in source.identities]
-        return _without_duplicates([*found, *(self._command.known if self._command else ())])
+        identities = [identity for source in self.sources for identity in source.identities]
+        return _without_duplicates([*identities, *(self._command.known if self._command else ())])
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -130,8 +130,10 @@ class Keyring:
 
         The command of the user is run only where nothing else fits, once for each recipient.
         """
-        wanted = set(recipients)
-        if self._command and not any(one.recipient in wanted for one in self.identities):
+        known_recipients = set(recipients)
+        if self._command and not any(
+            identity.recipient in known_recipients for identity in self.identities
+        ):
             self._command.ask(recipients)
         if not self.identities:
             raise no_identity(file, self._looked, self.problems)
@@ -139,8 +141,11 @@ class Keyring:
 
     def owner(self, recipients: Iterable[str]) -> AgeIdentity | None:
         """The first identity that a file of these recipients opens with; None: there is none."""
-        wanted = set(recipients)
-        return next((one for one in self.identities if one.recipient in wanted), None)
+        known_recipients = set(recipients)
+        return next(
+            (identity for identity in self.identities if identity.recipient in known_recipients),
+            None,
+        )
 
 
 class _KeyCommand:
@@ -159,7 +164,7 @@ class _KeyCommand:
                 continue
             self._asked.add(recipient)
             self._ask(recipient)
-            if any(one.recipient == recipient for one in self.known):
+            if any(identity.recipient == recipient for identity in self.known):
                 return
 
     def _ask(self, recipient: str) -> None:
@@ -173,8 +178,8 @@ class _KeyCommand:
         except UnicodeDecodeError:
             self.problems.append(key_command_silent("it printed something that is no text"))
         except StockmanError as error:
-            said = f"{error.problem.where}: {error.problem.why}"
-            self.problems.append(key_command_silent(said))
+            reason = f"{error.problem.where}: {error.problem.why}"
+            self.problems.append(key_command_silent(reason))
 
 
 def find_keyring(
@@ -199,11 +204,11 @@ def find_keyring(
     if usual is not None:
         finding.file(str(usual), usual, optional=True)
     command = environment.get(_KEY_COMMAND)
-    looked = [*finding.looked, *([_KEY_COMMAND] if command is not None else [])]
+    searched = [*finding.looked, *([_KEY_COMMAND] if command is not None else [])]
     return Keyring(
         finding.sources,
         finding.problems,
-        looked=looked,
+        searched=searched,
         command=_KeyCommand(command, runner or _process()) if command is not None else None,
     )
 
@@ -238,7 +243,7 @@ class _KeyringSearch:
             return
         self._seen.add(path.resolve())
         try:
-            found = read_key_file(path)
+            text = read_key_file(path)
         except FileNotFoundError as error:
             if not optional:
                 self.problems.append(key_source_unusable(name, _reason(error)))
@@ -246,8 +251,8 @@ class _KeyringSearch:
         except OSError as error:
             self.problems.append(key_source_unusable(name, _reason(error)))
             return
-        self._check_mode(name, path, found)
-        self.text(name, found.text)
+        self._check_mode(name, path, text)
+        self.text(name, text.text)
 
     def text(self, name: str, text: Secret, *, several_per_line: bool = False) -> None:
         """Take the identities of a text."""
@@ -258,23 +263,23 @@ class _KeyringSearch:
             self.problems.append(key_source_unusable(name, why))
             return
         try:
-            found = parse_identities(text.reveal(), name, several_per_line=several_per_line)
+            identities = parse_identities(text.reveal(), name, several_per_line=several_per_line)
         except StockmanError as error:
-            place = str(error.problem.where).removeprefix(name).removeprefix(":")
-            line = f"line {place}: " if place else ""
+            position = str(error.problem.where).removeprefix(name).removeprefix(":")
+            line = f"line {position}: " if position else ""
             self.problems.append(key_source_unusable(name, f"{line}{error.problem.why}"))
             return
-        self.sources.append(KeySource(name=name, identities=found))
+        self.sources.append(KeySource(name=name, identities=identities))
 
-    def _check_mode(self, name: str, path: Path, found: KeyFile) -> None:
-        if not found.is_exposed:
+    def _check_mode(self, name: str, path: Path, key_file: KeyFile) -> None:
+        if not key_file.is_exposed:
             return
-        if self._fix and found.is_ours:
+        if self._fix and key_file.is_ours:
             with suppress(OSError):
                 make_private(path)
                 return
         problem = key_file_foreign if self._fix else key_file_exposed
-        self.problems.append(problem(name, found.mode))
+        self.problems.append(problem(name, key_file.mode))
 
 
 def _reason(error: OSError) -> str:
@@ -282,7 +287,9 @@ def _reason(error: OSError) -> str:
 
 
 def _without_duplicates(identities: Iterable[AgeIdentity]) -> tuple[AgeIdentity, ...]:
-    return tuple({(one.is_post_quantum, one.raw): one for one in identities}.values())
+    return tuple(
+        {(identity.is_post_quantum, identity.raw): identity for identity in identities}.values()
+    )
 
 
 def _process() -> KeyCommand:

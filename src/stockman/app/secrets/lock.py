@@ -34,7 +34,7 @@ class SecretLock:
         return SecretLock(seals={**self.seals, name: seal})
 
     def without(self, name: str) -> SecretLock:
-        return SecretLock(seals={one: seal for one, seal in self.seals.items() if one != name})
+        return SecretLock(seals={file: seal for file, seal in self.seals.items() if file != name})
 
     def text(self) -> str:
         """The file: sorted, so that two people who add a file each seldom meet in one line."""
@@ -88,10 +88,10 @@ def _seal(name: str, entry: object) -> Seal:
 
 
 def _reject_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         raise ValueError("a name stands twice")
-    return found
+    return unique
 
 
 def _invalid_lock(why: str) -> Refused:

@@ -115,14 +115,14 @@ def no_memory(name: str, why: str) -> Refused:
     )
 
 
-def bundle_elsewhere(there: str, wanted: str) -> Conflict:
+def bundle_elsewhere(existing: str, expected: str) -> Conflict:
     return Conflict(
         Problem(
             code="bundle.elsewhere",
-            what=f"the secrets bundle is {there}, and {wanted} is looked for",
-            where=there,
+            what=f"the secrets bundle is {existing}, and {expected} is looked for",
+            where=existing,
             why="a second bundle would make another cluster of the same machines",
-            fix=f"run `git mv {there} {wanted}`: both dialects keep it in the same form",
+            fix=f"run `git mv {existing} {expected}`: both dialects keep it in the same form",
         )
     )
 

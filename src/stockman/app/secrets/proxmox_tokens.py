@@ -35,27 +35,29 @@ def token_reference(region: str, token_id: str) -> Secret:
     return Secret(f"sops:{FILE}#{format_path(token_path(region, token_id))}")
 
 
-def with_stored_tokens(desired: Desired, around: ReferenceContext) -> Desired:
+def with_stored_tokens(desired: Desired, context: ReferenceContext) -> Desired:
     """The same with references to kept tokens wherever the configuration gives no secret."""
-    kept = _stored_tokens(around)
+    kept = _stored_tokens(context)
     return replace(
         desired,
-        proxmox=tuple(_own_token(one, kept, around.environment) for one in desired.proxmox),
+        proxmox=tuple(
+            _own_token(section, kept, context.environment) for section in desired.proxmox
+        ),
         components={
-            name: _component_tokens(name, one, desired, kept)
-            for name, one in desired.components.items()
+            name: _component_tokens(name, section, desired, kept)
+            for name, section in desired.components.items()
         },
     )
 
 
-def with_stored_token(cluster: ProxmoxCluster, around: ReferenceContext) -> ProxmoxCluster:
+def with_stored_token(cluster: ProxmoxCluster, context: ReferenceContext) -> ProxmoxCluster:
     """A cluster with a reference to stockman's own token, where the files give no secret of it."""
-    return _own_token(cluster, _stored_tokens(around), around.environment)
+    return _own_token(cluster, _stored_tokens(context), context.environment)
 
 
-def _stored_tokens(around: ReferenceContext) -> frozenset[tuple[str, str]]:
+def _stored_tokens(context: ReferenceContext) -> frozenset[tuple[str, str]]:
     """Regions and tokens that have a secret; names are readable without any key."""
-    content = read_secret_file(around.directory, FILE)
+    content = read_secret_file(context.directory, FILE)
     if content is None:
         return frozenset()
     read = to_plain_data(read_yaml(FILE, content.decode(errors="replace")))
@@ -64,9 +66,9 @@ def _stored_tokens(around: ReferenceContext) -> frozenset[tuple[str, str]]:
         return frozenset()
     return frozenset(
         (str(region), str(token))
-        for region, found in tokens.items()
-        if isinstance(found, Mapping)
-        for token, value in found.items()
+        for region, entries in tokens.items()
+        if isinstance(entries, Mapping)
+        for token, value in entries.items()
         if value
     )
 
@@ -75,9 +77,10 @@ def _own_token(
     cluster: ProxmoxCluster, kept: frozenset[tuple[str, str]], environment: Mapping[str, str]
 ) -> ProxmoxCluster:
     """Our own token; a variable that is not set gives no secret."""
-    given = cluster.token_secret
-    is_given = given is not None and not (
-        given.form is SecretForm.ENVIRONMENT and not environment.get(given.reference[2:-1])
+    configured = cluster.token_secret
+    is_given = configured is not None and not (
+        configured.form is SecretForm.ENVIRONMENT
+        and not environment.get(configured.reference[2:-1])
     )
     if is_given:
         return cluster
@@ -88,17 +91,17 @@ def _own_token(
 
 
 def _component_tokens(
-    name: str, wish: Component, desired: Desired, kept: frozenset[tuple[str, str]]
+    name: str, settings: Component, desired: Desired, kept: frozenset[tuple[str, str]]
 ) -> Component:
     access = component(name).proxmox if name in names() else None
-    if access is None or not wish.enabled:
-        return wish
-    token_id = wish.token_id or f"{access.user}!{access.token}"
-    secrets = dict(wish.secrets)
+    if access is None or not settings.enabled:
+        return settings
+    token_id = settings.token_id or f"{access.user}!{access.token}"
+    secrets = dict(settings.secrets)
     for number, cluster in enumerate(desired.proxmox):
         region = str(cluster.region)
         key = f"token-{region}"
-        is_given = key in secrets or (number == 0 and wish.token_secret is not None)
+        is_given = key in secrets or (number == 0 and settings.token_secret is not None)
         if not is_given and (region, token_id) in kept:
             secrets[key] = token_reference(region, token_id)
-    return replace(wish, secrets=secrets) if secrets != wish.secrets else wish
+    return replace(settings, secrets=secrets) if secrets != settings.secrets else settings

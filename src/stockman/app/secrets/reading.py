@@ -46,7 +46,9 @@ def open_secret_file(content: bytes, name: str, keyring: Keyring) -> DecryptedFi
     """An encrypted file, opened and proven whole; says what is missing where it cannot be."""
     from stockman.crypto.sops.decryption import open_file_with
 
-    return open_file_with(content, name, lambda wanted: keyring.identities_for(wanted, name))
+    return open_file_with(
+        content, name, lambda recipients: keyring.identities_for(recipients, name)
+    )
 
 
 def open_for_reading(content: bytes, name: str, keyring: Keyring) -> DecryptedFile:

@@ -84,24 +84,24 @@ class ReferenceContext:
     environment: Mapping[str, str]
 
 
-def resolve_secrets(desired: Desired, around: ReferenceContext) -> ResolvedDesired:
+def resolve_secrets(desired: Desired, context: ReferenceContext) -> ResolvedDesired:
     """Follow every reference; all that fail are reported, each where it is written."""
-    resolving = _ReferenceResolver(around)
-    found = replace_secrets(desired, resolving.secret)
-    return ResolvedDesired(desired=found, problems=resolving.problems)
+    resolving = _ReferenceResolver(context)
+    resolved = replace_secrets(desired, resolving.secret)
+    return ResolvedDesired(desired=resolved, problems=resolving.problems)
 
 
-def resolve_section(part: T, around: ReferenceContext) -> tuple[T, Problems]:
+def resolve_section(section: T, context: ReferenceContext) -> tuple[T, Problems]:
     """One part of a configuration with its secrets at hand, and why some are not."""
-    resolving = _ReferenceResolver(around)
-    return replace_secrets(part, resolving.secret), resolving.problems
+    resolving = _ReferenceResolver(context)
+    return replace_secrets(section, resolving.secret), resolving.problems
 
 
-def load_resolved(around: ReferenceContext) -> ResolvedDesired:
+def load_resolved(context: ReferenceContext) -> ResolvedDesired:
     """What the files of a directory ask for, with every secret at hand."""
     from stockman.app.workspace.desired import load_desired
 
-    return resolve_secrets(load_desired(around.directory), around)
+    return resolve_secrets(load_desired(context.directory), context)
 
 
 class _UnresolvedReference(Exception):
@@ -113,8 +113,8 @@ class _UnresolvedReference(Exception):
 
 
 class _ReferenceResolver:
-    def __init__(self, around: ReferenceContext) -> None:
-        self._around = around
+    def __init__(self, context: ReferenceContext) -> None:
+        self._around = context
         self._opened: dict[str, DecryptedFile | Reason] = {}
         self.problems = Problems()
 

@@ -33,29 +33,27 @@ def find_rules(directory: Path, environment: Mapping[str, str]) -> Rules:
     """The rules that `SOPS_CONFIG` names, or those of the directory or the nearest above it."""
     root = directory.resolve()
     named = environment.get(VARIABLE, "")
-    place = (root / named) if named else _nearest(root)
-    if place is None:
+    path = (root / named) if named else _nearest(root)
+    if path is None:
         raise trouble.no_rules(str(directory))
     shown = named or (
-        SOPS_CONFIG
-        if place.parent == root
-        else str(Path(*[".."] * _above(root, place), place.name))
+        SOPS_CONFIG if path.parent == root else str(Path(*[".."] * _above(root, path), path.name))
     )
     try:
-        content = place.read_bytes()
+        content = path.read_bytes()
     except OSError as error:
         raise trouble.unreadable_file(shown, error.strerror or type(error).__name__) from None
     return Rules(
-        config=read_sops_config(content, shown), home=place.resolve().parent, directory=root
+        config=read_sops_config(content, shown), home=path.resolve().parent, directory=root
     )
 
 
 def _nearest(root: Path) -> Path | None:
-    for place in (root, *root.parents)[:_MOST_PARENTS]:
-        if (place / SOPS_CONFIG).exists():
-            return place / SOPS_CONFIG
+    for folder in (root, *root.parents)[:_MOST_PARENTS]:
+        if (folder / SOPS_CONFIG).exists():
+            return folder / SOPS_CONFIG
     return None
 
 
-def _above(root: Path, place: Path) -> int:
-    return len(root.relative_to(place.parent).parts)
+def _above(root: Path, folder: Path) -> int:
+    return len(root.relative_to(folder.parent).parts)

@@ -128,10 +128,10 @@ class SecretStore:
     def create(self, name: str, plain: bytes) -> None:
         """Make a file by the rule for it; refuses where something stands there already."""
         lock = read_lock(self.directory)
-        made = encrypt(plain, name, self.recipe(name), self._fresh())
-        if not self._created(name, made):
+        encrypted = encrypt(plain, name, self.recipe(name), self._fresh())
+        if not self._created(name, encrypted):
             raise trouble.file_exists(name)
-        self._write_lock(lock, lock.with_seal(name, self.seal(name, made, plain)))
+        self._write_lock(lock, lock.with_seal(name, self.seal(name, encrypted, plain)))
 
     def write(
         self, name: str, plain: bytes, *, expected: bytes | EllipsisType | None = ...
@@ -150,10 +150,10 @@ class SecretStore:
             self.create(name, plain)
             return True
         if is_encrypted(old, name):
-            made = self._reencrypted(old, plain, name)
+            encrypted = self._reencrypted(old, plain, name)
         else:
-            made = encrypt(plain, name, self.recipe(name), self._fresh())
-        return self._replaced(lock, name, old, made, plain)
+            encrypted = encrypt(plain, name, self.recipe(name), self._fresh())
+        return self._replaced(lock, name, old, encrypted, plain)
 
     def set_value(self, name: str, new: NewValue) -> bool:
         """Put a value at a path of a file; returns whether that changed anything."""
@@ -164,28 +164,28 @@ class SecretStore:
             return self.write(name, set_plaintext_value(old or b"", name, new))
         lock = read_lock(self.directory)
         identities = self._identities(old, name)
-        made = set_value(old, name, new, identities, self._fresh())
-        return self._replaced(lock, name, old, made, decrypt(made, name, identities))
+        encrypted = set_value(old, name, new, identities, self._fresh())
+        return self._replaced(lock, name, old, encrypted, decrypt(encrypted, name, identities))
 
     def rotate(self, name: str) -> None:
         """Encrypt the values of a file with a new data key, for the same recipients."""
         lock = read_lock(self.directory)
         old = self.content(name)
         identities = self._identities(old, name)
-        made = rotate(old, name, identities, self._fresh())
-        self._replaced(lock, name, old, made, decrypt(made, name, identities))
+        encrypted = rotate(old, name, identities, self._fresh())
+        self._replaced(lock, name, old, encrypted, decrypt(encrypted, name, identities))
 
     def rekey(self, name: str) -> bool:
         """Give a file the recipients that the rule for it names; returns whether they differed."""
-        wanted = self.recipe(name).recipients
+        recipients = self.recipe(name).recipients
         lock = read_lock(self.directory)
         old = self.content(name)
-        if set(wanted) == set(file_metadata(old, name).recipients):
+        if set(recipients) == set(file_metadata(old, name).recipients):
             return False
         identities = self._identities(old, name)
         plain = decrypt(old, name, identities)
-        made = rekey(old, name, identities, wanted, self._fresh())
-        return self._replaced(lock, name, old, made, plain)
+        encrypted = rekey(old, name, identities, recipients, self._fresh())
+        return self._replaced(lock, name, old, encrypted, plain)
 
     def recipe(self, name: str) -> EncryptionSettings:
         """For whom and how the rules want a file encrypted."""
@@ -244,15 +244,17 @@ class SecretStore:
         except OSError as error:
             raise trouble.unwritable_file(name, error.strerror or type(error).__name__) from None
 
-    def _replaced(self, lock: SecretLock, name: str, old: bytes, made: bytes, plain: bytes) -> bool:
-        if made != old:
+    def _replaced(
+        self, lock: SecretLock, name: str, old: bytes, encrypted: bytes, plain: bytes
+    ) -> bool:
+        if encrypted != old:
             if read_secret_file(self.directory, name) != old:
                 raise trouble.changed_during_edit(name)
-            self._replace(name, resolve_path(self.directory, name), made)
-        seal, known = self.seal(name, made, plain), lock.seals.get(name)
+            self._replace(name, resolve_path(self.directory, name), encrypted)
+        seal, known = self.seal(name, encrypted, plain), lock.seals.get(name)
         if known is None or replace(known, text=seal.text) != seal:
             self._write_lock(lock, lock.with_seal(name, seal))
-        return made != old
+        return encrypted != old
 
     def _replace(self, name: str, path: Path, content: bytes) -> None:
         try:

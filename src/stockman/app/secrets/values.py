@@ -37,8 +37,8 @@ def read_text_at(store: SecretStore, name: str, path: str) -> bytes:
 def paths_in(store: SecretStore, name: str, path: str | None) -> tuple[str, ...]:
     """The paths of all values of a file, or of those below a path."""
     above = steps(path) if path else ()
-    found = [one for one in list_paths(store.opened(name)) if one[: len(above)] == above]
-    return tuple(format_path(one) for one in found)
+    matching = [path_ for path_ in list_paths(store.opened(name)) if path_[: len(above)] == above]
+    return tuple(format_path(path_) for path_ in matching)
 
 
 def put_value(

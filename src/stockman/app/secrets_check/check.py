@@ -52,26 +52,26 @@ class SecretsCheckOptions:
 
 
 def check_secrets(
-    wish: SecretsCheckOptions,
+    options: SecretsCheckOptions,
     keyring: Keyring,
     environment: Mapping[str, str],
     history: GitHistory,
     listen: CoverageCallback = lambda _: None,
 ) -> SecretsReport:
     """Look at everything; what could not be looked at is part of the answer."""
-    return _SecretsCheck(wish, keyring, environment, history).report(listen)
+    return _SecretsCheck(options, keyring, environment, history).report(listen)
 
 
 class _SecretsCheck:
     def __init__(
         self,
-        wish: SecretsCheckOptions,
+        options: SecretsCheckOptions,
         keyring: Keyring,
         environment: Mapping[str, str],
         history: GitHistory,
     ) -> None:
-        self._wish = wish
-        self._directory = wish.directory.resolve()
+        self._wish = options
+        self._directory = options.directory.resolve()
         self._keyring = keyring
         self._environment = environment
         self._history = history
@@ -110,12 +110,12 @@ class _SecretsCheck:
     def _work_tree(self) -> Path | None:
         why = "there is no git repository here"
         try:
-            found = self._history.top()
+            top = self._history.top()
         except NoAnswer as none:
-            found, why = None, str(none)
-        if found is None:
+            top, why = None, str(none)
+        if top is None:
             self._not_scanned.append(NotScanned(what="tracked files and history", why=why))
-        return found
+        return top
 
     def _names(self) -> tuple[list[str], list[str]]:
         """What git tracks and what it would take, below the workspace and named from there."""
@@ -137,8 +137,12 @@ class _SecretsCheck:
 
     def _add(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
-            place = problem.where
-            file, line = (place.file, place.line) if isinstance(place, Position) else (place, None)
+            location = problem.where
+            file, line = (
+                (location.file, location.line)
+                if isinstance(location, Position)
+                else (location, None)
+            )
             self._findings.append(SecretFinding(problem=problem, file=file, line=line))
 
     def _encrypted_files(self) -> tuple[str, ...]:
@@ -147,7 +151,7 @@ class _SecretsCheck:
         else:
             tracked, untracked = self._names()
             partly = set(secret_names(self._directory)).intersection(PARTLY_ENCRYPTED)
-            names = [one for one in (*tracked, *untracked) if is_secret_name(one)]
+            names = [name for name in (*tracked, *untracked) if is_secret_name(name)]
             names += sorted(partly.intersection((*tracked, *untracked)))
         judge = EncryptedFileCheck(self._rules(names))
         staged = self._staged(names)
@@ -180,19 +184,19 @@ class _SecretsCheck:
         """What the index holds of these files: the next commit takes that."""
         if self._top is None:
             return {}
-        entries = {self._from_here(one.path): one.object for one in self._history.tracked()}
+        entries = {self._from_here(entry.path): entry.object for entry in self._history.tracked()}
         present = [name for name in names if name in entries]
         sizes = self._history.sizes([entries[name] for name in present])
         largest = self._wish.limits.object_bytes
-        wanted = [
+        staged = [
             name
             for name, size in zip(present, sizes, strict=True)
             if size is not None and size <= largest
         ]
-        contents = self._history.contents([entries[name] for name in wanted])
+        contents = self._history.contents([entries[name] for name in staged])
         return {
             name: content
-            for name, content in zip(wanted, contents, strict=True)
+            for name, content in zip(staged, contents, strict=True)
             if content is not None
         }
 
@@ -240,19 +244,19 @@ class _SecretsCheck:
         else:
             why = "--no-history was given"
             self._not_scanned.append(NotScanned(what="history", why=why, optional=True))
-        found = [self._finding(leak) for leak in scan.leaks]
+        findings = [self._finding(leak) for leak in scan.leaks]
         agreed = accepted_ids(self._directory)
-        self._findings += [finding for finding in found if finding.id not in agreed]
-        self._accepted = sum(finding.id in agreed for finding in found)
+        self._findings += [finding for finding in findings if finding.id not in agreed]
+        self._accepted = sum(finding.id in agreed for finding in findings)
         self._not_scanned += scan.not_scanned
         return scan.coverage
 
     def _finding(self, leak: Leak) -> SecretFinding:
         commit = (leak.commit or "")[:_COMMIT_DIGITS]
         file = self._from_here(leak.path) if leak.path else "the message"
-        place: Position | str = Position(file, leak.line, 1)
+        position: Position | str = Position(file, leak.line, 1)
         if not leak.in_tree:
-            place = f"{file}:{leak.line} in commit {commit}"
+            position = f"{file}:{leak.line} in commit {commit}"
         named = leak_id(leak)
         why = "the next commit takes it along, and then every clone has it"
         fix = "take it out of the file, and make it anew if anybody else saw it"
@@ -268,7 +272,7 @@ class _SecretsCheck:
             problem=Problem(
                 code="leak.value" if leak.known else "leak.pattern",
                 what=f"{leak.name} stands in {file}" if leak.known else f"{file} holds {leak.name}",
-                where=place,
+                where=position,
                 why=why,
                 fix=fix,
             ),

@@ -63,23 +63,23 @@ class EncryptedFileCheck:
             else:
                 yield error.problem
             return
-        wanted = None
+        recipients = None
         if self._rules is not None:
             try:
-                wanted = self._rules.rule_for(name).recipe
+                recipients = self._rules.rule_for(name).recipe
             except NotFound as error:
                 yield error.problem
         clear: dict[int, tuple[str, _Reason]] = {}
-        if wanted is not None and wanted.selector != metadata.selector:
-            clear |= _clear_values(sheet, wanted.selector, _BY_RULE)
+        if recipients is not None and recipients.selector != metadata.selector:
+            clear |= _clear_values(sheet, recipients.selector, _BY_RULE)
         clear |= _clear_values(sheet, metadata.selector, _BY_HAND)
         for start in islice(sorted(clear), _MOST):
             yield _plain_values(sheet, start, *clear[start])
         if len(clear) > _MOST:
             why = f"{len(clear) - _MOST} more values stand in the clear"
             self.unjudged.append(NotScanned(what=name, why=why))
-        if wanted is not None and set(wanted.recipients) != set(metadata.recipients):
-            yield _other_recipients(name, metadata, wanted.recipients)
+        if recipients is not None and set(recipients.recipients) != set(metadata.recipients):
+            yield _other_recipients(name, metadata, recipients.recipients)
 
 
 def _clear_values(
@@ -108,9 +108,17 @@ def _plain_values(sheet: ParsedFile, start: int, path: str, reason: _Reason) -> 
     )
 
 
-def _other_recipients(name: str, metadata: Metadata, wanted: tuple[str, ...]) -> Problem:
-    missing = [_short_recipient(one) for one in wanted if one not in metadata.recipients]
-    extra = [_short_recipient(one) for one in metadata.recipients if one not in wanted]
+def _other_recipients(name: str, metadata: Metadata, expected: tuple[str, ...]) -> Problem:
+    missing = [
+        _short_recipient(recipient)
+        for recipient in expected
+        if recipient not in metadata.recipients
+    ]
+    extra = [
+        _short_recipient(recipient)
+        for recipient in metadata.recipients
+        if recipient not in expected
+    ]
     reasons = []
     if missing:
         reasons.append(f"{', '.join(missing)} cannot open it")

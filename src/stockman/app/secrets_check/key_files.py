@@ -28,8 +28,8 @@ def add_to_gitignore(directory: Path, names: Iterable[str]) -> None:
     path = directory / GITIGNORE
     existing = path.read_bytes() if path.exists() else b""
     added = missing_lines(existing)
-    said = {line.strip().strip(b"/") for line in (existing + added).splitlines()}
-    added += b"".join(b"/%b\n" % name.encode() for name in names if name.encode() not in said)
+    present = {line.strip().strip(b"/") for line in (existing + added).splitlines()}
+    added += b"".join(b"/%b\n" % name.encode() for name in names if name.encode() not in present)
     if not path.exists():
         path.touch()
     files.append_bytes(path, added)

@@ -190,7 +190,7 @@ def _leaves(tree: object) -> Iterator[str]:
 
 def _from_base64(text: str) -> str | None:
     try:
-        found = base64.b64decode("".join(text.split()), validate=True).decode("utf-8")
+        text_ = base64.b64decode("".join(text.split()), validate=True).decode("utf-8")
     except (binascii.Error, ValueError):
         return None
-    return found if found.isprintable() or "\n" in found else None
+    return text_ if text_.isprintable() or "\n" in text_ else None

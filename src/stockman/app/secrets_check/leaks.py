@@ -67,7 +67,9 @@ class LeakScan:
     @property
     def leaks(self) -> tuple[Leak, ...]:
         """Everything found: what is there now first, then by path and line."""
-        order = sorted(self._leaks.values(), key=lambda one: (not one.in_tree, one.path, one.line))
+        order = sorted(
+            self._leaks.values(), key=lambda leak: (not leak.in_tree, leak.path, leak.line)
+        )
         return tuple(order)
 
     @property
@@ -116,43 +118,43 @@ class LeakScan:
         for chunk in _chunks(self._history.objects(self._limits.commits), _AT_ONCE):
             self._scan_objects(chunk)
 
-    def fail(self, what: str, why: str) -> None:
+    def fail(self, subject: str, why: str) -> None:
         """Remember that something could not be read to its end."""
-        self._not_scanned.append(NotScanned(what=what, why=why))
+        self._not_scanned.append(NotScanned(what=subject, why=why))
 
     def _scan_staged(self, staged: list[TrackedFile]) -> None:
         sizes = list(self._history.sizes([entry.object for entry in staged]))
-        wanted = []
+        objects = []
         for entry, size in zip(staged, sizes, strict=True):
             if size is None:
                 self._skip(entry.path, "this copy of the repository lacks it")
             elif self._has_room(entry.path, size):
-                wanted.append(entry)
-        contents = self._history.contents([entry.object for entry in wanted])
-        for entry, content in zip(wanted, contents, strict=True):
+                objects.append(entry)
+        contents = self._history.contents([entry.object for entry in objects])
+        for entry, content in zip(objects, contents, strict=True):
             if content is not None:
                 self._now[entry.object] = self._found_in_tree(entry.path, content)
 
     def _scan_objects(self, chunk: list[StoredObject]) -> None:
-        wanted: list[StoredObject] = []
-        for one in chunk:
-            if one.kind == "commit":
+        stored_objects: list[StoredObject] = []
+        for stored_object in chunk:
+            if stored_object.kind == "commit":
                 self._counts["commits"] += 1
-            if one.name in self._now:
-                self._found_in_history(one, self._now[one.name])
-            elif one.kind == "missing":
+            if stored_object.name in self._now:
+                self._found_in_history(stored_object, self._now[stored_object.name])
+            elif stored_object.kind == "missing":
                 self._skipped["history object", "this copy of the repository lacks it"] += 1
-            elif one.kind != "tree" and self._has_room("", one.size):
-                wanted.append(one)
-        contents = self._history.contents([one.name for one in wanted])
-        for one, content in zip(wanted, contents, strict=True):
+            elif stored_object.kind != "tree" and self._has_room("", stored_object.size):
+                stored_objects.append(stored_object)
+        contents = self._history.contents([stored_object.name for stored_object in stored_objects])
+        for stored_object, content in zip(stored_objects, contents, strict=True):
             if content is None:
                 self._skipped["history object", "it cannot be read"] += 1
                 continue
             if content.startswith(_LARGE_FILE):
                 self._skipped["file version", "git keeps it elsewhere (Git LFS)"] += 1
-            self._found_in_history(one, self._scanner.hits(content))
-        self._counts["objects"] += sum(one.kind != "tree" for one in chunk)
+            self._found_in_history(stored_object, self._scanner.hits(content))
+        self._counts["objects"] += sum(stored_object.kind != "tree" for stored_object in chunk)
         self._tell()
 
     def _tell(self) -> None:
@@ -164,21 +166,21 @@ class LeakScan:
 
     def _is_same(self, top: Path, entry: TrackedFile) -> bool:
         """Read a file of the work tree; whether the index has the very same bytes."""
-        found = self._read(top, entry.path)
-        if found is None or _object_name(found[0], len(entry.object)) != entry.object:
+        content = self._read(top, entry.path)
+        if content is None or _object_name(content[0], len(entry.object)) != entry.object:
             return False
-        self._now[entry.object] = found[1]
+        self._now[entry.object] = content[1]
         return True
 
     def _read(self, top: Path, path: str) -> tuple[bytes, tuple[Hit, ...]] | None:
         try:
-            place = top / path
-            facts = place.lstat()
+            file = top / path
+            facts = file.lstat()
             if not stat.S_ISREG(facts.st_mode):
                 return None
             if not self._has_room(path, facts.st_size):
                 return None
-            content = place.read_bytes()
+            content = file.read_bytes()
         except FileNotFoundError:
             return None  # deleted, and not staged yet: the index still has it
         except OSError as error:
@@ -193,14 +195,14 @@ class LeakScan:
             self._leaks.setdefault((path, hit.name), leak)
         return hits
 
-    def _found_in_history(self, one: StoredObject, hits: Iterable[Hit]) -> None:
-        path = one.path if one.kind == "blob" else ""
+    def _found_in_history(self, stored_object: StoredObject, hits: Iterable[Hit]) -> None:
+        path = stored_object.path if stored_object.kind == "blob" else ""
         for hit in hits:
-            key = (path or one.name, hit.name)
+            key = (path or stored_object.name, hit.name)
             leak = self._leaks.setdefault(
                 key, Leak(path, hit.name, hit.known, hit.line, in_tree=False)
             )
-            leak.commit = leak.commit or one.commit
+            leak.commit = leak.commit or stored_object.commit
             leak.versions += 1
 
     def _has_room(self, path: str, size: int) -> bool:
@@ -257,5 +259,5 @@ def accepted_ids(directory: Path) -> frozenset[str]:
             lines = file.read(_LARGEST_ACCEPTED_FILE).decode("utf-8", "replace").splitlines()
     except OSError:
         return frozenset()
-    words = [line.split(maxsplit=1) for line in lines if not line.startswith("#")]
-    return frozenset(parts[0] for parts in words if len(parts) > 1)
+    rows = [line.split(maxsplit=1) for line in lines if not line.startswith("#")]
+    return frozenset(row[0] for row in rows if len(row) > 1)

@@ -76,14 +76,14 @@ def is_searchable(secret: KnownSecret) -> bool:
 
 def build_needles(secrets: Iterable[KnownSecret]) -> tuple[Needle, ...]:
     """Every form of every secret, each once; the first secret gives it its name."""
-    found: dict[bytes, Needle] = {}
+    by_text: dict[bytes, Needle] = {}
     for secret in secrets:
         for text in _encoded_forms(secret.value):
             is_long = len(text) >= _LONG
             form = remove_layout(text) if is_long else text
             if len(form) >= SHORTEST:
-                found.setdefault(form, Needle(secret.name, form, is_long))
-    return tuple(found.values())
+                by_text.setdefault(form, Needle(secret.name, form, is_long))
+    return tuple(by_text.values())
 
 
 def _encoded_forms(value: Secret) -> Iterator[bytes]:
@@ -96,26 +96,26 @@ def _encoded_forms(value: Secret) -> Iterator[bytes]:
     yield raw
     yield from _base64_forms(raw)
     written = (json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1])
-    others = (*written, text.replace("'", "''"), quote(raw, safe=""))
-    yield from (other.encode("utf-8", "surrogateescape") for other in others if other != text)
+    escaped = (*written, text.replace("'", "''"), quote(raw, safe=""))
+    yield from (form.encode("utf-8", "surrogateescape") for form in escaped if form != text)
 
 
 def _key_forms(value: Secret, body: str) -> Iterator[bytes]:
     yield body.encode()
     yield from _base64_forms(value.reveal().encode())
-    part = private_key_bytes(value)
-    if part is not None:
-        yield part
-        yield from _base64_forms(part)
+    secret_bytes = private_key_bytes(value)
+    if secret_bytes is not None:
+        yield secret_bytes
+        yield from _base64_forms(secret_bytes)
 
 
 def _base64_forms(raw: bytes) -> Iterator[bytes]:
     """What a text becomes in base64, at each of the three places where it can begin."""
     for before, lost in ((0, 0), (1, 2), (2, 3)):
-        made = base64.b64encode(b"\0" * before + raw).rstrip(b"=")
+        encoded = base64.b64encode(b"\0" * before + raw).rstrip(b"=")
         # The last letter depends on what follows, unless it holds six bits of ours.
-        end = len(made) - 1 if (before + len(raw)) % 3 else len(made)
-        yield made[lost:end]
+        end = len(encoded) - 1 if (before + len(raw)) % 3 else len(encoded)
+        yield encoded[lost:end]
 
 
 def _entropy(text: str) -> float:

@@ -74,12 +74,12 @@ _PATTERNS = (
 def find_suspicious(content: bytes) -> Iterator[tuple[str, int]]:
     """What looks like a secret, and an index inside of it; a few places of each kind."""
     for pattern in _PATTERNS:
-        places = sorted(at for sign in pattern.signs for at in _places(content, sign))
+        positions = sorted(at for sign in pattern.signs for at in _places(content, sign))
         matches = (
-            pattern.form.search(content, max(0, at - _BEFORE), at + _BEHIND) for at in places
+            pattern.form.search(content, max(0, at - _BEFORE), at + _BEHIND) for at in positions
         )
-        for found in islice(filter(None, matches), _MOST):
-            yield pattern.name, found.end() - 1
+        for match in islice(filter(None, matches), _MOST):
+            yield pattern.name, match.end() - 1
 
 
 def _places(content: bytes, sign: bytes) -> Iterator[int]:

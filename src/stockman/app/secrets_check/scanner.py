@@ -35,25 +35,25 @@ class Scanner:
     """
 
     def __init__(self, needles: Iterable[Needle]) -> None:
-        found = tuple(needles)
-        self._as_written = [needle for needle in found if not needle.squeezed]
-        self._squeezed = [needle for needle in found if needle.squeezed]
+        all_needles = tuple(needles)
+        self._as_written = [needle for needle in all_needles if not needle.squeezed]
+        self._squeezed = [needle for needle in all_needles if needle.squeezed]
         long = [needle.text for needle in self._squeezed if len(needle.text) >= _WINDOW]
         self._blocks = {block for text in long for block in _blocks(text)}
         self._others = [needle for needle in self._squeezed if len(needle.text) < _WINDOW]
 
     def hits(self, content: bytes) -> tuple[Hit, ...]:
         """Each secret that is in the content, once, at its first place."""
-        found: dict[str, Hit] = {}
+        by_name: dict[str, Hit] = {}
         for hit in self._known(content):
-            found.setdefault(hit.name, hit)
-        lines = {hit.line for hit in found.values()}
+            by_name.setdefault(hit.name, hit)
+        lines = {hit.line for hit in by_name.values()}
         for name, at in find_suspicious(content):
             line = _line(content, at)
             if line not in lines:
                 lines.add(line)
-                found.setdefault(name, Hit(name, line, known=False))
-        return tuple(sorted(found.values(), key=lambda hit: hit.line))
+                by_name.setdefault(name, Hit(name, line, known=False))
+        return tuple(sorted(by_name.values(), key=lambda hit: hit.line))
 
     def _known(self, content: bytes) -> Iterator[Hit]:
         for needle in self._as_written:
@@ -62,8 +62,8 @@ class Scanner:
         if not self._squeezed:
             return
         small = remove_layout(content)
-        whole = memoryview(small)[: len(small) - len(small) % _BLOCK.size]
-        is_alike = not self._blocks.isdisjoint(_BLOCK.iter_unpack(whole))
+        view = memoryview(small)[: len(small) - len(small) % _BLOCK.size]
+        is_alike = not self._blocks.isdisjoint(_BLOCK.iter_unpack(view))
         for needle in self._squeezed if is_alike else self._others:
             if needle.text in small:
                 at = _place(content, small.index(needle.text))

@@ -49,26 +49,32 @@ class BackupStore:
     is_directory: bool = False
 
 
-async def observe_backups(places: Iterable[BackupStore]) -> tuple[ObservedBackup, ...]:
+async def observe_backups(stores: Iterable[BackupStore]) -> tuple[ObservedBackup, ...]:
     """All places at once; one that cannot be listed says why."""
     async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(_observe_target(one)) for one in places]
-    return tuple(one.result() for one in asked)
+        tasks = [group.create_task(_observe_target(store)) for store in stores]
+    return tuple(task.result() for task in tasks)
 
 
-async def _observe_target(place: BackupStore) -> ObservedBackup:
-    seen = ObservedBackup(target=place.target, where=place.where, is_directory=place.is_directory)
+async def _observe_target(store: BackupStore) -> ObservedBackup:
+    observed = ObservedBackup(
+        target=store.target, where=store.where, is_directory=store.is_directory
+    )
     try:
-        found = [one for one in await place.listed() if _SNAPSHOT in one.key.rpartition("/")[2]]
-    except StockmanError as no:
-        why = f"{no.problem.what}: {no.problem.why}"
-        return replace(seen, why=why)
-    except OSError as no:
-        return replace(seen, why=f"the system says: {no.strerror or type(no).__name__}")
-    newest = max(found, key=lambda one: one.modified, default=None)
+        snapshots = [
+            snapshot
+            for snapshot in await store.listed()
+            if _SNAPSHOT in snapshot.key.rpartition("/")[2]
+        ]
+    except StockmanError as error:
+        why = f"{error.problem.what}: {error.problem.why}"
+        return replace(observed, why=why)
+    except OSError as error:
+        return replace(observed, why=f"the system says: {error.strerror or type(error).__name__}")
+    newest = max(snapshots, key=lambda snapshot: snapshot.modified, default=None)
     return replace(
-        seen,
-        count=len(found),
+        observed,
+        count=len(snapshots),
         newest=newest.modified if newest is not None else None,
         size=newest.size if newest is not None else 0,
     )
@@ -79,8 +85,8 @@ def bucket_target(target: str, where: str, objects: ObjectStore) -> BackupStore:
 
     async def listed() -> Iterable[Snapshot]:
         return [
-            Snapshot(key=one.key, size=one.size, modified=one.modified)
-            for one in await objects.listed()
+            Snapshot(key=stored.key, size=stored.size, modified=stored.modified)
+            for stored in await objects.listed()
         ]
 
     return BackupStore(target=target, where=where, listed=listed)
@@ -97,12 +103,12 @@ def directory_target(target: str, directory: Path) -> BackupStore:
 
 def _files(directory: Path) -> list[Snapshot]:
     directory.stat()
-    found = []
+    files = []
     for path in directory.rglob(f"*{_SNAPSHOT}*"):
         facts = path.stat()
         modified = datetime.fromtimestamp(facts.st_mtime, UTC)
-        found.append(Snapshot(key=path.name, size=facts.st_size, modified=modified))
-    return found
+        files.append(Snapshot(key=path.name, size=facts.st_size, modified=modified))
+    return files
 
 
 def unreachable_target(target: str, where: str, error: StockmanError) -> BackupStore:
@@ -116,28 +122,28 @@ def unreachable_target(target: str, where: str, error: StockmanError) -> BackupS
 
 @asynccontextmanager
 async def open_backup_target(
-    target: BackupTarget, cluster: str, around: BackupContext
+    target: BackupTarget, cluster: str, context: BackupContext
 ) -> AsyncIterator[BackupStore]:
     """A target of the configuration, with its secrets resolved."""
     if target.bucket is None:
-        yield directory_target(target.name, around.directory / (target.directory or "."))
+        yield directory_target(target.name, context.directory / (target.directory or "."))
         return
 
     from stockman.adapters.s3 import S3Objects
     from stockman.s3.credentials import S3Credentials
 
-    place = _s3_place(target, cluster)
+    bucket = _s3_place(target, cluster)
     try:
         credentials = S3Credentials(
-            access_key=around.given(target.access_key, _KEY),
-            secret_key=around.given(target.secret_key, _SECRET),
+            access_key=context.given(target.access_key, _KEY),
+            secret_key=context.given(target.secret_key, _SECRET),
         )
-        door = S3Objects(place, credentials, around.clock.now, seconds=_SECONDS)
-    except StockmanError as no:
-        yield unreachable_target(target.name, place.shown(""), no)
+        client = S3Objects(bucket, credentials, context.clock.now, seconds=_SECONDS)
+    except StockmanError as error:
+        yield unreachable_target(target.name, bucket.shown(""), error)
         return
-    async with door as objects:
-        yield bucket_target(target.name, place.shown(""), objects)
+    async with client as objects:
+        yield bucket_target(target.name, bucket.shown(""), objects)
 
 
 def _s3_place(target: BackupTarget, cluster: str) -> S3Location:

@@ -82,41 +82,43 @@ class StatusObserver:
 
     async def look(self, checks: Collection[StatusCheck] = ALL) -> StatusInput:
         """Ask as few systems as the checks need, all at once."""
-        wanted, sources = frozenset(checks), self._sources
+        wanted_checks, sources = frozenset(checks), self._sources
         ports = sources.ports
         async with asyncio.TaskGroup() as group:
-            observed = group.create_task(sources.observe(_needed_clients(ports, wanted)))
+            observed = group.create_task(sources.observe(_needed_clients(ports, wanted_checks)))
             runs = group.create_task(observe_runs(sources.home, ports.clock))
-            asked = ports.kubernetes if StatusCheck.RUNS in wanted else None
-            lease = group.create_task(observe_lease(asked, ports.clock))
+            leases = ports.kubernetes if StatusCheck.RUNS in wanted_checks else None
+            lease = group.create_task(observe_lease(leases, ports.clock))
             backups = group.create_task(
-                observe_backups(sources.places if StatusCheck.BACKUPS in wanted else ())
+                observe_backups(sources.places if StatusCheck.BACKUPS in wanted_checks else ())
             )
             repository = group.create_task(
-                observe_repository(ports.repo if StatusCheck.FLUX in wanted else None)
+                observe_repository(ports.repo if StatusCheck.FLUX in wanted_checks else None)
             )
-        seen = observed.result()
+        observed_state = observed.result()
         return StatusInput(
             at=ports.clock.now(),
             desired=sources.desired,
-            observed=seen,
+            observed=observed_state,
             wish=sources.wish,
-            alarms=await _observe_alarms(ports.talos, seen.talos),
+            alarms=await _observe_alarms(ports.talos, observed_state.talos),
             repository=repository.result(),
-            certificates=sources.certificates() if StatusCheck.CERTIFICATES in wanted else None,
+            certificates=sources.certificates()
+            if StatusCheck.CERTIFICATES in wanted_checks
+            else None,
             backups=backups.result(),
             runs=replace(runs.result(), lease=lease.result()),
             components=self._components,
         )
 
 
-def _needed_clients(ports: Ports, wanted: frozenset[StatusCheck]) -> Ports:
+def _needed_clients(ports: Ports, status_checks: frozenset[StatusCheck]) -> Ports:
     """Only the doors that the checks need."""
     return replace(
         ports,
-        proxmox=ports.proxmox if wanted & _PROXMOX else {},
-        talos=ports.talos if wanted & _TALOS else None,
-        kubernetes=ports.kubernetes if wanted & _KUBERNETES else None,
+        proxmox=ports.proxmox if status_checks & _PROXMOX else {},
+        talos=ports.talos if status_checks & _TALOS else None,
+        kubernetes=ports.kubernetes if status_checks & _KUBERNETES else None,
     )
 
 
@@ -126,23 +128,23 @@ async def observe_repository(repo: GitRepository | None) -> ObservedRepository |
         return None
     try:
         state = await repo.state()
-    except StockmanError as no:
-        return ObservedRepository(why=f"{no.problem.what}: {no.problem.why}")
-    found = ObservedRepository(branch=state.branch or "", local=state.commit or "")
+    except StockmanError as error:
+        return ObservedRepository(why=f"{error.problem.what}: {error.problem.why}")
+    repository = ObservedRepository(branch=state.branch or "", local=state.commit or "")
     try:
-        return replace(found, pushed=await repo.fetch() or "")
-    except StockmanError as no:
-        return replace(found, why=f"{no.problem.what}: {no.problem.why}")
+        return replace(repository, pushed=await repo.fetch() or "")
+    except StockmanError as error:
+        return replace(repository, why=f"{error.problem.what}: {error.problem.why}")
 
 
 async def _observe_alarms(
-    talos: Talos | None, seen: ObservedTalos | None
+    talos: Talos | None, observed: ObservedTalos | None
 ) -> tuple[EtcdAlarm, ...] | None:
     """Alarms of all members, as the first that answers has them."""
-    if talos is None or seen is None:
+    if talos is None or observed is None:
         return None
-    for answer in seen.etcd.answers:
-        machine = seen.machine(answer.node)
+    for answer in observed.etcd.answers:
+        machine = observed.machine(answer.node)
         if answer.status is None or machine is None:
             continue
         try:
@@ -153,12 +155,12 @@ async def _observe_alarms(
 
 
 @asynccontextmanager
-async def open_observer(place: SessionContext) -> AsyncIterator[StatusObserver]:
+async def open_observer(context: SessionContext) -> AsyncIterator[StatusObserver]:
     """Somebody who looks at the cluster of a directory, with every door open."""
-    async with open_session(place, only_looks=True) as session, AsyncExitStack() as stack:
-        places = [
-            await stack.enter_async_context(one)
-            for one in _backup_targets(session.workspace, place)
+    async with open_session(context, only_looks=True) as session, AsyncExitStack() as stack:
+        targets = [
+            await stack.enter_async_context(backup_target)
+            for backup_target in _backup_targets(session.workspace, context)
         ]
         workspace = session.workspace
 
@@ -167,7 +169,7 @@ async def open_observer(place: SessionContext) -> AsyncIterator[StatusObserver]:
                 workspace.directory,
                 workspace.around.keyring,
                 workspace.environment,
-                place.clock.now(),
+                context.clock.now(),
             )
 
         yield StatusObserver(
@@ -178,23 +180,25 @@ async def open_observer(place: SessionContext) -> AsyncIterator[StatusObserver]:
                 observe=session.planner.observe,
                 certificates=certificates,
                 wish=session.planner.wish,
-                places=tuple(places),
+                places=tuple(targets),
             )
         )
 
 
 def _backup_targets(
-    workspace: RunWorkspace, place: SessionContext
+    workspace: RunWorkspace, session_context: SessionContext
 ) -> Iterator[AbstractAsyncContextManager[BackupStore]]:
-    around = BackupContext(
-        directory=place.directory, environment=place.environment, clock=place.clock
+    context = BackupContext(
+        directory=session_context.directory,
+        environment=session_context.environment,
+        clock=session_context.clock,
     )
     name = workspace.cluster.name if workspace.cluster is not None else ""
     for target in workspace.desired.backup.targets if workspace.desired.backup.enabled else ():
         try:
-            yield open_backup_target(workspace.resolved(target), name, around)
-        except StockmanError as no:
-            yield nullcontext(unreachable_target(target.name, target.name, no))
+            yield open_backup_target(workspace.resolved(target), name, context)
+        except StockmanError as error:
+            yield nullcontext(unreachable_target(target.name, target.name, error))
 
 
 POLL_SECONDS = 3.0
@@ -205,17 +209,20 @@ StatusCallback = Callable[[Status, timedelta], None]
 
 
 async def wait_until_healthy(
-    looker: StatusObserver, longest: timedelta, told: StatusCallback, pause: float = POLL_SECONDS
+    looker: StatusObserver,
+    longest: timedelta,
+    on_status: StatusCallback,
+    pause: float = POLL_SECONDS,
 ) -> Status:
     """The first look at which everything works, or the last one before time was up."""
     clock = looker.clock
     began = clock.now()
     while True:
-        found = await looker.status()
+        status = await looker.status()
         passed = clock.now() - began
-        told(found, passed)
-        if found.healthy or passed + timedelta(seconds=pause) > longest:
-            return found
+        on_status(status, passed)
+        if status.healthy or passed + timedelta(seconds=pause) > longest:
+            return status
         await clock.sleep(pause)
 
 

@@ -26,20 +26,20 @@ async def observe_runs(home: RunHome, clock: Clock) -> ObservedRuns:
     """The newest run, those that are open, and who has the lock."""
     try:
         names = await home.runs.listed()
-        found = []
+        runs = []
         for name in reversed(names):
-            found.append(await _read_run(home, name, clock))
-            if _is_over(found[-1].state):
+            runs.append(await _read_run(home, name, clock))
+            if _is_over(runs[-1].state):
                 break
         lock = await home.lock.held_by()
-    except StockmanError as no:
-        return ObservedRuns(why=f"{no.problem.what}: {no.problem.why}")
-    still = [one for one in found if not _is_over(one.state)]
+    except StockmanError as error:
+        return ObservedRuns(why=f"{error.problem.what}: {error.problem.why}")
+    still = [run for run in runs if not _is_over(run.state)]
     return ObservedRuns(
         count=len(names),
-        newest=_observed_run(found[0]) if found else None,
-        unfinished=tuple(_observed_run(one) for one in still),
-        cordoned=frozenset(name for one in still for name in _cordoned_nodes(one.state)),
+        newest=_observed_run(runs[0]) if runs else None,
+        unfinished=tuple(_observed_run(run) for run in still),
+        cordoned=frozenset(name for run in still for name in _cordoned_nodes(run.state)),
         lock=lock,
     )
 
@@ -49,13 +49,13 @@ async def observe_lease(leases: LeaseCalls | None, clock: Clock) -> ObservedLeas
     if leases is None:
         return None
     try:
-        found = await leases.lease(RUN_LEASE_NAMESPACE, RUN_LEASE_NAME)
+        lease = await leases.lease(RUN_LEASE_NAMESPACE, RUN_LEASE_NAME)
     except NotFound:
         return ObservedLease()
-    except StockmanError as no:
-        return ObservedLease(why=f"{no.problem.what}: {no.problem.why}")
+    except StockmanError as error:
+        return ObservedLease(why=f"{error.problem.what}: {error.problem.why}")
     return ObservedLease(
-        holder=found.holder, renewed=found.renewed, is_free=found.is_free(clock.now())
+        holder=lease.holder, renewed=lease.renewed, is_free=lease.is_free(clock.now())
     )
 
 
@@ -70,21 +70,21 @@ def _is_over(state: RunState) -> bool:
     return state.result is not None and state.result.is_final
 
 
-def _observed_run(one: _RecordedRun) -> ObservedRun:
-    state = one.state
+def _observed_run(run: _RecordedRun) -> ObservedRun:
+    state = run.state
     return ObservedRun(
         run=state.run,
         result=state.result.value if state.result is not None else "open",
         last=state.last,
         done=sum(state.is_done(name) for name in state.steps),
-        steps=one.steps,
+        steps=run.steps,
         held=tuple(hold_summary(held) for held in state.held.values()),
     )
 
 
 def _cordoned_nodes(state: RunState) -> list[str]:
     return [
-        str(one.hold.get("node"))
-        for one in state.held.values()
-        if one.hold.get("kind") == Cordon.kind
+        str(hold.hold.get("node"))
+        for hold in state.held.values()
+        if hold.hold.get("kind") == Cordon.kind
     ]

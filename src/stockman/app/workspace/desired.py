@@ -29,8 +29,8 @@ def show_desired(directory: Path, path: str | None = None) -> OriginTree:
     tree = origin_tree(load_desired(directory))
     if path is None:
         return tree
-    part = find_subtree(tree, path)
-    if part is None:
+    subtree = find_subtree(tree, path)
+    if subtree is None:
         from stockman.config.nearest import nearest_name
 
         names = {name for leaf, _ in flatten_tree(tree) for name in _prefixes(leaf)}
@@ -43,12 +43,12 @@ def show_desired(directory: Path, path: str | None = None) -> OriginTree:
                 fix=f"try {near}" if near else "run `stockman config show` to see all names",
             )
         )
-    return part
+    return subtree
 
 
 def _prefixes(path: str) -> list[str]:
-    parts = path.replace("[", ".").replace("]", "").split(".")
-    return [".".join(parts[:length]) for length in range(1, len(parts) + 1)]
+    prefixes = path.replace("[", ".").replace("]", "").split(".")
+    return [".".join(prefixes[:length]) for length in range(1, len(prefixes) + 1)]
 
 
 def compare_directories(before: Path, after: Path) -> tuple[ConfigDifference, ...]:

@@ -217,20 +217,20 @@ class PatchFiles:
         classic = self._loaded.classic
         root = "templates" if classic else "template"
         inner = "talos/patches" if classic else "talos"
-        found: dict[str, str] = {}
+        paths: dict[str, str] = {}
         for layer in ("config", "overrides"):
             base = self._directory / root / layer / inner
             for path in sorted(base.glob("*/*")) + sorted(base.glob("node/*/*")):
                 relative = path.relative_to(base)
                 if _is_patch(path) and (classic or relative.parts[0] in (*_TOML, "node")):
-                    found[str(relative)] = path.relative_to(self._directory).as_posix()
-        for name, place in sorted(found.items()):
-            yield name.rpartition("/")[0], place
+                    paths[str(relative)] = path.relative_to(self._directory).as_posix()
+        for name, source in sorted(paths.items()):
+            yield name.rpartition("/")[0], source
 
     def _in_directories(self, nodes: Iterable[str]) -> dict[PatchScopeName, tuple[Patch, ...]]:
         known = set(nodes)
         scopes = _CLASSIC if self._loaded.classic else _TOML
-        found: dict[PatchScopeName, tuple[Patch, ...]] = {}
+        by_scope: dict[PatchScopeName, tuple[Patch, ...]] = {}
         for directory, path in self._listed():
             name = directory.removeprefix("node/")
             scope = scopes.get(directory, f"node {name}")
@@ -239,8 +239,8 @@ class PatchFiles:
                 continue
             patch = self._file(path, None, escaped=self._loaded.classic)
             if patch is not None:
-                found[scope] = (*found.get(scope, ()), patch)
-        return found
+                by_scope[scope] = (*by_scope.get(scope, ()), patch)
+        return by_scope
 
     def _referenced(self, name: str, origin: Origin) -> Patch | None:
         path = (self._directory / name).resolve()
@@ -268,20 +268,20 @@ class PatchFiles:
             return None
         if text is None:
             return None
-        place = None
+        origin_ = None
         if name.endswith(_JINJA) and _MARKERS[_JINJA].search(text):
             filled = self._filled_in(name)
             if filled is None:
                 return None
             # Lines of what was filled in are not those of the template.
-            text, place = filled, Position(name, 1, 1)
+            text, origin_ = filled, Position(name, 1, 1)
         marker = _marker(name.removesuffix(_JINJA), text, escaped=escaped)
         if marker is not None:
             at = Position(name, text.count("\n", 0, marker) + 1, _column(text, marker))
             self._problems.add(unrendered_template(name, at))
             return None
         text = text.replace("$$", "$") if escaped else text
-        return Patch(label=name, file=name, text=text, place=place)
+        return Patch(label=name, file=name, text=text, place=origin_)
 
     def _filled_in(self, name: str) -> str | None:
         """A template of makejinja with everything filled in. None: it gives nothing."""
@@ -330,8 +330,8 @@ def _marker(name: str, text: str, *, escaped: bool) -> int | None:
     """Where a text has to be filled in first; None: it is complete as it is."""
     patterns = [pattern for ending, pattern in _MARKERS.items() if ending in name]
     patterns += [_TALHELPER] if escaped else []
-    found = [match.start() for pattern in patterns if (match := pattern.search(text))]
-    return min(found, default=None)
+    starts = [match.start() for pattern in patterns if (match := pattern.search(text))]
+    return min(starts, default=None)
 
 
 def _column(text: str, index: int) -> int:
@@ -356,7 +356,7 @@ def check_patches(directory: Path, loaded: LoadedConfig) -> dict[str, str]:
     check_reserved_paths(patches, loaded.problems)
     if loaded.problems.errors or patches.is_empty:
         return files.texts
-    found = Problems()
+    patch_problems = Problems()
     try:
         texts = machine_files(directory, desired)
         assembly = ConfigurationAssembler(desired, placeholder_bundle(), patches, texts)
@@ -365,8 +365,8 @@ def check_patches(directory: Path, loaded: LoadedConfig) -> dict[str, str]:
             assembled = assembly.of(node, of_node)
             if not of_node.errors:
                 of_node.extend(assembled.judged(runtime_mode(desired)))
-            found.extend(of_node)
+            patch_problems.extend(of_node)
     except StockmanError as error:
-        found.add(error.problem)
-    loaded.problems.extend(found)
+        patch_problems.add(error.problem)
+    loaded.problems.extend(patch_problems)
     return files.texts

@@ -18,10 +18,12 @@ def write_private(path: Path, content: bytes, entropy: Entropy) -> None:
     if LocalGitProbe(path.parent).exposure(path.name) == "tracked":
         raise Refused(_tracked_by_git(path))
     try:
-        made = create_file(path, content, private=True, tag=entropy.random_bytes(_TAG_BYTES).hex())
+        created = create_file(
+            path, content, private=True, tag=entropy.random_bytes(_TAG_BYTES).hex()
+        )
     except OSError as error:
         raise StockmanError(_unwritable_file(path, error)) from None
-    if not made:
+    if not created:
         raise Conflict(_exists(path))
 
 

@@ -27,12 +27,12 @@ def dialect_of(directory: Path) -> Dialect:
     return "toml" if (directory / CLUSTER_TOML).exists() else "classic"
 
 
-def relative_name(directory: Path, given: str) -> str:
+def relative_name(directory: Path, name: str) -> str:
     """The name of a file that a user typed, relative to the workspace; refuses to leave that."""
     root = directory.resolve()
-    path = Path(os.path.normpath(root / given))
+    path = Path(os.path.normpath(root / name))
     if not path.is_relative_to(root) or path == root:
-        raise outside_workspace(given)
+        raise outside_workspace(name)
     return path.relative_to(root).as_posix()
 
 
@@ -48,9 +48,9 @@ def secret_names(directory: Path) -> tuple[str, ...]:
     Those with `.sops.` in their names, and configuration files that are encrypted in part. Links
     are not followed, and repositories and workspaces inside of this one are left to themselves.
     """
-    found = [name for name in _files(directory) if is_secret_name(name)]
-    found += [name for name in PARTLY_ENCRYPTED if _is_partly_encrypted(directory / name)]
-    return tuple(sorted(found))
+    secret_names = [name for name in _files(directory) if is_secret_name(name)]
+    secret_names += [name for name in PARTLY_ENCRYPTED if _is_partly_encrypted(directory / name)]
+    return tuple(sorted(secret_names))
 
 
 def _is_partly_encrypted(path: Path) -> bool:
@@ -62,11 +62,11 @@ def _is_partly_encrypted(path: Path) -> bool:
 
 def _files(directory: Path) -> Iterator[str]:
     left = _MOST
-    for place, folders, files in os.walk(directory):
+    for folder, folders, files in os.walk(directory):
         left -= len(files) + len(folders)
         if left < 0:
             return
-        base = os.path.relpath(place, directory)
+        base = os.path.relpath(folder, directory)
         if base != "." and _is_another(folders, files):
             folders.clear()
             continue

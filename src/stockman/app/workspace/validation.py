@@ -36,12 +36,14 @@ def check_components(directory: Path, loaded: LoadedConfig) -> None:
         age_recipient="",
         age_identity=Secret(""),
         tunnel=Tunnel(id="", token=Secret("")),
-        proxmox_authorities={str(one.region): "" for one in desired.proxmox},
+        proxmox_authorities={str(cluster.region): "" for cluster in desired.proxmox},
     )
-    found = Problems()
-    select_components(desired, desired.cluster, presumed, dialect_of(directory), found)
-    known = {(one.code, one.where) for one in loaded.problems}
-    loaded.problems.extend(one for one in found if (one.code, one.where) not in known)
+    component_problems = Problems()
+    select_components(desired, desired.cluster, presumed, dialect_of(directory), component_problems)
+    known = {(cluster.code, cluster.where) for cluster in loaded.problems}
+    loaded.problems.extend(
+        cluster for cluster in component_problems if (cluster.code, cluster.where) not in known
+    )
 
 
 @record
@@ -66,15 +68,15 @@ class Validation:
 
 def validate(directory: Path) -> Validation:
     """Check the files of a directory, what components say to them, and all patches of nodes."""
-    found = validate_files(directory)
-    if found.problems.errors or found.loaded.opaque:
-        return found
+    validation = validate_files(directory)
+    if validation.problems.errors or validation.loaded.opaque:
+        return validation
     from stockman.app.workspace.machine_patches import check_patches
 
-    check_components(directory, found.loaded)
+    check_components(directory, validation.loaded)
 
-    texts = check_patches(directory, found.loaded)
-    return Validation(problems=found.problems, loaded=found.loaded, patch_texts=texts)
+    texts = check_patches(directory, validation.loaded)
+    return Validation(problems=validation.problems, loaded=validation.loaded, patch_texts=texts)
 
 
 def validate_files(directory: Path) -> Validation:
@@ -91,7 +93,11 @@ def validate_files(directory: Path) -> Validation:
 
 def _check_settings(loaded: LoadedConfig) -> None:
     """Settings of components: only the catalog knows what they may hold."""
-    written = {name: one for name, one in loaded.estate.components.items() if one.settings}
+    written = {
+        name: component
+        for name, component in loaded.estate.components.items()
+        if component.settings
+    }
     if not written:
         return
     from stockman.catalog.registry import component, names

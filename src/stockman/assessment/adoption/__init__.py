@@ -1,1 +1,1 @@
-"""Adoption."""
+"""Describe a running cluster as configuration files."""

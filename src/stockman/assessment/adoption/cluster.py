@@ -1,4 +1,4 @@
-"""What was seen of a cluster that is to be adopted."""
+"""Records of a running cluster that is being adopted."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from stockman.talos.machine.values import ConfigurationValues
 
 @record
 class RunningMachine:
-    """One Talos machine."""
+    """One Talos machine of the running cluster."""
 
     hostname: str
     address: MachineAddress
     interface: IPv4Interface
-    """Its address with the length of the prefix."""
+    """The address with its prefix length."""
     version: Version
     platform: str
-    """`nocloud`, `metal`."""
+    """For example `nocloud` or `metal`."""
     uuid: UUID
     macs: tuple[str, ...]
-    """Of all cards, lower-case."""
+    """MAC addresses of all network cards, in lower case."""
     mac: str
-    """Of the card that has the address. Empty: it is not told."""
+    """MAC address of the card that has the node's address. Empty: unknown."""
     schematic: str
-    """Empty: its image does not come from an Image Factory."""
+    """Empty: the image does not come from an Image Factory."""
     system_disk: str
-    """`/dev/sda`. Empty: it is not told."""
+    """For example `/dev/sda`. Empty: unknown."""
     configuration: Secret
     values: ConfigurationValues = field(repr=False)
 
@@ -48,31 +48,31 @@ class RunningMachine:
 
 @record
 class GitOpsSource:
-    """The repository that a cluster follows, and addresses that its services have."""
+    """The repository that Flux follows, and the addresses of the cluster's gateways."""
 
     url: str = ""
-    """Empty: it follows none."""
+    """Empty: the cluster follows no repository."""
     branch: str = ""
     addresses: Mapping[str, str] = field(default_factory=dict)
-    """Of gateways, by the key that they have in files."""
+    """Gateway addresses by their key in cluster.yaml."""
     keys: Mapping[str, Secret] = field(default_factory=dict)
-    """Keys that the cluster has, by the file that they are kept in."""
+    """Private keys found in the cluster, by the name of the file that holds them."""
 
 
 @record
 class RunningCluster:
-    """Everything that was seen."""
+    """Everything that was observed of the running cluster."""
 
     proxmox: ObservedProxmox
     machines: tuple[RunningMachine, ...]
     kubernetes: ObservedKubernetes
     follows: GitOpsSource = GitOpsSource()
     authority: str = ""
-    """PEM text of whom the kubeconfig believes. Empty: not known."""
+    """CA certificate of the kubeconfig as PEM text. Empty: unknown."""
 
     @property
     def version(self) -> Version:
-        """The version of Talos; all machines have the same."""
+        """The Talos version, which is the same on all machines."""
         return self.machines[0].version
 
     @property
@@ -82,10 +82,10 @@ class RunningCluster:
 
 @record
 class MatchedMachine:
-    """A machine together with its VM and its Node."""
+    """A machine together with its VM and its Kubernetes node."""
 
     machine: RunningMachine
     guest: GuestSummary
     config: VmConfig
     node: ObservedNode | None
-    """None: it is not registered in Kubernetes."""
+    """None: the machine is not registered in Kubernetes."""

@@ -1,4 +1,4 @@
-"""What a drive of Proxmox VE tells a machine of its network, below its own configuration."""
+"""Keys of cluster.yaml, derived from a running cluster."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from stockman.steps.vm.values import key_family
 
 @record
 class CloudInitSettings:
-    """What a machine is told; nothing where it has no such drive."""
+    """Network settings on a VM's cloud-init drive; empty without such a drive."""
 
     is_static: bool = False
-    """Whether it is told the address that it has."""
+    """Whether the drive sets the machine's current address."""
     gateway: str = ""
-    """Empty: none."""
+    """Empty: no gateway is set."""
     name_servers: tuple[str, ...] = ()
 
 
-def has_cloud_init(one: MatchedMachine) -> bool:
-    """Whether there is a drive at all."""
-    return any(drive.is_cloud_init for drive in drives(one.config).values())
+def has_cloud_init(machine: MatchedMachine) -> bool:
+    """Whether the VM has a cloud-init drive."""
+    return any(drive.is_cloud_init for drive in drives(machine.config).values())
 
 
-def read_cloud_init(one: MatchedMachine) -> CloudInitSettings:
-    """What the VM tells its machine."""
-    if not has_cloud_init(one):
+def read_cloud_init(machine: MatchedMachine) -> CloudInitSettings:
+    """Return the network settings of a VM's cloud-init drive."""
+    if not has_cloud_init(machine):
         return CloudInitSettings()
-    own = str(one.machine.address)
-    servers = tuple(one.config.get("nameserver").split())
-    for key, value in one.config.values.items():
+    own = str(machine.machine.address)
+    servers = tuple(machine.config.get("nameserver").split())
+    for key, value in machine.config.values.items():
         if key_family(key) == "ipconfig":
             known = parse_properties(value)
             if known.get("ip", "").partition("/")[0] == own:
@@ -63,10 +63,10 @@ _INVENTED = """\
 
 
 def header(invented: tuple[str, ...]) -> str:
-    """Comments, each line with its newline."""
+    """Return the comment lines at the top of cluster.yaml, each with its newline."""
     if not invented:
         return _LINES
-    return _LINES + _INVENTED + "".join(f"#   {one}\n" for one in invented)
+    return _LINES + _INVENTED + "".join(f"#   {name}\n" for name in invented)
 
 
 _DOMAIN = re.compile(r"(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+")
@@ -79,14 +79,14 @@ _CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 
 @record
 class ClusterKeys:
-    """Keys, and what had to be invented because no system knows it."""
+    """Keys of cluster.yaml, and the names of those whose values are placeholders."""
 
     keys: Keys
     invented: tuple[str, ...] = ()
 
 
 def region_of(sight_region: str, cluster_name: str) -> str:
-    """The region of nodes: as they are labelled, or else the Proxmox cluster's own name."""
+    """Return the region of the nodes: their label, or else the Proxmox cluster's name."""
     for name in (sight_region, cluster_name):
         if _REGION.fullmatch(name):
             return name
@@ -94,10 +94,10 @@ def region_of(sight_region: str, cluster_name: str) -> str:
 
 
 def cluster_keys(
-    sight: RunningCluster, found: tuple[MatchedMachine, ...], reached: ApiConnection
+    cluster: RunningCluster, matched: tuple[MatchedMachine, ...], reached: ApiConnection
 ) -> ClusterKeys:
-    """Everything that stands in cluster.yaml, but contract and patches."""
-    machines = tuple(one.machine for one in found)
+    """Return every key of cluster.yaml except the contract and patches."""
+    machines = tuple(machine.machine for machine in matched)
     first = machines[0]
     network = first.interface.network
     invented: list[str] = []
@@ -105,15 +105,15 @@ def cluster_keys(
     api = _api(machines)
     keys: Keys = {
         "cluster": {"name": name if _NAME.fullmatch(name) else "kubernetes"},
-        "network": _network(found, network),
-        "kubernetes": _kubernetes(sight, machines, api),
-        "gateways": _gateways(sight, machines, network, api, invented),
-        "repository": _repository(sight, name, invented),
+        "network": _network(matched, network),
+        "kubernetes": _kubernetes(cluster, machines, api),
+        "gateways": _gateways(cluster, machines, network, api, invented),
+        "repository": _repository(cluster, name, invented),
         "dns": {"provider": "none"},
-        "talos": _talos(sight, machines),
-        "proxmox": _proxmox(sight, reached),
+        "talos": _talos(cluster, machines),
+        "proxmox": _proxmox(cluster, reached),
         "components": component_keys(
-            sight.kubernetes, several=len(machines) > 1, follows=bool(sight.follows.url)
+            cluster.kubernetes, several=len(machines) > 1, follows=bool(cluster.follows.url)
         ),
     }
     return ClusterKeys(
@@ -121,44 +121,48 @@ def cluster_keys(
     )
 
 
-def _network(found: tuple[MatchedMachine, ...], network: IPv4Network) -> Keys:
-    machines = [one.machine for one in found]
-    told = [read_cloud_init(one) for one in found]
+def _network(matched: tuple[MatchedMachine, ...], network: IPv4Network) -> Keys:
+    machines = [machine.machine for machine in matched]
+    cloud_init = [read_cloud_init(machine) for machine in matched]
     keys: Keys = {"node_cidr": str(network)}
-    gateways = {read.gateway(one, network) for one in machines} | {one.gateway for one in told}
+    gateways = {read.gateway(machine, network) for machine in machines} | {
+        machine.gateway for machine in cloud_init
+    }
     if len(gateways - {""}) == 1:
         keys["default_gateway"] = (gateways - {""}).pop()
-    if not any(one.is_static for one in told) and not any(map(read.is_static, machines)):
+    if not any(machine.is_static for machine in cloud_init) and not any(
+        map(read.is_static, machines)
+    ):
         keys["addressing"] = "dhcp"
     servers = read.common_value(map(read.name_servers, machines)) or read.common_value(
-        list(one.name_servers) for one in told
+        list(machine.name_servers) for machine in cloud_init
     )
-    if all(read.is_address(one) for one in servers) and (
-        servers or any(map(has_cloud_init, found))
+    if all(read.is_address(server) for server in servers) and (
+        servers or any(map(has_cloud_init, matched))
     ):
-        # Nothing is something here: a VM that is told no name servers is not to be told any.
+        # An empty list matters: a VM without name servers must not get any.
         keys["dns_servers"] = servers
     clocks = read.common_value(
-        read.list_values(one, "TimeSyncConfig: ntp.servers")
-        or read.list_values(one, "machine.time.servers")
-        for one in machines
+        read.list_values(machine, "TimeSyncConfig: ntp.servers")
+        or read.list_values(machine, "machine.time.servers")
+        for machine in machines
     )
     return keys | ({"ntp_servers": clocks} if clocks else {})
 
 
 def _api(machines: Iterable[RunningMachine]) -> str:
-    """The address of the API: that of the endpoint, the shared one, or the first controller's."""
-    controllers = [one for one in machines if one.is_controller]
+    """Return the API address: the endpoint's, the shared one, or the first controller's."""
+    controllers = [address for address in machines if address.is_controller]
     network = controllers[0].interface.network
-    found = [read.api_host(controllers[0]), read.shared_address(controllers[0])]
-    inside = (one for one in found if read.is_inside(one, network))
+    addresses = [read.api_host(controllers[0]), read.shared_address(controllers[0])]
+    inside = (address for address in addresses if read.is_inside(address, network))
     return next(inside, str(controllers[0].address))
 
 
-def _kubernetes(sight: RunningCluster, machines: tuple[RunningMachine, ...], api: str) -> Keys:
-    first = next(one for one in machines if one.is_controller)
+def _kubernetes(cluster: RunningCluster, machines: tuple[RunningMachine, ...], api: str) -> Keys:
+    first = next(machine for machine in machines if machine.is_controller)
     image = read.first_value(first, "machine.kubelet.image", "KubeletConfig: image")
-    tag = image.partition("@")[0].rpartition(":")[2] or (sight.kubernetes.version or "")
+    tag = image.partition("@")[0].rpartition(":")[2] or (cluster.kubernetes.version or "")
     names = _names(machines, api)
     keys: Keys = {
         "api": {"addr": api, **_endpoint(first, api), **({"tls_sans": names} if names else {})}
@@ -175,55 +179,55 @@ def _kubernetes(sight: RunningCluster, machines: tuple[RunningMachine, ...], api
 
 
 def _endpoint(first: RunningMachine, api: str) -> Keys:
-    found = read.endpoint(first)
-    return {"endpoint": found} if found and found != f"https://{api}:6443" else {}
+    endpoint = read.endpoint(first)
+    return {"endpoint": endpoint} if endpoint and endpoint != f"https://{api}:6443" else {}
 
 
 def _schedules_workloads(first: RunningMachine) -> bool:
-    said = read.first_value(first, "cluster.allowSchedulingOnControlPlanes")
-    if said or "KubeNodeConfig" not in " ".join(first.values.values):
-        return said == "True"
+    setting = read.first_value(first, "cluster.allowSchedulingOnControlPlanes")
+    if setting or "KubeNodeConfig" not in " ".join(first.values.values):
+        return setting == "True"
     return f"KubeNodeConfig: taints.{_CONTROL_PLANE}" not in first.values.values
 
 
 def _names(machines: Iterable[RunningMachine], api: str) -> list[str]:
-    """Domain names that every machine and every API has."""
+    """Domain names that every machine lists as certificate SAN of the API."""
     lists = []
-    for one in machines:
-        lists.append(read.list_values(one, "machine.certSANs"))
-        if one.is_controller:
-            old = read.list_values(one, "cluster.apiServer.certSANs")
-            lists.append(old or read.list_values(one, "KubeAPIServerConfig: certExtraSANs"))
+    for names in machines:
+        lists.append(read.list_values(names, "machine.certSANs"))
+        if names.is_controller:
+            old = read.list_values(names, "cluster.apiServer.certSANs")
+            lists.append(old or read.list_values(names, "KubeAPIServerConfig: certExtraSANs"))
     return [
         name
         for name in dict.fromkeys(lists[0] if lists else ())
-        if name != api and _DOMAIN.fullmatch(name) and all(name in one for one in lists)
+        if name != api and _DOMAIN.fullmatch(name) and all(name in names for names in lists)
     ]
 
 
 def _gateways(
-    sight: RunningCluster,
+    cluster: RunningCluster,
     machines: tuple[RunningMachine, ...],
     network: IPv4Network,
     api: str,
     invented: list[str],
 ) -> Keys:
-    found: Keys = dict(sight.follows.addresses)
-    taken = {api, *map(str, found.values()), *(str(one.address) for one in machines)}
+    keys: Keys = dict(cluster.follows.addresses)
+    taken = {api, *map(str, keys.values()), *(str(machine.address) for machine in machines)}
     spare = (
         text
         for number in range(2, min(network.num_addresses - 2, 1024))
         if (text := str(network[-number])) not in taken
     )
     for key in ("internal", "dns"):
-        if key not in found:
-            found[key] = next(spare)
+        if key not in keys:
+            keys[key] = next(spare)
             invented.append(f"gateways.{key}")
-    return {key: found[key] for key in ("internal", "dns", "external") if key in found}
+    return {key: keys[key] for key in ("internal", "dns", "external") if key in keys}
 
 
-def _repository(sight: RunningCluster, name: str, invented: list[str]) -> Keys:
-    follows = sight.follows
+def _repository(cluster: RunningCluster, name: str, invented: list[str]) -> Keys:
+    follows = cluster.follows
     if not follows.url:
         invented.append("repository.url")
         return {"url": _REPOSITORY.format(name=name or "cluster")}
@@ -231,24 +235,24 @@ def _repository(sight: RunningCluster, name: str, invented: list[str]) -> Keys:
     return {"url": follows.url, **branch}
 
 
-def _talos(sight: RunningCluster, machines: tuple[RunningMachine, ...]) -> Keys:
-    keys: Keys = {"version": str(sight.version)}
+def _talos(cluster: RunningCluster, machines: tuple[RunningMachine, ...]) -> Keys:
+    keys: Keys = {"version": str(cluster.version)}
     keys["platform"] = "nocloud" if machines[0].platform == "nocloud" else "metal"
-    schematics = {one.schematic for one in machines}
+    schematics = {machine.schematic for machine in machines}
     if len(schematics) == 1 and "" not in schematics:
         keys["schematic_id"] = schematics.pop()
     return keys
 
 
-def _proxmox(sight: RunningCluster, reached: ApiConnection) -> Keys:
+def _proxmox(cluster: RunningCluster, reached: ApiConnection) -> Keys:
     keys: Keys = {
-        "region": sight.proxmox.name,
+        "region": cluster.proxmox.name,
         "endpoint": reached.url,
         "endpoints": list(reached.others),
         "token_id": reached.token_id,
         "token_secret": _SECRET if reached.token_is_given else "",
         "tls": _tls(reached),
-        "image_storage": _image_storage(sight),
+        "image_storage": _image_storage(cluster),
     }
     return {key: value for key, value in keys.items() if value}
 
@@ -259,9 +263,11 @@ def _tls(reached: ApiConnection) -> Keys:
     return {"fingerprint": reached.fingerprint} if reached.fingerprint is not None else {}
 
 
-def _image_storage(sight: RunningCluster) -> str:
-    """A storage that takes images, one that all hosts share first. Empty: there is none."""
-    resources = sight.proxmox.resources
+def _image_storage(cluster: RunningCluster) -> str:
+    """Return a storage for images, preferring one shared by all hosts. Empty: there is none."""
+    resources = cluster.proxmox.resources
     storages = resources.value.storages if isinstance(resources, Fact) else ()
-    fit = [one for one in storages if "import" in one.content]
-    return min(((not one.shared, str(one.storage)) for one in fit), default=(False, ""))[1]
+    fit = [storage for storage in storages if "import" in storage.content]
+    return min(
+        ((not storage.shared, str(storage.storage)) for storage in fit), default=(False, "")
+    )[1]

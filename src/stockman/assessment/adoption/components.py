@@ -1,4 +1,4 @@
-"""Components that a cluster has; what it has not is switched off, so that nobody installs it."""
+"""Component keys: components that are not installed in the cluster are disabled."""
 
 from __future__ import annotations
 
@@ -10,42 +10,51 @@ _USUAL = ("always",)
 _FLUX = "flux-instance"
 _SEVERAL = "several-nodes"
 _DEFINITIONS = {"gateway-api": "gateways.gateway.networking.k8s.io"}
-"""Components that are no release, and a kind that they bring."""
+"""Components without a Helm release, and a kind that each of them defines."""
 
 
-def component_keys(seen: ObservedKubernetes, *, several: bool, follows: bool) -> Keys:
-    """`enabled: false` for each component that would be on, and is not there.
+def component_keys(observed: ObservedKubernetes, *, several: bool, follows: bool) -> Keys:
+    """Return `enabled: false` for each default component that is not installed.
 
-    `follows`: whether the cluster follows a repository; without one Flux has nothing to do.
+    `follows`: whether the cluster follows a repository; without one, Flux has nothing to do.
     """
     usual = (*_USUAL, _SEVERAL) if several else _USUAL
-    wanted = {one.name: one for one in all_component_facts() if one.when in usual}
-    off = {name for name, one in wanted.items() if not _is_installed(one, seen)}
+    default_components = {
+        component.name: component for component in all_component_facts() if component.when in usual
+    }
+    off = {
+        name
+        for name, component in default_components.items()
+        if not _is_installed(component, observed)
+    }
     if not follows:
         off.add(_FLUX)
     while True:
         more = {
             name
-            for name, one in wanted.items()
-            if name not in off and any(need in off for need in one.requires)
+            for name, component in default_components.items()
+            if name not in off and any(need in off for need in component.requires)
         }
         if not more:
             return {name: {"enabled": False} for name in sorted(off)}
         off |= more
 
 
-def unsupported_components(seen: ObservedKubernetes) -> tuple[str, ...]:
-    """Components that somebody asked for once, and that files have to ask for again."""
+def unsupported_components(observed: ObservedKubernetes) -> tuple[str, ...]:
+    """Names of installed optional components, which the files must enable explicitly."""
     return tuple(
-        one.name
-        for one in all_component_facts()
-        if one.when == "asked" and _is_installed(one, seen)
+        component.name
+        for component in all_component_facts()
+        if component.when == "asked" and _is_installed(component, observed)
     )
 
 
-def _is_installed(one: ComponentFacts, seen: ObservedKubernetes) -> bool:
-    if one.name in _DEFINITIONS:
-        return any(kind.name == _DEFINITIONS[one.name] for kind in seen.definitions or ())
-    if any(release.name == one.release for release in seen.releases or ()):
+def _is_installed(component: ComponentFacts, observed: ObservedKubernetes) -> bool:
+    if component.name in _DEFINITIONS:
+        return any(kind.name == _DEFINITIONS[component.name] for kind in observed.definitions or ())
+    if any(release.name == component.release for release in observed.releases or ()):
         return True
-    return any(made.kind == "HelmRelease" and made.name == one.release for made in seen.flux or ())
+    return any(
+        resource.kind == "HelmRelease" and resource.name == component.release
+        for resource in observed.flux or ()
+    )

@@ -1,4 +1,5 @@
-"""For whom a difference holds: for all machines, for those of a role, or for one."""
+"""Draft the files of a running cluster: keys, and patches by scope (all machines, a role, one
+node)."""
 
 from __future__ import annotations
 
@@ -31,30 +32,32 @@ from stockman.talos.secrets.bundle import SecretsBundle
 ALL, CONTROLLER, WORKER = "all", "controller", "worker"
 _OF_ONE_MACHINE = (("machine", "network"), ("machine", "install"), ("machine", "disks"))
 _CLUSTER_WIDE = ("Kube", "Discovery", "Time", "Resolver", "Registry")
-"""Beginnings of kinds that mean the same on every machine."""
+"""Prefixes of document kinds whose settings are the same on every machine."""
 
 
 def group_by_level(
-    found: Mapping[str, tuple[Operation, ...]], controllers: frozenset[str]
+    by_node: Mapping[str, tuple[Operation, ...]], controllers: frozenset[str]
 ) -> dict[str, tuple[Operation, ...]]:
-    """Operations by level, `all`, `controller`, `worker` or the name of a node."""
-    workers = frozenset(found) - controllers
-    left = {name: dict.fromkeys(every) for name, every in found.items()}
+    """Group operations by scope: `all`, `controller`, `worker` or the name of a node."""
+    workers = frozenset(by_node) - controllers
+    left = {name: dict.fromkeys(every) for name, every in by_node.items()}
     levels: dict[str, tuple[Operation, ...]] = {}
-    for level, members in ((ALL, frozenset(found)), (CONTROLLER, controllers), (WORKER, workers)):
+    for level, members in ((ALL, frozenset(by_node)), (CONTROLLER, controllers), (WORKER, workers)):
         shared = _take_shared(left, members)
         if shared:
             levels[level] = shared
             for name in members:
-                left[name] = {one: None for one in left[name] if one not in shared}
+                left[name] = {
+                    operation: None for operation in left[name] if operation not in shared
+                }
     return levels | {name: tuple(every) for name, every in left.items() if every}
 
 
 def separate_by_node(
-    found: Mapping[str, tuple[Operation, ...]],
+    by_node: Mapping[str, tuple[Operation, ...]],
 ) -> dict[str, tuple[Operation, ...]]:
-    """The same with nothing in common."""
-    return {name: every for name, every in found.items() if every}
+    """Group operations by node, without shared scopes."""
+    return {name: every for name, every in by_node.items() if every}
 
 
 def _take_shared(
@@ -63,16 +66,18 @@ def _take_shared(
     lists = [left[name] for name in left if name in members]
     if not lists:
         return ()
-    first, *rest = lists
-    common = [one for one in first if all(one in other for other in rest)]
-    return tuple(one for one in common if rest or not _is_own(one))
+    first, *remaining = lists
+    common = [
+        operation for operation in first if all(operation in operations for operations in remaining)
+    ]
+    return tuple(operation for operation in common if remaining or not _is_own(operation))
 
 
-def _is_own(one: Operation) -> bool:
-    """Whether it would hardly hold for a second machine."""
-    kind = one.document[0]
+def _is_own(operation: Operation) -> bool:
+    """Whether an operation is specific to one machine."""
+    kind = operation.document[0]
     if kind == V1ALPHA1:
-        return any(one.path[: len(place)] == place for place in _OF_ONE_MACHINE)
+        return any(operation.path[: len(prefix)] == prefix for prefix in _OF_ONE_MACHINE)
     return not kind.startswith(_CLUSTER_WIDE)
 
 
@@ -83,21 +88,21 @@ _ENDINGS = {"removed": ".removed.yaml", "set": ".yaml", "secret": ".sops.yaml"}
 
 @record
 class Draft:
-    """Files that are not written yet."""
+    """Configuration files that are not written yet."""
 
     texts: dict[str, str]
-    """cluster.yaml and nodes.yaml."""
+    """Contents of cluster.yaml and nodes.yaml by name."""
     patches: dict[str, str] = field(default_factory=dict)
-    """Patches of machine configurations, by file."""
+    """Contents of machine configuration patches by file name."""
     secrets: dict[str, Secret] = field(default_factory=dict)
-    """The same of those that hold secrets, or may."""
+    """Contents of patches that hold or may hold secrets, by file name."""
     levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Files of patches by whom they are for: `all`, `controller`, `worker` or a node."""
+    """Names of patch files by scope: `all`, `controller`, `worker` or a node."""
     lost: tuple[str, ...] = ()
-    """Keys whose values do not fit into files."""
+    """Keys whose values cannot be written to the files."""
 
     def desired(self, problems: Problems) -> Desired | None:
-        """What the files mean. None: the problems say what is wrong with them."""
+        """Return the desired state of the files. None: they have errors, added to the problems."""
         loaded = load({name: text.encode() for name, text in self.texts.items()})
         check_rules(loaded)
         problems.extend(loaded.problems)
@@ -110,7 +115,7 @@ class Draft:
             return None
 
     def assembly(self, desired: Desired, bundle: SecretsBundle) -> ConfigurationAssembler:
-        """What makes machine configurations of the files."""
+        """Return what builds machine configurations from these files."""
         nodes = {
             NodeName(name): self._patches(name)
             for name in self.levels
@@ -135,16 +140,16 @@ class Draft:
 
 
 def draft_files(keys: Keys, levels: Mapping[str, tuple[Operation, ...]], header: str = "") -> Draft:
-    """Files that say these keys, with patches for the rest."""
+    """Return files with the given keys, and patches for all remaining differences."""
     plain: dict[str, str] = {}
     secrets: dict[str, Secret] = {}
     files: dict[str, tuple[str, ...]] = {}
-    for level, found in levels.items():
+    for level, operations in levels.items():
         names = []
-        for part, text in patch_texts(found).items():
-            name = f"{FOLDER}/{level}{_ENDINGS[part]}"
+        for kind, text in patch_texts(operations).items():
+            name = f"{FOLDER}/{level}{_ENDINGS[kind]}"
             names.append(name)
-            if part == "secret":
+            if kind == "secret":
                 secrets[name] = Secret(text)
             else:
                 plain[name] = text
@@ -155,7 +160,7 @@ def draft_files(keys: Keys, levels: Mapping[str, tuple[Operation, ...]], header:
 
 
 def _patched_keys(keys: Keys, files: Mapping[str, tuple[str, ...]]) -> Keys:
-    """The same keys, naming the files of patches."""
+    """Return the keys with references to the patch files added."""
     if not files:
         return keys
     named = {level: [f"@{name}" for name in names] for level, names in files.items()}
@@ -182,5 +187,5 @@ def _texts(keys: Keys) -> tuple[dict[str, str], tuple[str, ...]]:
     if isinstance(tree, Tree):
         building.whole = tree
     result = finish_conversion(building, NO_COMMENTS, to_toml=False)
-    found = {name: result.files[name] for name in (CLUSTER_YAML, NODES_YAML)}
-    return found, tuple(one.key for one in result.lost)
+    files = {name: result.files[name] for name in (CLUSTER_YAML, NODES_YAML)}
+    return files, tuple(lost_value.key for lost_value in result.lost)

@@ -1,4 +1,4 @@
-"""Other VMs and containers, as entries of `guests:`."""
+"""Entries of `guests:` for VMs and containers that are not nodes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,18 @@ from stockman.steps.vm.values import key_family
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _NOT_KNOWN = "unknown:vztmpl/not-known"
-"""Proxmox VE does not keep what a container was made from; it is only read to make one."""
+"""Placeholder: Proxmox VE does not record a container's template, which is only read on creation.
+"""
 
 
 def guest_keys(
-    seen: ObservedProxmox, owner: str, nodes: frozenset[int], problems: Problems
+    observed: ObservedProxmox, owner: str, nodes: frozenset[int], problems: Problems
 ) -> tuple[Keys, ...]:
-    """Every guest that is no node; those that have no place in files are told as problems."""
-    found: list[Keys] = []
+    """Return an entry for every guest that is not a node; report those that cannot be described."""
+    entries: list[Keys] = []
     names: set[object] = set()
-    for guest in sorted(seen.guests(), key=lambda one: one.vmid):
-        config = seen.config(guest.vmid)
+    for guest in sorted(observed.guests(), key=lambda row: row.vmid):
+        config = observed.config(guest.vmid)
         if guest.vmid in nodes or guest.is_template:
             continue
         why = _unsupported_reason(config, owner, names)
@@ -38,8 +39,8 @@ def guest_keys(
             problems.add(trouble.guest_skipped(guest_label(guest, config), why))
             continue
         names.add(config.name)
-        found.append(_guest(seen, guest, config))
-    return tuple(found)
+        entries.append(_guest(observed, guest, config))
+    return tuple(entries)
 
 
 def _unsupported_reason(config: VmConfig | None, owner: str, names: set[object]) -> str:
@@ -53,11 +54,11 @@ def _unsupported_reason(config: VmConfig | None, owner: str, names: set[object])
     return f"another guest is called {config.name}, too" if config.name in names else ""
 
 
-def _guest(seen: ObservedProxmox, guest: GuestSummary, config: VmConfig) -> Keys:
+def _guest(observed: ObservedProxmox, guest: GuestSummary, config: VmConfig) -> Keys:
     keys: Keys = {"name": config.name, "vmid": int(guest.vmid), "host": str(guest.host)}
     if guest.kind == "qemu":
         identity: Keys = {"uuid": str(config.uuid)} if config.uuid is not None else {}
-        keys["vm"] = {**identity, **hardware_keys(seen, guest, config)}
+        keys["vm"] = {**identity, **hardware_keys(observed, guest, config)}
     else:
         keys["container"] = _container(guest, config)
     return keys

@@ -1,4 +1,4 @@
-"""The hardware of a VM in the words of our files."""
+"""Hardware keys of a VM."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ Keys = dict[str, object]
 _STOCKMAN = "stockman"
 _USUAL_DELAYS = {"up": "0", "down": "180"}
 _HA_STATES = {"enabled": "started", "disabled": "stopped"}
-"""Other words that Proxmox VE takes for the same."""
+"""Synonyms of HA states that Proxmox VE accepts."""
 
 
-def hardware_keys(seen: ObservedProxmox, guest: GuestSummary, config: VmConfig) -> Keys:
-    """Every key of a VM's hardware; what is as usual is said as well."""
+def hardware_keys(observed: ObservedProxmox, guest: GuestSummary, config: VmConfig) -> Keys:
+    """Return every hardware key of a VM, defaults included."""
     memory = parse_memory(config.get("memory", "512"))
     system = system_disk(config)
     keys: Keys = {
@@ -53,7 +53,7 @@ def hardware_keys(seen: ObservedProxmox, guest: GuestSummary, config: VmConfig) 
         "agent": AgentChannel.parse(config.get("agent", "0")).enabled,
         **_small_disks(config),
         **_devices(config),
-        **_placement_keys(seen, guest, config),
+        **_placement_keys(observed, guest, config),
         "boot_order": list(parse_boot_order(config.get("boot"))),
     }
     if system is not None:
@@ -70,17 +70,17 @@ def _is_empty(value: object) -> bool:
 
 
 def system_disk(config: VmConfig) -> str | None:
-    """The slot of the disk that a VM boots from. None: it has no disk."""
-    found = {slot: one for slot, one in drives(config).items() if _is_disk(slot, one)}
-    wanted = [slot for slot in parse_boot_order(config.get("boot")) if slot in found]
+    """Return the slot of the disk that a VM boots from. None: it has no disk."""
+    disks = {slot: drive for slot, drive in drives(config).items() if _is_disk(slot, drive)}
+    bootable = [slot for slot in parse_boot_order(config.get("boot")) if slot in disks]
     old = config.get("bootdisk")
-    by_bus = sorted(found, key=lambda slot: (BUSES.index(key_family(slot)), slot))
-    order = [*wanted, *([old] if old in found else []), *by_bus]
+    by_bus = sorted(disks, key=lambda slot: (BUSES.index(key_family(slot)), slot))
+    order = [*bootable, *([old] if old in disks else []), *by_bus]
     return order[0] if order else None
 
 
 def loose_disks(config: VmConfig) -> tuple[str, ...]:
-    """Slots of disks that nobody could find again: they have no serial number."""
+    """Slots of disks without a serial number, which cannot be identified inside the machine."""
     system = system_disk(config)
     return tuple(
         slot
@@ -120,7 +120,9 @@ def _small_disks(config: VmConfig) -> Keys:
 
 
 def _cards(config: VmConfig) -> Iterator[Keys]:
-    for key in sorted(filter(lambda one: key_family(one) == "net", config.values), key=_number):
+    for key in sorted(
+        filter(lambda key_name: key_family(key_name) == "net", config.values), key=_number
+    ):
         try:
             card = NetworkCard.parse(config.get(key))
         except ValueError:
@@ -183,7 +185,9 @@ def _usb(device: HostDevice) -> Keys:
 
 
 def _entries_of_kind(config: VmConfig, kind: str) -> Iterator[str]:
-    for key in sorted(filter(lambda one: key_family(one) == kind, config.values), key=_number):
+    for key in sorted(
+        filter(lambda key_name: key_family(key_name) == kind, config.values), key=_number
+    ):
         yield config.get(key)
 
 
@@ -191,13 +195,13 @@ def _number(key: str) -> int:
     return int(key.removeprefix(key_family(key)))
 
 
-def _placement_keys(seen: ObservedProxmox, guest: GuestSummary, config: VmConfig) -> Keys:
+def _placement_keys(observed: ObservedProxmox, guest: GuestSummary, config: VmConfig) -> Keys:
     order = parse_properties(config.get("startup"), default="order")
     keys: Keys = {
         "tags": foreign_tags(guest.tags),
         "pool": guest.pool,
         "description": strip_mark(config.get("description")),
-        "ha": _ha(seen, guest.vmid),
+        "ha": _ha(observed, guest.vmid),
     }
     if "order" in order:
         delays = _USUAL_DELAYS | order
@@ -210,29 +214,31 @@ def _placement_keys(seen: ObservedProxmox, guest: GuestSummary, config: VmConfig
 
 
 def foreign_tags(tags: Iterable[str]) -> list[str]:
-    """Tags of others: those of stockman say whose a guest was."""
-    return [one for one in tags if one != _STOCKMAN and not one.startswith(f"{_STOCKMAN}-")]
+    """Return tags that stockman does not set."""
+    return [tag for tag in tags if tag != _STOCKMAN and not tag.startswith(f"{_STOCKMAN}-")]
 
 
-def _ha(seen: ObservedProxmox, vmid: Vmid) -> Keys | None:
-    if not isinstance(seen.ha, Fact):
+def _ha(observed: ObservedProxmox, vmid: Vmid) -> Keys | None:
+    if not isinstance(observed.ha, Fact):
         return None
     ids = (f"vm:{vmid}", f"ct:{vmid}")
-    found = next((one for one in seen.ha.value.resources if one.id in ids), None)
-    if found is None:
+    resource = next(
+        (candidate for candidate in observed.ha.value.resources if candidate.id in ids), None
+    )
+    if resource is None:
         return None
     keys: Keys = {
-        "state": _HA_STATES.get(found.state, found.state),
-        "max_restart": found.max_restart,
-        "max_relocate": found.max_relocate,
+        "state": _HA_STATES.get(resource.state, resource.state),
+        "max_restart": resource.max_restart,
+        "max_relocate": resource.max_relocate,
     }
-    group = _group(seen, found)
+    group = _group(observed, resource)
     return {"group": group, **keys} if group else keys
 
 
-def _group(seen: ObservedProxmox, resource: HaResource) -> str:
-    """Of Proxmox VE 8 its group, from 9 on the rule that says where it runs."""
-    rules = seen.ha.value.rules if isinstance(seen.ha, Fact) else ()
-    affine = (one.name for one in rules if one.kind == "node-affinity")
-    named = {one.name: one.resources for one in rules}
+def _group(observed: ObservedProxmox, resource: HaResource) -> str:
+    """Return the HA group (Proxmox VE 8) or the node affinity rule (9 and later) of a resource."""
+    rules = observed.ha.value.rules if isinstance(observed.ha, Fact) else ()
+    affine = (rule.name for rule in rules if rule.kind == "node-affinity")
+    named = {rule.name: rule.resources for rule in rules}
     return resource.group or next((name for name in affine if resource.id in named[name]), "")

@@ -1,4 +1,4 @@
-"""Values of a machine configuration, whichever of its forms they stand in."""
+"""Values of a machine configuration, read from any of the documents that may hold them."""
 
 from __future__ import annotations
 
@@ -16,92 +16,92 @@ _MTU = re.compile(r"(LinkConfig|VLANConfig) \S+: mtu|machine\.network\.interface
 
 
 def first_value(machine: RunningMachine, *paths: str) -> str:
-    """The first of some values that is there. Empty: none is."""
+    """Return the first of several values that is set. Empty: none is set."""
     known = machine.values.values
     return next((str(known[path]) for path in paths if path in known), "")
 
 
 def list_values(machine: RunningMachine, path: str, field: str = "") -> list[str]:
-    """The items of a list, or a field of each."""
+    """Return the items of a list, or one field of each item."""
     form = re.compile(rf"{re.escape(path)}\[[^\]]*\]{re.escape(field)}")
-    return [str(one) for name, one in machine.values.values.items() if form.fullmatch(name)]
+    return [str(value_) for name, value_ in machine.values.values.items() if form.fullmatch(name)]
 
 
 def mapping_values(machine: RunningMachine, *paths: str) -> dict[str, str]:
-    """The entries of a mapping of texts, whose keys may hold dots."""
+    """Return the entries of a mapping of strings, whose keys may contain dots."""
     for path in paths:
         prefix = f"{path}."
-        found = {
-            name.removeprefix(prefix): str(one)
-            for name, one in machine.values.values.items()
+        entries = {
+            name.removeprefix(prefix): str(entry)
+            for name, entry in machine.values.values.items()
             if name.startswith(prefix)
         }
-        if found:
-            return found
+        if entries:
+            return entries
     return {}
 
 
-def common_value(found: Iterable[list[str]]) -> list[str]:
-    """What all say; nothing where they do not agree."""
-    known = list(found)
-    return known[0] if known and all(one == known[0] for one in known) else []
+def common_value(lists: Iterable[list[str]]) -> list[str]:
+    """Return the value that all machines share. Empty: they differ."""
+    known = list(lists)
+    return known[0] if known and all(values == known[0] for values in known) else []
 
 
 def name_servers(machine: RunningMachine) -> list[str]:
-    """Name servers that the configuration gives the machine."""
+    """Return the name servers in the machine configuration."""
     new = list_values(machine, "ResolverConfig: nameservers", ".address")
     return new or list_values(machine, "machine.network.nameservers")
 
 
 def api_host(machine: RunningMachine) -> str:
-    """The host of the endpoint. Empty: there is none."""
+    """Return the host of the cluster endpoint. Empty: it is not set."""
     return urlsplit(endpoint(machine)).hostname or ""
 
 
 def endpoint(machine: RunningMachine) -> str:
-    """How machines reach the API. Empty: it is not said."""
+    """Return the URL of the cluster endpoint. Empty: it is not set."""
     return first_value(machine, "cluster.controlPlane.endpoint", "KubeClusterConfig: endpoint")
 
 
 def shared_address(machine: RunningMachine) -> str:
-    """The address that controllers share. Empty: none."""
-    for path, one in machine.values.values.items():
-        if found := _VIP.fullmatch(path):
-            return found["address"] or str(one)
+    """Return the virtual IP of the controllers. Empty: there is none."""
+    for path, address_ in machine.values.values.items():
+        if match := _VIP.fullmatch(path):
+            return match["address"] or str(address_)
     return ""
 
 
 def gateway(machine: RunningMachine, network: IPv4Network) -> str:
-    """Where the default route leads. Empty: the configuration does not say."""
+    """Return the gateway of the default route. Empty: it is not configured."""
     known = machine.values.values
-    for path, one in known.items():
-        if (found := _GATEWAY.fullmatch(path)) is None:
+    for path, route_value in known.items():
+        if (match := _GATEWAY.fullmatch(path)) is None:
             continue
-        route = found["route"]
+        route = match["route"]
         target = known.get(f"{route}network", known.get(f"{route}destination", "0.0.0.0/0"))
-        if target == "0.0.0.0/0" and is_inside(str(one), network):
-            return str(one)
+        if target == "0.0.0.0/0" and is_inside(str(route_value), network):
+            return str(route_value)
     return ""
 
 
 def is_static(machine: RunningMachine) -> bool:
-    """Whether its address is part of the configuration."""
+    """Whether the machine's address is part of its configuration."""
     own = str(machine.address)
     return any(
-        str(one).partition("/")[0] == own
-        for path, one in machine.values.values.items()
+        str(value_).partition("/")[0] == own
+        for path, value_ in machine.values.values.items()
         if _ADDRESS.fullmatch(path)
     )
 
 
 def mtu(machine: RunningMachine) -> int | None:
-    """Of its link. None: the configuration does not say."""
-    found = (one for path, one in machine.values.values.items() if _MTU.fullmatch(path))
-    return next((one for one in found if isinstance(one, int)), None)
+    """Return the MTU of the machine's link. None: it is not configured."""
+    mtus = (text for path, text in machine.values.values.items() if _MTU.fullmatch(path))
+    return next((text for text in mtus if isinstance(text, int)), None)
 
 
 def is_inside(text: str, network: IPv4Network) -> bool:
-    """Whether a text is an address of a network."""
+    """Whether a text is an address inside a network."""
     return is_address(text) and IPv4Address(text) in network
 
 

@@ -1,4 +1,4 @@
-"""What machines of a role have in common, said once as a class."""
+"""Keys of nodes, and classes for keys that the machines of a role share."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _SEVERAL = 2
 
 
 def extract_classes(nodes: list[Keys]) -> Keys:
-    """`nodes` and, where several machines of a role are alike, `classes`."""
+    """Return `nodes` and, if several machines of a role share keys, `classes`."""
     classes: Keys = {}
     left = nodes
     for name, is_controller in (("controller", True), ("worker", False)):
-        members = [one for one in left if one["controller"] is is_controller]
+        members = [node for node in left if node["controller"] is is_controller]
         common = (
-            _common_keys([_vm_keys(one) for one in members]) if len(members) >= _SEVERAL else {}
+            _common_keys([_vm_keys(node) for node in members]) if len(members) >= _SEVERAL else {}
         )
         if common:
             classes[name] = {"vm": common}
-            left = [_without(one, common) if one in members else one for one in left]
+            left = [_without(node, common) if node in members else node for node in left]
     return {"classes": classes, "nodes": left} if classes else {"nodes": left}
 
 
@@ -33,11 +33,11 @@ def _vm_keys(node: Keys) -> Keys:
 
 
 def _common_keys(vms: list[Keys]) -> Keys:
-    first, *rest = vms
+    first, *remaining = vms
     return {
         key: value
         for key, value in first.items()
-        if key not in _OWN and all(key in one and one[key] == value for one in rest)
+        if key not in _OWN and all(key in keys and keys[key] == value for keys in remaining)
     }
 
 
@@ -59,14 +59,14 @@ _FIELDS = {
     "busPath": "bus_path",
 }
 _OURS = (CONTROL_PLANE, NO_LOAD_BALANCING)
-"""Labels and taints that follow from the role."""
+"""Labels and taints that stockman derives from the role."""
 _USUAL_MTU = 1500
 _MTUS = range(1450, 9001)
 
 
-def node_keys(sight: RunningCluster, one: MatchedMachine, *, shares_schematic: bool) -> Keys:
-    """One entry of `nodes:`, without patches."""
-    machine = one.machine
+def node_keys(cluster: RunningCluster, matched: MatchedMachine, *, shares_schematic: bool) -> Keys:
+    """Return one entry of `nodes:` without patches."""
+    machine = matched.machine
     keys: Keys = {
         "name": machine.hostname,
         "address": str(machine.address),
@@ -82,10 +82,10 @@ def node_keys(sight: RunningCluster, one: MatchedMachine, *, shares_schematic: b
     if "installer-secureboot/" in _installer(machine):
         keys["secureboot"] = True
     keys |= _marks(machine)
-    hardware = hardware_keys(sight.proxmox, one.guest, one.config)
+    hardware = hardware_keys(cluster.proxmox, matched.guest, matched.config)
     keys["vm"] = {
-        "vmid": int(one.guest.vmid),
-        "host": str(one.guest.host),
+        "vmid": int(matched.guest.vmid),
+        "host": str(matched.guest.host),
         "uuid": str(machine.uuid),
         **hardware,
     }
@@ -119,7 +119,7 @@ def _disk(machine: RunningMachine) -> Keys:
 
 
 def _marks(machine: RunningMachine) -> Keys:
-    found: Keys = {}
+    keys: Keys = {}
     for key, old, new in (
         ("labels", "machine.nodeLabels", "KubeNodeConfig: labels"),
         ("annotations", "machine.nodeAnnotations", "KubeNodeConfig: annotations"),
@@ -128,5 +128,5 @@ def _marks(machine: RunningMachine) -> Keys:
         marks = read.mapping_values(machine, old, new)
         own = {name: text for name, text in marks.items() if name not in _OURS}
         if own:
-            found[key] = own
-    return found
+            keys[key] = own
+    return keys

@@ -1,4 +1,4 @@
-"""What turns one machine configuration into another, value by value."""
+"""Operations that turn one machine configuration into another, value by value."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MAY_HOLD_SECRETS = (
     ("cluster", "inlineManifests"),
     ("cluster", "extraManifestHeaders"),
 )
-"""Free texts of users: nobody can tell what stands in them."""
+"""Free-text settings, which may contain secrets."""
 _KINDS_WITH_SECRETS = frozenset(
     {
         *("EnvironmentConfig", "ExtensionServiceConfig", "KubeInlineManifestConfig"),
@@ -37,20 +37,20 @@ _KINDS_WITH_SECRETS = frozenset(
 
 @record
 class Operation:
-    """One value that has to go, to come, or to be another one."""
+    """One value to remove, add or replace."""
 
     document: DocumentIdentity
     path: Path
     """Empty: the whole document."""
     value: str | None
-    """As JSON. None: nothing has to be there."""
+    """The value as JSON. None: the value is removed."""
     removes: bool = False
-    """Whether what is there goes first: patches add to lists, and pass over empty values."""
+    """Whether the old value is deleted first: patches append to lists and ignore empty values."""
     is_secret: bool = False
 
     @property
     def is_set(self) -> bool:
-        """Whether something comes in the end: what went is an empty list already."""
+        """Whether a value is set in the end; a deleted list is already empty."""
         return self.value is not None and not (self.removes and self.value in ("[]", "{}"))
 
     @property
@@ -59,26 +59,26 @@ class Operation:
 
 
 def find_operations(before: Secret, after: Secret, minor: str) -> tuple[Operation, ...]:
-    """All that turns one text into another; what patches may not touch is left out."""
+    """Return the operations that turn one text into another, except on protected values."""
     ours = _trees(load_documents("ours", before.reveal(), minor))
     documents = load_documents("theirs", after.reveal(), minor)
     theirs = _trees(documents)
     masked = _trees(documents, SecretMask(()))
-    found: list[Operation] = []
-    for identity in [*ours, *(one for one in theirs if one not in ours)]:
+    operations: list[Operation] = []
+    for identity in [*ours, *(added for added in theirs if added not in ours)]:
         if identity[0] not in OWNED_KINDS:
-            found += _document_operations(identity, ours, theirs, masked)
-    return tuple(found)
+            operations += _document_operations(identity, ours, theirs, masked)
+    return tuple(operations)
 
 
 def _trees(
     documents: Iterable[ConfigDocument], masking: SecretMask | None = None
 ) -> dict[DocumentIdentity, object]:
     return {
-        (one.kind.name, one.name): plain_value(
-            masking.masked(one.printed()) if masking else one.printed()
+        (document.kind.name, document.name): plain_value(
+            masking.masked(document.printed()) if masking else document.printed()
         )
-        for one in documents
+        for document in documents
     }
 
 
@@ -109,7 +109,7 @@ def _compare_values(
 ) -> Iterator[Operation]:
     before, after, shown = trees
     if isinstance(before, dict) and isinstance(after, dict) and isinstance(shown, dict):
-        for key in [*before, *(one for one in after if one not in before)]:
+        for key in [*before, *(added for added in after if added not in before)]:
             inner = (*path, key)
             if identity[0] == V1ALPHA1 and inner in OWNED:
                 continue
@@ -129,11 +129,11 @@ def _compare_values(
 def _key_operations(
     identity: DocumentIdentity,
     path: Path,
-    around: tuple[dict[str, object], dict[str, object], dict[str, object]],
+    mappings: tuple[dict[str, object], dict[str, object], dict[str, object]],
 ) -> Iterator[Operation]:
     key = path[-1]
-    before, after, shown = (one.get(key) for one in around)
-    has_before, has_after = key in around[0], key in around[1]
+    before, after, shown = (tree.get(key) for tree in mappings)
+    has_before, has_after = key in mappings[0], key in mappings[1]
     if has_before and has_after:
         yield from _compare_values(identity, path, (before, after, shown))
     elif _holds_owned(identity, path):
@@ -147,14 +147,14 @@ def _key_operations(
 
 
 def _holds_owned(identity: DocumentIdentity, path: Path) -> bool:
-    return identity[0] == V1ALPHA1 and any(one[: len(path)] == path for one in OWNED)
+    return identity[0] == V1ALPHA1 and any(owned[: len(path)] == path for owned in OWNED)
 
 
 def _is_secret(identity: DocumentIdentity, path: Path) -> bool:
     if identity[0] in _KINDS_WITH_SECRETS:
         return True
     return identity[0] == V1ALPHA1 and any(
-        path[: len(one)] == one or one[: len(path)] == path for one in _MAY_HOLD_SECRETS
+        path[: len(prefix)] == prefix or prefix[: len(path)] == path for prefix in _MAY_HOLD_SECRETS
     )
 
 
@@ -162,34 +162,38 @@ def _json(value: object) -> str:
     return json.dumps(value, default=str)
 
 
-def patch_texts(found: Iterable[Operation]) -> dict[str, str]:
-    """Patches that do it, in their order, by what they are: `removed`, `set` and `secret`."""
-    every = tuple(found)
-    parts = {
-        "removed": [one for one in every if one.removes],
-        "set": [one for one in every if one.is_set and not one.is_secret],
-        "secret": [one for one in every if one.is_set and one.is_secret],
+def patch_texts(operations: Iterable[Operation]) -> dict[str, str]:
+    """Return the patches in their order, by kind: `removed`, `set` and `secret`."""
+    every = tuple(operations)
+    by_kind = {
+        "removed": [operation for operation in every if operation.removes],
+        "set": [operation for operation in every if operation.is_set and not operation.is_secret],
+        "secret": [operation for operation in every if operation.is_set and operation.is_secret],
     }
-    return {name: _text(part, removing=name == "removed") for name, part in parts.items() if part}
+    return {
+        name: _text(operations_of_kind, removing=name == "removed")
+        for name, operations_of_kind in by_kind.items()
+        if operations_of_kind
+    }
 
 
-def _text(found: Iterable[Operation], *, removing: bool) -> str:
+def _text(operations: Iterable[Operation], *, removing: bool) -> str:
     from stockman.config.writers.yaml_writer import render_yaml
 
     documents: dict[DocumentIdentity, dict[str, object]] = {}
-    for one in found:
-        document = documents.setdefault(one.document, _head(one.document))
-        content = {"$patch": "delete"} if removing else one.content
-        if not one.path:
+    for operation in operations:
+        document = documents.setdefault(operation.document, _head(operation.document))
+        content = {"$patch": "delete"} if removing else operation.content
+        if not operation.path:
             if isinstance(content, dict):
                 document.update(content)
             continue
-        place = document
-        for step in one.path[:-1]:
-            inner = place.setdefault(step, {})
-            place = inner if isinstance(inner, dict) else {}
-        place[one.path[-1]] = content
-    return "---\n".join(render_yaml(one) for one in documents.values())
+        target = document
+        for step in operation.path[:-1]:
+            inner = target.setdefault(step, {})
+            target = inner if isinstance(inner, dict) else {}
+        target[operation.path[-1]] = content
+    return "---\n".join(render_yaml(document) for document in documents.values())
 
 
 def _head(identity: DocumentIdentity) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""What stands in the way of adopting a cluster."""
+"""Problems that prevent the adoption of a cluster."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def machine_unreachable(name: str, address: str, why: str) -> Problem:
     )
 
 
-def mixed_versions(found: Iterable[str]) -> Problem:
+def mixed_versions(versions: Iterable[str]) -> Problem:
     return Problem(
         code="adopt.versions",
         what="the machines run several versions of Talos",
         where="Talos",
-        why=f"they run {', '.join(found)}, and files name one",
+        why=f"they run {', '.join(versions)}, and files name one",
         fix="finish the upgrade, then adopt again",
     )
 
@@ -141,10 +141,10 @@ def exists(path: Path) -> Problem:
     )
 
 
-def differs(node: str, what: str, why: str) -> Problem:
+def differs(node: str, description: str, why: str) -> Problem:
     return Problem(
         code="adopt.differs",
-        what=f"{node} is not yet as the files say: {what}",
+        what=f"{node} is not yet as the files say: {description}",
         where=node,
         why=why,
         fix="look at it with `stockman plan`; change the machine or the files before `apply`",
@@ -199,6 +199,6 @@ def lost_value(key: str) -> Problem:
 
 
 def _first_few(texts: Iterable[str]) -> str:
-    found = sorted(texts)
-    shown = ", ".join(found[:_SHOWN])
-    return f"{shown} and {len(found) - _SHOWN} more" if len(found) > _SHOWN else shown or "none"
+    ordered = sorted(texts)
+    shown = ", ".join(ordered[:_SHOWN])
+    return f"{shown} and {len(ordered) - _SHOWN} more" if len(ordered) > _SHOWN else shown or "none"

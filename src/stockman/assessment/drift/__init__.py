@@ -1,1 +1,1 @@
-"""Drift."""
+"""Compare desired with observed state and report drift, its author and its correction."""

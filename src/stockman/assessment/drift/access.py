@@ -1,4 +1,4 @@
-"""Access to Proxmox VE: what an administrator sees, or else what our token is allowed."""
+"""Drift of users, roles, tokens and privileges in Proxmox VE."""
 
 from __future__ import annotations
 
@@ -38,29 +38,32 @@ _UNKNOWN_AUTHOR = Author(how="Proxmox VE does not tell who changes users, roles 
 
 
 def access_drifts(side: ProxmoxSide, changes: Iterable[Change]) -> Iterator[Drift]:
-    """What an administrator sees: users, roles, tokens and rights, too few and too many."""
-    seen = side.seen.access
-    if not isinstance(seen, Fact) or side.seen.major is None:
+    """Return missing and surplus users, roles, tokens and ACL entries, as an administrator sees
+    them."""
+    access = side.seen.access
+    if not isinstance(access, Fact) or side.seen.major is None:
         return
     for change in changes:
         if not isinstance(change, ProxmoxChange) or change.region != side.seen.name:
             continue
         if change.stage is Stage.ACCESS and change.mark is not ChangeKind.REMOVE:
-            yield _missing_entry(change, seen.value)
+            yield _missing_entry(change, access.value)
     unasked = find_excess_rights(side.desired, side.cluster, side.seen)
     if unasked is not None:
         yield _unneeded_rights(unasked)
     for surplus in find_surplus_access(side.desired, side.cluster, side.seen):
         yield _unneeded_users(surplus)
-    wishes = list_desired_tokens(side.desired, side.cluster, side.seen.major)
-    for wish in wishes:
-        known = wish.as_found(seen.value.tokens.get(wish.user, ()))
-        yield from _surplus_entries(known, seen.value, unasked.rules if unasked is not None else ())
-        yield from _replaced_tokens(wish, seen.value)
+    tokens = list_desired_tokens(side.desired, side.cluster, side.seen.major)
+    for token in tokens:
+        known = token.as_found(access.value.tokens.get(token.user, ()))
+        yield from _surplus_entries(
+            known, access.value, unasked.rules if unasked is not None else ()
+        )
+        yield from _replaced_tokens(token, access.value)
 
 
 def _unneeded_users(surplus: SurplusAccess) -> Drift:
-    """Users and roles of components that were switched off, as long as they are there."""
+    """Users and roles of disabled components that still exist."""
     command = "stockman render --prune && stockman apply --push"
     if surplus.others:
         command = f"find out who made {', '.join(surplus.others)}; then pveum user delete"
@@ -83,50 +86,50 @@ def _unneeded_users(surplus: SurplusAccess) -> Drift:
     )
 
 
-def _unneeded_rights(found: ExcessRights) -> Drift:
-    """Rights of stockman's own token that the files had a use for, and have no more."""
+def _unneeded_rights(excess: ExcessRights) -> Drift:
+    """Privileges of stockman's own token that the configuration no longer needs."""
     rules = tuple(
         DriftValue(key=f"right of {rule.holder} on {rule.path}", found=rule.role, wanted=None)
-        for rule in found.rules
+        for rule in excess.rules
     )
     roles = tuple(
-        DriftValue(key=f"role {name}", found="there", wanted=None) for name in found.roles
+        DriftValue(key=f"role {name}", found="there", wanted=None) for name in excess.roles
     )
     return Drift(
         layer=Layer.ACCESS,
-        subject=found.whose,
-        what=f"{found.whose} has rights that these files ask for no more",
+        subject=excess.whose,
+        what=f"{excess.whose} has rights that these files ask for no more",
         why="no machine of the configuration needs them",
         values=(*rules, *roles),
         author=_UNKNOWN_AUTHOR,
         severity=DriftSeverity.NOTICE,
-        claims=found.steps,
+        claims=excess.steps,
     )
 
 
 def rights_drifts(problems: Iterable[Problem]) -> Iterator[Drift]:
-    """What our own token lacks, where no administrator looks."""
-    for one in problems:
-        if one.code == LACKS:
+    """Return privileges that stockman's own token lacks; used without administrator access."""
+    for problem in problems:
+        if problem.code == LACKS:
             yield Drift(
                 layer=Layer.ACCESS,
                 subject="stockman",
-                what=one.what,
-                why=one.why,
+                what=problem.what,
+                why=problem.why,
                 author=_UNKNOWN_AUTHOR,
                 severity=DriftSeverity.CRITICAL,
-                correction=Correction(command=one.fix),
+                correction=Correction(command=problem.fix),
             )
 
 
 def access_gaps(side: ProxmoxSide) -> Iterator[Gap]:
-    for one in (side.seen.access, side.seen.rights, side.seen.pci, side.seen.usb):
-        if isinstance(one, Unknown):
-            yield Gap(layer=Layer.ACCESS, subject=side.seen.name, problem=one.problem)
+    for observed in (side.seen.access, side.seen.rights, side.seen.pci, side.seen.usb):
+        if isinstance(observed, Unknown):
+            yield Gap(layer=Layer.ACCESS, subject=side.seen.name, problem=observed.problem)
 
 
-def _missing_entry(change: ProxmoxChange, seen: ObservedAccess) -> Drift:
-    values = tuple(value for step in change.steps for value in _values(step.action, seen))
+def _missing_entry(change: ProxmoxChange, observed: ObservedAccess) -> Drift:
+    values = tuple(value for step in change.steps for value in _values(step.action, observed))
     subject = change.what.rpartition(" as ")[2] if " as " in change.what else change.what
     return Drift(
         layer=Layer.ACCESS,
@@ -140,17 +143,17 @@ def _missing_entry(change: ProxmoxChange, seen: ObservedAccess) -> Drift:
     )
 
 
-def _values(action: Action, seen: ObservedAccess) -> Iterator[DriftValue]:
+def _values(action: Action, observed: ObservedAccess) -> Iterator[DriftValue]:
     match action:
         case CreateUser():
             yield DriftValue(key=f"user {action.user}", found=None, wanted="there")
         case CreateToken():
             yield DriftValue(key=f"token {action.user}!{action.token}", found=None, wanted="kept")
         case CreateRole():
-            found = next((one for one in seen.roles if one.name == action.role), None)
-            has = None if found is None else " ".join(sorted(found.privileges))
-            wanted = " ".join(sorted(action.privileges))
-            yield DriftValue(key=f"role {action.role}", found=has, wanted=wanted)
+            role = next((role for role in observed.roles if role.name == action.role), None)
+            has = None if role is None else " ".join(sorted(role.privileges))
+            privileges = " ".join(sorted(action.privileges))
+            yield DriftValue(key=f"role {action.role}", found=has, wanted=privileges)
         case GrantRole():
             key = f"right of {action.holder} on {action.path}"
             yield DriftValue(key=key, found=None, wanted=action.role)
@@ -160,42 +163,42 @@ def _values(action: Action, seen: ObservedAccess) -> Iterator[DriftValue]:
 
 
 def _severity(values: Iterable[DriftValue]) -> DriftSeverity:
-    """A role that gives more than it should is worse than one that gives less."""
-    for one in values:
-        has, wanted = set((one.found or "").split()), set((one.wanted or "").split())
-        if one.key.startswith("role ") and has - wanted:
+    """A role with surplus privileges is more severe than one with missing privileges."""
+    for value in values:
+        has, desired = set((value.found or "").split()), set((value.wanted or "").split())
+        if value.key.startswith("role ") and has - desired:
             return DriftSeverity.CRITICAL
     return DriftSeverity.WARNING
 
 
 def _surplus_entries(
-    wish: DesiredToken, seen: ObservedAccess, going: tuple[AccessRule, ...]
+    desired_token: DesiredToken, observed: ObservedAccess, going: tuple[AccessRule, ...]
 ) -> Iterator[Drift]:
-    wanted = {(role.name, path) for role in wish.roles for path in role.paths}
+    desired_paths = {(role.name, path) for role in desired_token.roles for path in role.paths}
     more = [
         rule
-        for rule in seen.rules
-        if rule.holder in (wish.user, wish.id)
-        and (rule.role, rule.path) not in wanted
+        for rule in observed.rules
+        if rule.holder in (desired_token.user, desired_token.id)
+        and (rule.role, rule.path) not in desired_paths
         and rule not in going
     ]
     strange = [rule for rule in more if rule.role not in stockman_role_names()]
     own = [rule for rule in more if rule.role in stockman_role_names()]
     if strange:
-        what = f"{wish.id} has rights that nothing asks for"
-        yield _surplus_rights(wish, what, strange, DriftSeverity.CRITICAL)
+        description = f"{desired_token.id} has rights that nothing asks for"
+        yield _surplus_rights(desired_token, description, strange, DriftSeverity.CRITICAL)
     if own:
-        what = f"{wish.id} has rights that these files ask for no more"
-        yield _surplus_rights(wish, what, own, DriftSeverity.NOTICE)
+        description = f"{desired_token.id} has rights that these files ask for no more"
+        yield _surplus_rights(desired_token, description, own, DriftSeverity.NOTICE)
 
 
 def _surplus_rights(
-    wish: DesiredToken, what: str, rules: list[AccessRule], severity: DriftSeverity
+    desired_token: DesiredToken, description: str, rules: list[AccessRule], severity: DriftSeverity
 ) -> Drift:
     return Drift(
         layer=Layer.ACCESS,
-        subject=wish.id,
-        what=what,
+        subject=desired_token.id,
+        what=description,
         why="another cluster of stockman may need them" if severity is DriftSeverity.NOTICE else "",
         values=tuple(
             DriftValue(key=f"right of {rule.holder} on {rule.path}", found=rule.role, wanted=None)
@@ -207,25 +210,27 @@ def _surplus_rights(
     )
 
 
-def _replaced_tokens(wish: DesiredToken, seen: ObservedAccess) -> Iterator[Drift]:
-    """Tokens that a rotation replaced and did not come to delete."""
-    *older, newest = token_generations(seen.tokens.get(wish.user, ()), wish.token) or (None,)
+def _replaced_tokens(desired_token: DesiredToken, observed: ObservedAccess) -> Iterator[Drift]:
+    """Tokens that an interrupted rotation replaced but did not delete."""
+    *older, newest = token_generations(
+        observed.tokens.get(desired_token.user, ()), desired_token.token
+    ) or (None,)
     if not older or newest is None:
         return
     yield Drift(
         layer=Layer.ACCESS,
-        subject=f"{wish.user}!{newest.name}",
-        what=f"{wish.whose} has older tokens in {wish.user} that still work",
+        subject=f"{desired_token.user}!{newest.name}",
+        what=f"{desired_token.whose} has older tokens in {desired_token.user} that still work",
         why="a rotation did not come to its end: whoever read one of them can use it",
         values=tuple(
-            DriftValue(key=f"token {wish.user}!{one.name}", found="there", wanted=None)
-            for one in older
+            DriftValue(key=f"token {desired_token.user}!{token.name}", found="there", wanted=None)
+            for token in older
         ),
         author=_UNKNOWN_AUTHOR,
         severity=DriftSeverity.WARNING,
         correction=Correction(
             command="go on with `stockman runs resume`, or else run"
-            f" `stockman secrets rotate proxmox --token {wish.whose} --push`"
+            f" `stockman secrets rotate proxmox --token {desired_token.whose} --push`"
         ),
     )
 

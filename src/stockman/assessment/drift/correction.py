@@ -1,4 +1,4 @@
-"""Corrections: the steps of the plan that put a drift right, or what else does."""
+"""Match drift with the plan steps that correct it."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ from stockman.steps.kubernetes.smoke_test import RunSmokeTest
 from stockman.steps.step import Stage, Step
 
 _PLACING = tuple(
-    f"vms/{one}/" for one in ("move", "ha", "no-ha", "pool", "join-pool", "ha-rule", "ha-group")
+    f"vms/{kind}/" for kind in ("move", "ha", "no-ha", "pool", "join-pool", "ha-rule", "ha-group")
 )
 _UNKNOWN_AUTHOR = Author(how="nobody tells")
 
 
 def with_correction(drift: Drift, planned: Planned) -> Drift:
-    """The same with the steps of the plan that correct it."""
-    found = [step for step in planned.plan.steps if _is_claimed(step, drift.claims)]
-    if not found or drift.by_hand:
+    """Return the drift with the plan steps that correct it."""
+    claimed = [step for step in planned.plan.steps if _is_claimed(step, drift.claims)]
+    if not claimed or drift.by_hand:
         return drift
     errors = planned.problems.errors
-    stages = dict.fromkeys(step.stage.value for step in found)
-    nodes = dict.fromkeys(step.node for step in found if step.node)
-    only = "".join(f" --only {one}" for one in stages)
-    whose = "".join(f" --node {one}" for one in nodes)
+    stages = dict.fromkeys(step.stage.value for step in claimed)
+    nodes = dict.fromkeys(step.node for step in claimed if step.node)
+    only = "".join(f" --only {stage}" for stage in stages)
+    whose = "".join(f" --node {node}" for node in nodes)
     return replace(
         drift,
         correction=Correction(
-            steps=tuple(CorrectionStep(id=one.id, summary=one.action.summary) for one in found),
+            steps=tuple(
+                CorrectionStep(id=step.id, summary=step.action.summary) for step in claimed
+            ),
             command=f"stockman apply{only}{whose}",
             stopped_by=errors[0].what if errors else "",
         ),
@@ -48,17 +50,17 @@ def with_correction(drift: Drift, planned: Planned) -> Drift:
 
 
 def unassigned_changes(drifts: Iterable[Drift], planned: Planned) -> Iterator[Drift]:
-    """Changes of the plan that no drift has told yet."""
+    """Return changes of the plan that no reported drift covers."""
     claims = [claim for drift in drifts for claim in drift.claims]
     for change in planned.changes:
         if isinstance(change, KubernetesChange) and not planned.observed.api_answers:
-            continue  # What is in the cluster is not known.
+            continue  # The objects in the cluster are unknown.
         layer = _layer(change)
         steps = _steps(change, planned.plan.steps)
-        if layer is None or not steps or any(_is_claimed(one, claims) for one in steps):
+        if layer is None or not steps or any(_is_claimed(step, claims) for step in steps):
             continue
-        goes = change.node and any(one.id.startswith("vms/destroy/") for one in steps)
-        own = (f"node:{change.node}",) if goes else tuple(one.id for one in steps)
+        goes = change.node and any(step.id.startswith("vms/destroy/") for step in steps)
+        own = (f"node:{change.node}",) if goes else tuple(step.id for step in steps)
         claims += own
         yield Drift(
             layer=layer,
@@ -82,7 +84,7 @@ def _is_claimed(step: Step, claims: Iterable[str]) -> bool:
 
 
 def _layer(change: Change) -> Layer | None:
-    """Where a change belongs. None: it is no difference, but a means or a wait."""
+    """Return the layer of a change. None: it is a means or a wait, not a difference."""
     if isinstance(change, ClientFileChange):
         return Layer.ACCESS
     if isinstance(change, KubernetesChange):
@@ -91,7 +93,7 @@ def _layer(change: Change) -> Layer | None:
     if isinstance(change, ProxmoxChange):
         return _proxmox_layer(change)
     if change.stage is Stage.ACCESS:
-        return None  # Rendered files are told one by one.
+        return None  # Rendered files are reported one by one.
     if change.stage is Stage.TALOS and change.what.startswith("Node "):
         return Layer.KUBERNETES
     return Layer.TALOS
@@ -102,19 +104,19 @@ def _proxmox_layer(change: ProxmoxChange) -> Layer | None:
         return Layer.ACCESS
     if change.stage is not Stage.VMS:
         return None
-    places = any(step.id.startswith(_PLACING) for step in change.steps)
-    return Layer.PLACEMENT if places else Layer.VMS
+    is_placement = any(step.id.startswith(_PLACING) for step in change.steps)
+    return Layer.PLACEMENT if is_placement else Layer.VMS
 
 
 def _steps(change: Change, planned: tuple[Step, ...]) -> tuple[Step, ...]:
     if isinstance(change, ProxmoxChange):
         return change.steps
     if isinstance(change, KubernetesChange):
-        return tuple(one for one in planned if one.id == change.id)
+        return tuple(step for step in planned if step.id == change.id)
     if isinstance(change, ClientFileChange):
-        wanted = f"talos/client-file/{change.action.file}"
-        return tuple(one for one in planned if one.id == wanted)
-    return tuple(one for one in planned if one.stage is Stage.TALOS and one.node == change.node)
+        step_id = f"talos/client-file/{change.action.file}"
+        return tuple(step for step in planned if step.id == step_id)
+    return tuple(step for step in planned if step.stage is Stage.TALOS and step.node == change.node)
 
 
 def _severity(change: Change) -> DriftSeverity:

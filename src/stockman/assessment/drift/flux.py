@@ -1,4 +1,4 @@
-"""What differs between an object as it is rendered and the one in the cluster."""
+"""Drift of the objects that Flux applies from the pushed commit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from stockman.model.secret import Secret
 from stockman.steps.kubernetes.objects import FLUX, KUSTOMIZATIONS, mapping_at, object_name, text_at
 
 _SUBSTITUTED = "${"
-"""Flux puts values of Secrets in place of it, so what comes out is not known here."""
+"""Marks a value that Flux substitutes from a Secret, so the result is unknown here."""
 _LONGEST = 80
 
 
@@ -35,7 +35,7 @@ class FieldDifference:
 
     path: tuple[str, ...]
     found: object
-    """None: it is not there."""
+    """None: the field is missing."""
     wanted: object
 
     @property
@@ -44,38 +44,38 @@ class FieldDifference:
 
 
 def differing_fields(
-    wanted: object, found: object, path: tuple[str, ...] = ()
+    desired: object, observed: object, path: tuple[str, ...] = ()
 ) -> Iterator[FieldDifference]:
-    """Fields that are rendered and are otherwise in the cluster; what others add does not count."""
-    if isinstance(wanted, Mapping) and isinstance(found, Mapping):
-        for name, value in wanted.items():
-            yield from differing_fields(value, found.get(name), (*path, str(name)))
-    elif not _is_same(wanted, found):
-        yield FieldDifference(path=path, found=found, wanted=wanted)
+    """Return rendered fields whose value in the cluster differs; ignore fields added by others."""
+    if isinstance(desired, Mapping) and isinstance(observed, Mapping):
+        for name, value in desired.items():
+            yield from differing_fields(value, observed.get(name), (*path, str(name)))
+    elif not _is_same(desired, observed):
+        yield FieldDifference(path=path, found=observed, wanted=desired)
 
 
-def _is_same(wanted: object, found: object) -> bool:
-    if isinstance(wanted, Secret):
+def _is_same(desired: object, observed: object) -> bool:
+    if isinstance(desired, Secret):
         return True
-    if isinstance(wanted, str):
-        return _SUBSTITUTED in wanted or wanted == found
-    if isinstance(wanted, Mapping):
-        if not isinstance(found, Mapping):
-            return not wanted and found is None
-        return all(_is_same(value, found.get(name)) for name, value in wanted.items())
-    if isinstance(wanted, Sequence):
-        if not isinstance(found, Sequence) or isinstance(found, str):
-            return not wanted and found is None
-        return len(wanted) == len(found) and all(map(_is_same, wanted, found))
-    return wanted == found
+    if isinstance(desired, str):
+        return _SUBSTITUTED in desired or desired == observed
+    if isinstance(desired, Mapping):
+        if not isinstance(observed, Mapping):
+            return not desired and observed is None
+        return all(_is_same(value, observed.get(name)) for name, value in desired.items())
+    if isinstance(desired, Sequence):
+        if not isinstance(observed, Sequence) or isinstance(observed, str):
+            return not desired and observed is None
+        return len(desired) == len(observed) and all(map(_is_same, desired, observed))
+    return desired == observed
 
 
 def format_value(value: object) -> str | None:
-    """A value in a line. None: there is none."""
+    """Format a value on one line. None: there is no value."""
     if value is None:
         return None
-    told = value if isinstance(value, str) else json.dumps(value, default=_plain)
-    line = " ".join(told.split())
+    text = value if isinstance(value, str) else json.dumps(value, default=_plain)
+    line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
@@ -83,17 +83,18 @@ def _plain(value: object) -> object:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-_COMPARED = frozenset((one.api_version, one.name) for one in FLUX)
+_COMPARED = frozenset((kind.api_version, kind.name) for kind in FLUX)
 _PATCHED = frozenset(
     {"install", "upgrade", "rollback", "decryption", "deletionPolicy", "patches", "suspend"}
 )
-"""Keys that the Kustomization above puts into all objects of a kind, or that are judged apart."""
+"""Keys that the parent Kustomization patches into all objects of a kind, or that are compared
+separately."""
 _SHORT = 12
 
 
 @record
 class FluxObject:
-    """An object of the pushed commit, and which Kustomization applies it."""
+    """An object of the pushed commit, and the Kustomization that applies it."""
 
     content: Object = field(metadata={"shown": False})
     namespace: str
@@ -116,67 +117,71 @@ class FluxObject:
 
 @record
 class FluxSide:
-    """The pushed commit, and the objects of Flux in the cluster."""
+    """The pushed commit, and the Flux objects in the cluster."""
 
     commit: str
     wanted: tuple[FluxObject, ...] = field(metadata={"shown": False})
     there: Mapping[tuple[str, str, str], Object] = field(metadata={"shown": False})
-    """By kind, namespace and name."""
+    """Objects by kind, namespace and name."""
 
 
 def is_compared(content: Object) -> bool:
-    """Whether an object is one that Flux works with."""
+    """Whether an object is of a kind that Flux itself uses."""
     return (text_at(content, "apiVersion"), text_at(content, "kind")) in _COMPARED
 
 
 def flux_drifts(side: FluxSide) -> Iterator[Drift]:
-    """Commits that were not applied yet, and objects that are not as their commit has them."""
+    """Return commits that are not applied yet, and objects that differ from the pushed commit."""
     elsewhere = dict(_stale_kustomizations(side))
-    late = {name: told for name, told in elsewhere.items() if name not in _suspended_objects(side)}
+    late = {
+        name: revision
+        for name, revision in elsewhere.items()
+        if name not in _suspended_objects(side)
+    }
     if late:
         yield _behind(side, late)
-    for one in side.wanted:
-        if one.owner in elsewhere:
+    for flux_object in side.wanted:
+        if flux_object.owner in elsewhere:
             continue
-        found = side.there.get(one.key)
-        if found is None:
-            yield _missing_object(one)
+        observed = side.there.get(flux_object.key)
+        if observed is None:
+            yield _missing_object(flux_object)
         else:
-            yield from _changed_object(one, found)
+            yield from _changed_object(flux_object, observed)
 
 
 def _stale_kustomizations(side: FluxSide) -> Iterator[tuple[str, str]]:
-    """Kustomizations that have not applied the commit, and what they applied last."""
-    for (kind, namespace, name), found in side.there.items():
-        if kind == KUSTOMIZATIONS.name and _follows_repository(found):
-            revision = text_at(found, "status", "lastAppliedRevision")
+    """Return Kustomizations that have not applied the commit, and their last applied revision."""
+    for (kind, namespace, name), kustomization in side.there.items():
+        if kind == KUSTOMIZATIONS.name and _follows_repository(kustomization):
+            revision = text_at(kustomization, "status", "lastAppliedRevision")
             if not revision.endswith(side.commit):
                 yield f"{namespace}/{name}", revision
 
 
-def _follows_repository(found: Object) -> bool:
-    source = mapping_at(found, "spec", "sourceRef")
+def _follows_repository(kustomization: Object) -> bool:
+    source = mapping_at(kustomization, "spec", "sourceRef")
     return (text_at(source, "kind"), text_at(source, "name")) == ("GitRepository", "flux-system")
 
 
 def _suspended_objects(side: FluxSide) -> set[str]:
     return {
         f"{namespace}/{name}"
-        for (kind, namespace, name), found in side.there.items()
-        if kind == KUSTOMIZATIONS.name and mapping_at(found, "spec").get("suspend") is True
+        for (kind, namespace, name), flux_object in side.there.items()
+        if kind == KUSTOMIZATIONS.name and mapping_at(flux_object, "spec").get("suspend") is True
     }
 
 
 def _behind(side: FluxSide, late: Mapping[str, str]) -> Drift:
-    wanted = side.commit[:_SHORT]
+    commit = side.commit[:_SHORT]
     values = tuple(
-        DriftValue(key=name, found=_short(revision), wanted=wanted)
+        DriftValue(key=name, found=_short(revision), wanted=commit)
         for name, revision in sorted(late.items())
     )
     return Drift(
         layer=Layer.TREE,
         subject="flux",
-        what=f"Flux has not applied commit {wanted}",
+        what=f"Flux has not applied commit {commit}",
         why=f"{len(late)} Kustomizations are at another one: it waits for its turn, or fails",
         values=values,
         author=Author(how="Flux itself is late"),
@@ -189,65 +194,74 @@ def _short(revision: str) -> str | None:
     return revision.rpartition(":")[2][:_SHORT] or None
 
 
-def _changed_object(one: FluxObject, found: Object) -> Iterator[Drift]:
+def _changed_object(flux_object: FluxObject, observed: Object) -> Iterator[Drift]:
     differing = [
         each
-        for each in (*_fields(one.content, found), *_is_suspended(one.content, found))
-        if not is_field_managed_by_flux(found, each.path)
+        for each in (
+            *_fields(flux_object.content, observed),
+            *_is_suspended(flux_object.content, observed),
+        )
+        if not is_field_managed_by_flux(observed, each.path)
     ]
     if not differing:
         return
-    namespace, _, name = one.owner.partition("/")
+    namespace, _, name = flux_object.owner.partition("/")
     yield Drift(
         layer=Layer.TREE,
-        subject=one.subject,
-        what=f"{one.subject} in the cluster is not as {one.file} has it",
+        subject=flux_object.subject,
+        what=f"{flux_object.subject} in the cluster is not as {flux_object.file} has it",
         values=tuple(
             DriftValue(
                 key=each.key, found=format_value(each.found), wanted=format_value(each.wanted)
             )
             for each in differing
         ),
-        author=field_author(found, (each.path for each in differing)),
-        correction=Correction(command=_reconcile_correction(one, differing, namespace, name)),
+        author=field_author(observed, (each.path for each in differing)),
+        correction=Correction(
+            command=_reconcile_correction(flux_object, differing, namespace, name)
+        ),
     )
 
 
-def _fields(wanted: Object, found: Object) -> Iterator[FieldDifference]:
-    for name, value in mapping_at(wanted, "spec").items():
+def _fields(desired: Object, observed: Object) -> Iterator[FieldDifference]:
+    for name, value in mapping_at(desired, "spec").items():
         if name not in _PATCHED:
-            yield from differing_fields(value, mapping_at(found, "spec").get(name), ("spec", name))
-    for place in ("labels", "annotations"):
+            yield from differing_fields(
+                value, mapping_at(observed, "spec").get(name), ("spec", name)
+            )
+    for section in ("labels", "annotations"):
         yield from differing_fields(
-            mapping_at(wanted, "metadata", place),
-            mapping_at(found, "metadata", place),
-            ("metadata", place),
+            mapping_at(desired, "metadata", section),
+            mapping_at(observed, "metadata", section),
+            ("metadata", section),
         )
 
 
-def _is_suspended(wanted: Object, found: Object) -> Iterator[FieldDifference]:
-    is_off = mapping_at(found, "spec").get("suspend") is True
-    if is_off and mapping_at(wanted, "spec").get("suspend") is not True:
+def _is_suspended(desired: Object, observed: Object) -> Iterator[FieldDifference]:
+    is_off = mapping_at(observed, "spec").get("suspend") is True
+    if is_off and mapping_at(desired, "spec").get("suspend") is not True:
         yield FieldDifference(path=("spec", "suspend"), found=True, wanted=False)
 
 
 def _reconcile_correction(
-    one: FluxObject, differing: Iterable[FieldDifference], namespace: str, name: str
+    flux_object: FluxObject, differing: Iterable[FieldDifference], namespace: str, name: str
 ) -> str:
-    """Flux leaves a field alone that it does not name, so `suspend` is switched by hand."""
+    """Return the command that restores an object. Flux ignores fields it does not set, so `suspend`
+    must be patched."""
     if any(each.path == ("spec", "suspend") for each in differing):
-        kind = f"{one.key[0].lower()}s.{one.kind[0].partition('/')[0]}"
+        kind = f"{flux_object.key[0].lower()}s.{flux_object.kind[0].partition('/')[0]}"
         patch = '{"spec":{"suspend":false}}'
-        return f"kubectl -n {one.namespace} patch {kind} {one.key[2]} --type merge -p '{patch}'"
+        target = f"-n {flux_object.namespace} patch {kind} {flux_object.key[2]}"
+        return f"kubectl {target} --type merge -p '{patch}'"
     return reconcile_command("kustomization", namespace, name)
 
 
-def _missing_object(one: FluxObject) -> Drift:
-    namespace, _, name = one.owner.partition("/")
+def _missing_object(flux_object: FluxObject) -> Drift:
+    namespace, _, name = flux_object.owner.partition("/")
     return Drift(
         layer=Layer.TREE,
-        subject=one.subject,
-        what=f"{one.subject} of {one.file} is not in the cluster",
+        subject=flux_object.subject,
+        what=f"{flux_object.subject} of {flux_object.file} is not in the cluster",
         author=Author(how="nobody tells who deleted an object"),
         severity=DriftSeverity.CRITICAL,
         correction=Correction(command=reconcile_command("kustomization", namespace, name)),

@@ -1,4 +1,4 @@
-"""Rules of the files that let differences stay for a while."""
+"""Rules in the configuration that ignore drift until a date."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _ANY = "*"
 
 
 def expired_rules(rules: Iterable[DriftRule], today: date) -> tuple[DriftRule, ...]:
-    """Rules whose last day is over."""
-    return tuple(one for one in rules if one.last_day < today)
+    """Return rules whose last day has passed."""
+    return tuple(rule for rule in rules if rule.last_day < today)
 
 
 def apply_ignore_rules(
     drifts: Iterable[Drift], rules: Sequence[DriftRule], today: date
 ) -> tuple[tuple[Drift, ...], tuple[IgnoredDrift, ...]]:
-    """Drifts that count, and those that rules let stay; a drift may be split by its values."""
-    valid = [one for one in rules if one.last_day >= today]
+    """Separate drift that counts from ignored drift; one drift may be split by its values."""
+    valid = [rule for rule in rules if rule.last_day >= today]
     kept: list[Drift] = []
     ignored: list[IgnoredDrift] = []
     for drift in drifts:
@@ -43,14 +43,14 @@ def _matches_rule(rule: DriftRule, drift: Drift) -> bool:
 
 
 def _split_drift(rule: DriftRule, drift: Drift) -> tuple[Drift | None, Drift | None]:
-    """What stays and what is ignored; a drift without values is ignored by rules for any key."""
+    """Return what counts and what is ignored; a rule for any key ignores drift without values."""
     if rule.field == _ANY:
         return None, drift
-    meant = tuple(one for one in drift.values if fnmatchcase(one.key, rule.field))
+    meant = tuple(value for value in drift.values if fnmatchcase(value.key, rule.field))
     if not meant:
         return drift, None
-    others = tuple(one for one in drift.values if one not in meant)
-    return _with_values(drift, others), _with_values(drift, meant)
+    counted = tuple(value for value in drift.values if value not in meant)
+    return _with_values(drift, counted), _with_values(drift, meant)
 
 
 def _with_values(drift: Drift, values: tuple[DriftValue, ...]) -> Drift | None:

@@ -1,4 +1,4 @@
-"""Talos machines: configurations, versions and who they are."""
+"""Drift of Talos machines: configuration, version and identity."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _LONGEST = 80
 
 @record
 class TalosSide:
-    """What should be on machines, and what is."""
+    """Desired and observed state of the machines."""
 
     wish: DesiredTalos
     seen: ObservedTalos
     idle: frozenset[str] = frozenset()
-    """Nodes that cannot answer, because nothing runs there."""
+    """Nodes that cannot answer because their VM does not run."""
 
     @property
     def desired(self) -> Desired:
@@ -46,11 +46,11 @@ class TalosSide:
 
 
 def machine_drifts(side: TalosSide) -> Iterator[Drift]:
-    """Configurations that differ, and machines that are not what they should be."""
+    """Return machines whose configuration, version or identity differs."""
     for node in side.desired.nodes:
-        seen = side.seen.machine(str(node.name))
-        if seen is not None and seen.is_configured:
-            yield from _configuration_drifts(side, node, seen)
+        machine = side.seen.machine(str(node.name))
+        if machine is not None and machine.is_configured:
+            yield from _configuration_drifts(side, node, machine)
     yield from _outside(side)
     yield from _unplanned_drifts(side)
 
@@ -71,29 +71,35 @@ def _outside(side: TalosSide) -> Iterator[Drift]:
 
 
 def machine_gaps(side: TalosSide) -> Iterator[Gap]:
-    """Machines that do not answer, or do not tell their configuration."""
+    """Return machines that do not answer or whose configuration cannot be read."""
     for node in side.desired.nodes:
         name = str(node.name)
-        seen = side.seen.machine(name)
-        if seen is None or name in side.idle:
+        machine = side.seen.machine(name)
+        if machine is None or name in side.idle:
             continue
-        if seen.standing in _NOT_ANSWERING:
-            why = seen.why or "no answer"
-            yield _gap(name, say.machine_unreachable(name, seen.address, why))
-        elif seen.is_configured and None in parse_both_configs(side.wish, node, seen):
-            why = seen.unknown.get("configuration") or seen.unknown.get("digest") or "it is unread"
-            yield _gap(name, say.machine_unreachable(name, seen.address, why))
+        if machine.standing in _NOT_ANSWERING:
+            why = machine.why or "no answer"
+            yield _gap(name, say.machine_unreachable(name, machine.address, why))
+        elif machine.is_configured and None in parse_both_configs(side.wish, node, machine):
+            why = (
+                machine.unknown.get("configuration")
+                or machine.unknown.get("digest")
+                or "it is unread"
+            )
+            yield _gap(name, say.machine_unreachable(name, machine.address, why))
 
 
 def _gap(name: str, problem: Problem) -> Gap:
     return Gap(layer=Layer.TALOS, subject=name, problem=problem)
 
 
-def _configuration_drifts(side: TalosSide, node: Node, seen: ObservedMachine) -> Iterator[Drift]:
-    before, after = parse_both_configs(side.wish, node, seen)
+def _configuration_drifts(
+    side: TalosSide, node: Node, observed: ObservedMachine
+) -> Iterator[Drift]:
+    before, after = parse_both_configs(side.wish, node, observed)
     if before is None or after is None or before.authority != after.authority:
         return
-    paths = [one for one in changed_paths(before, after) if not _is_of_tuppr(side.desired, one)]
+    paths = [path for path in changed_paths(before, after) if not _is_of_tuppr(side.desired, path)]
     if not paths:
         return
     name = str(node.name)
@@ -117,20 +123,20 @@ def _configuration_drifts(side: TalosSide, node: Node, seen: ObservedMachine) ->
 
 
 def _is_of_tuppr(desired: Desired, path: str) -> bool:
-    """Whether tuppr changes it, which upgrades Kubernetes by these keys."""
+    """Whether tuppr manages this key, which it uses to upgrade Kubernetes."""
     return desired.upgrade.engine == "tuppr" and path in KUBERNETES_IMAGES
 
 
 def _value(path: str, before: ConfigurationValues, after: ConfigurationValues) -> DriftValue:
-    """Both sides; a value that one of them masks is masked on both."""
-    found, wanted = before.shown.get(path), after.shown.get(path)
-    if MASK in (found, wanted):
+    """Return both values; a value masked on one side is masked on both."""
+    observed, desired = before.shown.get(path), after.shown.get(path)
+    if MASK in (observed, desired):
         return DriftValue(
             key=path,
             found=MASK if path in before.values else None,
             wanted=MASK if path in after.values else None,
         )
-    return DriftValue(key=path, found=_text(found), wanted=_text(wanted))
+    return DriftValue(key=path, found=_text(observed), wanted=_text(desired))
 
 
 def _text(value: object) -> str | None:
@@ -141,7 +147,7 @@ def _text(value: object) -> str | None:
 
 
 def _unplanned_drifts(side: TalosSide) -> Iterator[Drift]:
-    """What plans do not change: versions, roles, names, and machines of others."""
+    """Return drift that no plan corrects: versions, roles, names, foreign machines."""
     own = side.desired.upgrade.engine == "stockman"
     for problem in find_refusals(side.wish, side.seen):
         if problem.code not in _SEVERITIES or (problem.code == UPGRADE and not own):

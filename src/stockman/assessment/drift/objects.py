@@ -1,4 +1,4 @@
-"""Who wrote a field of an object, as its `managedFields` tell."""
+"""Drift of namespaces, Secrets and ConfigMaps that stockman creates, and who wrote their fields."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ CONTROLLERS = frozenset(
         *("gotk-helm-controller", "gotk-kustomize-controller", "gotk-source-controller"),
     }
 )
-"""Those who write what the files say."""
+"""Field managers that apply the configuration."""
 FieldPath = tuple[str, ...]
 _NO_FIELD_MANAGER = "no manager of its fields but those of stockman and Flux"
 
 
 def field_author(content: Object, paths: Iterable[FieldPath]) -> Author:
-    """The newest manager of one of these fields who is neither stockman nor Flux."""
-    wanted = tuple(paths)
-    found = [one for one in _writers(content) if any(_owns(one, path) for path in wanted)]
-    if not found:
+    """Return the newest manager of any of these fields, except stockman and Flux."""
+    searched = tuple(paths)
+    entries = [entry for entry in _writers(content) if any(_owns(entry, path) for path in searched)]
+    if not entries:
         return Author(how=_NO_FIELD_MANAGER)
-    newest = max(found, key=lambda one: text_at(one, "time"))
+    newest = max(entries, key=lambda entry: text_at(entry, "time"))
     name = text_at(newest, "manager")
     return Author(
         who=name,
@@ -55,24 +55,24 @@ def field_author(content: Object, paths: Iterable[FieldPath]) -> Author:
 
 
 def is_field_managed_by_flux(content: Object, path: FieldPath) -> bool:
-    """Whether Flux or Helm alone own a field: what they made of it is their affair."""
+    """Whether only Flux or Helm manage a field."""
     owners = {
-        text_at(one, "manager")
-        for one in mappings_at(content, "metadata", "managedFields")
-        if _owns(one, path)
+        text_at(entry, "manager")
+        for entry in mappings_at(content, "metadata", "managedFields")
+        if _owns(entry, path)
     }
     return bool(owners) and owners <= CONTROLLERS - {MANAGER}
 
 
 def _writers(content: Object) -> Iterator[Mapping[str, object]]:
-    for one in mappings_at(content, "metadata", "managedFields"):
-        is_status = text_at(one, "subresource") == "status"
-        if not is_status and text_at(one, "manager") not in CONTROLLERS:
-            yield one
+    for entry in mappings_at(content, "metadata", "managedFields"):
+        is_status = text_at(entry, "subresource") == "status"
+        if not is_status and text_at(entry, "manager") not in CONTROLLERS:
+            yield entry
 
 
 def _owns(entry: Mapping[str, object], path: FieldPath) -> bool:
-    """Whether a path, or the whole of which it is a part, is among the fields of a manager."""
+    """Whether a path, or one of its parents, is among the fields of a manager."""
     fields = mapping_at(entry, "fieldsV1")
     for name in path:
         if f"f:{name}" not in fields:
@@ -96,23 +96,26 @@ _NAMESPACE_OF_OWNER = "kustomize.toolkit.fluxcd.io/namespace"
 
 @record
 class ObjectsSide:
-    """Objects that should be, and those that are there."""
+    """Desired objects, and those that exist."""
 
     wish: DesiredKubernetes
     there: Mapping[ObjectRef, Object] = field(metadata={"shown": False})
-    """Those that were found, of those that were asked for."""
+    """Existing objects among those that were requested."""
 
 
-def object_refs(wish: DesiredKubernetes) -> tuple[ObjectRef, ...]:
-    """Everything that has to be read."""
-    found = [ObjectRef(kind=NAMESPACES, name=one.name) for one in wish.namespaces]
-    found += [one.action.ref for one in _secrets(wish)]
-    found += [_map_ref(one) for one in _maps(wish)]
-    return tuple(dict.fromkeys(found))
+def object_refs(desired_kubernetes: DesiredKubernetes) -> tuple[ObjectRef, ...]:
+    """Return references to every object that must be read."""
+    object_refs = [
+        ObjectRef(kind=NAMESPACES, name=config_map.name)
+        for config_map in desired_kubernetes.namespaces
+    ]
+    object_refs += [config_map.action.ref for config_map in _secrets(desired_kubernetes)]
+    object_refs += [_map_ref(config_map) for config_map in _maps(desired_kubernetes)]
+    return tuple(dict.fromkeys(object_refs))
 
 
 def object_drifts(side: ObjectsSide) -> Iterator[Drift]:
-    """Objects that are gone or hold something else; values of Secrets are never shown."""
+    """Return objects that are missing or differ; values of Secrets are never shown."""
     for namespace in side.wish.namespaces:
         yield from _namespace(side, namespace)
     for secret in _secrets(side.wish):
@@ -121,84 +124,94 @@ def object_drifts(side: ObjectsSide) -> Iterator[Drift]:
         yield from _config_map(side, config_map)
 
 
-def _secrets(wish: DesiredKubernetes) -> tuple[DesiredSecret, ...]:
-    return (*wish.secrets, *(one for chart in wish.charts for one in chart.secrets))
+def _secrets(desired_kubernetes: DesiredKubernetes) -> tuple[DesiredSecret, ...]:
+    return (
+        *desired_kubernetes.secrets,
+        *(secret for chart in desired_kubernetes.charts for secret in chart.secrets),
+    )
 
 
-def _maps(wish: DesiredKubernetes) -> tuple[ApplyConfigMap, ...]:
-    return tuple(one for chart in wish.charts for one in chart.config_maps)
+def _maps(desired_kubernetes: DesiredKubernetes) -> tuple[ApplyConfigMap, ...]:
+    return tuple(
+        config_map for chart in desired_kubernetes.charts for config_map in chart.config_maps
+    )
 
 
-def _map_ref(one: ApplyConfigMap) -> ObjectRef:
-    return ObjectRef(kind=CONFIG_MAPS, name=one.name, namespace=one.namespace)
+def _map_ref(apply_config_map: ApplyConfigMap) -> ObjectRef:
+    return ObjectRef(
+        kind=CONFIG_MAPS, name=apply_config_map.name, namespace=apply_config_map.namespace
+    )
 
 
-def _namespace(side: ObjectsSide, wanted: ApplyNamespace) -> Iterator[Drift]:
-    ref = ObjectRef(kind=NAMESPACES, name=wanted.name)
-    found = side.there.get(ref)
-    claim = f"kubernetes/namespace/{wanted.name}"
-    if found is None:
+def _namespace(side: ObjectsSide, apply_namespace: ApplyNamespace) -> Iterator[Drift]:
+    ref = ObjectRef(kind=NAMESPACES, name=apply_namespace.name)
+    observed = side.there.get(ref)
+    claim = f"kubernetes/namespace/{apply_namespace.name}"
+    if observed is None:
         yield _missing_object(ref, claim)
         return
     paths: list[FieldPath] = []
     values = []
-    for place, texts in (("labels", wanted.labels), ("annotations", wanted.annotations)):
-        has = mapping_at(found, "metadata", place)
+    for section, texts in (
+        ("labels", apply_namespace.labels),
+        ("annotations", apply_namespace.annotations),
+    ):
+        has = mapping_at(observed, "metadata", section)
         for name, value in texts.items():
-            path = ("metadata", place, name)
-            if has.get(name) != value and not is_field_managed_by_flux(found, path):
+            path = ("metadata", section, name)
+            if has.get(name) != value and not is_field_managed_by_flux(observed, path):
                 paths.append(path)
-                told = has.get(name)
-                shown = None if told is None else str(told)
-                values.append(DriftValue(key=f"{place}.{name}", found=shown, wanted=value))
+                current = has.get(name)
+                shown = None if current is None else str(current)
+                values.append(DriftValue(key=f"{section}.{name}", found=shown, wanted=value))
     if values:
-        yield _changed_object(ref, found, values, paths, claim)
+        yield _changed_object(ref, observed, values, paths, claim)
 
 
-def _secret(side: ObjectsSide, wanted: DesiredSecret) -> Iterator[Drift]:
-    ref = wanted.action.ref
-    found = side.there.get(ref)
+def _secret(side: ObjectsSide, desired_secret: DesiredSecret) -> Iterator[Drift]:
+    ref = desired_secret.action.ref
+    observed = side.there.get(ref)
     claim = f"kubernetes/secret/{ref.namespace}/{ref.name}"
-    if found is None:
+    if observed is None:
         yield _missing_object(ref, claim)
         return
-    has = secret_digests(found)
+    has = secret_digests(observed)
     keys = [
         key
-        for key, digest in wanted.digests.items()
-        if has.get(key) != digest and not is_field_managed_by_flux(found, ("data", key))
+        for key, digest in desired_secret.digests.items()
+        if has.get(key) != digest and not is_field_managed_by_flux(observed, ("data", key))
     ]
     if keys:
         values = [
             DriftValue(key=f"data.{key}", found=MASK if key in has else None, wanted=MASK)
             for key in keys
         ]
-        yield _changed_object(ref, found, values, [("data", key) for key in keys], claim)
+        yield _changed_object(ref, observed, values, [("data", key) for key in keys], claim)
 
 
-def _config_map(side: ObjectsSide, wanted: ApplyConfigMap) -> Iterator[Drift]:
-    ref = _map_ref(wanted)
-    found = side.there.get(ref)
+def _config_map(side: ObjectsSide, apply_config_map: ApplyConfigMap) -> Iterator[Drift]:
+    ref = _map_ref(apply_config_map)
+    observed = side.there.get(ref)
     claim = f"kubernetes/config-map/{ref.namespace}/{ref.name}"
-    if found is None:
+    if observed is None:
         yield _missing_object(ref, claim)
         return
-    has = mapping_at(found, "data")
+    has = mapping_at(observed, "data")
     keys = [
         key
-        for key, value in wanted.data.items()
-        if has.get(key) != value and not is_field_managed_by_flux(found, ("data", key))
+        for key, value in apply_config_map.data.items()
+        if has.get(key) != value and not is_field_managed_by_flux(observed, ("data", key))
     ]
     if keys:
         values = [
             DriftValue(
                 key=f"data.{key}",
                 found=str(has[key]) if key in has else None,
-                wanted=wanted.data[key],
+                wanted=apply_config_map.data[key],
             )
             for key in keys
         ]
-        yield _changed_object(ref, found, values, [("data", key) for key in keys], claim)
+        yield _changed_object(ref, observed, values, [("data", key) for key in keys], claim)
 
 
 def _missing_object(ref: ObjectRef, claim: str) -> Drift:
@@ -214,10 +227,14 @@ def _missing_object(ref: ObjectRef, claim: str) -> Drift:
 
 
 def _changed_object(
-    ref: ObjectRef, found: Object, values: list[DriftValue], paths: Iterable[FieldPath], claim: str
+    ref: ObjectRef,
+    observed: Object,
+    values: list[DriftValue],
+    paths: Iterable[FieldPath],
+    claim: str,
 ) -> Drift:
-    author = field_author(found, paths)
-    command = _restore_correction(ref, found, values)
+    author = field_author(observed, paths)
+    command = _restore_correction(ref, observed, values)
     return Drift(
         layer=Layer.KUBERNETES,
         subject=subject_of(ref),
@@ -227,32 +244,32 @@ def _changed_object(
         severity=DriftSeverity.CRITICAL if ref.kind.name == "Secret" else DriftSeverity.WARNING,
         correction=Correction(command=command),
         claims=(claim,),
-        # Fields that somebody else took over are not taken back, so it is made anew.
-        by_hand=author.is_known or is_managed_by_flux(found),
+        # Fields taken over by another manager cannot be reclaimed, so the object is recreated.
+        by_hand=author.is_known or is_managed_by_flux(observed),
     )
 
 
-def _restore_correction(ref: ObjectRef, found: Object, values: Iterable[DriftValue]) -> str:
-    if is_managed_by_flux(found):
-        labels = mapping_at(found, "metadata", "labels")
+def _restore_correction(ref: ObjectRef, observed: Object, values: Iterable[DriftValue]) -> str:
+    if is_managed_by_flux(observed):
+        labels = mapping_at(observed, "metadata", "labels")
         return reconcile_command(
             "kustomization", text_at(labels, _NAMESPACE_OF_OWNER), text_at(labels, FLUX_OWNER)
         )
     if ref.kind is NAMESPACES:
-        return " && ".join(_namespace_value(ref.name, one) for one in values)
-    place = f"-n {ref.namespace} " if ref.namespace else ""
+        return " && ".join(_namespace_value(ref.name, value) for value in values)
+    namespace_option = f"-n {ref.namespace} " if ref.namespace else ""
     kind = ref.kind.name.lower()
-    return f"kubectl {place}delete {kind} {ref.name} && stockman apply --only kubernetes"
+    return f"kubectl {namespace_option}delete {kind} {ref.name} && stockman apply --only kubernetes"
 
 
 def _namespace_value(namespace: str, value: DriftValue) -> str:
-    place, _, name = value.key.partition(".")
-    verb = "label" if place == "labels" else "annotate"
+    section, _, name = value.key.partition(".")
+    verb = "label" if section == "labels" else "annotate"
     return f"kubectl {verb} namespace {namespace} --overwrite {name}={value.wanted}"
 
 
 def reconcile_command(kind: str, namespace: str, name: str) -> str:
-    """Has Flux put an object back at once, and not only at its next turn."""
+    """Return the command that makes Flux restore an object immediately."""
     return (
         f"kubectl -n {namespace} annotate {kind} {name} --overwrite"
         ' reconcile.fluxcd.io/requestedAt="$(date +%s)"'
@@ -260,6 +277,6 @@ def reconcile_command(kind: str, namespace: str, name: str) -> str:
 
 
 def subject_of(ref: ObjectRef) -> str:
-    """`Secret flux-system/sops-age`."""
-    place = f"{ref.namespace}/" if ref.namespace else ""
-    return f"{ref.kind.name} {place}{ref.name}"
+    """Return the name of an object for people: `Secret flux-system/sops-age`."""
+    prefix = f"{ref.namespace}/" if ref.namespace else ""
+    return f"{ref.kind.name} {prefix}{ref.name}"

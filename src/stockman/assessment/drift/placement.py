@@ -1,4 +1,4 @@
-"""Where guests are: one that high availability moved is where it should be."""
+"""Drift of the placement of guests; hosts chosen by high availability do not count."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from stockman.planning.fact import Unknown
 
 
 def placement_drifts(side: ProxmoxSide) -> Iterator[Drift]:
-    """Guests on other hosts than the files say."""
+    """Return guests that run on another host than configured."""
     if not side.is_known:
         return
-    for wish, guest, _ in side.there():
-        if guest.host == wish.host or side.is_looked_after(wish):
+    for desired, guest, _ in side.there():
+        if guest.host == desired.host or side.is_looked_after(desired):
             continue
-        name = wish.who.name
-        tool = "qm" if wish.who.kind == "qemu" else "pct"
+        name = desired.who.name
+        tool = "qm" if desired.who.kind == "qemu" else "pct"
         yield Drift(
             layer=Layer.PLACEMENT,
             subject=name,
-            what=f"{wish.who.called} is on another host",
-            values=(DriftValue(key="host", found=str(guest.host), wanted=str(wish.host)),),
-            author=task_author(side.tasks, wish.who.vmid, MOVE_TASKS, side.own_user),
+            what=f"{desired.who.called} is on another host",
+            values=(DriftValue(key="host", found=str(guest.host), wanted=str(desired.host)),),
+            author=task_author(side.tasks, desired.who.vmid, MOVE_TASKS, side.own_user),
             correction=Correction(
-                command=f"bring {guest.host} back; then, on it: {tool} migrate {wish.who.vmid}"
-                f" {wish.host}"
+                command=f"bring {guest.host} back; then, on it: {tool} migrate {desired.who.vmid}"
+                f" {desired.host}"
             ),
             claims=(f"vms/move/{name}", f"vms/carry/{name}"),
         )
 
 
 def placement_gaps(side: ProxmoxSide) -> Iterator[Gap]:
-    """Pools and high availability that could not be read."""
-    for one in (side.seen.ha, side.seen.pools):
-        if isinstance(one, Unknown):
-            yield Gap(layer=Layer.PLACEMENT, subject=side.seen.name, problem=one.problem)
+    """Return pools and HA settings that could not be read."""
+    for observed in (side.seen.ha, side.seen.pools):
+        if isinstance(observed, Unknown):
+            yield Gap(layer=Layer.PLACEMENT, subject=side.seen.name, problem=observed.problem)

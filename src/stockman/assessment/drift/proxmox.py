@@ -1,4 +1,4 @@
-"""One Proxmox cluster, as the layers that live in it are judged."""
+"""Desired and observed state of one Proxmox cluster, and who changed its guests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from stockman.steps.vm.placement import ha_id
 
 @record
 class ProxmoxSide:
-    """What should be in a cluster, what is, and what happened there."""
+    """Desired state, observed state and past tasks of a Proxmox cluster."""
 
     desired: Desired
     cluster: ProxmoxCluster
@@ -34,7 +34,7 @@ class ProxmoxSide:
 
     @property
     def own_user(self) -> str:
-        """The user whose token is ours."""
+        """The user that owns stockman's token."""
         return (self.cluster.token_id or OWN_TOKEN).partition("!")[0]
 
     @cached_property
@@ -43,28 +43,28 @@ class ProxmoxSide:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is known which guests there are."""
+        """Whether the list of guests could be read."""
         return isinstance(self.seen.resources, Fact) and isinstance(self.seen.state, Fact)
 
     def there(self) -> Iterator[tuple[DesiredGuest, GuestSummary, VmConfig]]:
-        """Guests that are wished for, and are there as what they should be."""
-        for wish in self.wishes:
-            guest, config = self.seen.guest(wish.who.vmid), self.seen.config(wish.who.vmid)
-            if guest is not None and config is not None and is_ours(wish, guest, config):
-                yield wish, guest, config
+        """Return desired guests that exist with the right identity."""
+        for vm in self.wishes:
+            guest, config = self.seen.guest(vm.who.vmid), self.seen.config(vm.who.vmid)
+            if guest is not None and config is not None and is_ours(vm, guest, config):
+                yield vm, guest, config
 
     def unread(self, vmid: Vmid) -> Unknown | None:
-        """Why the configuration of a guest is not known. None: it is."""
-        found = self.seen.configs.get(vmid)
-        return found if isinstance(found, Unknown) else None
+        """Return why the configuration of a guest is unknown. None: it is known."""
+        config = self.seen.configs.get(vmid)
+        return config if isinstance(config, Unknown) else None
 
-    def is_looked_after(self, wish: DesiredGuest) -> bool:
+    def is_looked_after(self, desired_guest: DesiredGuest) -> bool:
         """Whether high availability may move or start a guest."""
-        if wish.ha is not None and wish.ha.enabled:
+        if desired_guest.ha is not None and desired_guest.ha.enabled:
             return True
         ha = self.seen.ha
         managed = ha.value.resources if isinstance(ha, Fact) else ()
-        return any(one.id == ha_id(wish.who) for one in managed)
+        return any(resource.id == ha_id(desired_guest.who) for resource in managed)
 
 
 CREATE_TASKS = frozenset({"qmcreate", "qmclone", "qmrestore", "vzcreate", "vzclone", "vzrestore"})
@@ -89,18 +89,18 @@ _NO_TASK = (
 def task_author(
     tasks: Iterable[TaskSummary], vmid: Vmid, kinds: frozenset[str], own: str
 ) -> Author:
-    """Who ran the newest task of these kinds; what came after one of our own left no trace.
+    """Return who ran the newest task of these kinds.
 
-    `own` is the user whose token is ours.
+    `own` is the user of stockman's token. A change after our own newest task left no trace.
     """
-    found = [
-        one
-        for one in tasks
-        if one.subject == str(vmid) and one.kind in kinds and _succeeded(one.status)
+    matching = [
+        task
+        for task in tasks
+        if task.subject == str(vmid) and task.kind in kinds and _succeeded(task.status)
     ]
-    if not found:
+    if not matching:
         return Author(how=_NO_TASK)
-    newest = max(found, key=lambda one: one.started)
+    newest = max(matching, key=lambda task: task.started)
     if newest.user.partition("!")[0] == own:
         return Author(how=_NO_TASK)
     host = TaskRef(upid=newest.upid).host
@@ -112,7 +112,7 @@ def task_author(
 
 
 def _caller(task: TaskSummary) -> str:
-    """The user, with the token where one was used, which only the name of the task tells."""
+    """Return the user, and the token if one was used; only the task ID names it."""
     return task.upid.rstrip(":").rpartition(":")[2] or task.user
 
 

@@ -1,4 +1,4 @@
-"""Layers that are compared, each with what should be on one side and what is on the other."""
+"""Records of drift: layers, values, authors, corrections and the report."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from stockman.model.record import record
 
 
 class Layer(Enum):
-    """One of them; the names are those of `drift.ignore` in the files."""
+    """A part of the cluster that is compared; the values are those of `drift.ignore`."""
 
     VMS = "vms"
-    """Keys, disks and power of VMs and containers."""
+    """Keys, disks and power state of VMs and containers."""
     PLACEMENT = "placement"
     """Hosts, pools and high availability."""
     TALOS = "talos"
     """Machine configurations, versions and schematics."""
     KUBERNETES = "kubernetes"
-    """Objects that stockman put into the cluster."""
+    """Objects that stockman creates in the cluster."""
     TREE = "tree"
-    """Rendered files, commits, what is pushed, and what Flux made of it."""
+    """Rendered files, commits, the remote, and what Flux applied."""
     ACCESS = "access"
-    """Roles, users, tokens and rights in Proxmox VE, and files for clients."""
+    """Roles, users, tokens and privileges in Proxmox VE, and client configuration files."""
 
 
 LAYER_TITLES = {
@@ -39,36 +39,36 @@ LAYER_TITLES = {
 
 
 class DriftSeverity(Enum):
-    """How much it matters."""
+    """How severe a drift is."""
 
     CRITICAL = "critical"
-    """Something is gone or stands still, or somebody may do more than intended."""
+    """Something is missing or stopped, or somebody has more privileges than intended."""
     WARNING = "warning"
-    """It works otherwise than the files say."""
+    """Something works differently than configured."""
     NOTICE = "notice"
-    """Nothing works otherwise."""
+    """Cosmetic: nothing works differently."""
 
 
 @record
 class DriftValue:
-    """One value on both sides; secrets are `***` on both."""
+    """Desired and observed value of one key; secrets are shown as `***`."""
 
     key: str
     found: str | None
-    """None: it is not set, or not there."""
+    """None: the key is not set."""
     wanted: str | None
-    """None: it should not be."""
+    """None: the key should not be set."""
 
 
 @record
 class Author:
-    """Who did it."""
+    """Who caused a drift."""
 
     who: str = ""
-    """Empty: nobody tells."""
+    """Empty: unknown."""
     when: datetime | None = None
     how: str = ""
-    """How it is known, or why it is not."""
+    """How the author is known, or why not."""
 
     @property
     def is_known(self) -> bool:
@@ -77,7 +77,7 @@ class Author:
 
 @record
 class CorrectionStep:
-    """A step of the plan that corrects it."""
+    """A step of the plan that corrects a drift."""
 
     id: str
     summary: str
@@ -85,40 +85,41 @@ class CorrectionStep:
 
 @record
 class Correction:
-    """What puts it right."""
+    """How a drift is corrected."""
 
     steps: tuple[CorrectionStep, ...] = ()
-    """Empty: plans do not do that."""
+    """Empty: no plan corrects it."""
     command: str = ""
-    """What to type."""
+    """A command for the user to run."""
     stopped_by: str = ""
-    """What keeps the plan from being carried out. Empty: nothing."""
+    """The problem that blocks the plan. Empty: nothing blocks it."""
 
 
 @record
 class Drift:
-    """One thing that is not as it should be."""
+    """One difference between desired and observed state."""
 
     layer: Layer
     subject: str
-    """What rules of `drift.ignore` name: a node, an object, a file or an account."""
+    """What rules of `drift.ignore` match: a node, an object, a file or an account."""
     what: str
     why: str = ""
     values: tuple[DriftValue, ...] = ()
     details: tuple[str, ...] = ()
-    """Lines for who wants to know more."""
+    """Additional lines for `--explain`."""
     author: Author = Author()
     severity: DriftSeverity = DriftSeverity.WARNING
     correction: Correction = Correction()
     claims: tuple[str, ...] = field(default=(), metadata={"shown": False})
-    """Steps that correct it: ids, beginnings of ids before a `/`, or `node:NAME` for all of one."""
+    """Steps that correct it: IDs, ID prefixes before a `/`, or `node:NAME` for all steps of a node.
+    """
     by_hand: bool = field(default=False, metadata={"shown": False})
-    """Whether those steps would be refused, so that its command has to be typed first."""
+    """Whether those steps would be refused, so that the command must be run first."""
 
 
 @record
 class Gap:
-    """Something that could not be read, and may differ."""
+    """Something that could not be read and may differ."""
 
     layer: Layer
     subject: str
@@ -126,17 +127,17 @@ class Gap:
 
 
 class LayerState(Enum):
-    """How a layer is."""
+    """State of a layer."""
 
     SAME = "same"
     DRIFT = "drift"
     UNKNOWN = "unknown"
-    """A part of it could not be read; drifts may have been found in the rest."""
+    """Part of the layer could not be read; the rest may contain drift."""
 
 
 @record
 class IgnoredDrift:
-    """A drift that a rule lets stay."""
+    """A drift that a rule ignores."""
 
     drift: Drift
     reason: str
@@ -145,21 +146,21 @@ class IgnoredDrift:
 
 @record
 class DriftReport:
-    """Drifts, what is ignored, and what nobody could tell."""
+    """Drift, ignored drift, and what could not be read."""
 
     today: date
     layers: tuple[Layer, ...]
-    """Those that were looked at."""
+    """The layers that were compared."""
     drifts: tuple[Drift, ...] = ()
     unknown: tuple[Gap, ...] = ()
     ignored: tuple[IgnoredDrift, ...] = ()
     expired: tuple[DriftRule, ...] = ()
-    """Rules whose last day is over; they ignore nothing."""
+    """Rules whose last day has passed and that ignore nothing."""
 
     def state(self, layer: Layer) -> LayerState:
-        if any(one.layer is layer for one in self.unknown):
+        if any(gap.layer is layer for gap in self.unknown):
             return LayerState.UNKNOWN
-        if any(one.layer is layer for one in self.drifts):
+        if any(gap.layer is layer for gap in self.drifts):
             return LayerState.DRIFT
         return LayerState.SAME
 
@@ -171,19 +172,19 @@ class DriftReport:
 UNREADABLE = "drift.unread"
 
 
-def unreadable_part(what: str, why: str) -> Problem:
-    """A part of a layer that nobody could read."""
+def unreadable_part(part_name: str, why: str) -> Problem:
+    """Return the problem of a part that could not be read."""
     return Problem(
         code=UNREADABLE,
-        what=f"{what} could not be read",
-        where=what,
+        what=f"{part_name} could not be read",
+        where=part_name,
         why=f"{why}; whether it differs is not known",
         fix="bring it back, or leave the layer out with `--layer`; `stockman doctor` says more",
     )
 
 
 def rule_expired(rule: DriftRule, today: date) -> Problem:
-    """A rule whose last day is over."""
+    """Return the problem of a rule whose last day has passed."""
     origin = rule.origins.get("until")
     return Problem(
         code="drift.rule-expired",

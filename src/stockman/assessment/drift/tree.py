@@ -1,4 +1,4 @@
-"""Rendered files: on disk, in the commit, and at the remote."""
+"""Drift of rendered files: on disk, in the commit, and at the remote."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ _DESCRIPTIONS = {
 
 @record
 class TreeSide:
-    """Files as they are rendered, and the repository that they are in."""
+    """Rendered files and the state of their repository."""
 
     actions: tuple[FileChange, ...] = field(metadata={"shown": False})
     branch: str
     """The branch that the cluster follows."""
     state: RepositoryState
     remote: str | None
-    """The newest commit of the branch at the remote. None: there is none."""
+    """The newest commit of the branch at the remote. None: the branch does not exist there."""
     ahead: tuple[Commit, ...] = ()
-    """Commits that the remote does not have."""
+    """Local commits that the remote lacks."""
     behind: tuple[Commit, ...] = ()
-    """Commits of others that we do not have."""
+    """Remote commits that the local branch lacks."""
     changed_there: Mapping[str, Commit | None] = field(default_factory=dict)
-    """Rendered files that commits of others changed, each with the last one of them."""
+    """Rendered files changed by remote commits, each with the newest such commit."""
     written: Mapping[str, Commit | None] = field(default_factory=dict)
-    """The last commit of files that differ; of the configuration under the empty name."""
+    """The last commit of each differing file; the empty name stands for the configuration."""
 
     @property
     def differing(self) -> tuple[FileChange, ...]:
-        return tuple(one for one in self.actions if one.act in _DESCRIPTIONS)
+        return tuple(action for action in self.actions if action.act in _DESCRIPTIONS)
 
 
 def tree_drifts(side: TreeSide) -> Iterator[Drift]:
-    """Everything between what is rendered and what is pushed."""
+    """Return every difference between the rendered files and the pushed commit."""
     for action in side.differing:
         yield _file(side, action)
     if side.state.branch != side.branch:
@@ -105,8 +105,8 @@ def _writer(side: TreeSide, action: FileChange) -> Author:
 def _of_commit(commit: Commit | None, how: str) -> Author:
     if commit is None:
         return Author(how="no commit tells")
-    told = f"{how} {commit.name[:_SHORT]}: {commit.subject}"
-    return Author(who=commit.author, when=commit.at, how=told)
+    description = f"{how} {commit.name[:_SHORT]}: {commit.subject}"
+    return Author(who=commit.author, when=commit.at, how=description)
 
 
 def _other_branch(side: TreeSide) -> Drift:
@@ -120,8 +120,8 @@ def _other_branch(side: TreeSide) -> Drift:
 
 
 def _uncommitted_files(side: TreeSide) -> Iterator[Drift]:
-    told = {one.path for one in side.differing}
-    left = [path for path in files_to_commit(side.state) if path not in told]
+    reported = {action.path for action in side.differing}
+    left = [path for path in files_to_commit(side.state) if path not in reported]
     if left:
         yield Drift(
             layer=Layer.TREE,
@@ -140,12 +140,12 @@ def _uncommitted_files(side: TreeSide) -> Iterator[Drift]:
         )
 
 
-def _count(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}"
+def _count(count: int, singular: str, several: str) -> str:
+    return f"{count} {singular if count == 1 else several}"
 
 
 def _places(paths: list[str]) -> list[str]:
-    """Few files by their names, many by the folders that they are in."""
+    """List a few files by name, and many by folder."""
     if len(paths) <= _FEW:
         return paths
     return sorted({path.partition("/")[0] for path in paths})
@@ -168,20 +168,24 @@ def _remote(side: TreeSide) -> Iterator[Drift]:
 
 
 def _foreign_commits(side: TreeSide) -> Drift:
-    """Commits at the remote; those that change rendered files change the cluster."""
+    """Report remote commits; those that change rendered files change the cluster."""
     files = tuple(
         DriftValue(key=path, found=_describe_commit(commit), wanted="as rendered")
         for path, commit in sorted(side.changed_there.items())
     )
-    newest = next((one for one in side.changed_there.values() if one is not None), side.behind[0])
+    newest = next(
+        (commit for commit in side.changed_there.values() if commit is not None), side.behind[0]
+    )
     first = side.changed_there[files[0].key] if files else newest
-    what = f"others pushed {len(side.behind)} commits"
+    description = f"others pushed {len(side.behind)} commits"
     return Drift(
         layer=Layer.TREE,
         subject="git",
-        what=f"{what} that change rendered files" if files else what,
+        what=f"{description} that change rendered files" if files else description,
         values=files or (_commits(side),),
-        details=tuple(f"{one.name[:_SHORT]} {one.author}: {one.subject}" for one in side.behind),
+        details=tuple(
+            f"{commit.name[:_SHORT]} {commit.author}: {commit.subject}" for commit in side.behind
+        ),
         author=_of_commit(first or newest, "commit"),
         severity=DriftSeverity.WARNING if files else DriftSeverity.NOTICE,
         correction=Correction(command="git pull --rebase; then stockman drift --layer tree"),
@@ -193,6 +197,6 @@ def _describe_commit(commit: Commit | None) -> str:
 
 
 def _commits(side: TreeSide) -> DriftValue:
-    here = side.state.commit[:_SHORT] if side.state.commit else None
-    there = side.remote[:_SHORT] if side.remote else None
-    return DriftValue(key="commit at the remote", found=there, wanted=here)
+    local_commit = side.state.commit[:_SHORT] if side.state.commit else None
+    remote_commit = side.remote[:_SHORT] if side.remote else None
+    return DriftValue(key="commit at the remote", found=remote_commit, wanted=local_commit)

@@ -1,4 +1,4 @@
-"""How far apart the moments of a cron schedule are."""
+"""Status of backups, and the longest gap of a cron schedule."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from stockman.model.problem import Problem
 from stockman.model.schedule import parse_schedule
 
 _DAYS = 800
-"""Far enough for every schedule but those of the 29th of February alone."""
+"""Long enough for every schedule except those of only February 29."""
 _START = date(2027, 1, 1)
 
 
 def longest_gap(schedule: str) -> timedelta | None:
-    """The longest time between two moments of a schedule. None: it has none, or is none."""
+    """Return the longest time between two moments of a schedule. None: there is none."""
     try:
-        found = parse_schedule(schedule)
+        parsed_schedule = parse_schedule(schedule)
     except ValueError:
         return None
-    ends = (found.times[0], found.times[-1])
+    ends = (parsed_schedule.times[0], parsed_schedule.times[-1])
     moments: list[datetime] = []
     for number in range(_DAYS):
         day = _START + timedelta(days=number)
-        if found.is_on(day):
-            moments += (datetime.combine(day, one) for one in ends)
+        if parsed_schedule.is_on(day):
+            moments += (datetime.combine(day, end) for end in ends)
     within = [
         datetime.combine(_START, later) - datetime.combine(_START, earlier)
-        for earlier, later in pairwise(found.times)
+        for earlier, later in pairwise(parsed_schedule.times)
     ]
     between = [
         later - earlier for earlier, later in zip(moments[1::2], moments[2::2], strict=False)
@@ -51,75 +51,77 @@ def longest_gap(schedule: str) -> timedelta | None:
 
 
 _GRACE = 2
-"""So many times the longest gap of the schedule may pass without a new snapshot."""
+"""A snapshot is overdue after this many times the longest gap of the schedule."""
 _DAY = timedelta(days=1)
 _MIB = 1 << 20
 
 
-def assess_backups(seen: StatusInput) -> StatusPart:
-    """Every target of the configuration."""
-    backup = seen.desired.backup
-    if seen.desired.cluster is None or not backup.enabled:
+def assess_backups(state: StatusInput) -> StatusPart:
+    """Assess every backup target of the configuration."""
+    backup = state.desired.backup
+    if state.desired.cluster is None or not backup.enabled:
         return disabled_part(StatusCheck.BACKUPS, "no backups of etcd are configured")
-    if not seen.backups:
+    if not state.backups:
         why = "backups are on, and no target says where they go"
         finding = unknown_finding("backups", why, "give `backup.targets` in cluster.yaml")
         return build_part(StatusCheck.BACKUPS, "no target", [finding])
-    judged = [(one, tuple(_findings(one, seen))) for one in seen.backups]
+    judged = [(item, tuple(_findings(item, state))) for item in state.backups]
     items = [
         StatusItem(
-            name=one.target,
-            health=worst_health(finding.health for finding in found),
-            seen=_text(one, seen.at),
+            name=item.target,
+            health=worst_health(finding.health for finding in findings),
+            seen=_text(item, state.at),
         )
-        for one, found in judged
+        for item, findings in judged
     ]
-    text = "; ".join(f"{one.name}: {one.seen}" for one in items)
+    text = "; ".join(f"{item.name}: {item.seen}" for item in items)
     return build_part(
-        StatusCheck.BACKUPS, text, [one for _, found in judged for one in found], items
+        StatusCheck.BACKUPS, text, [item for _, findings in judged for item in findings], items
     )
 
 
-def _text(one: ObservedBackup, at: datetime) -> str:
-    if one.why:
+def _text(backup: ObservedBackup, at: datetime) -> str:
+    if backup.why:
         return "not known"
-    if one.newest is None:
+    if backup.newest is None:
         return "no snapshot"
-    size = f"{one.size / _MIB:.1f} MiB"
-    return f"{one.count} snapshots, the newest {format_duration(at - one.newest)} old, {size}"
+    size = f"{backup.size / _MIB:.1f} MiB"
+    return f"{backup.count} snapshots, the newest {format_duration(at - backup.newest)} old, {size}"
 
 
-def _findings(one: ObservedBackup, seen: StatusInput) -> Iterator[StatusFinding]:
-    if one.why:
+def _findings(backup: ObservedBackup, state: StatusInput) -> Iterator[StatusFinding]:
+    if backup.why:
         fix = "give its credentials in cluster.yaml or in the environment, then `stockman status`"
-        if one.is_directory:
-            fix = f"make {one.where}, or mount it, and let this user read it"
-        yield unknown_finding(f"backup target {one.target}", one.why, fix, is_error=False)
+        if backup.is_directory:
+            fix = f"make {backup.where}, or mount it, and let this user read it"
+        yield unknown_finding(f"backup target {backup.target}", backup.why, fix, is_error=False)
         return
-    gap = longest_gap(seen.desired.backup.schedule)
+    gap = longest_gap(state.desired.backup.schedule)
     longest = (gap or _DAY) * _GRACE
-    if one.newest is None:
-        problem = say.no_backup(one.target, one.where, seen.desired.backup.schedule)
-        problem = _in_directory(problem, one, seen)
-        is_late = _age(seen) > longest
-        yield StatusFinding(subject=one.target, problem=problem if is_late else as_warning(problem))
-    elif seen.at - one.newest > longest:
+    if backup.newest is None:
+        problem = say.no_backup(backup.target, backup.where, state.desired.backup.schedule)
+        problem = _in_directory(problem, backup, state)
+        is_late = _age(state) > longest
+        yield StatusFinding(
+            subject=backup.target, problem=problem if is_late else as_warning(problem)
+        )
+    elif state.at - backup.newest > longest:
         problem = say.old_backup(
-            one.target,
-            one.where,
-            format_duration(seen.at - one.newest),
+            backup.target,
+            backup.where,
+            format_duration(state.at - backup.newest),
             format_duration(gap or _DAY),
         )
-        yield StatusFinding(subject=one.target, problem=_in_directory(problem, one, seen))
+        yield StatusFinding(subject=backup.target, problem=_in_directory(problem, backup, state))
 
 
-def _in_directory(problem: Problem, one: ObservedBackup, seen: StatusInput) -> Problem:
-    """The same with what fills a directory: the component in the cluster writes to buckets only."""
-    if not one.is_directory:
+def _in_directory(problem: Problem, backup: ObservedBackup, state: StatusInput) -> Problem:
+    """Adapt a problem for a directory target: the backup component writes only to buckets."""
+    if not backup.is_directory:
         return problem
-    controllers = (node.name for node in seen.desired.nodes if node.is_controller)
-    address = seen.address_of(str(next(controllers, "")))
-    file = f"{one.where}/{seen.name}.snap"
+    controllers = (node.name for node in state.desired.nodes if node.is_controller)
+    address = state.address_of(str(next(controllers, "")))
+    file = f"{backup.where}/{state.name}.snap"
     return replace(
         problem,
         fix=f"take one with `talosctl -n {address} etcd snapshot {file}`,"
@@ -127,14 +129,14 @@ def _in_directory(problem: Problem, one: ObservedBackup, seen: StatusInput) -> P
     )
 
 
-def _age(seen: StatusInput) -> timedelta:
-    """How old the cluster is, as its oldest node says; none where nobody does."""
-    born = [one.created for one in seen.nodes.values() if one.created is not None]
-    return seen.at - min(born) if born else timedelta()
+def _age(state: StatusInput) -> timedelta:
+    """Return the age of the cluster: that of its oldest node. None: unknown."""
+    born = [node.created for node in state.nodes.values() if node.created is not None]
+    return state.at - min(born) if born else timedelta()
 
 
 def format_duration(length: timedelta) -> str:
-    """A span for people: `40 minutes`, `6 hours`, `3 days`."""
+    """Format a duration for people: `40 minutes`, `6 hours`, `3 days`."""
     minutes = max(int(length.total_seconds()) // 60, 0)
     if minutes < 2 * 60:
         return f"{minutes} minutes"

@@ -1,4 +1,4 @@
-"""Certificates: those of clients, and the authorities of the bundle."""
+"""Status of client certificates and certificate authorities."""
 
 from __future__ import annotations
 
@@ -18,34 +18,37 @@ from stockman.talos.credentials.certificates import CertificateState
 _HEALTH = {CertificateState.ENDED: Health.ERROR, CertificateState.DUE: Health.WARNING}
 
 
-def assess_certificates(seen: StatusInput) -> StatusPart:
-    """Every certificate of the directory."""
-    if seen.desired.cluster is None:
+def assess_certificates(state: StatusInput) -> StatusPart:
+    """Assess every certificate of the directory."""
+    if state.desired.cluster is None:
         return disabled_part(StatusCheck.CERTIFICATES, "no cluster is configured")
-    found = seen.certificates
-    if found is None or not (found.certificates or found.not_read):
+    listing = state.certificates
+    if listing is None or not (listing.certificates or listing.not_read):
         why = "there is no secrets bundle, talosconfig or kubeconfig in this directory"
         fix = "make them with `stockman secrets create` and `stockman config talosconfig`"
         return build_part(
             StatusCheck.CERTIFICATES, "there are none", [unknown_finding("certificates", why, fix)]
         )
     findings = [
-        *(StatusFinding(subject=str(one.where), problem=one) for one in found.problems),
         *(
-            StatusFinding(subject=str(one.where), problem=one, unknown=True)
-            for one in found.not_read
+            StatusFinding(subject=str(problem.where), problem=problem)
+            for problem in listing.problems
+        ),
+        *(
+            StatusFinding(subject=str(problem.where), problem=problem, unknown=True)
+            for problem in listing.not_read
         ),
     ]
     items = [
         StatusItem(
-            name=f"{one.name} in {one.file}",
-            health=_HEALTH.get(one.standing, Health.OK),
-            seen=f"until {one.ends:%Y-%m-%d}, {one.days_left} days left",
+            name=f"{problem.name} in {problem.file}",
+            health=_HEALTH.get(problem.standing, Health.OK),
+            seen=f"until {problem.ends:%Y-%m-%d}, {problem.days_left} days left",
         )
-        for one in found.certificates
+        for problem in listing.certificates
     ]
-    first = min(found.certificates, key=lambda one: one.ends, default=None)
-    text = f"{len(found.certificates)} certificates"
+    first = min(listing.certificates, key=lambda problem: problem.ends, default=None)
+    text = f"{len(listing.certificates)} certificates"
     if first is not None:
         text += f", the first ends {first.ends:%Y-%m-%d} ({first.name} in {first.file})"
     return build_part(StatusCheck.CERTIFICATES, text, findings, items)

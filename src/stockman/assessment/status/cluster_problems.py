@@ -1,4 +1,4 @@
-"""Problems of Kubernetes and Flux, each with what to do next."""
+"""Problems of Kubernetes and Flux, each with a fix."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def node_cordoned(node: str) -> Problem:
     )
 
 
-def node_pressure(node: str, what: str) -> Problem:
+def node_pressure(node: str, pressure: str) -> Problem:
     return Problem(
         code="status.node-pressure",
         what=f"the node {node} runs out of something",
         where=node,
-        why=f"its kubelet says {what}, and puts pods off",
+        why=f"its kubelet says {pressure}, and puts pods off",
         fix=f"see what takes it with `kubectl describe node {node}`; more is given in nodes.yaml,"
         " then `stockman plan`",
     )
@@ -81,24 +81,24 @@ def nobody_initializes(node: str) -> Problem:
     )
 
 
-def wrong_topology(node: str, label: str, found: str, wanted: str) -> Problem:
+def wrong_topology(node: str, label: str, observed: str, desired: str) -> Problem:
     return Problem(
         code="status.topology",
-        what=f"the node {node} has {'the wrong' if found else 'no'} {label}",
+        what=f"the node {node} has {'the wrong' if observed else 'no'} {label}",
         where=node,
-        why=f"its label {'says ' + repr(found) if found else 'is gone'}, and the VM is in"
-        f" {wanted!r}; a cloud controller labels a node once and volumes are looked for there",
-        fix=f"run `kubectl label --overwrite node {node} topology.kubernetes.io/{label}={wanted}`;"
+        why=f"its label {'says ' + repr(observed) if observed else 'is gone'}, and the VM is in"
+        f" {desired!r}; a cloud controller labels a node once and volumes are looked for there",
+        fix=f"run `kubectl label --overwrite node {node} topology.kubernetes.io/{label}={desired}`;"
         f" a wrong {label} in nodes.yaml shows in `stockman plan`",
     )
 
 
-def wrong_provider_id(node: str, address: str, found: str, wanted: str) -> Problem:
+def wrong_provider_id(node: str, address: str, observed: str, desired: str) -> Problem:
     return Problem(
         code="status.provider-id",
         what=f"the node {node} has the identity of another machine",
         where=node,
-        why=f"its provider id is {found}, and its VM is {wanted}; it cannot be changed",
+        why=f"its provider id is {observed}, and its VM is {desired}; it cannot be changed",
         fix=f"`kubectl delete node {node}` and restart its kubelet, which makes it anew:"
         f" `talosctl -n {address} service kubelet restart`",
     )
@@ -141,7 +141,7 @@ _RESUME_ARGUMENTS = {
     "OCIRepository": "source oci",
     "HelmRepository": "source helm",
 }
-"""What `flux resume` calls kinds of sources; others have their own name."""
+"""Arguments of `flux resume` by kind; other kinds use their own name."""
 
 
 def _resume_command(kind: str, name: str) -> str:
@@ -181,12 +181,12 @@ def not_pushed(local: str, pushed: str) -> Problem:
     )
 
 
-def component_not_ready(name: str, says: str, seen: str) -> Problem:
+def component_not_ready(name: str, says: str, observed: str) -> Problem:
     return Problem(
         code="status.component",
         what=f"{name} does not work",
         where=name,
-        why=f"not true yet: {says} ({seen})",
+        why=f"not true yet: {says} ({observed})",
         fix=f"see what is known of it with `stockman explain component {name}`; wait with"
         " `stockman status --wait`",
     )

@@ -1,4 +1,4 @@
-"""etcd: members, quorum, alarms, size."""
+"""Status of etcd: members, quorum, alarms, size."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from stockman.steps.etcd.view import EtcdReport, ObservedEtcd, reports_by_node
 from stockman.steps.talos.problems import split_etcd
 
 QUOTA = 2 << 30
-"""Bytes that a database may have unless the configuration says otherwise."""
+"""Default size limit of the database in bytes."""
 _LARGE = 0.8
 _MIB = 1 << 20
 
@@ -31,12 +31,12 @@ MISSING, UNHEALTHY, NOT_KNOWN = "missing", "unhealthy", "unknown"
 _HEALTH = {LEADER: Health.OK, VOTER: Health.OK, LEARNER: Health.WARNING, NOT_KNOWN: Health.UNKNOWN}
 
 
-def members(seen: StatusInput) -> Mapping[str, str]:
-    """What each controller is in etcd, by name."""
-    controllers = [str(node.name) for node in seen.desired.nodes if node.is_controller]
-    if seen.talos is None:
+def members(state: StatusInput) -> Mapping[str, str]:
+    """Return the role of each controller in etcd, by name."""
+    controllers = [str(node.name) for node in state.desired.nodes if node.is_controller]
+    if state.talos is None:
         return dict.fromkeys(controllers, NOT_KNOWN)
-    view = seen.talos.etcd
+    view = state.talos.etcd
     answers = reports_by_node(view)
     return {name: _role(view, answers.get(name), name) for name in controllers}
 
@@ -56,22 +56,22 @@ def _role(view: ObservedEtcd, answer: EtcdReport | None, name: str) -> str:
     return LEADER if answer.status.is_leader else VOTER
 
 
-def assess_etcd(seen: StatusInput, down: frozenset[str]) -> StatusPart:
-    """etcd of the cluster; `down` are nodes of which it is told elsewhere that they do not run."""
-    if seen.desired.cluster is None:
+def assess_etcd(state: StatusInput, down: frozenset[str]) -> StatusPart:
+    """Assess etcd of the cluster; `down` are nodes already reported as not running."""
+    if state.desired.cluster is None:
         return disabled_part(StatusCheck.ETCD, "no cluster is configured")
-    if seen.talos is None:
+    if state.talos is None:
         finding = unknown_finding(
             "etcd", "nobody asked the machines", "look again with `stockman status`"
         )
         return build_part(StatusCheck.ETCD, "not known", [finding])
-    view = seen.talos.etcd
-    roles = members(seen)
+    view = state.talos.etcd
+    roles = members(state)
     items = [
         StatusItem(name=name, health=_HEALTH.get(role, Health.ERROR), seen=role)
         for name, role in roles.items()
     ]
-    if not view.members and any(one.status is not None for one in view.answers):
+    if not view.members and any(answer.status is not None for answer in view.answers):
         healthy, voters = len(view.healthy), len(roles)
         problem = say.etcd_quorum(healthy, voters, voters // 2 + 1)
         text = f"no leader, {healthy} of {voters} controllers have a healthy member"
@@ -79,21 +79,28 @@ def assess_etcd(seen: StatusInput, down: frozenset[str]) -> StatusPart:
             StatusCheck.ETCD, text, [StatusFinding(subject="etcd", problem=problem)], items
         )
     if not view.members:
-        why = "; ".join(f"{one.node}: {one.why or one.state}" for one in view.answers[:3])
+        why = "; ".join(
+            f"{answer.node}: {answer.why or answer.state}" for answer in view.answers[:3]
+        )
         finding = StatusFinding(
             subject="etcd", problem=say.etcd_silent(why or view.shown), unknown=True
         )
         return build_part(StatusCheck.ETCD, view.shown, [finding], items)
-    findings = [*_quorum(view), *_members(seen, view, down), *_other_findings(seen, view)]
-    least = worst_health(one.health for one in items)
+    findings = [*_quorum(view), *_members(state, view, down), *_other_findings(state, view)]
+    least = worst_health(item.health for item in items)
     return build_part(StatusCheck.ETCD, _line(view), findings, items, least)
 
 
 def _line(view: ObservedEtcd) -> str:
     leader = next(
-        (one.node for one in view.answers if one.status is not None and one.status.is_leader), ""
+        (
+            answer.node
+            for answer in view.answers
+            if answer.status is not None and answer.status.is_leader
+        ),
+        "",
     )
-    sizes = [one.status.db_size for one in view.answers if one.status is not None]
+    sizes = [answer.status.db_size for answer in view.answers if answer.status is not None]
     size = f", {max(sizes) / _MIB:.0f} MiB" if sizes else ""
     return f"{view.shown}, leader {leader or 'not known'}{size}"
 
@@ -107,21 +114,21 @@ def _quorum(view: ObservedEtcd) -> Iterator[StatusFinding]:
 
 
 def _members(
-    seen: StatusInput, view: ObservedEtcd, down: frozenset[str]
+    state: StatusInput, view: ObservedEtcd, down: frozenset[str]
 ) -> Iterator[StatusFinding]:
-    roles = members(seen)
+    roles = members(state)
     answers = reports_by_node(view)
     for name, role in roles.items():
         answer = answers.get(name)
         if role == MISSING:
             yield StatusFinding(subject=name, problem=say.etcd_missing(name))
         elif role == LEARNER:
-            problem = say.etcd_learner(name, seen.address_of(name), _behind(view, answer))
+            problem = say.etcd_learner(name, state.address_of(name), _behind(view, answer))
             yield StatusFinding(subject=name, problem=as_warning(problem))
         elif role == UNHEALTHY:
             yield StatusFinding(
                 subject=name,
-                problem=say.etcd_unhealthy(name, seen.address_of(name), _unknown_reason(answer)),
+                problem=say.etcd_unhealthy(name, state.address_of(name), _unknown_reason(answer)),
             )
         elif role == NOT_KNOWN and name not in down:
             why = answer.why if answer is not None and answer.why else "nobody asked it"
@@ -143,27 +150,31 @@ def _unknown_reason(answer: EtcdReport | None) -> str:
 
 
 def _behind(view: ObservedEtcd, answer: EtcdReport | None) -> int | None:
-    leader = [one.status.raft_index for one in view.answers if one.status and one.status.is_leader]
+    leader = [
+        answer.status.raft_index
+        for answer in view.answers
+        if answer.status and answer.status.is_leader
+    ]
     if not leader or answer is None or answer.status is None:
         return None
     return max(leader[0] - answer.status.raft_index, 0)
 
 
-def _other_findings(seen: StatusInput, view: ObservedEtcd) -> Iterator[StatusFinding]:
-    names = {one.id: one.hostname or one.hex for one in view.members}
-    if seen.alarms is None:
+def _other_findings(state: StatusInput, view: ObservedEtcd) -> Iterator[StatusFinding]:
+    names = {member.id: member.hostname or member.hex for member in view.members}
+    if state.alarms is None:
         why = "no member told its alarms"
         fix = "look again with `stockman status`"
         yield unknown_finding("alarms of etcd", why, fix, is_error=False)
-    for alarm in seen.alarms or ():
+    for alarm in state.alarms or ():
         name = names.get(alarm.member, f"{alarm.member:016x}")
         yield StatusFinding(
-            subject=name, problem=say.etcd_alarm(name, seen.address_of(name), alarm.alarm)
+            subject=name, problem=say.etcd_alarm(name, state.address_of(name), alarm.alarm)
         )
     for answer in view.answers:
         status = answer.status
         if status is not None and status.db_size >= QUOTA * _LARGE:
             problem = as_warning(
-                say.etcd_large(answer.node, seen.address_of(answer.node), status.db_size, QUOTA)
+                say.etcd_large(answer.node, state.address_of(answer.node), status.db_size, QUOTA)
             )
             yield StatusFinding(subject=answer.node, problem=problem)

@@ -1,4 +1,4 @@
-"""How well something is."""
+"""Health levels, checks, findings and parts of a status."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from stockman.model.record import record
 
 
 class Health(Enum):
-    """What is known of how well something is, from best to worst but for `OFF`."""
+    """Health levels from best to worst, except `OFF`."""
 
     OK = "ok"
     WARNING = "warning"
-    """It works, and somebody should look at it."""
+    """It works, but somebody should look at it."""
     UNKNOWN = "unknown"
-    """Nobody could tell, which is not the same as good."""
+    """The state could not be determined, which is not the same as good."""
     ERROR = "error"
     OFF = "off"
-    """It is not wanted, so there is nothing to be well."""
+    """It is not configured."""
 
     @property
     def is_good(self) -> bool:
-        """Whether it works, as far as it is wanted."""
+        """Whether it works or is not configured."""
         return self in (Health.OK, Health.WARNING, Health.OFF)
 
 
 _ORDER = (Health.OFF, Health.OK, Health.WARNING, Health.UNKNOWN, Health.ERROR)
 
 
-def worst_health(found: Iterable[Health], none: Health = Health.OK) -> Health:
-    """The worst of several; `none` where there are none."""
-    return max(found, key=_ORDER.index, default=none)
+def worst_health(healths: Iterable[Health], none: Health = Health.OK) -> Health:
+    """Return the worst of several health levels, or `none` if there are none."""
+    return max(healths, key=_ORDER.index, default=none)
 
 
 class StatusCheck(Enum):
-    """Parts of a cluster that are judged, in the order in which one stands on another."""
+    """Parts of a cluster in the order in which they depend on each other."""
 
     PROXMOX = "proxmox"
     VMS = "vms"
@@ -69,18 +69,18 @@ HIDDEN = (
     "the token of stockman lacks VM.Audit on /vms, and Proxmox VE shows it no guest",
     "run `stockman apply --only access` with the token of an administrator",
 )
-"""Why a guest may be there that is not seen, and what to do."""
+"""Why an existing guest may be invisible, and the fix."""
 
 
 @record
 class StatusFinding:
-    """A problem, and what it is about."""
+    """A problem and its subject."""
 
     subject: str
     """Name of the node, host or object."""
     problem: Problem
     unknown: bool = False
-    """Whether it only says that something could not be found out."""
+    """Whether the finding only says that something could not be determined."""
 
     @property
     def health(self) -> Health:
@@ -91,7 +91,7 @@ class StatusFinding:
 
 @record
 class StatusItem:
-    """One thing of a part: a host, an object of Flux, a certificate."""
+    """One item of a part: a host, a Flux object, a certificate."""
 
     name: str
     health: Health
@@ -105,7 +105,7 @@ class StatusPart:
     check: StatusCheck
     health: Health
     seen: str
-    """The figures in a line."""
+    """A one-line summary."""
     items: tuple[StatusItem, ...] = ()
     findings: tuple[StatusFinding, ...] = ()
 
@@ -115,38 +115,40 @@ class StatusPart:
 
     @property
     def is_good(self) -> bool:
-        """Whether it works; what is unknown does, only if it is said that it does not matter."""
-        if any(one.problem.is_error for one in self.findings):
+        """Whether the part works; unknown counts only if its finding is not an error."""
+        if any(finding.problem.is_error for finding in self.findings):
             return False
-        told = any(one.unknown for one in self.findings)
-        return self.health.is_good or (self.health is Health.UNKNOWN and told)
+        has_unknown = any(finding.unknown for finding in self.findings)
+        return self.health.is_good or (self.health is Health.UNKNOWN and has_unknown)
 
 
 def build_part(
     check: StatusCheck,
-    seen: str,
+    summary: str,
     findings: Iterable[StatusFinding] = (),
     items: Iterable[StatusItem] = (),
     least: Health = Health.OK,
 ) -> StatusPart:
-    """A part that is as well as the worst that was found; never better than `least`."""
-    found = tuple(findings)
-    health = worst_health((least, *(one.health for one in found)))
-    return StatusPart(check=check, health=health, seen=seen, items=tuple(items), findings=found)
+    """Return a part with the worst health of its findings and items, and at best `least`."""
+    all_findings = tuple(findings)
+    health = worst_health((least, *(finding.health for finding in all_findings)))
+    return StatusPart(
+        check=check, health=health, seen=summary, items=tuple(items), findings=all_findings
+    )
 
 
-def disabled_part(check: StatusCheck, seen: str) -> StatusPart:
-    """A part that is not wanted."""
-    return StatusPart(check=check, health=Health.OFF, seen=seen)
+def disabled_part(check: StatusCheck, summary: str) -> StatusPart:
+    """Return a part that is not configured."""
+    return StatusPart(check=check, health=Health.OFF, seen=summary)
 
 
 def as_warning(problem: Problem) -> Problem:
-    """The same, as something that works nevertheless."""
+    """Return the problem as a warning."""
     return replace(problem, severity=Severity.WARNING)
 
 
 def unknown_finding(subject: str, why: str, fix: str, *, is_error: bool = True) -> StatusFinding:
-    """Something that could not be found out."""
+    """Return a finding for something that could not be determined."""
     problem = Problem(
         code="status.unknown",
         what=f"nobody could tell about {subject}",

@@ -1,4 +1,4 @@
-"""Flux: whether what it works with is ready, and whether it has what was pushed."""
+"""Status of Flux: whether its objects are ready and it applied the pushed commit."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from stockman.planning.observed.kubernetes import ObservedObject
 
 _SOURCE = ("GitRepository", "flux-system", "flux-system")
 _WITHOUT_STATUS = frozenset({"HelmRepository"})
-"""Kinds of which some say nothing of themselves, for ever."""
+"""Kinds some of whose objects never report a status."""
 _FOLLOWS = "dependency '"
-"""How Flux says that something waits for something else, which is told by itself."""
+"""Start of the message of an object that waits for another one, which is reported itself."""
 
 
-def assess_flux(seen: StatusInput) -> StatusPart:
-    """Everything of Flux, and the repository."""
-    if seen.desired.cluster is None:
+def assess_flux(state: StatusInput) -> StatusPart:
+    """Assess every Flux object and the repository."""
+    if state.desired.cluster is None:
         return disabled_part(StatusCheck.FLUX, "no cluster is configured")
-    kubernetes = seen.kubernetes
+    kubernetes = state.kubernetes
     if kubernetes is None:
         return build_part(
             StatusCheck.FLUX,
             "not known: the API does not answer",
-            [api_silent(seen)],
+            [api_silent(state)],
             (),
             Health.UNKNOWN,
         )
@@ -50,65 +50,72 @@ def assess_flux(seen: StatusInput) -> StatusPart:
         finding = StatusFinding(subject="Flux", problem=say.flux_missing())
         return build_part(StatusCheck.FLUX, "not there", [finding])
     objects = kubernetes.flux
-    ready = sum(_is_ready(one) is True for one in objects)
-    kinds = Counter(one.kind for one in objects if _is_ready(one) is not True)
-    rest = "".join(f", {count} {kind} not" for kind, count in kinds.items())
+    ready = sum(_is_ready(flux_object) is True for flux_object in objects)
+    kinds = Counter(
+        flux_object.kind for flux_object in objects if _is_ready(flux_object) is not True
+    )
+    not_ready = "".join(f", {count} {kind} not" for kind, count in kinds.items())
     findings = [
-        *(finding for one in objects for finding in _object(one)),
-        *_followed_revision(seen),
-        *_repository(seen),
+        *(finding for flux_object in objects for finding in _object(flux_object)),
+        *_followed_revision(state),
+        *_repository(state),
     ]
-    items = [_item(one) for one in objects]
-    text = f"{ready} of {len(objects)} ready{rest}{_revision(seen)}"
+    items = [_item(flux_object) for flux_object in objects]
+    text = f"{ready} of {len(objects)} ready{not_ready}{_revision(state)}"
     return build_part(StatusCheck.FLUX, text, findings, items)
 
 
-def _name(one: ObservedObject) -> str:
-    return f"{one.namespace}/{one.name}" if one.namespace else one.name
+def _name(flux_object: ObservedObject) -> str:
+    return (
+        f"{flux_object.namespace}/{flux_object.name}" if flux_object.namespace else flux_object.name
+    )
 
 
-def _is_ready(one: ObservedObject) -> bool:
-    return one.ready is True or (one.ready is None and one.kind in _WITHOUT_STATUS)
+def _is_ready(flux_object: ObservedObject) -> bool:
+    return flux_object.ready is True or (
+        flux_object.ready is None and flux_object.kind in _WITHOUT_STATUS
+    )
 
 
-def _object(one: ObservedObject) -> Iterator[StatusFinding]:
-    subject = f"{one.kind} {_name(one)}"
-    if one.suspended:
+def _object(flux_object: ObservedObject) -> Iterator[StatusFinding]:
+    subject = f"{flux_object.kind} {_name(flux_object)}"
+    if flux_object.suspended:
         yield StatusFinding(
-            subject=subject, problem=as_warning(say.flux_suspended(one.kind, _name(one)))
+            subject=subject,
+            problem=as_warning(say.flux_suspended(flux_object.kind, _name(flux_object))),
         )
-    if _is_ready(one):
+    if _is_ready(flux_object):
         return
-    problem = say.flux_not_ready(one.kind, _name(one), one.seen)
-    if one.seen.startswith(_FOLLOWS):
+    problem = say.flux_not_ready(flux_object.kind, _name(flux_object), flux_object.seen)
+    if flux_object.seen.startswith(_FOLLOWS):
         problem = as_warning(problem)
     yield StatusFinding(subject=subject, problem=problem)
 
 
-def _item(one: ObservedObject) -> StatusItem:
-    health = Health.OK if _is_ready(one) else Health.ERROR
-    text = "suspended" if one.suspended else one.revision or one.seen
-    return StatusItem(name=f"{one.kind} {_name(one)}", health=health, seen=text)
+def _item(flux_object: ObservedObject) -> StatusItem:
+    health = Health.OK if _is_ready(flux_object) else Health.ERROR
+    text = "suspended" if flux_object.suspended else flux_object.revision or flux_object.seen
+    return StatusItem(name=f"{flux_object.kind} {_name(flux_object)}", health=health, seen=text)
 
 
-def _followed_revision(seen: StatusInput) -> Iterator[StatusFinding]:
-    kubernetes = seen.kubernetes
-    if kubernetes is None or seen.wish is None:
+def _followed_revision(state: StatusInput) -> Iterator[StatusFinding]:
+    kubernetes = state.kubernetes
+    if kubernetes is None or state.wish is None:
         return
-    there = {(one.kind, one.name) for one in kubernetes.flux or ()}
-    for one in kubernetes.working.get(FOLLOWED, ()):
-        told = (one.condition.kind, one.condition.name) in there
-        if not one.holds and not told:
-            problem = say.component_not_ready("Flux", one.condition.says, one.seen)
-            yield StatusFinding(subject=one.condition.name or one.condition.kind, problem=problem)
+    existing = {(row.kind, row.name) for row in kubernetes.flux or ()}
+    for row in kubernetes.working.get(FOLLOWED, ()):
+        exists = (row.condition.kind, row.condition.name) in existing
+        if not row.holds and not exists:
+            problem = say.component_not_ready("Flux", row.condition.says, row.seen)
+            yield StatusFinding(subject=row.condition.name or row.condition.kind, problem=problem)
 
 
-def _source(seen: StatusInput) -> ObservedObject | None:
-    return seen.kubernetes.of_flux(*_SOURCE) if seen.kubernetes is not None else None
+def _source(state: StatusInput) -> ObservedObject | None:
+    return state.kubernetes.of_flux(*_SOURCE) if state.kubernetes is not None else None
 
 
-def _revision(seen: StatusInput) -> str:
-    source = _source(seen)
+def _revision(state: StatusInput) -> str:
+    source = _source(state)
     return f", at {_short(source.revision)}" if source is not None and source.revision else ""
 
 
@@ -117,15 +124,17 @@ def _short(revision: str) -> str:
     return f"{branch}@{commit[:12]}" if commit else revision
 
 
-def _repository(seen: StatusInput) -> Iterator[StatusFinding]:
-    cluster, repository, source = seen.desired.cluster, seen.repository, _source(seen)
+def _repository(state: StatusInput) -> Iterator[StatusFinding]:
+    cluster, repository, source = state.desired.cluster, state.repository, _source(state)
     if cluster is None or repository is None or source is None:
         return
     branch = cluster.repository.branch
     if repository.why or repository.branch != branch:
-        other = f"the branch {repository.branch or 'none'} is checked out, and not {branch}"
+        problem_text = f"the branch {repository.branch or 'none'} is checked out, and not {branch}"
         fix = "look at it with `git fetch` and `git status`"
-        yield unknown_finding("the pushed commit", repository.why or other, fix, is_error=False)
+        yield unknown_finding(
+            "the pushed commit", repository.why or problem_text, fix, is_error=False
+        )
         return
     if repository.local and repository.local != repository.pushed:
         problem = as_warning(say.not_pushed(repository.local, repository.pushed))

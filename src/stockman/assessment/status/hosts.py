@@ -1,4 +1,4 @@
-"""Proxmox VE: hosts, quorum, and room for the machines of the cluster."""
+"""Status of Proxmox VE: hosts, quorum, storage and memory."""
 
 from __future__ import annotations
 
@@ -28,57 +28,59 @@ NEARLY_FULL, FULL = 0.90, 0.97
 MUCH_MEMORY = 0.95
 
 
-def assess_proxmox(seen: StatusInput) -> StatusPart:
-    """All Proxmox clusters of the configuration."""
-    regions = [str(one.region) for one in seen.desired.proxmox]
+def assess_proxmox(state: StatusInput) -> StatusPart:
+    """Assess all Proxmox clusters of the configuration."""
+    regions = [str(cluster.region) for cluster in state.desired.proxmox]
     if not regions:
         return disabled_part(StatusCheck.PROXMOX, "no Proxmox cluster is configured")
     findings: list[StatusFinding] = []
     items: list[StatusItem] = []
-    told = []
+    lines = []
     for region in regions:
-        found = seen.proxmox(region)
-        if found is None:
+        observed = state.proxmox(region)
+        if observed is None:
             fix = "give `proxmox_endpoint` in cluster.yaml, or `endpoint` of that cluster"
             why = "no address of its API is configured"
             findings.append(unknown_finding(f"Proxmox cluster {region}", why, fix))
             continue
-        findings += _findings(seen, found)
-        items += _hosts(seen, found)
-        told.append(_line(found))
-    return build_part(StatusCheck.PROXMOX, "; ".join(told) or "nothing is known", findings, items)
+        findings += _findings(state, observed)
+        items += _hosts(state, observed)
+        lines.append(_line(observed))
+    return build_part(StatusCheck.PROXMOX, "; ".join(lines) or "nothing is known", findings, items)
 
 
 def count_nodes_by_host(desired: Desired) -> Counter[tuple[str, str]]:
-    """How many of our nodes are to be on which host, by region and name."""
+    """Return how many configured nodes each host has, by region and name."""
     return Counter(
         (str(node.vm.region), str(node.vm.host)) for node in desired.nodes if node.vm is not None
     )
 
 
-def _line(found: ObservedProxmox) -> str:
-    version = found.version.value.version if isinstance(found.version, Fact) else "version unknown"
-    if not isinstance(found.state, Fact):
-        return f"{found.name}: hosts unknown, {version}"
-    members = found.state.value.members
-    online = sum(one.online for one in members)
-    quorum = "quorate" if found.state.value.quorate else "no quorum"
-    return f"{found.name}: {online} of {len(members)} hosts online, {quorum}, {version}"
+def _line(observed: ObservedProxmox) -> str:
+    version = (
+        observed.version.value.version if isinstance(observed.version, Fact) else "version unknown"
+    )
+    if not isinstance(observed.state, Fact):
+        return f"{observed.name}: hosts unknown, {version}"
+    members = observed.state.value.members
+    online = sum(member.online for member in members)
+    quorum = "quorate" if observed.state.value.quorate else "no quorum"
+    return f"{observed.name}: {online} of {len(members)} hosts online, {quorum}, {version}"
 
 
-def _findings(seen: StatusInput, found: ObservedProxmox) -> Iterator[StatusFinding]:
-    region = found.name
-    if isinstance(found.state, Unknown):
-        problem = found.state.problem
+def _findings(state: StatusInput, observed: ObservedProxmox) -> Iterator[StatusFinding]:
+    region = observed.name
+    if isinstance(observed.state, Unknown):
+        problem = observed.state.problem
         silent = say.proxmox_silent(region, f"{problem.what}: {problem.why}", problem.fix)
         yield StatusFinding(subject=region, problem=silent, unknown=True)
         return
-    members = found.state.value.members
-    if not found.state.value.quorate:
-        online = sum(one.online for one in members)
+    members = observed.state.value.members
+    if not observed.state.value.quorate:
+        online = sum(row.online for row in members)
         yield StatusFinding(subject=region, problem=say.no_quorum(region, online, len(members)))
-    ours = count_nodes_by_host(seen.desired)
-    known = {str(one.name) for one in members}
+    ours = count_nodes_by_host(state.desired)
+    known = {str(row.name) for row in members}
     for member in members:
         if not member.online:
             count = ours[region, str(member.name)]
@@ -88,13 +90,13 @@ def _findings(seen: StatusInput, found: ObservedProxmox) -> Iterator[StatusFindi
     for host in sorted({host for where, host in ours if where == region} - known):
         missing = say.host_unknown(region, host, ", ".join(sorted(known)))
         yield StatusFinding(subject=host, problem=missing)
-    if isinstance(found.resources, Unknown):
-        problem = found.resources.problem
+    if isinstance(observed.resources, Unknown):
+        problem = observed.resources.problem
         yield unknown_finding(f"what is in Proxmox cluster {region}", problem.why, problem.fix)
         return
-    for one in found.resources.value.hosts:
-        yield from _memory(one)
-    yield from _storages(seen, found)
+    for row in observed.resources.value.hosts:
+        yield from _memory(row)
+    yield from _storages(state, observed)
 
 
 def _memory(host: HostSummary) -> Iterator[StatusFinding]:
@@ -103,25 +105,25 @@ def _memory(host: HostSummary) -> Iterator[StatusFinding]:
         yield StatusFinding(subject=str(host.host), problem=as_warning(problem))
 
 
-def _storages(seen: StatusInput, found: ObservedProxmox) -> Iterator[StatusFinding]:
-    """Storages that our machines are on; a shared one is told once."""
-    told: set[str] = set()
-    for host, name in sorted(_used_storages(seen.desired, found.name)):
-        one = found.storage(host, name)
-        if one is None or name in told or (found.name, host) in seen.offline:
+def _storages(state: StatusInput, observed: ObservedProxmox) -> Iterator[StatusFinding]:
+    """Assess storages used by configured machines; report a shared storage once."""
+    reported: set[str] = set()
+    for host, name in sorted(_used_storages(state.desired, observed.name)):
+        storage = observed.storage(host, name)
+        if storage is None or name in reported or (observed.name, host) in state.offline:
             continue
-        if one.shared:
-            told.add(name)
-        yield from _storage(one, host)
+        if storage.shared:
+            reported.add(name)
+        yield from _storage(storage, host)
 
 
-def _storage(one: StorageSummary, host: str) -> Iterator[StatusFinding]:
-    subject = f"{one.storage} on {host}"
-    if one.status != "available":
-        yield StatusFinding(subject=subject, problem=say.storage_gone(str(one.storage), host))
-    elif one.size and one.used and one.used >= one.size * NEARLY_FULL:
-        problem = say.storage_full(str(one.storage), host, one.used, one.size)
-        is_full = one.used >= one.size * FULL
+def _storage(storage: StorageSummary, host: str) -> Iterator[StatusFinding]:
+    subject = f"{storage.storage} on {host}"
+    if storage.status != "available":
+        yield StatusFinding(subject=subject, problem=say.storage_gone(str(storage.storage), host))
+    elif storage.size and storage.used and storage.used >= storage.size * NEARLY_FULL:
+        problem = say.storage_full(str(storage.storage), host, storage.used, storage.size)
+        is_full = storage.used >= storage.size * FULL
         yield StatusFinding(subject=subject, problem=problem if is_full else as_warning(problem))
 
 
@@ -131,19 +133,19 @@ def _used_storages(desired: Desired, region: str) -> set[tuple[str, str]]:
         vm = node.vm
         if vm is None or str(vm.region) != region:
             continue
-        disks = [one.datastore or vm.datastore for one in vm.data_disks]
+        disks = [disk.datastore or vm.datastore for disk in vm.data_disks]
         used.update((str(vm.host), str(name)) for name in (vm.datastore, *disks))
     return used
 
 
-def _hosts(seen: StatusInput, found: ObservedProxmox) -> Iterator[StatusItem]:
-    if not isinstance(found.state, Fact):
+def _hosts(state: StatusInput, observed: ObservedProxmox) -> Iterator[StatusItem]:
+    if not isinstance(observed.state, Fact):
         return
-    ours = count_nodes_by_host(seen.desired)
-    for member in found.state.value.members:
-        nodes = ours[found.name, str(member.name)]
+    ours = count_nodes_by_host(state.desired)
+    for member in observed.state.value.members:
+        nodes = ours[observed.name, str(member.name)]
         yield StatusItem(
-            name=f"{found.name}/{member.name}",
+            name=f"{observed.name}/{member.name}",
             health=Health.OK if member.online else Health.ERROR,
             seen=f"{'online' if member.online else 'offline'}, {nodes} of our nodes",
         )

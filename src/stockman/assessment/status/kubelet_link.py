@@ -1,4 +1,4 @@
-"""Where nodes say that they are, and who told them: cloud controllers."""
+"""Third link of a node: its Kubernetes node, and the cloud controllers that label it."""
 
 from __future__ import annotations
 
@@ -23,51 +23,53 @@ _MANY = 3
 _LONG = 600
 
 
-def assess_topology(node: Node, found: ObservedNode, seen: StatusInput) -> Iterator[StatusFinding]:
-    """Whether a node waits for a cloud controller, or was told something wrong by one."""
-    name = found.name
-    if found.is_uninitialized:
-        yield StatusFinding(subject=name, problem=_uninitialized_finding(found, seen))
+def assess_topology(
+    node: Node, observed: ObservedNode, state: StatusInput
+) -> Iterator[StatusFinding]:
+    """Report a node that waits for a cloud controller or has wrong topology labels."""
+    name = observed.name
+    if observed.is_uninitialized:
+        yield StatusFinding(subject=name, problem=_uninitialized_finding(observed, state))
         return
     if node.vm is None:
         return
-    if found.provider_id and found.provider_id != provider_id(node.vm):
+    if observed.provider_id and observed.provider_id != provider_id(node.vm):
         wrong = say.wrong_provider_id(
-            name, seen.address_of(name), found.provider_id, provider_id(node.vm)
+            name, state.address_of(name), observed.provider_id, provider_id(node.vm)
         )
         yield StatusFinding(subject=name, problem=wrong)
     region, hosts = str(node.vm.region), {str(node.vm.host)}
-    proxmox = seen.proxmox(region)
+    proxmox = state.proxmox(region)
     guest = proxmox.guest(node.vm.vmid) if proxmox is not None else None
     if guest is not None:
         hosts.add(str(guest.host))
-    if _is_wrong(found.region, {region}, seen):
-        wrong = say.wrong_topology(name, "region", found.region, region)
+    if _is_wrong(observed.region, {region}, state):
+        wrong = say.wrong_topology(name, "region", observed.region, region)
         yield StatusFinding(subject=name, problem=wrong)
-    if _is_wrong(found.zone, hosts, seen):
+    if _is_wrong(observed.zone, hosts, state):
         where = str(guest.host) if guest is not None else str(node.vm.host)
         yield StatusFinding(
-            subject=name, problem=say.wrong_topology(name, "zone", found.zone, where)
+            subject=name, problem=say.wrong_topology(name, "zone", observed.zone, where)
         )
 
 
-def _is_wrong(label: str, wanted: set[str], seen: StatusInput) -> bool:
-    """A label that is missing is wrong only where somebody should have set it."""
-    return label not in wanted if label else _has_controller(seen)
+def _is_wrong(label: str, desired: set[str], state: StatusInput) -> bool:
+    """A missing label is wrong only if a cloud controller should have set it."""
+    return label not in desired if label else _has_controller(state)
 
 
-def _has_controller(seen: StatusInput) -> bool:
-    return any(seen.components.get(one) for one in _COMPONENTS.values())
+def _has_controller(state: StatusInput) -> bool:
+    return any(state.components.get(component) for component in _COMPONENTS.values())
 
 
-def _uninitialized_finding(found: ObservedNode, seen: StatusInput) -> Problem:
-    running = [one for one in (PROXMOX, TALOS) if one in _controllers(seen)]
+def _uninitialized_finding(observed: ObservedNode, state: StatusInput) -> Problem:
+    running = [controller for controller in (PROXMOX, TALOS) if controller in _controllers(state)]
     if not running:
-        return say.nobody_initializes(found.name)
+        return say.nobody_initializes(observed.name)
     how_long = ""
-    if found.created is not None:
-        how_long = f" since {_duration(seen.at - found.created)}"
-    return say.uninitialized(found.name, how_long, running[0])
+    if observed.created is not None:
+        how_long = f" since {_duration(state.at - observed.created)}"
+    return say.uninitialized(observed.name, how_long, running[0])
 
 
 def _duration(length: timedelta) -> str:
@@ -75,31 +77,37 @@ def _duration(length: timedelta) -> str:
     return f"{seconds} s" if seconds < _LONG else f"{seconds // 60} minutes"
 
 
-def _controllers(seen: StatusInput) -> set[str]:
-    return {name for _, name in seen.workloads} & set(_COMPONENTS)
+def _controllers(state: StatusInput) -> set[str]:
+    return {name for _, name in state.workloads} & set(_COMPONENTS)
 
 
-def assess_controllers(seen: StatusInput) -> Iterator[StatusFinding]:
-    """Whether two cloud controllers work on the same nodes."""
-    for why in _fight(seen):
+def assess_controllers(state: StatusInput) -> Iterator[StatusFinding]:
+    """Report two cloud controllers that manage the same nodes."""
+    for why in _fight(state):
         yield StatusFinding(subject="cloud controllers", problem=say.two_controllers(why))
         return
 
 
-def _fight(seen: StatusInput) -> Iterator[str]:
+def _fight(state: StatusInput) -> Iterator[str]:
     schemes: dict[str, str] = {}
-    for node in seen.nodes.values():
+    for node in state.nodes.values():
         if node.provider_id:
             schemes.setdefault(node.provider_id.partition("://")[0], node.name)
     if len(schemes) > 1:
-        told = ", ".join(f"{scheme}:// on {name}" for scheme, name in sorted(schemes.items()))
-        yield f"nodes have identities of different kinds: {told}"
-    both = [one.name for one in seen.nodes.values() if {TALOS, PROXMOX} <= set(one.managers)]
+        description = ", ".join(
+            f"{scheme}:// on {name}" for scheme, name in sorted(schemes.items())
+        )
+        yield f"nodes have identities of different kinds: {description}"
+    both = [node.name for node in state.nodes.values() if {TALOS, PROXMOX} <= set(node.managers)]
     if both:
         more = f" and {len(both) - _MANY} more" if len(both) > _MANY else ""
         yield f"{TALOS} and {PROXMOX} both wrote to {', '.join(both[:_MANY])}{more}"
-    running = _controllers(seen)
-    unwanted = [one for one in sorted(running) if seen.components.get(_COMPONENTS[one]) is False]
+    running = _controllers(state)
+    unwanted = [
+        controller
+        for controller in sorted(running)
+        if state.components.get(_COMPONENTS[controller]) is False
+    ]
     if len(running) > 1 and unwanted:
         yield f"both run, and {_COMPONENTS[unwanted[0]]} is off in cluster.yaml"
 
@@ -107,60 +115,62 @@ def _fight(seen: StatusInput) -> Iterator[str]:
 KubeletResult = tuple[KubeletLink, tuple[StatusFinding, ...]]
 
 
-def assess_kubelet(node: Node, seen: StatusInput) -> KubeletResult:
-    """The Node of a node, and what is wrong with it."""
+def assess_kubelet(node: Node, state: StatusInput) -> KubeletResult:
+    """Return the Kubernetes node of a node and its problems."""
     name = str(node.name)
-    kubernetes = seen.kubernetes
+    kubernetes = state.kubernetes
     if kubernetes is None or kubernetes.nodes is None:
         return KubeletLink(health=Health.UNKNOWN, seen="not known"), ()
-    found = seen.nodes.get(name)
-    if found is None:
-        finding = StatusFinding(subject=name, problem=say.node_missing(name, seen.address_of(name)))
+    observed = state.nodes.get(name)
+    if observed is None:
+        finding = StatusFinding(
+            subject=name, problem=say.node_missing(name, state.address_of(name))
+        )
         return KubeletLink(health=Health.ERROR, seen="missing", ready=False), (finding,)
     findings = (
-        *node_condition(found, seen),
-        *_version(found, seen),
-        *assess_topology(node, found, seen),
+        *node_condition(observed, state),
+        *_version(observed, state),
+        *assess_topology(node, observed, state),
     )
-    return kubelet_link(found, findings), findings
+    return kubelet_link(observed, findings), findings
 
 
-def kubelet_link(found: ObservedNode, findings: tuple[StatusFinding, ...]) -> KubeletLink:
-    """A Node as it was seen."""
-    words = ["ready" if found.is_ready else "not ready"]
-    if found.unschedulable:
-        words.append("cordoned")
-    if found.is_uninitialized:
-        words.append("uninitialized")
+def kubelet_link(observed: ObservedNode, findings: tuple[StatusFinding, ...]) -> KubeletLink:
+    """Return the link for an observed Kubernetes node."""
+    parts_of_text = ["ready" if observed.is_ready else "not ready"]
+    if observed.unschedulable:
+        parts_of_text.append("cordoned")
+    if observed.is_uninitialized:
+        parts_of_text.append("uninitialized")
     return KubeletLink(
-        health=worst_health(one.health for one in findings),
-        seen=", ".join(words),
-        version=found.kubelet,
-        ready=found.is_ready,
-        region=found.region,
-        zone=found.zone,
-        provider_id=found.provider_id,
-        created=found.created,
+        health=worst_health(finding.health for finding in findings),
+        seen=", ".join(parts_of_text),
+        version=observed.kubelet,
+        ready=observed.is_ready,
+        region=observed.region,
+        zone=observed.zone,
+        provider_id=observed.provider_id,
+        created=observed.created,
     )
 
 
-def node_condition(found: ObservedNode, seen: StatusInput) -> Iterator[StatusFinding]:
-    """What is wrong with a Node itself."""
-    name = found.name
-    if not found.is_ready:
-        yield StatusFinding(subject=name, problem=say.node_not_ready(name, found.why))
-    held = seen.runs.cordoned if seen.runs is not None else frozenset()
-    if found.unschedulable and name not in held:
+def node_condition(observed: ObservedNode, state: StatusInput) -> Iterator[StatusFinding]:
+    """Report problems of the Kubernetes node itself."""
+    name = observed.name
+    if not observed.is_ready:
+        yield StatusFinding(subject=name, problem=say.node_not_ready(name, observed.why))
+    held = state.runs.cordoned if state.runs is not None else frozenset()
+    if observed.unschedulable and name not in held:
         yield StatusFinding(subject=name, problem=as_warning(say.node_cordoned(name)))
-    for one in found.pressures:
-        yield StatusFinding(subject=name, problem=say.node_pressure(name, one))
+    for pressure in observed.pressures:
+        yield StatusFinding(subject=name, problem=say.node_pressure(name, pressure))
 
 
-def _version(found: ObservedNode, seen: StatusInput) -> Iterator[StatusFinding]:
-    cluster = seen.desired.cluster
-    if cluster is None or not found.kubelet:
+def _version(observed: ObservedNode, state: StatusInput) -> Iterator[StatusFinding]:
+    cluster = state.desired.cluster
+    if cluster is None or not observed.kubelet:
         return
-    wanted = cluster.kubernetes.version
-    if Version.parse(found.kubelet) != wanted:
-        problem = wrong_version(found.name, "kubelet", found.kubelet, wanted.tagged)
-        yield StatusFinding(subject=found.name, problem=as_warning(problem))
+    desired = cluster.kubernetes.version
+    if Version.parse(observed.kubelet) != desired:
+        problem = wrong_version(observed.name, "kubelet", observed.kubelet, desired.tagged)
+        yield StatusFinding(subject=observed.name, problem=as_warning(problem))

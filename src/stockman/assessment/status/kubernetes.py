@@ -1,4 +1,4 @@
-"""Kubernetes: its API, its nodes, and who says where they are."""
+"""Status of the Kubernetes API, nodes and components."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from stockman.planning.kubernetes.desired import FOLLOWED
 from stockman.planning.observed.kubernetes import ObservedKubernetes
 
 
-def assess_kubernetes(seen: StatusInput, found: tuple[NodeChain, ...]) -> StatusPart:
-    """The API and all nodes."""
-    cluster = seen.desired.cluster
+def assess_kubernetes(state: StatusInput, chains: tuple[NodeChain, ...]) -> StatusPart:
+    """Assess the API and all nodes."""
+    cluster = state.desired.cluster
     if cluster is None:
         return disabled_part(StatusCheck.KUBERNETES, "no cluster is configured")
-    kubernetes = seen.kubernetes
+    kubernetes = state.kubernetes
     if kubernetes is None:
-        return build_part(StatusCheck.KUBERNETES, "the API does not answer", [api_silent(seen)])
+        return build_part(StatusCheck.KUBERNETES, "the API does not answer", [api_silent(state)])
     if kubernetes.nodes is None:
         why = kubernetes.unknown.get("nodes", "not told")
         finding = unknown_finding(
@@ -40,25 +40,25 @@ def assess_kubernetes(seen: StatusInput, found: tuple[NodeChain, ...]) -> Status
         return build_part(
             StatusCheck.KUBERNETES, f"{kubernetes.version}, nodes not known", [finding]
         )
-    ready = sum(one.node.kubelet.ready is True for one in found)
-    versions = Counter(one.node.kubelet.version for one in found if one.node.kubelet.version)
-    told = ", ".join(name for name, _ in versions.most_common())
-    others = [one for one in kubernetes.nodes if one.name not in _desired_nodes(seen)]
-    more = f", {len(others)} nodes of others" if others else ""
-    text = f"{ready} of {len(found)} nodes ready, API {kubernetes.version}"
-    text += f", kubelets {told}{more}" if told else more
-    least = Health.OK if ready == len(found) and found else Health.ERROR
+    ready = sum(chain.node.kubelet.ready is True for chain in chains)
+    versions = Counter(chain.node.kubelet.version for chain in chains if chain.node.kubelet.version)
+    version_text = ", ".join(name for name, _ in versions.most_common())
+    foreign = [node for node in kubernetes.nodes if node.name not in _desired_nodes(state)]
+    more = f", {len(foreign)} nodes of others" if foreign else ""
+    text = f"{ready} of {len(chains)} nodes ready, API {kubernetes.version}"
+    text += f", kubelets {version_text}{more}" if version_text else more
+    least = Health.OK if ready == len(chains) and chains else Health.ERROR
     findings = [
-        *findings_of(found, StatusCheck.KUBERNETES),
-        *_foreign_nodes(seen),
-        *assess_controllers(seen),
+        *findings_of(chains, StatusCheck.KUBERNETES),
+        *_foreign_nodes(state),
+        *assess_controllers(state),
     ]
     return build_part(StatusCheck.KUBERNETES, text, findings, least=least)
 
 
-def api_silent(seen: StatusInput) -> StatusFinding:
-    """That the API does not answer, or was not asked."""
-    observed, cluster = seen.observed.kubernetes, seen.desired.cluster
+def api_silent(state: StatusInput) -> StatusFinding:
+    """Return a finding for an API that does not answer or was not queried."""
+    observed, cluster = state.observed.kubernetes, state.desired.cluster
     if observed is None or cluster is None:
         fix = "look again with `stockman status`"
         return unknown_finding("Kubernetes", "nobody asked its API", fix)
@@ -67,56 +67,58 @@ def api_silent(seen: StatusInput) -> StatusFinding:
     return StatusFinding(subject="Kubernetes API", problem=problem)
 
 
-def _desired_nodes(seen: StatusInput) -> frozenset[str]:
-    return frozenset(str(node.name) for node in seen.desired.nodes)
+def _desired_nodes(state: StatusInput) -> frozenset[str]:
+    return frozenset(str(node.name) for node in state.desired.nodes)
 
 
-def _foreign_nodes(seen: StatusInput) -> Iterator[StatusFinding]:
-    """Nodes that others made, such as Karpenter: told, and no reason to call the cluster ill."""
-    wanted = _desired_nodes(seen)
-    for name, node in seen.nodes.items():
-        if name not in wanted:
-            for one in node_condition(node, seen):
-                yield StatusFinding(subject=one.subject, problem=as_warning(one.problem))
+def _foreign_nodes(state: StatusInput) -> Iterator[StatusFinding]:
+    """Report nodes created by others, such as Karpenter; the cluster stays healthy."""
+    desired = _desired_nodes(state)
+    for name, node in state.nodes.items():
+        if name not in desired:
+            for finding in node_condition(node, state):
+                yield StatusFinding(subject=finding.subject, problem=as_warning(finding.problem))
 
 
-def assess_components(seen: StatusInput) -> StatusPart:
-    """Every component that is on, by the conditions of the catalog."""
-    if seen.desired.cluster is None or seen.wish is None:
+def assess_components(state: StatusInput) -> StatusPart:
+    """Assess every enabled component by its readiness conditions in the catalog."""
+    if state.desired.cluster is None or state.wish is None:
         return disabled_part(StatusCheck.COMPONENTS, "no cluster is configured")
-    names = [one for one in seen.wish.conditions if one != FOLLOWED]
-    kubernetes = seen.kubernetes
+    names = [condition for condition in state.wish.conditions if condition != FOLLOWED]
+    kubernetes = state.kubernetes
     if kubernetes is None:
         text = "not known: the API does not answer"
-        items = [StatusItem(name=one, health=Health.UNKNOWN, seen="not known") for one in names]
-        return build_part(StatusCheck.COMPONENTS, text, [api_silent(seen)], items, Health.UNKNOWN)
-    items = [_component_item(kubernetes, one) for one in names]
-    good = sum(one.health is Health.OK for one in items)
+        items = [StatusItem(name=name, health=Health.UNKNOWN, seen="not known") for name in names]
+        return build_part(StatusCheck.COMPONENTS, text, [api_silent(state)], items, Health.UNKNOWN)
+    items = [_component_item(kubernetes, name) for name in names]
+    good = sum(item.health is Health.OK for item in items)
     findings = [finding for name in names for finding in _component_findings(kubernetes, name)]
     return build_part(StatusCheck.COMPONENTS, f"{good} of {len(names)} work", findings, items)
 
 
 def _component_item(kubernetes: ObservedKubernetes, name: str) -> StatusItem:
-    found = kubernetes.working.get(name)
-    if found is None:
+    conditions = kubernetes.working.get(name)
+    if conditions is None:
         return StatusItem(name=name, health=Health.UNKNOWN, seen="not known")
-    missing = [one for one in found if not one.holds]
-    told = "; ".join(f"{one.condition.says} ({one.seen})" for one in missing)
+    missing = [condition for condition in conditions if not condition.holds]
+    description = "; ".join(
+        f"{condition.condition.says} ({condition.seen})" for condition in missing
+    )
     return StatusItem(
         name=name,
         health=Health.ERROR if missing else Health.OK,
-        seen=f"not yet: {told}" if missing else "works",
+        seen=f"not yet: {description}" if missing else "works",
     )
 
 
 def _component_findings(kubernetes: ObservedKubernetes, name: str) -> Iterator[StatusFinding]:
-    found = kubernetes.working.get(name)
-    if found is None:
+    conditions = kubernetes.working.get(name)
+    if conditions is None:
         why = "what it consists of could not be read"
         yield unknown_finding(f"component {name}", why, "look again with `stockman status`")
         return
-    for one in found:
-        if not one.holds:
-            problem = say.component_not_ready(name, one.condition.says, one.seen)
+    for condition in conditions:
+        if not condition.holds:
+            problem = say.component_not_ready(name, condition.condition.says, condition.seen)
             yield StatusFinding(subject=name, problem=problem)
             return

@@ -1,4 +1,4 @@
-"""Problems of machines and their etcd, each with what to do next."""
+"""Problems of machines and their etcd, each with a fix."""
 
 from __future__ import annotations
 
@@ -48,22 +48,22 @@ def foreign_machine(node: str, address: str, why: str) -> Problem:
     )
 
 
-def wrong_uuid(node: str, address: str, found: str, wanted: str) -> Problem:
+def wrong_uuid(node: str, address: str, observed: str, desired: str) -> Problem:
     return Problem(
         code="status.machine-identity",
         what=f"what answers at the address of {node} is another machine",
         where=f"{node} ({address})",
-        why=f"its UUID is {found}, and that of the VM is {wanted}",
+        why=f"its UUID is {observed}, and that of the VM is {desired}",
         fix="look which VM has that address, correct one of them, then `stockman plan`",
     )
 
 
-def wrong_card(node: str, address: str, found: str, wanted: str) -> Problem:
+def wrong_card(node: str, address: str, observed: str, desired: str) -> Problem:
     return Problem(
         code="status.machine-card",
         what=f"the machine of {node} lacks the network card of its node",
         where=f"{node} ({address})",
-        why=f"its cards are {found}, and nodes.yaml says {wanted}",
+        why=f"its cards are {observed}, and nodes.yaml says {desired}",
         fix="see who changed it with `stockman drift --layer vms --explain`, then"
         f" `stockman apply --node {node}`, or write the card into nodes.yaml",
     )
@@ -93,12 +93,12 @@ def clock_skew(node: str, skew: float, limit: float, server: str) -> Problem:
     )
 
 
-def wrong_version(node: str, what: str, runs: str, wanted: str) -> Problem:
+def wrong_version(node: str, product: str, runs: str, desired: str) -> Problem:
     return Problem(
         code="status.version",
-        what=f"{node} runs another {what} than configured",
+        what=f"{node} runs another {product} than configured",
         where=node,
-        why=f"it runs {runs}, and {wanted} is configured",
+        why=f"it runs {runs}, and {desired} is configured",
         fix="upgrade it with tuppr or `talosctl upgrade`, or write what runs into cluster.yaml",
     )
 

@@ -1,4 +1,4 @@
-"""The status of a cluster for Prometheus."""
+"""Status of a cluster as Prometheus metrics."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from stockman.assessment.status.status import Status
 from stockman.planning.fact import Fact
 
 
-def status_metrics(status: Status, seen: StatusInput) -> tuple[Metric, ...]:
-    """All metrics; what is not known has no value."""
+def status_metrics(status: Status, state: StatusInput) -> tuple[Metric, ...]:
+    """Return all metrics; unknown ones have no samples."""
     cluster = {"cluster": status.cluster}
     return (
         gauge(
@@ -31,10 +31,10 @@ def status_metrics(status: Status, seen: StatusInput) -> tuple[Metric, ...]:
             "How each part is: 1 for one of the states.",
             *(
                 Sample(
-                    value=float(part.health is health),
-                    labels={**cluster, "check": part.check.value, "state": health.value},
+                    value=float(status_part.health is health),
+                    labels={**cluster, "check": status_part.check.value, "state": health.value},
                 )
-                for part in status.parts
+                for status_part in status.parts
                 for health in Health
             ),
         ),
@@ -50,18 +50,18 @@ def status_metrics(status: Status, seen: StatusInput) -> tuple[Metric, ...]:
                 for node in status.nodes
             ),
         ),
-        *_certificates(status, seen),
-        *_backups(status, seen),
-        *_etcd(status, seen),
-        *_hosts(status, seen),
+        *_certificates(status, state),
+        *_backups(status, state),
+        *_etcd(status, state),
+        *_hosts(status, state),
     )
 
 
 def _problems(status: Status) -> Metric:
-    found = Counter(
-        (part.check.value, one.problem.code, one.problem.severity.value)
-        for part in status.parts
-        for one in part.findings
+    problems = Counter(
+        (status_part.check.value, finding.problem.code, finding.problem.severity.value)
+        for status_part in status.parts
+        for finding in status_part.findings
     )
     return gauge(
         "stockman_problems",
@@ -76,17 +76,17 @@ def _problems(status: Status) -> Metric:
                     "severity": severity,
                 },
             )
-            for (check, code, severity), count in sorted(found.items())
+            for (check, code, severity), count in sorted(problems.items())
         ),
     )
 
 
-def _certificates(status: Status, seen: StatusInput) -> Iterator[Metric]:
-    if seen.certificates is None:
+def _certificates(status: Status, state: StatusInput) -> Iterator[Metric]:
+    if state.certificates is None:
         return
     ends = {
-        (one.file, one.name, one.kind): one.ends.timestamp()
-        for one in seen.certificates.certificates
+        (certificate.file, certificate.name, certificate.kind): certificate.ends.timestamp()
+        for certificate in state.certificates.certificates
     }
     yield gauge(
         "stockman_certificate_end_timestamp_seconds",
@@ -101,7 +101,7 @@ def _certificates(status: Status, seen: StatusInput) -> Iterator[Metric]:
     )
 
 
-def _backups(status: Status, seen: StatusInput) -> Iterator[Metric]:
+def _backups(status: Status, state: StatusInput) -> Iterator[Metric]:
     if status.part(StatusCheck.BACKUPS) is None:
         return
     yield gauge(
@@ -109,19 +109,19 @@ def _backups(status: Status, seen: StatusInput) -> Iterator[Metric]:
         "When the newest snapshot of etcd was stored.",
         *(
             Sample(
-                value=one.newest.timestamp(),
-                labels={"cluster": status.cluster, "target": one.target},
+                value=backup.newest.timestamp(),
+                labels={"cluster": status.cluster, "target": backup.target},
             )
-            for one in seen.backups or ()
-            if one.newest is not None
+            for backup in state.backups or ()
+            if backup.newest is not None
         ),
     )
 
 
-def _etcd(status: Status, seen: StatusInput) -> Iterator[Metric]:
-    if status.part(StatusCheck.ETCD) is None or seen.talos is None or not seen.talos.etcd.members:
+def _etcd(status: Status, state: StatusInput) -> Iterator[Metric]:
+    if status.part(StatusCheck.ETCD) is None or state.talos is None or not state.talos.etcd.members:
         return
-    view, cluster = seen.talos.etcd, {"cluster": status.cluster}
+    view, cluster = state.talos.etcd, {"cluster": status.cluster}
     yield gauge(
         "stockman_etcd_voters",
         "Members of etcd that vote.",
@@ -134,7 +134,7 @@ def _etcd(status: Status, seen: StatusInput) -> Iterator[Metric]:
     )
 
 
-def _hosts(status: Status, seen: StatusInput) -> Iterator[Metric]:
+def _hosts(status: Status, state: StatusInput) -> Iterator[Metric]:
     if status.part(StatusCheck.PROXMOX) is None:
         return
     yield gauge(
@@ -145,8 +145,8 @@ def _hosts(status: Status, seen: StatusInput) -> Iterator[Metric]:
                 value=float(member.online),
                 labels={"cluster": status.cluster, "region": region, "host": str(member.name)},
             )
-            for region, one in seen.observed.proxmox.items()
-            if isinstance(one.state, Fact)
-            for member in one.state.value.members
+            for region, observed in state.observed.proxmox.items()
+            if isinstance(observed.state, Fact)
+            for member in observed.state.value.members
         ),
     )

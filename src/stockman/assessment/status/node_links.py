@@ -1,4 +1,4 @@
-"""A node from its VM over its machine to its kubelet."""
+"""Records of a node: VM, machine and kubelet."""
 
 from __future__ import annotations
 
@@ -15,68 +15,68 @@ class VmLink:
 
     health: Health
     seen: str
-    """`running on pve1`."""
+    """For example `running on pve1`."""
     region: str = ""
     host: str = ""
-    """Where it is. Empty: not known."""
+    """The host that runs it. Empty: unknown."""
     wanted_host: str = ""
     vmid: int = 0
     uuid: UUID | None = None
-    """None: not known."""
+    """None: unknown."""
     macs: tuple[str, ...] = ()
-    """Of its cards, in their order."""
+    """MAC addresses of its network cards in their order."""
     runs: bool | None = None
-    """None: not known."""
+    """None: unknown."""
 
 
 @record
 class MachineLink:
-    """The Talos of a node."""
+    """The Talos machine of a node."""
 
     health: Health
     seen: str
-    """`running`, `no answer`."""
+    """For example `running` or `no answer`."""
     version: str = ""
-    """`v1.13.9`. Empty: not known."""
+    """For example `v1.13.9`. Empty: unknown."""
     uuid: UUID | None = None
-    """None: not known."""
+    """None: unknown."""
     macs: tuple[str, ...] = ()
-    """Of the cards that it has. Empty: not known."""
+    """MAC addresses of its network cards. Empty: unknown."""
     same: bool | None = None
-    """Whether it is the machine of that VM. None: not known."""
+    """Whether it is the machine of that VM. None: unknown."""
     skew: float | None = None
-    """Seconds that its clock is ahead. None: not known."""
+    """Seconds that its clock is ahead. None: unknown."""
     answers: bool = False
-    """Whether it is a configured machine of this cluster that talks to us."""
+    """Whether a configured machine of this cluster answers."""
 
 
 @record
 class KubeletLink:
-    """The Node of Kubernetes."""
+    """The Kubernetes node of a node."""
 
     health: Health
     seen: str
-    """`ready`, `not ready`."""
+    """`ready` or `not ready`."""
     version: str = ""
-    """`v1.36.3`. Empty: not known."""
+    """For example `v1.36.3`. Empty: unknown."""
     ready: bool | None = None
-    """None: not known."""
+    """None: unknown."""
     region: str = ""
     zone: str = ""
     provider_id: str = ""
     created: datetime | None = None
-    """None: not known."""
+    """None: unknown."""
 
 
 @record
 class NodeStatus:
-    """One node."""
+    """Status of one node."""
 
     name: str
     role: str
     address: str
     vm: VmLink | None
-    """None: the machine is not made by stockman."""
+    """None: stockman does not manage the machine's VM."""
     machine: MachineLink
     kubelet: KubeletLink
     etcd: str = ""

@@ -1,4 +1,4 @@
-"""Nodes, link by link. Of a chain that is broken only the first break is told: the rest follows."""
+"""Status of nodes, link by link; only the first broken link of a node is reported."""
 
 from __future__ import annotations
 
@@ -34,49 +34,49 @@ from stockman.planning.fact import Fact
 
 @record
 class NodeChain:
-    """A node, and what is wrong with it by the part that it belongs to."""
+    """A node and its findings by the part that they belong to."""
 
     node: NodeStatus
     findings: tuple[tuple[StatusCheck, StatusFinding], ...] = ()
 
     @property
     def is_down(self) -> bool:
-        """Whether its VM does not run, or its machine does not answer."""
+        """Whether its VM does not run or its machine does not answer."""
         vm = self.node.vm
         return (vm is not None and vm.runs is False) or not self.node.machine.answers
 
 
-def assess_chains(seen: StatusInput) -> tuple[NodeChain, ...]:
-    """Every node that is wanted, in the order of the files."""
-    roles = members(seen)
+def assess_chains(state: StatusInput) -> tuple[NodeChain, ...]:
+    """Assess every desired node, in the order of the files."""
+    roles = members(state)
     return tuple(
-        _assess_chain(node, seen, roles.get(str(node.name), "")) for node in seen.desired.nodes
+        _assess_chain(node, state, roles.get(str(node.name), "")) for node in state.desired.nodes
     )
 
 
-def findings_of(found: tuple[NodeChain, ...], check: StatusCheck) -> Iterator[StatusFinding]:
-    """What belongs to one part."""
-    for chain in found:
-        for one, finding in chain.findings:
-            if one is check:
+def findings_of(chains: tuple[NodeChain, ...], check: StatusCheck) -> Iterator[StatusFinding]:
+    """Return the findings of one part."""
+    for chain in chains:
+        for part_check, finding in chain.findings:
+            if part_check is check:
                 yield finding
 
 
-def _assess_chain(node: Node, seen: StatusInput, role: str) -> NodeChain:
-    told: list[tuple[StatusCheck, StatusFinding]] = []
+def _assess_chain(node: Node, state: StatusInput, role: str) -> NodeChain:
+    chain_findings: list[tuple[StatusCheck, StatusFinding]] = []
     vm = None
     broken = False
     if node.vm is not None:
-        vm, findings = assess_vm(node, node.vm, seen)
-        told += ((StatusCheck.VMS, one) for one in findings)
+        vm, findings = assess_vm(node, node.vm, state)
+        chain_findings += ((StatusCheck.VMS, finding) for finding in findings)
         broken = vm.runs is False
-    machine, findings = assess_machine(node, seen)
+    machine, findings = assess_machine(node, state)
     if not broken:
-        told += ((StatusCheck.TALOS, one) for one in findings)
-    broken = broken or (seen.talos is not None and not machine.answers)
-    kubelet, findings = assess_kubelet(node, seen)
+        chain_findings += ((StatusCheck.TALOS, finding) for finding in findings)
+    broken = broken or (state.talos is not None and not machine.answers)
+    kubelet, findings = assess_kubelet(node, state)
     if not broken:
-        told += ((StatusCheck.KUBERNETES, one) for one in findings)
+        chain_findings += ((StatusCheck.KUBERNETES, finding) for finding in findings)
     status = NodeStatus(
         name=str(node.name),
         role=node.role.value,
@@ -86,7 +86,7 @@ def _assess_chain(node: Node, seen: StatusInput, role: str) -> NodeChain:
         kubelet=kubelet,
         etcd=role,
     )
-    return NodeChain(node=status, findings=tuple(told))
+    return NodeChain(node=status, findings=tuple(chain_findings))
 
 
 _RUNNING = "running"
@@ -94,115 +94,118 @@ _RUNNING = "running"
 
 @record
 class GuestStatus:
-    """A guest, and what is wrong with it."""
+    """A guest and its findings."""
 
     item: StatusItem
     findings: tuple[StatusFinding, ...] = ()
 
 
-def assess_guests(seen: StatusInput) -> tuple[GuestStatus, ...]:
-    """Every guest of the configuration, those that are only watched too."""
-    return tuple(_assess_guest(one, seen) for one in seen.desired.guests)
+def assess_guests(state: StatusInput) -> tuple[GuestStatus, ...]:
+    """Assess every guest of the configuration, including observed ones."""
+    return tuple(_assess_guest(guest, state) for guest in state.desired.guests)
 
 
-def _assess_guest(guest: Guest, seen: StatusInput) -> GuestStatus:
-    region = _region(guest, seen)
-    cluster = seen.proxmox(region)
+def _assess_guest(guest: Guest, state: StatusInput) -> GuestStatus:
+    region = _region(guest, state)
+    cluster = state.proxmox(region)
     if cluster is None or not isinstance(cluster.resources, Fact):
         fix = "bring the way to Proxmox VE in order first: `stockman doctor`"
         finding = unknown_finding(f"guest {guest.name}", "Proxmox VE does not tell", fix)
         return _unknown_guest(guest, "not known", finding)
-    found = cluster.guest(Vmid(guest.vmid))
-    if found is None and not cluster.shows_guests:
+    observed = cluster.guest(Vmid(guest.vmid))
+    if observed is None and not cluster.shows_guests:
         return _unknown_guest(guest, "not shown", unknown_finding(f"guest {guest.name}", *HIDDEN))
-    if found is None:
+    if observed is None:
         is_watched = guest.manage == "observe"
         missing = say.guest_missing(guest.name, guest.vmid, region, is_watched=is_watched)
         return _unknown_guest(guest, "missing", StatusFinding(subject=guest.name, problem=missing))
-    host = str(found.host)
-    if (region, host) in seen.offline:
+    host = str(observed.host)
+    if (region, host) in state.offline:
         return GuestStatus(
             item=StatusItem(name=guest.name, health=Health.ERROR, seen=f"{host} is offline")
         )
     kind = "qemu" if guest.vm is not None else "lxc"
-    if (found.kind, found.name) != (kind, guest.name):
-        other = say.vm_identity(guest.name, guest.vmid, host, found.name, None)
+    if (observed.kind, observed.name) != (kind, guest.name):
+        problem = say.vm_identity(guest.name, guest.vmid, host, observed.name, None)
         return _unknown_guest(
-            guest, "another guest", StatusFinding(subject=guest.name, problem=other)
+            guest, "another guest", StatusFinding(subject=guest.name, problem=problem)
         )
     findings = []
-    if found.status == "unknown":
+    if observed.status == "unknown":
         why = f"Proxmox VE says nothing of {guest.vmid} on {host}"
         findings.append(
             unknown_finding(f"guest {guest.name}", why, "look again with `stockman status`")
         )
-    elif found.status != _RUNNING:
-        stopped = say.guest_stopped(guest.name, guest.vmid, host, found.status)
+    elif observed.status != _RUNNING:
+        stopped = say.guest_stopped(guest.name, guest.vmid, host, observed.status)
         findings.append(StatusFinding(subject=guest.name, problem=as_warning(stopped)))
     if host != str(guest.host):
         moved = as_warning(say.vm_elsewhere(guest.name, guest.vmid, host, str(guest.host)))
         findings.append(StatusFinding(subject=guest.name, problem=moved))
-    return _unknown_guest(guest, f"{found.status} on {host}", *findings)
+    return _unknown_guest(guest, f"{observed.status} on {host}", *findings)
 
 
 def _unknown_guest(guest: Guest, text: str, *findings: StatusFinding) -> GuestStatus:
-    health = worst_health(one.health for one in findings)
+    health = worst_health(finding.health for finding in findings)
     return GuestStatus(
         item=StatusItem(name=guest.name, health=health, seen=text), findings=findings
     )
 
 
-def _region(guest: Guest, seen: StatusInput) -> str:
-    """The Proxmox cluster that lists its host; the only one where there is one."""
-    clusters = seen.desired.proxmox
-    for one in clusters:
-        if len(clusters) == 1 or str(guest.host) in one.hosts:
-            return str(one.region)
+def _region(guest: Guest, state: StatusInput) -> str:
+    """Return the Proxmox cluster that lists the guest's host, or the only one."""
+    clusters = state.desired.proxmox
+    for cluster in clusters:
+        if len(clusters) == 1 or str(guest.host) in cluster.hosts:
+            return str(cluster.region)
     return ""
 
 
-def assess_vms(seen: StatusInput, found: tuple[NodeChain, ...]) -> StatusPart:
-    """The VMs of all nodes, and guests beside them."""
-    links = [one.node.vm for one in found if one.node.vm is not None]
-    guests = assess_guests(seen)
+def assess_vms(state: StatusInput, chains: tuple[NodeChain, ...]) -> StatusPart:
+    """Assess the VMs of all nodes, and other guests."""
+    links = [chain.node.vm for chain in chains if chain.node.vm is not None]
+    guests = assess_guests(state)
     if not links and not guests:
         return disabled_part(StatusCheck.VMS, "no machine is made by stockman")
-    running = sum(one.runs is True for one in links)
-    nobody = sum(one.runs is None for one in links)
-    findings = list(findings_of(found, StatusCheck.VMS))
-    if nobody and not any(one.unknown for one in findings):
+    running = sum(link.runs is True for link in links)
+    unknown_count = sum(link.runs is None for link in links)
+    findings = list(findings_of(chains, StatusCheck.VMS))
+    if unknown_count and not any(finding.unknown for finding in findings):
         fix = "bring the way to Proxmox VE in order first: `stockman doctor`"
-        findings.append(unknown_finding(f"{nobody} VMs", "Proxmox VE does not tell", fix))
-    findings += (one for guest in guests for one in guest.findings)
-    told = []
+        findings.append(unknown_finding(f"{unknown_count} VMs", "Proxmox VE does not tell", fix))
+    findings += (finding for guest in guests for finding in guest.findings)
+    lines = []
     if links:
-        told.append(f"{running} of {len(links)} run{f', {nobody} not known' if nobody else ''}")
+        unknown = f", {unknown_count} unknown" if unknown_count else ""
+        lines.append(f"{running} of {len(links)} run{unknown}")
     if guests:
-        well = sum(one.item.health is Health.OK for one in guests)
-        told.append(f"{well} of {len(guests)} {'other guests' if links else 'guests'} run")
-    down = running + nobody < len(links)
+        well = sum(guest.item.health is Health.OK for guest in guests)
+        lines.append(f"{well} of {len(guests)} {'other guests' if links else 'guests'} run")
+    down = running + unknown_count < len(links)
     least = worst_health(
-        [Health.ERROR if down else Health.OK, *(one.item.health for one in guests)]
+        [Health.ERROR if down else Health.OK, *(guest.item.health for guest in guests)]
     )
-    items = [one.item for one in guests]
-    return build_part(StatusCheck.VMS, ", ".join(told), findings, items, least)
+    items = [guest.item for guest in guests]
+    return build_part(StatusCheck.VMS, ", ".join(lines), findings, items, least)
 
 
-def assess_talos(seen: StatusInput, found: tuple[NodeChain, ...]) -> StatusPart:
-    """The machines of all nodes."""
-    if seen.desired.cluster is None:
+def assess_talos(state: StatusInput, chains: tuple[NodeChain, ...]) -> StatusPart:
+    """Assess the machines of all nodes."""
+    if state.desired.cluster is None:
         return disabled_part(StatusCheck.TALOS, "no cluster is configured")
-    if seen.talos is None:
+    if state.talos is None:
         fix = "look again with `stockman status`"
         return build_part(
             StatusCheck.TALOS,
             "not known",
             [unknown_finding("the machines", "nobody asked them", fix)],
         )
-    machines = [one.node.machine for one in found]
-    answer = sum(one.answers for one in machines)
-    versions = Counter(one.version for one in machines if one.version)
-    told = ", ".join(name for name, _ in versions.most_common())
-    text = f"{answer} of {len(machines)} machines answer{f', {told}' if told else ''}"
+    machines = [chain.node.machine for chain in chains]
+    answer = sum(machine.answers for machine in machines)
+    versions = Counter(machine.version for machine in machines if machine.version)
+    version_text = ", ".join(name for name, _ in versions.most_common())
+    text = (
+        f"{answer} of {len(machines)} machines answer{f', {version_text}' if version_text else ''}"
+    )
     least = Health.OK if answer == len(machines) else Health.ERROR
-    return build_part(StatusCheck.TALOS, text, findings_of(found, StatusCheck.TALOS), least=least)
+    return build_part(StatusCheck.TALOS, text, findings_of(chains, StatusCheck.TALOS), least=least)

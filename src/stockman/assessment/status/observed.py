@@ -1,4 +1,4 @@
-"""Records of the certificates of a workspace."""
+"""Records of the observed state that status is assessed from."""
 
 from __future__ import annotations
 
@@ -29,61 +29,61 @@ class ListedCertificate:
 
     file: str
     name: str
-    """What it is called in the file: `certs.os`, or a context or user."""
+    """Its name in the file: `certs.os`, or a context or user."""
     kind: CertificateKind
     subject: str
     organizations: tuple[str, ...]
-    """Roles of a client of Talos, groups of one of Kubernetes."""
+    """Roles of a Talos client, or groups of a Kubernetes client."""
     ours: bool | None
     """Whether an authority of the bundle signed it. None: the bundle could not be opened."""
     ends: datetime
     days_left: int
-    """Whole days; below zero once it has ended."""
+    """Whole days until it expires; negative after that."""
     standing: CertificateState
     renew: str
-    """What makes it anew."""
+    """The command that renews it."""
 
 
 @record
 class CertificateList:
-    """All that were found, and what is wrong."""
+    """All certificates that were found, and their problems."""
 
     certificates: tuple[ListedCertificate, ...]
     problems: tuple[Problem, ...]
     not_read: tuple[Problem, ...]
-    """Why files that are there could not be looked at."""
+    """Why existing files could not be read."""
 
 
 @record
 class ObservedRepository:
-    """The repository that the cluster follows, from here."""
+    """The local state of the repository that the cluster follows."""
 
     branch: str = ""
     """The branch that is checked out. Empty: none."""
     local: str = ""
     """Commit of the work tree. Empty: none yet."""
     pushed: str = ""
-    """Commit that the remote has. Empty: not known, or none."""
+    """Commit of the remote. Empty: unknown or none."""
     why: str = ""
-    """Why the remote is not known. Empty: it is."""
+    """Why the remote is unknown. Empty: it is known."""
 
 
 @record
 class ObservedBackup:
-    """A place for snapshots."""
+    """A backup target with its snapshots."""
 
     target: str
     where: str
     """For people: `s3://bucket/prefix` or a directory."""
     count: int = 0
     newest: datetime | None = None
-    """None: there is none, or nobody knows."""
+    """None: there is none, or it is unknown."""
     size: int = 0
-    """Bytes of the newest."""
+    """Size of the newest snapshot in bytes."""
     why: str = ""
-    """Why nobody knows. Empty: it could be listed."""
+    """Why the target could not be listed. Empty: it could."""
     is_directory: bool = False
-    """Whether it is a directory of this machine, which nothing in the cluster writes to."""
+    """Whether it is a local directory, which nothing in the cluster writes to."""
 
 
 @record
@@ -92,63 +92,63 @@ class ObservedRun:
 
     run: str
     result: str
-    """As `runs list` has it."""
+    """The result as shown by `runs list`."""
     last: datetime | None
     done: int
     steps: int
     held: tuple[str, ...] = ()
-    """What it has not given back, in words."""
+    """Descriptions of the holds that it has not released."""
 
 
 @record
 class ObservedLease:
-    """The Lease in Kubernetes that runs take beside the lock."""
+    """The Lease in Kubernetes that runs take in addition to the lock."""
 
     holder: str = ""
-    """The run and its process. Empty: nobody."""
+    """The run and its process. Empty: none."""
     renewed: datetime | None = None
     """None: never."""
     is_free: bool = True
-    """Whether anybody may take it: nobody has it, or whoever had it gives no sign of life."""
+    """Whether it has no holder or has expired."""
     why: str = ""
-    """Why nobody knows. Empty: it was read, or there is none."""
+    """Why it is unknown. Empty: it was read, or does not exist."""
 
 
 @record
 class ObservedRuns:
-    """Runs, the lock, and the Lease."""
+    """Runs, the lock and the Lease."""
 
     count: int = 0
     newest: ObservedRun | None = None
-    """None: there was none yet."""
+    """None: there was no run yet."""
     unfinished: tuple[ObservedRun, ...] = ()
-    """Those after the last that is over, the newest first."""
+    """Unfinished runs after the last finished one, newest first."""
     cordoned: frozenset[str] = frozenset()
     """Nodes that one of them holds cordoned."""
     lock: str = ""
-    """Who has the lock. Empty: nobody."""
+    """Holder of the lock. Empty: none."""
     lease: ObservedLease | None = None
-    """None: nobody looked."""
+    """None: it was not read."""
     why: str = ""
-    """Why runs or lock are not known. Empty: they are."""
+    """Why runs or lock are unknown. Empty: they are known."""
 
 
 @record
 class StatusInput:
-    """One look at everything. What is None was not looked at."""
+    """Everything that status is assessed from, observed at one moment; None means not observed."""
 
     at: datetime
     desired: Desired
     observed: Observed
     wish: DesiredKubernetes | None = None
     alarms: tuple[EtcdAlarm, ...] | None = None
-    """None: nobody told."""
+    """None: no member answered."""
     repository: ObservedRepository | None = None
     certificates: CertificateList | None = None
     backups: tuple[ObservedBackup, ...] | None = None
     runs: ObservedRuns | None = None
     components: Mapping[str, bool] = field(default_factory=dict)
-    """Which components of the catalog are on."""
+    """Whether each component of the catalog is enabled."""
 
     @property
     def name(self) -> str:
@@ -161,14 +161,14 @@ class StatusInput:
 
     @property
     def kubernetes(self) -> ObservedKubernetes | None:
-        """None: nobody looked, or the API does not answer."""
+        """Observed Kubernetes state. None: not observed, or the API does not answer."""
         return self.observed.kubernetes if self.observed.api_answers else None
 
     def address_of(self, node: str) -> str:
-        """Where the machine of a node answers; its name, where nobody knows an address."""
-        for one in self.desired.nodes:
-            if str(one.name) == node:
-                return str(one.address.ip)
+        """Return the address of a node's machine, or its name if the address is unknown."""
+        for desired_node in self.desired.nodes:
+            if str(desired_node.name) == node:
+                return str(desired_node.address.ip)
         return node
 
     def proxmox(self, region: str) -> ObservedProxmox | None:
@@ -176,23 +176,23 @@ class StatusInput:
 
     @cached_property
     def nodes(self) -> Mapping[str, ObservedNode]:
-        """Nodes of Kubernetes by name."""
-        found = self.kubernetes.nodes if self.kubernetes is not None else None
-        return {one.name: one for one in found or ()}
+        """Kubernetes nodes by name."""
+        nodes = self.kubernetes.nodes if self.kubernetes is not None else None
+        return {node.name: node for node in nodes or ()}
 
     @cached_property
     def offline(self) -> frozenset[tuple[str, str]]:
-        """Hosts that their clusters do not see, as region and name."""
+        """Offline hosts as region and name."""
         return frozenset(
             (region, str(member.name))
-            for region, seen in self.observed.proxmox.items()
-            if isinstance(seen.state, Fact)
-            for member in seen.state.value.members
+            for region, observed in self.observed.proxmox.items()
+            if isinstance(observed.state, Fact)
+            for member in observed.state.value.members
             if not member.online
         )
 
     @cached_property
     def workloads(self) -> Mapping[tuple[str, str], ObservedObject]:
         """Workloads by namespace and name."""
-        found = self.kubernetes.workloads if self.kubernetes is not None else None
-        return {(one.namespace, one.name): one for one in found or ()}
+        workloads = self.kubernetes.workloads if self.kubernetes is not None else None
+        return {(workload.namespace, workload.name): workload for workload in workloads or ()}

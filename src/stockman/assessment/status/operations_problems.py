@@ -1,4 +1,4 @@
-"""Problems of backups, runs and the lock, each with what to do next."""
+"""Problems of backups, runs and the lock, each with a fix."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ def run_unfinished(run: str, result: str, done: str, held: str) -> Problem:
     )
 
 
-def lock_held(who: str) -> Problem:
+def lock_held(holder: str) -> Problem:
     return Problem(
         code="status.lock-held",
         what="somebody works on the cluster right now",
         where="lock",
-        why=f"the lock is held by {who}",
+        why=f"the lock is held by {holder}",
         fix="wait for it, and follow it with `stockman runs show`",
     )
 
 
-def lease_held(who: str) -> Problem:
+def lease_held(holder: str) -> Problem:
     return Problem(
         code="status.lease-held",
         what="somebody works on the cluster now, and not under the lock of this configuration",
         where="Lease kube-system/stockman",
-        why=f"the Lease is held by {who}, and the lock is free",
+        why=f"the Lease is held by {holder}, and the lock is free",
         fix="find out whose configuration names another `lock.home`, and agree on one; a run that"
         " was killed loses the Lease within a minute",
     )

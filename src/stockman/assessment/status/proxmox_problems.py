@@ -1,4 +1,4 @@
-"""Problems of hosts and VMs, each with what to do next."""
+"""Problems of Proxmox hosts and VMs, each with a fix."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def vm_not_created(node: str, vmid: int, host: str) -> Problem:
 
 
 def guest_missing(guest: str, vmid: int, region: str, *, is_watched: bool = False) -> Problem:
-    """`is_watched`: it is looked after and never changed, so nobody makes it but its owner."""
+    """`is_watched`: stockman only observes the guest and never creates it."""
     fix = f"see what it takes with `stockman plan --node {guest}`, then `stockman apply`"
     if is_watched:
         fix = "make it yourself, take `manage: observe` away to have it made, or take it out"
@@ -145,45 +145,45 @@ def vm_locked(node: str, vmid: int, host: str, lock: str) -> Problem:
     )
 
 
-def vm_elsewhere(node: str, vmid: int, host: str, wanted: str) -> Problem:
+def vm_elsewhere(node: str, vmid: int, host: str, desired: str) -> Problem:
     return Problem(
         code="status.vm-elsewhere",
         what=f"the VM of {node} is on another host than configured",
         where=f"Proxmox host {host}",
-        why=f"VM {vmid} is on {host}, and nodes.yaml says {wanted}",
+        why=f"VM {vmid} is on {host}, and nodes.yaml says {desired}",
         fix=f"see what would move it with `stockman plan --node {node}`, or write {host} into"
         " nodes.yaml",
     )
 
 
-def vm_twice(node: str, vmid: int, other: int, host: str) -> Problem:
+def vm_twice(node: str, vmid: int, other_vmid: int, host: str) -> Problem:
     return Problem(
         code="status.vm-twice",
         what=f"two VMs run under the name of {node}",
         where=f"Proxmox host {host}",
-        why=f"VM {vmid} is the one of nodes.yaml, and VM {other} runs on {host}, most likely with"
-        " the same address",
-        fix=f"run `qm stop {other}` on {host}, then see with `stockman plan` whether it is to go",
+        why=f"VM {vmid} is configured in nodes.yaml, but VM {other_vmid} also runs on {host}, most"
+        " likely with the same address",
+        fix=f"run `qm stop {other_vmid}` on {host}, then check `stockman plan`",
     )
 
 
-def vm_renamed(node: str, vmid: int, host: str, found: str) -> Problem:
+def vm_renamed(node: str, vmid: int, host: str, observed_name: str) -> Problem:
     return Problem(
         code="status.vm-identity",
         what=f"VM {vmid} no longer has the name of {node}",
         where=f"Proxmox host {host}",
-        why=f"it is {found!r} now, with the UUID of {node}; plans touch no VM whose name and UUID"
-        " do not fit, and a cloud controller does not find it",
+        why=f"its name is {observed_name!r}, with the UUID of {node}; stockman does not touch a VM"
+        " whose name and UUID do not match, and cloud controllers cannot find it",
         fix=f"run `qm set {vmid} --name {node}` on {host}",
     )
 
 
-def vm_identity(node: str, vmid: int, host: str, found: str, uuid: UUID | None) -> Problem:
+def vm_identity(node: str, vmid: int, host: str, observed_name: str, uuid: UUID | None) -> Problem:
     shown = f"UUID {uuid}" if uuid is not None else "without a UUID"
     return Problem(
         code="status.vm-identity",
         what=f"VM {vmid} is not {node}",
         where=f"Proxmox host {host}",
-        why=f"it is {found!r}, {shown}",
+        why=f"it is {observed_name!r}, {shown}",
         fix=f"give {node} another vmid, or make that machine stockman's with `stockman adopt`",
     )

@@ -1,4 +1,4 @@
-"""Runs: the last one, what nobody finished, and who has the lock and the Lease."""
+"""Status of runs, the lock and the Lease."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from stockman.kubernetes.leases import RUN_LEASE_NAME, RUN_LEASE_NAMESPACE
 _OPEN = "open"
 
 
-def assess_runs(seen: StatusInput) -> StatusPart:
-    """What the journals and the lock say."""
-    runs = seen.runs
+def assess_runs(state: StatusInput) -> StatusPart:
+    """Assess runs, lock and Lease."""
+    runs = state.runs
     if runs is None or runs.why:
         why = runs.why if runs is not None else "nobody looked"
         finding = unknown_finding(
@@ -39,10 +39,10 @@ def assess_runs(seen: StatusInput) -> StatusPart:
 
 
 def _text(runs: ObservedRuns) -> str:
-    told = [_newest(runs), f"the lock {_held_items(runs.lock)}"]
+    lines = [_newest(runs), f"the lock {_held_items(runs.lock)}"]
     if runs.lease is not None:
-        told.append(f"the Lease {_lease(runs.lease)}")
-    return ", ".join(told)
+        lines.append(f"the Lease {_lease(runs.lease)}")
+    return ", ".join(lines)
 
 
 def _newest(runs: ObservedRuns) -> str:
@@ -67,8 +67,8 @@ def _lease(lease: ObservedLease) -> str:
 
 
 def _is_ours(lease: ObservedLease, runs: ObservedRuns) -> bool:
-    """Whether a run that died here has it: it was under the lock of this configuration."""
-    return any(lease.holder.startswith(f"{one.run}-") for one in runs.unfinished)
+    """Whether an unfinished run under our lock holds the Lease."""
+    return any(lease.holder.startswith(f"{run.run}-") for run in runs.unfinished)
 
 
 def _items(runs: ObservedRuns) -> Iterator[StatusItem]:
@@ -89,10 +89,10 @@ def _busy(holder: str) -> Health:
     return Health.WARNING if holder else Health.OK
 
 
-def _item(one: ObservedRun) -> StatusItem:
-    health = Health.OK if one.result in ("done", "aborted") else Health.WARNING
+def _item(run: ObservedRun) -> StatusItem:
+    health = Health.OK if run.result in ("done", "aborted") else Health.WARNING
     return StatusItem(
-        name=one.run, health=health, seen=f"{one.result}, {one.done}/{one.steps} steps"
+        name=run.run, health=health, seen=f"{run.result}, {run.done}/{run.steps} steps"
     )
 
 
@@ -102,10 +102,10 @@ def _findings(runs: ObservedRuns) -> Iterator[StatusFinding]:
     lease = runs.lease
     if lease is not None and not lease.is_free and not runs.lock and not _is_ours(lease, runs):
         yield StatusFinding(subject="Lease", problem=as_warning(say.lease_held(lease.holder)))
-    for one in runs.unfinished:
-        if runs.lock and one.run in runs.lock:
+    for run in runs.unfinished:
+        if runs.lock and run.run in runs.lock:
             continue
-        told = "open: it was killed" if one.result == _OPEN else one.result
-        progress = f"{one.done} of {one.steps}"
-        problem = say.run_unfinished(one.run, told, progress, "; ".join(one.held))
-        yield StatusFinding(subject=one.run, problem=problem if one.held else as_warning(problem))
+        result = "open: it was killed" if run.result == _OPEN else run.result
+        progress = f"{run.done} of {run.steps}"
+        problem = say.run_unfinished(run.run, result, progress, "; ".join(run.held))
+        yield StatusFinding(subject=run.run, problem=problem if run.held else as_warning(problem))

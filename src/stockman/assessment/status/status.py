@@ -1,4 +1,4 @@
-"""How a cluster is, all parts together."""
+"""Status of a cluster: all parts together."""
 
 from __future__ import annotations
 
@@ -29,67 +29,71 @@ ALL = tuple(StatusCheck)
 _OF_NODES = frozenset(
     {StatusCheck.VMS, StatusCheck.TALOS, StatusCheck.ETCD, StatusCheck.KUBERNETES}
 )
-"""Parts that nodes are judged from, link by link."""
+"""Parts that are assessed from the links of nodes."""
 
 
 @record
 class Status:
-    """One look, judged."""
+    """The assessed status of a cluster."""
 
     cluster: str
-    """Empty: there is only Proxmox VE."""
+    """Empty: only Proxmox VE is configured."""
     at: datetime
     parts: tuple[StatusPart, ...]
     nodes: tuple[NodeStatus, ...]
-    """Empty: not all of the parts were asked for that nodes are judged from."""
+    """Empty: not all parts were requested that nodes are assessed from."""
     calls: Mapping[str, int] = field(default_factory=dict)
-    """How many calls it took, by system."""
+    """Number of API calls by system."""
 
     @property
     def findings(self) -> tuple[StatusFinding, ...]:
-        """Everything that is wrong, errors first, each once; what stands below comes first."""
-        found = {one.problem: one for part in self.parts for one in part.findings}
-        return tuple(sorted(found.values(), key=lambda one: not one.problem.is_error))
+        """Every finding once: errors first, and in the order of dependency."""
+        by_problem = {
+            finding.problem: finding
+            for status_part in self.parts
+            for finding in status_part.findings
+        }
+        return tuple(sorted(by_problem.values(), key=lambda finding: not finding.problem.is_error))
 
     @property
     def healthy(self) -> bool:
-        """Whether everything works: nothing is wrong, and nothing that matters is unknown."""
-        return all(part.is_good for part in self.parts)
+        """Whether everything works and nothing important is unknown."""
+        return all(status_part.is_good for status_part in self.parts)
 
     @property
     def health(self) -> Health:
-        return worst_health(part.health for part in self.parts)
+        return worst_health(status_part.health for status_part in self.parts)
 
     def part(self, check: StatusCheck) -> StatusPart | None:
-        """One part. None: it was not asked for."""
-        return next((one for one in self.parts if one.check is check), None)
+        """Return one part. None: it was not requested."""
+        return next((status_part for status_part in self.parts if status_part.check is check), None)
 
 
-def assess(seen: StatusInput, checks: Collection[StatusCheck] = ALL) -> Status:
-    """What a look comes to, in the parts that are asked for."""
-    found = assess_chains(seen) if _OF_NODES & set(checks) else ()
+def assess(state: StatusInput, checks: Collection[StatusCheck] = ALL) -> Status:
+    """Assess an observation in the requested parts."""
+    chains = assess_chains(state) if _OF_NODES & set(checks) else ()
     return Status(
-        cluster=seen.name,
-        at=seen.at,
-        parts=tuple(_part(check, seen, found) for check in StatusCheck if check in checks),
-        nodes=tuple(one.node for one in found) if set(checks) >= _OF_NODES else (),
-        calls={one.system: one.calls for one in seen.observed.counted},
+        cluster=state.name,
+        at=state.at,
+        parts=tuple(_part(check, state, chains) for check in StatusCheck if check in checks),
+        nodes=tuple(chain.node for chain in chains) if set(checks) >= _OF_NODES else (),
+        calls={chain.system: chain.calls for chain in state.observed.counted},
     )
 
 
-def _part(check: StatusCheck, seen: StatusInput, found: tuple[NodeChain, ...]) -> StatusPart:
+def _part(check: StatusCheck, state: StatusInput, chains: tuple[NodeChain, ...]) -> StatusPart:
     match check:
         case StatusCheck.VMS:
-            return assess_vms(seen, found)
+            return assess_vms(state, chains)
         case StatusCheck.TALOS:
-            return assess_talos(seen, found)
+            return assess_talos(state, chains)
         case StatusCheck.ETCD:
-            down = frozenset(one.node.name for one in found if one.is_down)
-            return assess_etcd(seen, down)
+            down = frozenset(chain.node.name for chain in chains if chain.is_down)
+            return assess_etcd(state, down)
         case StatusCheck.KUBERNETES:
-            return assess_kubernetes(seen, found)
+            return assess_kubernetes(state, chains)
         case _:
-            return _INDEPENDENT[check](seen)
+            return _INDEPENDENT[check](state)
 
 
 _INDEPENDENT: Mapping[StatusCheck, Callable[[StatusInput], StatusPart]] = {

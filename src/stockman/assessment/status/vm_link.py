@@ -1,4 +1,4 @@
-"""The first link of a node: its VM, by number, name and UUID."""
+"""First link of a node: its VM, identified by VMID, name and UUID."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ from stockman.proxmox.cluster import GuestSummary
 _RUNNING = "running"
 
 
-def assess_vm(node: Node, vm: Vm, seen: StatusInput) -> tuple[VmLink, tuple[StatusFinding, ...]]:
-    """The VM of a node, and what is wrong with it."""
+def assess_vm(node: Node, vm: Vm, state: StatusInput) -> tuple[VmLink, tuple[StatusFinding, ...]]:
+    """Return the VM of a node and its problems."""
     name, region = str(node.name), str(vm.region)
-    found = seen.proxmox(region)
-    guest = found.guest(vm.vmid) if found is not None else None
-    if found is None or not isinstance(found.resources, Fact):
+    observed = state.proxmox(region)
+    guest = observed.guest(vm.vmid) if observed is not None else None
+    if observed is None or not isinstance(observed.resources, Fact):
         return _link(vm, Health.UNKNOWN, "not known"), ()
-    if guest is None and not found.shows_guests:
+    if guest is None and not observed.shows_guests:
         return _link(vm, Health.UNKNOWN, "not shown"), (
             unknown_finding(f"the VM of {name}", *HIDDEN),
         )
     if guest is None:
         finding = StatusFinding(subject=name, problem=say.vm_missing(name, int(vm.vmid), region))
         return _link(vm, Health.ERROR, "missing", runs=False), (finding,)
-    if (region, str(guest.host)) in seen.offline:
+    if (region, str(guest.host)) in state.offline:
         return _link(vm, Health.ERROR, f"{guest.host} is offline", guest, runs=False), ()
-    return _assess_present_vm(node, vm, guest, found)
+    return _assess_present_vm(node, vm, guest, observed)
 
 
 def _assess_present_vm(
-    node: Node, vm: Vm, guest: GuestSummary, found: ObservedProxmox
+    node: Node, vm: Vm, guest: GuestSummary, observed: ObservedProxmox
 ) -> tuple[VmLink, tuple[StatusFinding, ...]]:
     name, vmid, host = str(node.name), int(vm.vmid), str(guest.host)
-    config = found.configs.get(vm.vmid)
+    config = observed.configs.get(vm.vmid)
     findings: list[StatusFinding] = []
     if isinstance(config, Fact):
-        if found.is_new(vm.vmid):
+        if observed.is_new(vm.vmid):
             return _link(vm, Health.ERROR, "not made yet", guest, runs=False), (
                 _reserved_vmid(node, guest),
             )
@@ -73,32 +73,32 @@ def _assess_present_vm(
     if host != str(vm.host):
         problem = as_warning(say.vm_elsewhere(name, vmid, host, str(vm.host)))
         findings.append(StatusFinding(subject=name, problem=problem))
-    for twin in _twins(found, guest):
+    for twin in _twins(observed, guest):
         problem = say.vm_twice(name, vmid, int(twin.vmid), str(twin.host))
         findings.append(StatusFinding(subject=name, problem=problem))
     if guest.lock:
         problem = as_warning(say.vm_locked(name, vmid, host, guest.lock))
         findings.append(StatusFinding(subject=name, problem=problem))
     runs = None if guest.status == "unknown" else guest.status == _RUNNING
-    health = worst_health(one.health for one in findings)
+    health = worst_health(finding.health for finding in findings)
     return _link(vm, health, f"{guest.status} on {host}", guest, runs=runs), tuple(findings)
 
 
 def _reserved_vmid(node: Node, guest: GuestSummary) -> StatusFinding:
-    """A number that is taken for the VM, and has nothing in it yet: somebody makes it, or did."""
+    """Report a VMID that is reserved but empty: creation is in progress or was interrupted."""
     name, vmid, host = str(node.name), int(guest.vmid), str(guest.host)
     if guest.lock:
         return StatusFinding(subject=name, problem=say.vm_locked(name, vmid, host, guest.lock))
     return StatusFinding(subject=name, problem=say.vm_not_created(name, vmid, host))
 
 
-def _twins(found: ObservedProxmox, guest: GuestSummary) -> list[GuestSummary]:
-    """VMs of the same name that run beside it, such as one that it came in the place of."""
+def _twins(observed: ObservedProxmox, guest: GuestSummary) -> list[GuestSummary]:
+    """Return running VMs of the same name, such as one that this VM replaced."""
     return [
-        one
-        for one in found.guests()
-        if (one.kind, one.name, one.status) == (guest.kind, guest.name, _RUNNING)
-        and one.vmid != guest.vmid
+        twin
+        for twin in observed.guests()
+        if (twin.kind, twin.name, twin.status) == (guest.kind, guest.name, _RUNNING)
+        and twin.vmid != guest.vmid
     ]
 
 
@@ -118,6 +118,6 @@ def _link(
         wanted_host=str(vm.host),
         vmid=int(vm.vmid),
         uuid=vm.uuid,
-        macs=tuple(str(one.mac_addr) for one in vm.nics if one.mac_addr is not None),
+        macs=tuple(str(nic.mac_addr) for nic in vm.nics if nic.mac_addr is not None),
         runs=runs,
     )
