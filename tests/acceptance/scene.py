@@ -44,7 +44,7 @@ from stockman.engine.state import RunResult, RunState, fold_entries
 from stockman.kubernetes.client import KubernetesClient
 from stockman.model.errors import Denied, NotFound, StockmanError
 from stockman.model.problem import Problem
-from stockman.planning.access.desired import OWN_TOKEN
+from stockman.model.proxmox import OWN_TOKEN
 from stockman.planning.planned import Planned
 from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.access.admin import admin_client_name

@@ -31,6 +31,9 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
 
+OWN_TOKEN = "stockman@pve!stockman"
+"""The token that stockman creates for itself unless the configuration names another one."""
+
 
 @record
 class Tls(Traced):

@@ -38,7 +38,7 @@ from stockman.kubernetes.objects import Object, ResourceKind, ServerSideApply
 from stockman.model.errors import Unreachable
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problem
-from stockman.planning.access.desired import OWN_TOKEN
+from stockman.model.proxmox import OWN_TOKEN
 from stockman.planning.planned import Planned
 from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.access.admin import admin_client_name

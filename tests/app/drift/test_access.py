@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from stockman.assessment.drift.report import DriftSeverity, Layer
-from stockman.planning.access.desired import OWN_TOKEN, successor_comment
+from stockman.model.proxmox import OWN_TOKEN
+from stockman.planning.access.desired import successor_comment
 from tests.app.drift.scene import Scene
 
 ROLE = "StockmanGuests"

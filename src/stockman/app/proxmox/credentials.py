@@ -16,8 +16,8 @@ from stockman.model.secret import Secret
 
 if TYPE_CHECKING:
     from stockman.adapters.proxmox.credentials import ApiToken, Login
+from stockman.model.proxmox import OWN_TOKEN
 from stockman.model.record import record
-from stockman.planning.access.desired import OWN_TOKEN
 
 TOKEN, USER, PASSWORD = "PROXMOX_VE_API_TOKEN", "PROXMOX_VE_USERNAME", "PROXMOX_VE_PASSWORD"
 

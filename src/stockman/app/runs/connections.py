@@ -12,10 +12,9 @@ from stockman.app.runs.workspace import RunWorkspace
 from stockman.app.secrets import proxmox_tokens
 from stockman.model.errors import Denied, NotFound, Refused
 from stockman.model.problem import Problem
-from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.proxmox import OWN_TOKEN, ProxmoxCluster
 from stockman.model.proxmox_values import split_token
 from stockman.model.secret import Secret
-from stockman.planning.access.desired import OWN_TOKEN
 from stockman.ports.system import Timekeeper
 from stockman.steps.access.admin import admin_client_name
 from stockman.steps.ports import Ports

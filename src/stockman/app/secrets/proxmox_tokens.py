@@ -17,9 +17,8 @@ from stockman.config.source.yaml_reader import read_yaml
 from stockman.crypto.sops.paths import ValuePath, format_path
 from stockman.model.component import Component
 from stockman.model.desired import Desired
-from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.proxmox import OWN_TOKEN, ProxmoxCluster
 from stockman.model.secret import Secret, SecretForm
-from stockman.planning.access.desired import OWN_TOKEN
 
 FILE = "talos/proxmox-tokens.sops.yaml"
 _TOP = "tokens"

@@ -10,9 +10,8 @@ from stockman.assessment.drift.report import Author
 from stockman.model.desired import Desired
 from stockman.model.names import Vmid
 from stockman.model.problem import Problems
-from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.proxmox import OWN_TOKEN, ProxmoxCluster
 from stockman.model.record import record
-from stockman.planning.access.desired import OWN_TOKEN
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.vm.checks import is_ours

@@ -8,7 +8,7 @@ from dataclasses import replace
 from stockman.catalog.registry import component, components
 from stockman.catalog.selection import active_components
 from stockman.model.desired import Desired
-from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.proxmox import OWN_TOKEN, ProxmoxCluster
 from stockman.model.record import record
 from stockman.planning.proxmox.requirements import host_requirements
 from stockman.planning.vm.desired import secret_ref_for
@@ -20,7 +20,6 @@ OWNER = "stockman"
 """Who has the token that everything is done with, beside the components."""
 TOKEN_COMMENT = ", by stockman"
 """How comments of users and tokens end that stockman made."""
-OWN_TOKEN = "stockman@pve!stockman"
 _ROLES = {
     "/": "StockmanCluster",
     "/mapping/pci": "StockmanPci",
