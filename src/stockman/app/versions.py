@@ -9,7 +9,6 @@ from enum import Enum
 from typing import NamedTuple
 
 from stockman.model import compatibility, component
-from stockman.model import compatibility as extensions
 from stockman.model.compatibility import Compatibility, Verdict
 from stockman.model.component import ComponentFacts
 from stockman.model.errors import StockmanError
@@ -84,7 +83,7 @@ class Tables:
     kubernetes: tuple[KubernetesRow, ...]
     proxmox: tuple[compatibility.ProxmoxLine, ...]
     components: tuple[ComponentFacts, ...]
-    extensions: tuple[extensions.Extension, ...]
+    extensions: tuple[compatibility.Extension, ...]
 
 
 @record
@@ -114,7 +113,7 @@ def version_tables() -> Tables:
         ),
         proxmox=compatibility.proxmox_lines(),
         components=component.all_component_facts(),
-        extensions=extensions.extensions(),
+        extensions=compatibility.extensions(),
     )
 
 
