@@ -155,7 +155,8 @@ def test_what_components_take_from_files_beside_is_left_to_rendering(tmp_path: P
 
 def test_without_patches_nothing_of_talos_is_imported(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from stockman.app.workspace.validation import validate;"
+        "import sys; from pathlib import Path;"
+        "from stockman.app.workspace.validation import validate;"
         f"validate(Path({str(directory_with(tmp_path))!r}));"
         "sys.exit('stockman.talos.machine.assembly' in sys.modules)"
     )

@@ -71,7 +71,7 @@ class LateKubernetes:
         for machine in self._world.talos.machines:
             cluster = self._world.kubernetes.cluster_of(machine)
             if cluster is not None:
-                return cast("Kubernetes", memory_kubernetes(cluster.api))
+                return cast("KubernetesClient", memory_kubernetes(cluster.api))
         raise Unreachable(Problem(code="test", what="no API", why="nothing listens", fix=""))
 
 
@@ -98,7 +98,7 @@ class Scene:
 
     @property
     def kubernetes(self) -> KubernetesClient:
-        return cast("Kubernetes", LateKubernetes(self.world))
+        return cast("KubernetesClient", LateKubernetes(self.world))
 
     def workspace(self) -> RunWorkspace:
         return RunWorkspace(self.directory, self.environment, WorldClock(self.world), Dice(7))

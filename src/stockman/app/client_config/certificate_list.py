@@ -135,9 +135,7 @@ class _CertificateReader:
             ours=ours if self._bundle_opened else None,
             ends=held.ends,
             days_left=held.days_left,
-            standing=client_certificate_state(certificate, self._now)
-            if is_client
-            else held.state,
+            standing=client_certificate_state(certificate, self._now) if is_client else held.state,
             renew=_renewal(file) if is_client else _ROTATE,
         )
 

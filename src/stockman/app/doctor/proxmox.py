@@ -59,7 +59,9 @@ def clock(scene: CheckInput) -> Iterator[Question]:
     yield from questions(scene, _clocks)
 
 
-async def _version(scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient) -> Iterable[CheckResult]:
+async def _version(
+    scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
+) -> Iterable[CheckResult]:
     answer = await pve.version()
     try:
         fit = proxmox_compatibility(answer.parsed)
@@ -197,7 +199,9 @@ async def _replication(
     return (ok(region.subject, f"{len(jobs)} jobs of replication, none fails"),)
 
 
-async def _clocks(scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient) -> Iterable[CheckResult]:
+async def _clocks(
+    scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
+) -> Iterable[CheckResult]:
     clocks = [host.host for host in (await pve.resources()).hosts if host.status == "online"]
     return [await _clock_of(scene, pve, host) for host in clocks]
 
