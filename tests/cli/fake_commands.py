@@ -162,7 +162,7 @@ def ask(yes: bool, name: str | None, color: str | None) -> int:
     """Ask three questions."""
     if not confirm("Go on?", yes=yes):
         return Exit.FAILED
-    name = name or answer("Name of the cluster", option="--name", check=_one_word)
+    name = name or answer("Cluster name", option="--name", check=_one_word)
     color = color or answer("Colour", option="--color", default="red", choices=("red", "green"))
     current_screen().data(f"{name} {color}")
     return Exit.DONE

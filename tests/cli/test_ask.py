@@ -8,7 +8,7 @@ def test_without_a_terminal_a_question_is_wrong_usage_and_names_its_option() -> 
 
     assert (seen.status, seen.out) == (64, "")
     assert seen.err.startswith("error[cli.question]: ")
-    assert "the question is: Go on?" in seen.err
+    assert "the command has to ask: Go on?" in seen.err
     assert "`--yes`" in seen.err
 
 
@@ -28,7 +28,7 @@ def test_on_a_terminal_questions_are_asked() -> None:
 
     assert seen.status == 0
     assert "Go on? [y/N] " in seen.out
-    assert "Name of the cluster: " in seen.out
+    assert "Cluster name: " in seen.out
     assert "Colour (red|green) [red]: " in seen.out
     assert seen.out.endswith("k8s green\n")
 
@@ -40,7 +40,7 @@ def test_an_empty_answer_takes_the_default() -> None:
 def test_an_empty_answer_without_default_is_asked_again() -> None:
     seen = on_terminal("ask", typed="y\n\nk8s\n\n")
 
-    assert "an answer is needed" in seen.out
+    assert "An answer is required." in seen.out
     assert seen.out.endswith("k8s red\n")
 
 
@@ -54,12 +54,12 @@ def test_an_answer_that_does_not_pass_is_asked_again() -> None:
 def test_a_choice_that_does_not_exist_suggests_the_nearest() -> None:
     seen = on_terminal("ask", typed="y\nk8s\ngren\ngreen\n")
 
-    assert "did you mean green?" in seen.out
+    assert "Did you mean green?" in seen.out
     assert seen.out.endswith("k8s green\n")
 
 
 def test_an_unclear_yes_is_asked_again() -> None:
-    assert "answer y or n" in on_terminal("ask", typed="maybe\nn\n").out
+    assert "Please answer y or n." in on_terminal("ask", typed="maybe\nn\n").out
 
 
 def test_no_is_the_default_of_yes_or_no() -> None:

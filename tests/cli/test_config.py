@@ -76,6 +76,6 @@ def test_a_difference_in_meaning_exits_2(project: Path, tmp_path: Path) -> None:
     same = ran_inside("config", "diff", str(project), str(project))
     differs = ran_inside("config", "diff", str(project), str(other))
 
-    assert (same.status, same.out, same.err) == (0, "", "no difference\n")
+    assert (same.status, same.out, same.err) == (0, "", "No differences.\n")
     assert differs.status == 2
     assert "~ nodes[cp-1].mtu: 9000 -> 1500\n" in differs.out

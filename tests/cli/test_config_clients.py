@@ -39,7 +39,7 @@ def test_a_file_is_written_once_and_its_key_is_not_shown(place: Path, kind: str)
 
     path = place / FILES[kind]
     assert (first.status, first.err) == (0, "")
-    assert first.out.startswith(f"wrote {FILES[kind]}\n")
+    assert first.out.startswith(f"Wrote {FILES[kind]}\n")
     data = json.loads(again.out)["data"]
     assert (data["state"], data["file"], data["days_left"]) == ("unchanged", FILES[kind], 364)
     assert path.stat().st_mode & 0o777 == 0o600

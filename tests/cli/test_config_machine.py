@@ -94,7 +94,7 @@ def test_a_difference_is_exit_status_2(project: Path, tmp_path: Path) -> None:
     running.write_text(running.read_text().replace('"1024"', '"512"'))
     other = machine(project, "work-1", "--diff", str(running))
 
-    assert (same.status, same.out, same.err) == (0, "", "no difference\n")
+    assert (same.status, same.out, same.err) == (0, "", "No differences.\n")
     assert (other.status, other.out) == (2, "~ machine.sysctls.vm.nr_hugepages: 512 -> 1024\n")
 
 
@@ -105,7 +105,7 @@ def test_a_file_with_masked_values_gives_a_partial_result(project: Path, tmp_pat
     done = machine(project, "work-1", "--diff", str(masked))
 
     assert (done.status, done.out) == (4, "")
-    assert "so not compared: " in done.err
+    assert "therefore not compared: " in done.err
 
 
 def test_all_nodes_are_files_of_a_directory(project: Path, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_nothing_to_do_is_said(node: Path) -> None:
     done = ran_inside("config", "migrate", "--to", "1.11", str(node))
 
     assert (done.status, done.out) == (0, "")
-    assert "nothing changes for contract 1.11" in done.err
+    assert "No changes for contract 1.11" in done.err
 
 
 def test_a_newer_configuration_does_not_go_back(node: Path) -> None:
@@ -127,7 +127,7 @@ def test_patches_of_a_directory_are_named_by_their_lines(project: Path) -> None:
         .index('          sysctls: {vm.nr_hugepages: "1024"}')
     )
     assert f"(cluster.yaml:{line + 1}:20)" in further.out
-    assert "the patch becomes:\n    apiVersion: v1alpha1\n    kind: SysctlConfig" in further.out
+    assert "patch after migration:\n    apiVersion: v1alpha1\n    kind: SysctlConfig" in further.out
 
 
 def test_options_of_files_need_a_file(project: Path) -> None:

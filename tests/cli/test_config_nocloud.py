@@ -38,7 +38,7 @@ def test_files_and_keys_are_shown_without_the_machine_configuration(project: Pat
     assert "meta-data\n  instance-id: " in done.out
     assert "network-config\n  version: 1\n" in done.out
     assert "user-data\n  *** (" in done.out
-    assert "keys of the VM\n  citype: nocloud\n  ipconfig0: gw=127.66.0.1" in done.out
+    assert "VM settings\n  citype: nocloud\n  ipconfig0: gw=127.66.0.1" in done.out
 
 
 def test_programs_get_the_same(project: Path) -> None:
@@ -79,10 +79,10 @@ def test_a_node_on_a_vlan_is_told_why_it_needs_an_image(project: Path) -> None:
     done = ran_inside("-C", str(project), "config", "nocloud", "cp-1")
 
     assert done.status == 0
-    assert "keys of the VM" not in done.out
+    assert "VM settings" not in done.out
     assert (
-        "why an image is needed\n"
+        "Image needed because of\n"
         "  the VLAN eth0.66\n"
         "    ipconfigN addresses a card, not VLAN 66 on it\n"
-        "said by the machine configuration alone\n"
+        "Set by the machine configuration only\n"
     ) in done.out

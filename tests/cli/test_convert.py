@@ -38,7 +38,7 @@ def test_without_a_place_nothing_is_written(project: Path) -> None:
     assert done == Ran(
         0,
         "FILE          STATE\ncluster.toml  not written\n",
-        "nothing was written: give `--out DIR`, or `--stdout` to print the files\n",
+        "Nothing was written. Use `--out DIR` to write files or `--stdout` to print them.\n",
     )
     assert sorted(path.name for path in project.iterdir()) == ["cluster.yaml", "nodes.yaml"]
 
@@ -47,7 +47,7 @@ def test_the_result_is_written_and_means_the_same(project: Path) -> None:
     done = converted(project, "--out", "../there")
 
     assert (done.status, done.out) == (0, "FILE          STATE\ncluster.toml  written\n")
-    assert done.err == "next: run `stockman -C ../there validate`\n"
+    assert done.err == "Next: run `stockman -C ../there validate`\n"
     there = str(project.parent / "there")
     assert ran_inside("-C", there, "validate").status == 0
     same = ran_inside("config", "diff", str(project), there)
@@ -171,7 +171,7 @@ def test_an_existing_file_is_not_overwritten(project: Path) -> None:
 def test_two_dialects_side_by_side_are_pointed_out(project: Path) -> None:
     done = converted(project, "--out", ".")
 
-    assert done.err.startswith("still there: cluster.yaml and nodes.yaml; keep one dialect")
+    assert done.err.startswith("Also present: cluster.yaml and nodes.yaml; keep one dialect")
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_guests_without_a_cluster_go_by_a_name_as_well(place: PlannedWorkspace) 
     seen = place.ran("destroy", "--yes", "--name", "k8s")
 
     assert "give both: `stockman destroy --yes --name k8s`" in unnamed.err
-    assert "there is no cluster: type k8s to destroy the guests that are listed" in asked.err
+    assert "There is no cluster. Type k8s to destroy the guests listed above" in asked.err
     assert seen.status == 0, seen.err
     assert guests(place) == [500]
 

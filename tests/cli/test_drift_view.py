@@ -60,9 +60,9 @@ REPORT = DriftReport(
 def test_every_drift_is_a_row_with_its_author_and_corrections_follow() -> None:
     lines = list(drift_table(REPORT, SCREEN))
 
-    assert lines[0].split() == ["LAYER", "SEVERITY", "WHAT", "BY"]
+    assert lines[0].split() == ["LAYER", "SEVERITY", "DIFFERENCE", "AUTHOR"]
     assert lines[1].split(maxsplit=2)[:2] == ["vms", "warning"]
-    assert "memory: 2 -> 1; net1: x -> should not be" in lines[1]
+    assert "memory: 2 -> 1; net1: x -> should not exist" in lines[1]
     assert lines[1].endswith("mary@pve")
     assert lines[2].endswith("unknown")
     assert lines[3:] == [
@@ -72,7 +72,7 @@ def test_every_drift_is_a_row_with_its_author_and_corrections_follow() -> None:
         "  stockman render --overwrite a.yaml",
         (
             "ignored until 2026-09-01: VM 7 (work-1) differs; memory: 2 -> 1;"
-            " net1: x -> should not be (an import)"
+            " net1: x -> should not exist (an import)"
         ),
     ]
 
@@ -83,7 +83,7 @@ def test_explained_drifts_tell_values_author_and_steps_and_nothing_steers_the_te
     assert lines[:7] == [
         "vms warning: VM 7 (work-1) differs",
         "  memory: 2 -> 1",
-        "  net1: x -> should not be",
+        "  net1: x -> should not exist",
         "  by: mary@pve at 2026-08-01 12:00:00 (task qmconfig on pve1)",
         "  correct: stockman apply --only vms --node work-1",
         "    vms/configure/work-1: change memory of VM 7",
@@ -100,7 +100,7 @@ def test_the_summary_names_the_state_of_every_layer() -> None:
     assert summary(nothing) == "no drift: vms same"
     silent = Gap(layer=Layer.VMS, subject="pve", problem=unreadable_part("pve", "no answer"))
     unread_alone = DriftReport(today=REPORT.today, layers=(Layer.VMS,), unknown=(silent,))
-    assert summary(unread_alone) == "no drift in what could be read: vms unknown"
+    assert summary(unread_alone) == "no drift in the layers that could be read: vms unknown"
 
 
 def test_the_option_offers_every_layer() -> None:

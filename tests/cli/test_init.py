@@ -58,7 +58,7 @@ def test_a_start_tells_every_file_and_what_to_do_next(tmp_path: Path) -> None:
 
     assert seen.status == 0
     lines = seen.out.splitlines()
-    assert lines[0].split() == ["FILE", "STATE", "WHAT", "IT", "IS"]
+    assert lines[0].split() == ["FILE", "STATE", "DESCRIPTION"]
     assert len(lines) == 13
     assert all(line.split()[1] == "written" for line in lines[1:])
     assert f"`stockman -C {tmp_path / 'my'} validate`" in seen.err
@@ -110,7 +110,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert seen.status == 0
     assert not (tmp_path / "new").exists()
     assert "cluster_name: single" in seen.err
-    assert "nothing was written" in seen.err
+    assert "No files were written." in seen.err
 
 
 @pytest.mark.parametrize("verbosity", [(), ("-v", "-v"), ("-o", "json"), ("--debug",)])
@@ -214,7 +214,7 @@ def test_every_question_has_a_default_and_an_answer_has_its_place() -> None:
     assert wish.answers.proxmox_endpoint is None
     assert wish.answers.talos_version == "v1.12.3"
     assert wish.answers.domain == "example.org"
-    assert "Address of the Proxmox API [https://127.66.0.4:8006]: " in shown
+    assert "URL of the Proxmox VE API [https://127.66.0.4:8006]: " in shown
 
 
 def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason() -> None:
@@ -226,7 +226,7 @@ def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason() -> None:
     assert wish.network == IPv4Network("127.66.0.0/24")
     assert wish.answers.cluster_name == "lab"
     for said in (
-        "did you mean single?",
+        "Did you mean single?",
         "overlaps",
         "or larger",
         "the network is 127.66.0.0/24",
@@ -234,7 +234,7 @@ def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason() -> None:
         "Git address",
         "a URL with a host",
         "supports Talos",
-        "answer y or n",
+        "Please answer y or n.",
         "a host name with a domain",
     ):
         assert said in shown
@@ -250,7 +250,7 @@ def test_questions_that_options_answered_are_not_asked() -> None:
 
     assert wish.answers.cluster_name == "lab"
     assert "Network" not in shown
-    assert "Name of the cluster" not in shown
+    assert "Cluster name" not in shown
 
 
 def test_a_preset_without_a_cluster_asks_nothing_of_one() -> None:

@@ -123,7 +123,7 @@ def test_a_certificate_can_be_confirmed_on_a_terminal(
     seen = on_terminal(
         *("-C", str(tmp_path), "init", "--from-proxmox", lab.endpoint),
         typed="y\n",
-        after="Are both the same?",
+        after="Do the fingerprints match?",
         program=REAL,
         PROXMOX_TOKEN_ID=lab.token_id,
         PROXMOX_TOKEN_SECRET=lab.token_secret,
@@ -250,7 +250,7 @@ def test_options_that_do_not_go_together_are_refused(
     seen = ran_inside("init", str(tmp_path / "k"), *options)
 
     assert seen.status == 64
-    assert f"error[init.unused-option]: {told} has no place here" in seen.err
+    assert f"error[init.unused-option]: {told} cannot be used here" in seen.err
 
 
 def test_an_address_without_tls_gets_no_token(tmp_path: Path) -> None:

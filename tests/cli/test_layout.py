@@ -28,12 +28,12 @@ def test_meanings_stand_beside_their_terms() -> None:
 
 
 def test_a_long_term_has_its_meaning_below() -> None:
-    rows = [("-v", "Tell more."), ("-o, --output [table|json|yaml]", "How to print.")]
+    rows = [("-v", "Tell more."), ("-o, --output [table|json|yaml]", "Output format.")]
 
     assert list(layout.definitions(rows, 60)) == [
         "  -v  Tell more.",
         "  -o, --output [table|json|yaml]",
-        "      How to print.",
+        "      Output format.",
     ]
 
 

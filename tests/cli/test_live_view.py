@@ -67,7 +67,7 @@ def test_a_terminal_shows_a_bar_what_is_under_way_and_what_it_waits_for() -> Non
         "    45s  make vms/create/cp-2",
         "         attempt 2",
         "    15s  make talos/configure/cp-1",
-        "         waits: etcd is there: 0 of 1",
+        "         waiting: etcd is there: 0 of 1",
         "  held: flag red is down",
     ]
 
@@ -96,7 +96,7 @@ def test_what_stays_is_left_when_the_view_ends() -> None:
     virtually(watched())
 
     assert seen.terminal.lines == [
-        "already  make vms/create/cp-1: was true",
+        "already  make vms/create/cp-1: already done",
         "failed   make vms/create/cp-2: VM 1030 is no longer cp-1 (vm.identity)",
     ]
 
@@ -173,7 +173,7 @@ def test_a_low_terminal_shows_how_many_more_are_under_way() -> None:
     lines = virtually(watched())
 
     assert len(lines) <= 7
-    assert lines[-1].strip() == "and 15 more under way"
+    assert lines[-1].strip() == "and 15 more running"
 
 
 def test_a_terminal_without_colours_gets_none() -> None:
@@ -200,7 +200,7 @@ def test_somebody_who_asked_to_stop_is_told_what_happens() -> None:
             return seen.terminal.lines
 
     assert virtually(watched())[-1] == (
-        "  stopping: what has begun is finished; Ctrl-C once more stops now"
+        "  stopping after the running steps; press Ctrl-C again to stop immediately"
     )
 
 
@@ -237,12 +237,12 @@ def test_a_log_has_one_line_for_what_is_worth_one() -> None:
         "06:00:00 run: accepted: one, 3 steps on cluster toy",
         "06:00:01 vms/create/cp-1: started: make vms/create/cp-1",
         "06:00:02 vms/create/cp-1: unknown: VM 1030 is no longer cp-1 (vm.identity)",
-        "06:00:02 vms/create/cp-1: tries again in 1s: VM 1030 is no longer cp-1 (vm.identity)",
+        "06:00:02 vms/create/cp-1: retrying in 1s: VM 1030 is no longer cp-1 (vm.identity)",
         "06:00:03 vms/create/cp-1: started, attempt 2: make vms/create/cp-1",
-        "06:00:09 vms/create/cp-1: finished in 8s (1 of 3)",
-        "06:00:10 vms/create/cp-2: held: flag red is down",
-        "06:00:11 run: given back: flag red is down",
-        "06:00:12 vms/create/cp-2: finished: was true already (2 of 3)",
+        "06:00:09 vms/create/cp-1: done in 8s (1 of 3)",
+        "06:00:10 vms/create/cp-2: hold acquired: flag red is down",
+        "06:00:11 run: hold released: flag red is down",
+        "06:00:12 vms/create/cp-2: done: no change was needed (2 of 3)",
         "06:00:13 talos/configure/cp-1: failed: VM 1030 is no longer cp-1 (vm.identity)",
         "06:00:14 run: ended: failed",
     ]
@@ -255,7 +255,7 @@ def test_a_log_repeats_a_wait_seldom() -> None:
         "06:00:00 talos/configure/cp-1: waits: etcd is there: 0 of 1",
         "06:02:00 talos/configure/cp-1: waits: etcd is there: 0 of 1",
         "06:04:00 talos/configure/cp-1: waits: etcd is there: 0 of 1",
-        "06:05:01 talos/configure/cp-1: goes on: etcd is there: 1 of 1",
+        "06:05:01 talos/configure/cp-1: passed: etcd is there: 1 of 1",
     ]
 
 
@@ -267,8 +267,8 @@ def test_a_log_gives_a_sign_of_life_every_minute() -> None:
     started = entry(0, EntryType.STARTED, CREATE, attempt=1)
 
     assert logged(started, until=130)[1:] == [
-        "06:01:00 run: 0 of 3 steps, 1 under way, about 2m left",
-        "06:02:00 run: 0 of 3 steps, 1 under way, about 2m left",
+        "06:01:00 run: 0 of 3 steps done, 1 running, about 2m left",
+        "06:02:00 run: 0 of 3 steps done, 1 running, about 2m left",
     ]
 
 
@@ -276,7 +276,7 @@ def test_a_log_says_once_that_the_run_stops() -> None:
     stop = StopRequest()
     stop.ask()
 
-    assert logged(until=2, stop=stop) == ["06:00:00 run: stops once what has begun is finished"]
+    assert logged(until=2, stop=stop) == ["06:00:00 run: stopping after the running steps"]
 
 
 def test_a_terminal_that_cannot_move_its_cursor_gets_lines() -> None:

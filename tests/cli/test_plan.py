@@ -100,7 +100,7 @@ def test_an_applied_stage_is_true_the_second_time(place: PlannedWorkspace) -> No
 
     seen = place.ran("apply", "--only", "access", "--yes")
 
-    told = "nothing to do: everything is as the configuration says\n"
+    told = "No changes. The cluster matches the configuration.\n"
     assert (seen.status, seen.out) == (0, told)
 
 

@@ -163,9 +163,9 @@ def test_a_plan_that_was_kept_is_carried_out_as_it_is_or_not_at_all(
         seen = place.ran("apply", "plan.json", "--yes", *shape)
         assert (seen.status, seen.out) == (64, ""), shape
         assert "cli.already-planned" in seen.err
-        assert f"{shape[0]} would make another plan" in seen.err
+        assert f"{shape[0]} would change it" in seen.err
     both = place.ran("apply", "plan.json", "--yes", "--prune", "--only", "vms", "--push")
-    assert "--only, --push and --prune would make another plan" in both.err
+    assert "--only, --push and --prune would change it" in both.err
     assert place.ran("runs", "list", "-o", "name").out == ""
 
 

@@ -44,12 +44,12 @@ def test_a_plan_is_grouped_by_stage_and_node_with_reasons() -> None:
         "\n".join(plan_lines(VIEW, IN_A_PIPE))
         == """\
 images (1 step)
-  the whole cluster
+  cluster
     + image 1.13.9 on pve1
         cp-1 boots it
 
 vms (2 steps, 1 gate)
-  the whole cluster
+  cluster
     ~ pool flock has 2 members instead of 3
         members are cp-1 and work-1
   cp-1
@@ -65,7 +65,7 @@ talos (1 step)
     + cp-1 gets its first configuration, as a controller
         it is in maintenance mode
 
-lost for good:
+permanently destroyed:
   - VM 1033 (work-3) with its disks
 
 3 to add, 1 to change, 1 to remove: 4 steps, about 6m"""
@@ -77,7 +77,7 @@ def test_a_plan_that_was_read_from_a_file_shows_its_steps() -> None:
 
     assert list(plan_lines(PlanView(plan=plan), IN_A_PIPE)) == [
         "images (1 step)",
-        "  the whole cluster",
+        "  cluster",
         "    * make images/fetch/pve1",
         "",
         "vms (1 step, 1 gate)",
@@ -91,7 +91,7 @@ def test_a_plan_that_was_read_from_a_file_shows_its_steps() -> None:
 
 def test_an_empty_plan_says_so() -> None:
     assert list(plan_lines(PlanView(plan=plan_of()), IN_A_PIPE)) == [
-        "nothing to do: everything is as the configuration says"
+        "No changes. The cluster matches the configuration."
     ]
 
 
@@ -105,7 +105,7 @@ def test_an_empty_plan_of_a_machine_that_nobody_saw_does_not_call_everything_rig
     )
 
     assert list(plan_lines(PlanView(plan=plan_of(), warnings=(unseen,)), IN_A_PIPE)) == [
-        "nothing to do in what could be seen; what could not is told as a warning"
+        "No changes in the systems that could be read. The warnings list the others."
     ]
 
 
@@ -116,7 +116,7 @@ def test_who_wants_more_sees_steps_gates_and_the_longest_chain() -> None:
     shown = "\n".join(plan_lines(VIEW, screen))
 
     assert "vms/create/cp-1       make vms/create/cp-1       images/fetch/pve1  room is" in shown
-    assert "longest chain: images/fetch/pve1 -> vms/create/cp-1 -> talos/configure/cp-1" in shown
+    assert "critical path: images/fetch/pve1 -> vms/create/cp-1 -> talos/configure/cp-1" in shown
 
 
 def test_lanes_that_are_narrower_than_the_longest_chain_count() -> None:
@@ -177,9 +177,9 @@ step vms/create/cp-1
   holds:     flag red is down; also for vms/destroy/work-3
   lanes:     host/pve1, one step at a time
              storage/ceph, 4 steps at a time
-  takes:     about 40s, and what waits for it 3m more, on the longest chain
-  deadline:  10m0s from its start, gates included
-  retry:     up to 3 attempts when nobody answers, with waits of 1s to 30s
+  takes:     about 40s, and about 3m more, on the critical path
+  deadline:  10m0s from its start, including gates
+  retry:     up to 3 attempts if there is no answer, 1s to 30s
   touches:   object/vms/create/cp-1
   destroys:  nothing"""
     )
@@ -189,14 +189,14 @@ def test_a_step_that_destroys_says_what() -> None:
     lines = list(step_details(PLAN, DESTROY, IN_A_PIPE))
 
     assert lines[-1] == "  destroys:  VM 1033 (work-3) with its disks"
-    assert "  why:       others need it" in lines
+    assert "  why:       for its dependents" in lines
     data = step_details_data(PLAN, CREATE)
     assert data["needed_by"] == [CONFIGURE.id]
     assert data["gates"] == [{"kind": "test.exists", "what": "room is there"}]
 
 
 def test_a_step_that_is_tried_once_says_so() -> None:
-    assert "  retry:     tried once" in list(step_details(PLAN, FETCH, IN_A_PIPE))
+    assert "  retry:     not retried" in list(step_details(PLAN, FETCH, IN_A_PIPE))
 
 
 CALLS = (
@@ -214,7 +214,7 @@ CALLS = (
 
 def test_calls_are_shown_with_what_they_grow_with() -> None:
     assert list(call_count_lines(CALLS, IN_A_PIPE)) == [
-        "SYSTEM                  CALLS  OF                  GROWS WITH",
+        "SYSTEM                  CALLS  OF                  SCALES WITH",
         "Proxmox VE cluster k8s  31     3 hosts, 15 guests  O(hosts + guests)",
         "Talos                   45     15 nodes            O(nodes)",
         "all                     76",
@@ -224,9 +224,9 @@ def test_calls_are_shown_with_what_they_grow_with() -> None:
 def test_the_question_names_what_is_lost() -> None:
     lost = "VM 1033 (work-3) with its disks"
 
-    assert destroy_question(plan_of(FETCH)) == "carry out 1 step on cluster toy?"
+    assert destroy_question(plan_of(FETCH)) == "Execute 1 step on cluster toy?"
     assert destroy_question(plan_of(DESTROY)) == (
-        f"this destroys {lost}, for good; carry out 1 step on cluster toy?"
+        f"This permanently destroys {lost}. Execute 1 step on cluster toy?"
     )
 
 
@@ -235,10 +235,10 @@ def test_the_question_lists_what_is_lost_once_each() -> None:
     other = make("vms/destroy/work-4", action=Drop(key="1034 (work-4)"))
 
     assert destroy_question(plan_of(DESTROY, again, other)).split("\n") == [
-        "this destroys for good:",
+        "This permanently destroys:",
         "  - VM 1033 (work-3) with its disks",
         "  - VM 1034 (work-4) with its disks",
-        "carry out 3 steps on cluster toy?",
+        "Execute 3 steps on cluster toy?",
     ]
 
 
@@ -248,7 +248,7 @@ def test_without_a_terminal_the_question_is_told_in_one_line() -> None:
     with pytest.raises(WrongUsage) as no:
         confirm(destroy_question(plan_of(DESTROY, other)), yes=False)
 
-    assert "good: - VM 1033 (work-3) with its disks - VM 1034 (work-4)" in no.value.problem.why
+    assert "destroys: - VM 1033 (work-3) with its disks - VM 1034 (work-4)" in no.value.problem.why
 
 
 Capture = pytest.CaptureFixture[str]

@@ -44,7 +44,7 @@ def test_a_second_run_has_nothing_to_do(place: Path) -> None:
     done = render(place)
 
     assert (done.status, done.out) == (0, "")
-    assert "0 changed, 0 wait for a decision" in done.err
+    assert "0 changed, 0 need a decision" in done.err
 
 
 @pytest.mark.parametrize("option", ["--check", "--diff"])

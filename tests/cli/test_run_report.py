@@ -42,11 +42,11 @@ def test_a_run_that_failed_says_what_is_left_and_how_to_go_on() -> None:
 
     assert list(result_lines(end, IN_A_PIPE)) == [
         f"run {run}: failed after 4m12s",
-        "3 steps: 0 done, 1 true already, 1 failed, 1 not finished",
+        "3 steps: 0 done, 1 unchanged, 1 failed, 1 not finished",
         "",
-        "  # go on, once what is said above is put right",
+        "  # resume after fixing the problems above",
         f"  stockman runs resume {run}",
-        "  # give it up, and give back what it holds",
+        "  # abort the run and release its holds",
         f"  stockman runs abort {run}",
     ]
 
@@ -56,7 +56,7 @@ def test_a_run_that_is_done_needs_nothing_more() -> None:
 
     assert list(result_lines(end, IN_A_PIPE)) == [
         f"run {end.outcome.state.run}: done after 4m12s",
-        "2 steps: 2 done, 0 true already, 0 failed",
+        "2 steps: 2 done, 0 unchanged, 0 failed",
     ]
 
 
@@ -78,8 +78,8 @@ def test_what_is_still_held_is_told_by_its_name() -> None:
     assert list(result_lines(Ended(outcome=outcome, plan=plan_of(), seconds=0.0), IN_A_PIPE))[
         2:
     ] == [
-        "still held: flag red is down",
-        "still held: strange:1",
+        "hold not released: flag red is down",
+        "hold not released: strange:1",
     ]
 
 
@@ -103,11 +103,11 @@ def test_a_run_that_waits_for_a_push_says_how_to_commit_and_go_on() -> None:
     run = end.outcome.state.run
 
     assert list(result_lines(end, IN_A_PIPE))[3:] == [
-        "  # commit and push what was rendered: the cluster follows it",
+        "  # commit and push the rendered files for Flux",
         '  git add --all && git commit -m "Render" && git push',
         "  # then go on",
         f"  stockman runs resume {run}",
-        "  # or have both done for you",
+        "  # or let stockman commit and push",
         "  stockman apply --push",
     ]
 
@@ -118,7 +118,7 @@ def test_a_run_that_waits_for_a_window_says_when_to_go_on() -> None:
 
     assert exit_status(end.outcome) is Exit.CHANGES
     assert list(result_lines(end, IN_A_PIPE))[3:] == [
-        "  # go on, once the window is open",
+        "  # resume when the upgrade window is open",
         f"  stockman runs resume {run}",
         "  # or restart machines now",
         "  stockman apply --any-time",
@@ -134,5 +134,5 @@ def test_a_run_that_was_stopped_at_once_says_in_the_middle_of_what() -> None:
     outcome = RunOutcome(state=state, result=RunResult.PAUSED)
     end = Ended(outcome=outcome, plan=plan_of(make("a"), make("b")), seconds=0.0)
 
-    assert "stopped in the middle of: make a (a)" in list(result_lines(end, IN_A_PIPE))
+    assert "interrupted during: make a (a)" in list(result_lines(end, IN_A_PIPE))
     assert run_result_data(end)["in_the_middle"] == ["make a (a)"]

@@ -95,7 +95,7 @@ def test_no_runs_are_no_mistake(runs: Runs) -> None:
     found = runs("list", "-o", "json")
 
     assert (found.status, json.loads(found.out)["data"]) == (0, [])
-    assert "there are no runs yet" in found.err
+    assert "There are no runs yet." in found.err
 
 
 def test_a_run_is_shown_step_by_step(directory: Path, runs: Runs) -> None:
@@ -116,7 +116,7 @@ def test_attempts_that_failed_are_shown_with_their_problems(directory: Path, run
     shown, told = runs("show").out, json.loads(runs("show", "-o", "json").out)
     exported = json.loads(runs("export").out)
 
-    assert "attempts that failed:" in shown
+    assert "failed attempts:" in shown
     assert "a, attempt 3: no answer (objects.unreachable)" in shown
     (step,) = told["data"]["steps"]
     assert [one["attempt"] for one in step["state"]["troubles"]] == [1, 2, 3]
@@ -149,9 +149,9 @@ def test_a_run_that_was_stopped_is_gone_on_with(directory: Path, runs: Runs) -> 
 
     result, counts = found.out.splitlines()
     assert (found.status, result.rpartition(" after ")[0]) == (0, f"run {name}: done")
-    assert counts == "2 steps: 0 done, 2 true already, 0 failed"
+    assert counts == "2 steps: 0 done, 2 unchanged, 0 failed"
     assert "run: resumed by " in found.err
-    assert "more: finished: was true already (2 of 2)" in found.err
+    assert "more: done: no change was needed (2 of 2)" in found.err
 
 
 def test_programs_get_every_entry_and_the_outcome_as_lines(directory: Path, runs: Runs) -> None:
@@ -175,10 +175,10 @@ def test_a_run_is_watched_on_a_terminal(directory: Path) -> None:
     shown = re.sub(r"\d+s\b", "?s", "\n".join(terminal.lines))
     assert shown.startswith("note     resumed by ")
     assert shown.splitlines()[-4:] == [
-        "already  wait for the flock: was true",
-        "already  wait for the dog: was true",
+        "already  wait for the flock: already done",
+        "already  wait for the dog: already done",
         f"run {name}: done after ?s",
-        "2 steps: 0 done, 2 true already, 0 failed",
+        "2 steps: 0 done, 2 unchanged, 0 failed",
     ]
 
 

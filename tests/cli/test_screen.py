@@ -32,7 +32,7 @@ def test_data_and_notes_go_to_different_streams() -> None:
 
     screen.data("data")
     screen.note("note")
-    screen.complain(["problem", "fix"])
+    screen.print_problems(["problem", "fix"])
 
     assert (out.getvalue(), err.getvalue()) == ("data\n", "note\nproblem\nfix\n")
 
@@ -41,10 +41,10 @@ def test_streams_that_are_closed_swallow_everything() -> None:
     screen = Screen(None, None, None, {})
 
     screen.data("data")
-    screen.complain(["problem"])
+    screen.print_problems(["problem"])
     screen.flush()
 
-    assert (screen.width, screen.can_ask) == (None, False)
+    assert (screen.width, screen.can_prompt) == (None, False)
 
 
 def test_a_reader_that_went_away_has_an_exception_of_its_own() -> None:
@@ -75,9 +75,9 @@ def test_colours_need_a_terminal_that_has_them(environment: dict[str, str]) -> N
 
 
 def test_questions_need_somebody_who_sees_and_types() -> None:
-    assert Screen(Terminal(), None, Terminal(), {}).can_ask
-    assert not Screen(Terminal(), Terminal(), io.StringIO(), {}).can_ask
-    assert not Screen(io.StringIO(), Terminal(), Terminal(), {}).can_ask
+    assert Screen(Terminal(), None, Terminal(), {}).can_prompt
+    assert not Screen(Terminal(), Terminal(), io.StringIO(), {}).can_prompt
+    assert not Screen(io.StringIO(), Terminal(), Terminal(), {}).can_prompt
 
 
 def test_the_end_of_the_input_counts_as_an_interrupt() -> None:

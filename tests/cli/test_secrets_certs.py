@@ -81,8 +81,8 @@ def test_a_bundle_that_cannot_be_opened_is_a_partial_result(place: Path) -> None
 
     done = certs(place)
 
-    assert (done.status, done.out) == (4, "there is no certificate here\n")
-    assert "not looked at: talos/talsecret.sops.yaml: there is no age identity" in done.err
+    assert (done.status, done.out) == (4, "There are no certificates.\n")
+    assert "Not checked: talos/talsecret.sops.yaml: there is no age identity" in done.err
 
 
 def test_no_key_is_shown(place: Path) -> None:

@@ -29,7 +29,7 @@ def test_nothing_found_ends_with_zero_and_says_what_was_scanned(place: Path) -> 
     assert (done.status, done.err) == (0, "")
     lines = done.out.splitlines()
     assert lines[:2] == ["encrypted files: 1", "values compared: 8"]
-    assert lines[2].startswith("scanned: 6 files, 1 commit, 7 objects of history, ")
+    assert lines[2].startswith("scanned: 6 files, 1 commit, 7 objects of the history, ")
     assert lines[-1] == "no finding"
 
 
@@ -67,7 +67,7 @@ def test_strict_counts_what_the_user_left_out(place: Path) -> None:
 
     assert done.status == 4
     assert "not scanned: history: --no-history was given" in done.out.splitlines()
-    assert done.out.splitlines()[-1] == "no finding in what was scanned"
+    assert done.out.splitlines()[-1] == "no findings in what was scanned"
 
 
 def test_a_history_that_cannot_be_scanned_is_a_partial_result(place: Path) -> None:
@@ -79,7 +79,7 @@ def test_a_history_that_cannot_be_scanned_is_a_partial_result(place: Path) -> No
 
     assert done.status == 4
     assert "not scanned: the rest of the history: git says: " in done.out
-    assert done.out.splitlines()[-1] == "no finding in what was scanned"
+    assert done.out.splitlines()[-1] == "no findings in what was scanned"
 
 
 def test_commits_beyond_the_limit_are_a_partial_result(place: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_token_is_renewed_and_access_is_as_it_should_be(place: PlannedWorkspac
 
     assert seen.status == 0, seen.err
     assert tokens(place) == ["stockman-2"]
-    told = "nothing to do: everything is as the configuration says\n"
+    told = "No changes. The cluster matches the configuration.\n"
     assert place.ran("apply", "--only", "access", "--yes").out == told
 
 

@@ -99,7 +99,7 @@ def test_many_problems_of_one_kind_are_told_once(here: Scene) -> None:
 
     assert sum(line.startswith("error[status.machine-silent]") for line in lines) == 1
     assert any("work-0001, work-0002" in line and "and 387 more" in line for line in lines)
-    assert "and 370 more that are not well; `--all` lists them" in lines
+    assert "and 370 more unhealthy nodes; use `--all` to list them" in lines
     assert len(lines) < 70
 
 
@@ -215,7 +215,7 @@ def test_a_terminal_gets_a_tree_that_is_drawn_over_and_removed(here: Scene) -> N
     drawn = list(terminal.lines)
     view.close()
 
-    assert drawn[0].startswith("waits until everything works: ")
+    assert drawn[0].startswith("waiting until everything is healthy: ")
     assert any(one.split()[:4] == ["error", "Kubernetes", "2", "of"] for one in drawn)
     assert any(f"- the node {NEO} is not ready" in one for one in drawn)
     assert sum("Kubernetes " in one for one in drawn) == 1, "drawn over, not below"

@@ -59,7 +59,7 @@ def test_every_topic_tells_programs_who_keeps_the_table_and_since_when(
 def test_the_age_of_the_tables_is_told_beside_the_data(capsys: pytest.CaptureFixture[str]) -> None:
     run(["versions", "talos"])
 
-    assert capsys.readouterr().err.startswith("from tables of 20")
+    assert capsys.readouterr().err.startswith("Tables of 20")
 
 
 def test_versions_of_the_files_are_shown_beside_the_newest(

@@ -1,1 +1,1 @@
-"""The command line: parse, call one function of `app`, print, return an exit status."""
+"""The command line: parse arguments, call one function of `app`, print, return an exit status."""

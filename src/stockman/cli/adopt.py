@@ -1,4 +1,4 @@
-"""What `stockman adopt` says of a cluster: for people, and for programs."""
+"""`stockman adopt`: write configuration files for a running cluster."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _STYLES = {"written": "good", "extended": "good", "kept": "faint", "refused": "w
 
 
 class AdoptionReport(NamedTuple):
-    """Everything that there is to say."""
+    """An adopted cluster, the files written for it, and where."""
 
     adoption: Adoption
     written: AdoptionResult
@@ -44,21 +44,21 @@ class AdoptionReport(NamedTuple):
 
 
 def show_refusal(problems: Problems) -> None:
-    """Say why a cluster cannot be adopted."""
+    """Print why a cluster cannot be adopted."""
     show_problems(problems)
-    current_screen().note("nothing was written")
+    current_screen().note("No files were written.")
 
 
 def show_problems(problems: Problems) -> None:
-    """Say what is to be looked at."""
+    """Print problems to stderr."""
     if problems:
         screen = current_screen()
         paint, width = screen.notes_paint, screen.notes_width
-        screen.complain(problem_lines(problems, {}, paint=paint, width=width))
+        screen.print_problems(problem_lines(problems, {}, paint=paint, width=width))
 
 
 def show_adoption(all_of_it: AdoptionReport, output: Output) -> None:
-    """Say what was written, and what a plan would contain."""
+    """Print the written files and the changes that a plan would make."""
     adoption, written = all_of_it.adoption, all_of_it.written
     show(
         _report_data(all_of_it),
@@ -70,7 +70,7 @@ def show_adoption(all_of_it: AdoptionReport, output: Output) -> None:
     show_problems(written.problems)
     screen = current_screen()
     for name in adoption.invented:
-        screen.note(f"invented: {name}")
+        screen.note(f"Generated: {name}")
     screen.note(_next_steps(all_of_it))
 
 
@@ -86,16 +86,16 @@ def _report_data(all_of_it: AdoptionReport) -> dict[str, object]:
         "invented": list(adoption.invented),
         "expected": [
             {
-                "stage": one.stage.value,
-                "node": one.node,
-                "what": one.what,
-                "why": one.why,
-                "safe": bool(one.safe),
-                "because": one.safe,
+                "stage": change.stage.value,
+                "node": change.node,
+                "what": change.what,
+                "why": change.why,
+                "safe": bool(change.safe),
+                "because": change.safe,
             }
-            for one in adoption.expected
+            for change in adoption.expected
         ],
-        "problems": [problem_data(one) for one in (*adoption.problems, *written.problems)],
+        "problems": [problem_data(problem) for problem in (*adoption.problems, *written.problems)],
     }
 
 
@@ -110,22 +110,22 @@ def _report_lines(all_of_it: AdoptionReport, screen: Screen) -> Iterator[str]:
     yield ""
     changes = [
         (
-            Cell("safe", "good") if one.safe else Cell("look", "warning"),
-            one.what,
-            one.safe or one.why,
+            Cell("yes", "good") if change.safe else Cell("review", "warning"),
+            change.what,
+            change.safe or change.why,
         )
-        for one in all_of_it.adoption.expected
+        for change in all_of_it.adoption.expected
     ]
-    yield from table(
-        ("A PLAN", "WOULD CHANGE", "BECAUSE"), changes, width=screen.width, paint=screen.paint
-    )
+    yield from table(("SAFE", "CHANGE", "REASON"), changes, width=screen.width, paint=screen.paint)
 
 
 def _next_steps(all_of_it: AdoptionReport) -> str:
     if not all_of_it.is_written:
-        return "nothing was written"
+        return "No files were written."
     where = "" if all_of_it.directory == Path() else f" -C {all_of_it.directory}"
-    return f"next: read the files, then run `stockman{where} validate` and `stockman{where} plan`"
+    return (
+        f"Next: review the files, then run `stockman{where} validate` and `stockman{where} plan`."
+    )
 
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -134,58 +134,71 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @command(
     examples={
         "stockman adopt --proxmox https://127.66.0.4:8006 --out my-cluster": (
-            "take the cluster that kubectl and talosctl talk to"
+            "adopt the cluster that kubectl and talosctl are configured for"
         ),
         "stockman adopt --proxmox https://127.66.0.4:8006 --dry-run": (
-            "see what would be written, and what a plan would say then"
+            "show which files would be written and what a plan would contain"
         ),
         (
             "stockman adopt --proxmox https://127.66.0.4:8006 --talosconfig talosconfig"
             " --kubeconfig kubeconfig --ca-file pve-root-ca.pem --out my-cluster --yes"
-        ): "name every file, and ask nothing",
+        ): "name every file, and do not prompt",
     }
 )
-@click.option("--proxmox", required=True, metavar="URL", help="Where the Proxmox API answers.")
-@click.option("--kubeconfig", type=_FILE, help="kubeconfig of the cluster, as kubectl finds it.")
-@click.option("--talosconfig", type=_FILE, help="talosconfig of the cluster, as talosctl finds it.")
+@click.option("--proxmox", required=True, metavar="URL", help="URL of the Proxmox VE API.")
 @click.option(
-    "--fingerprint", metavar="SHA256", help="The certificate of Proxmox that is to be trusted."
+    "--kubeconfig", type=_FILE, help="kubeconfig of the cluster; defaults to the file kubectl uses."
 )
-@click.option("--ca-file", type=_FILE, help="The CA that signed the certificate of Proxmox.")
-@click.option("--repository", metavar="URL", help="Git repository; else the one Flux follows.")
+@click.option(
+    "--talosconfig",
+    type=_FILE,
+    help="talosconfig of the cluster; defaults to the file talosctl uses.",
+)
+@click.option(
+    "--fingerprint",
+    metavar="SHA256",
+    help="SHA-256 fingerprint of the Proxmox VE certificate to trust.",
+)
+@click.option(
+    "--ca-file", type=_FILE, help="CA certificate that signed the Proxmox VE certificate."
+)
+@click.option(
+    "--repository", metavar="URL", help="Git repository; defaults to the one Flux follows."
+)
 @click.option(
     "--manage-guests",
     is_flag=True,
-    help="Look after other VMs and containers from now on, and not only watch them.",
+    help="Manage other VMs and containers instead of only recording them.",
 )
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     default=".",
     show_default=True,
-    help="Directory for the files.",
+    help="Output directory.",
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing, tell what would be written.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written without writing it.")
 @options.yes_option
 @options.output_or_name
 @click.pass_context
 def adopt(
-    ctx: click.Context, /, out: Path, dry_run: bool, yes: bool, output: Output, **given: Any
+    ctx: click.Context, /, out: Path, dry_run: bool, yes: bool, output: Output, **values: Any
 ) -> int:
-    """Write files that describe a cluster which runs already.
+    """Write configuration files for a running cluster.
 
-    Proxmox, Talos and Kubernetes are only looked at. Each machine is matched with its VM and its
-    Node; its configuration is read, and what no key of the files says becomes a patch, so that the
-    files mean what is there. Secrets are taken from a controller and encrypted as `init` does it.
-    Other VMs and containers become guests that are only watched.
+    Proxmox VE, Talos and Kubernetes are only read. Each Talos machine is matched with its VM and
+    its Kubernetes node. Settings of its machine configuration that no configuration key covers
+    become a patch, so the files describe the cluster as it is. Secrets are read from a controller
+    and encrypted as `stockman init` does. Other VMs and containers become unmanaged guests.
 
-    Then a plan is made of the new files, and everything that it would change is listed: nothing,
-    or what nobody notices, such as tags that say whose a VM is. Exits with 4 when there is more.
-    Files that exist are never written over.
+    Then a plan is made from the new files, and every change it would make is listed. Usually there
+    is none, or only harmless ones such as ownership tags. The exit status is 4 if there are more.
+    Existing files are never overwritten.
 
-    PROXMOX_TOKEN_ID and PROXMOX_TOKEN_SECRET in the environment say who asks Proxmox, or
-    PROXMOX_VE_API_TOKEN, or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD; otherwise a terminal is
-    asked. A certificate that no known CA signed has to be confirmed by its fingerprint first.
+    Credentials for Proxmox VE are read from PROXMOX_TOKEN_ID and PROXMOX_TOKEN_SECRET, from
+    PROXMOX_VE_API_TOKEN, or from PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD; otherwise you are
+    prompted for them. If no known CA signed the certificate, you have to confirm its fingerprint
+    first.
     """
     import asyncio
 
@@ -198,24 +211,24 @@ def adopt(
 
     refuse_existing(out)
     network = SocketNetwork()
-    clients = _clients(given, network)
+    clients = _clients(values, network)
 
     async def seen() -> Adoption:
-        async with open_clients(clients, network, SystemTimekeeper()) as (doors, reached):
-            wish = AdoptionOptions(
+        async with open_clients(clients, network, SystemTimekeeper()) as (access, reached):
+            request = AdoptionOptions(
                 reached=reached,
-                repository=given["repository"] or "",
-                manages_guests=given["manage_guests"],
+                repository=values["repository"] or "",
+                manages_guests=values["manage_guests"],
             )
-            return await adopt_cluster(doors, wish, SystemEntropy())
+            return await adopt_cluster(access, request, SystemEntropy())
 
     try:
         adoption = asyncio.run(seen())
-    except AdoptionFailed as no:
-        show_refusal(no.problems)
+    except AdoptionFailed as error:
+        show_refusal(error.problems)
         return Exit.FAILED
     show_problems(adoption.problems)
-    question = f"write the files of {adoption.cluster} into {out}?"
+    question = f"Write the configuration of {adoption.cluster} to {out}?"
     is_wanted = not dry_run and confirm(question, yes=yes)
     written = _write_files(adoption, out, dry_run=not is_wanted)
     where = options.directory(ctx) / out
@@ -231,21 +244,21 @@ def _write_files(adoption: Adoption, out: Path, *, dry_run: bool) -> AdoptionRes
     from stockman.app.adoption.writing import write_adoption
     from stockman.app.init.directory import InitContext
 
-    doors = InitContext(clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(out))
-    return write_adoption(adoption, out, doors, dry_run=dry_run)
+    access = InitContext(clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(out))
+    return write_adoption(adoption, out, access, dry_run=dry_run)
 
 
-def _clients(given: dict[str, Any], network: Network) -> ClientSources:
+def _clients(values: dict[str, Any], network: Network) -> ClientSources:
     from stockman.app.adoption.connections import ClientSources, usual_files
     from stockman.app.init.from_proxmox import ProxmoxSource
     from stockman.cli.init.proxmox import certificate_trust, find_login
 
     kubeconfig, talosconfig = usual_files(os.environ)
-    url = given["proxmox"].rstrip("/")
+    url = values["proxmox"].rstrip("/")
     return ClientSources(
-        kubeconfig=given["kubeconfig"] or kubeconfig,
-        talosconfig=given["talosconfig"] or talosconfig,
+        kubeconfig=values["kubeconfig"] or kubeconfig,
+        talosconfig=values["talosconfig"] or talosconfig,
         proxmox=ProxmoxSource(
-            url=url, trust=certificate_trust(url, given, network), asker=find_login()
+            url=url, trust=certificate_trust(url, values, network), asker=find_login()
         ),
     )

@@ -1,4 +1,4 @@
-"""What a command of stockman is: examples in its help, and the options that all share."""
+"""Commands with examples in their help and with the common options."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from stockman.cli.terminal import layout, screen
 
 
 class ExtraArguments(click.UsageError):
-    """Words on the command line for which the command has no place."""
+    """Extra arguments that the command does not accept."""
 
-    def __init__(self, words: Sequence[str], ctx: click.Context) -> None:
-        super().__init__("there is no place for more words", ctx)
-        self.words = words
+    def __init__(self, arguments: Sequence[str], ctx: click.Context) -> None:
+        super().__init__("unexpected extra arguments", ctx)
+        self.words = arguments
 
 
 class HelpFormatter(click.HelpFormatter):
-    """Help that stays readable on forty columns."""
+    """A help formatter that works from 40 columns on."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         del prefix
@@ -38,16 +38,16 @@ class HelpFormatter(click.HelpFormatter):
 
 
 class Context(click.Context):
-    """A click context that makes our help."""
+    """A click context that uses our help formatter."""
 
     formatter_class = HelpFormatter
 
 
 class Command(click.Command):
-    """A command with examples, which takes the common options after its name too."""
+    """A command with examples, which accepts the common options after its name too."""
 
     context_class = Context
-    allow_extra_args = True  # so that the refusal is ours, see `parse_args`
+    allow_extra_args = True  # lets `parse_args` report extra arguments
 
     def __init__(
         self,
@@ -61,13 +61,13 @@ class Command(click.Command):
         self.examples = examples
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        rest = super().parse_args(ctx, args)
-        if rest and not isinstance(self, click.Group) and not ctx.resilient_parsing:
-            raise ExtraArguments(rest, ctx)
-        return rest
+        remaining = super().parse_args(ctx, args)
+        if remaining and not isinstance(self, click.Group) and not ctx.resilient_parsing:
+            raise ExtraArguments(remaining, ctx)
+        return remaining
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        del ctx  # click keeps the first answer for ever, whatever context asked
+        del ctx  # click caches the first answer whatever the context
         return list(overview.HELP.names)
 
     def get_help_option(self, ctx: click.Context) -> click.Option | None:
@@ -85,7 +85,7 @@ class Command(click.Command):
         self.format_options(ctx, formatter)
 
     def format_examples(self, formatter: click.HelpFormatter) -> None:
-        """Write command lines that can be pasted, each with what it does."""
+        """Write command lines that can be pasted, each with a description."""
         if self.examples and isinstance(formatter, HelpFormatter):
             formatter.write_paragraph()
             formatter.write_heading("Examples")
@@ -93,21 +93,21 @@ class Command(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         shared = [*options.common(), self.get_help_option(ctx)]
-        own = [one for one in self.get_params(ctx) if one not in shared]
+        own = [param for param in self.get_params(ctx) if param not in shared]
         _write_options(ctx, formatter, "Options", own)
         self.format_commands(ctx, formatter)
         _write_options(ctx, formatter, "Common options", shared)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands inside this one; only a group has any."""
+        """Write the subcommands; only a group has any."""
 
 
 Body = Callable[..., int | None]
-"""What a command does; returns its exit status, None for 0."""
+"""The body of a command; returns its exit status, None for 0."""
 
 
 def command(*, examples: Mapping[str, str], name: str | None = None) -> Callable[[Body], Command]:
-    """Make a function a command; `examples` maps command lines to what they do."""
+    """Turn a function into a command; `examples` maps command lines to descriptions."""
     return click.command(name, cls=Command, examples=examples)
 
 
@@ -126,8 +126,8 @@ def _write_options(
 ) -> None:
     rows = [
         row
-        for one in params
-        if isinstance(one, click.Option) and (row := one.get_help_record(ctx)) is not None
+        for param in params
+        if isinstance(param, click.Option) and (row := param.get_help_record(ctx)) is not None
     ]
     if rows:
         with formatter.section(heading):

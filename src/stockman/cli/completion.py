@@ -1,4 +1,4 @@
-"""Values that shells offer: names out of the user's files, presets, keys, problem codes."""
+"""Shell completion: the scripts, and the values that shells offer."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SOURCE = "stockman.app.completion"
 
 
 def complete_with(function: str) -> Completer:
-    """Completes with what a function returns, named as `module:function`."""
+    """Return a completer for the values that a function returns, named as `module:function`."""
     return lambda ctx, param, incomplete: matching_values(function, incomplete)
 
 
 def complete_in_directory(function: str) -> Completer:
-    """Completes with what a function returns for the directory the command works in."""
+    """Return a completer that calls a function with the working directory."""
     return lambda ctx, param, incomplete: matching_values(function, incomplete, directory(ctx))
 
 
@@ -46,19 +46,19 @@ complete_components = complete_with(f"{_SOURCE}:catalog_names")
 def complete_explain_arguments(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Completes with keys, problem codes, and components after the word component."""
-    given = ctx.params.get(param.name or "") or ()
-    if tuple(given)[:1] == ("component",):
+    """Complete keys, problem codes, and component names after `component`."""
+    typed = ctx.params.get(param.name or "") or ()
+    if tuple(typed)[:1] == ("component",):
         return complete_components(ctx, param, incomplete)
-    word = [CompletionItem("component")] if "component".startswith(incomplete) else []
+    items = [CompletionItem("component")] if "component".startswith(incomplete) else []
     keys = complete_keys(ctx, param, incomplete)
-    return [*word, *keys, *complete_codes(ctx, param, incomplete)]
+    return [*items, *keys, *complete_codes(ctx, param, incomplete)]
 
 
 def matching_values(
     function: str, incomplete: str, *arguments: object
 ) -> list[CompletionItem[str]]:
-    """Values that begin as typed; none where the files they come from are missing or wrong."""
+    """Return the values with the typed prefix; none if the files are missing or invalid."""
     module, _, name = function.partition(":")
     try:
         source: Any = getattr(import_module(module), name)
@@ -75,22 +75,22 @@ SHELLS = ("bash", "zsh", "fish")
 
 @command(
     examples={
-        "source <(stockman completion bash)": "complete in this shell, until it ends",
+        "source <(stockman completion bash)": "enable completion in this shell",
         "stockman completion bash > ~/.local/share/bash-completion/completions/stockman": (
-            "complete in every bash to come"
+            "enable completion in every new bash"
         ),
-        'stockman completion zsh > "${fpath[1]}/_stockman"': "complete in every zsh to come",
+        'stockman completion zsh > "${fpath[1]}/_stockman"': "enable completion in every new zsh",
         "stockman completion fish > ~/.config/fish/completions/stockman.fish": (
-            "complete in every fish to come"
+            "enable completion in every new fish"
         ),
     }
 )
 @click.argument("shell", type=Choice(SHELLS))
 def completion(shell: str) -> int:
-    """Print the script that lets a shell complete stockman's words.
+    """Print a shell completion script.
 
-    Commands, options and values are completed, among them the names of your nodes, presets,
-    configuration keys and problem codes. bash has to be 4.4 or later.
+    Commands, options and values are completed, including the names of your nodes, presets,
+    configuration keys and problem codes. Requires bash 4.4 or later.
     """
     from click.shell_completion import get_completion_class
 

@@ -1,4 +1,4 @@
-"""What `stockman convert` says of a result: for people, and for programs."""
+"""`stockman convert`: convert configuration files between formats."""
 
 from __future__ import annotations
 
@@ -37,48 +37,49 @@ _LONGEST_NODES = 3
 
 
 def report_data(
-    made: Conversion, files: tuple[ConvertedFile, ...], out: Path | None
+    conversion: Conversion, files: tuple[ConvertedFile, ...], out: Path | None
 ) -> dict[str, object]:
-    """The summary for programs; the files' content may be secret and is not part of it."""
+    """Return the summary as data; file contents are not part of it, they may be secret."""
     data: dict[str, object] = {
-        "source": str(made.source),
-        "from": made.form,
-        "to": made.to,
+        "source": str(conversion.source),
+        "from": conversion.form,
+        "to": conversion.to,
         "out": None if out is None else str(out),
         "files": files,
         "lost": [
-            {"key": one.key, **_location(one.at), "reason": one.reason} for one in made.result.lost
+            {"key": key.key, **_location(key.at), "reason": key.reason}
+            for key in conversion.result.lost
         ],
-        "toFill": made.result.to_fill,
-        "notes": made.result.notes,
-        "problems": [problem_data(problem) for problem in made.result.problems],
+        "toFill": conversion.result.to_fill,
+        "notes": conversion.result.notes,
+        "problems": [problem_data(problem) for problem in conversion.result.problems],
     }
-    if made.form in ("talhelper", "topf"):
+    if conversion.form in ("talhelper", "topf"):
         data["keys"] = [
-            {"key": one.key, **_location(one.at), "state": one.state, "how": one.how}
-            for one in made.result.carried
+            {"key": key.key, **_location(key.at), "state": key.state, "how": key.how}
+            for key in conversion.result.carried
         ]
         data["differences"] = [
             {
-                "nodes": list(one.nodes),
-                "what": one.what,
-                "before": one.before,
-                "after": one.after,
-                "why": one.why,
+                "nodes": list(difference.nodes),
+                "what": difference.what,
+                "before": difference.before,
+                "after": difference.after,
+                "why": difference.why,
             }
-            for one in made.result.differs
+            for difference in conversion.result.differs
         ]
     return data
 
 
-def report_lines(made: Conversion, gap: tuple[str, ...], width: int | None) -> Iterator[str]:
-    """Everything that the result does not say as the source did."""
+def report_lines(conversion: Conversion, gap: tuple[str, ...], width: int | None) -> Iterator[str]:
+    """Return lines about everything in the result that differs from the source."""
     for lines in (
-        _lost_lines(made.result, width),
-        _conversion_lines(made.result, width),
-        _difference_lines(made.result, made.form, width),
-        _to_fill_lines(made.result, width),
-        [f"note: {note}" for note in made.result.notes],
+        _lost_lines(conversion.result, width),
+        _conversion_lines(conversion.result, width),
+        _difference_lines(conversion.result, conversion.form, width),
+        _to_fill_lines(conversion.result, width),
+        [f"Note: {note}" for note in conversion.result.notes],
     ):
         if lines:
             yield from gap
@@ -87,34 +88,40 @@ def report_lines(made: Conversion, gap: tuple[str, ...], width: int | None) -> I
 
 
 def _lost_lines(result: ConversionResult, width: int | None) -> list[str]:
-    rows = [(one.key, str(one.at), one.reason) for one in result.lost]
-    return list(table(("NOT CARRIED", "WHERE", "WHY"), rows, width=width)) if rows else []
+    rows = [(key.key, str(key.at), key.reason) for key in result.lost]
+    return list(table(("NOT CONVERTED", "WHERE", "WHY"), rows, width=width)) if rows else []
 
 
 def _conversion_lines(result: ConversionResult, width: int | None) -> list[str]:
-    """Keys that are not simply taken over, and how many are."""
+    """List the keys that needed a conversion, and count the others."""
     rows = [
-        (one.key, str(one.at), one.state, one.how) for one in result.carried if one.state != "taken"
+        (key.key, str(key.at), key.state, key.how) for key in result.carried if key.state != "taken"
     ]
     taken = len(result.carried) - len(rows)
     lines = list(table(("KEY", "WHERE", "STATE", "HOW"), rows, width=width)) if rows else []
     if taken:
-        lines.append(f"and {taken} keys that were taken over, which `-o json` lists")
+        lines.append(f"and {taken} keys that were copied unchanged; use `-o json` to list them")
     return lines
 
 
 def _difference_lines(result: ConversionResult, form: str, width: int | None) -> list[str]:
     rows = [
-        (one.what, _node_names(one.nodes), _shorten(one.before), _shorten(one.after), one.why)
-        for one in result.differs
+        (
+            difference.what,
+            _node_names(difference.nodes),
+            _shorten(difference.before),
+            _shorten(difference.after),
+            difference.why,
+        )
+        for difference in result.differs
     ]
-    heads = ("MACHINES DIFFER IN", "NODES", form.upper(), "STOCKMAN", "WHY")
+    heads = ("MACHINE DIFFERENCE", "NODES", form.upper(), "STOCKMAN", "WHY")
     return list(table(heads, rows, width=width)) if rows else []
 
 
 def _to_fill_lines(result: ConversionResult, width: int | None) -> list[str]:
-    rows = [(one.what, one.fix) for one in result.to_fill]
-    return list(table(("TO FILL IN", "HOW"), rows, width=width)) if rows else []
+    rows = [(value.what, value.fix) for value in result.to_fill]
+    return list(table(("VALUE TO ADD", "HOW"), rows, width=width)) if rows else []
 
 
 def _node_names(names: tuple[str, ...]) -> str:
@@ -140,135 +147,146 @@ _PLATFORMS = ("nocloud", "metal")
 
 @command(
     examples={
-        "stockman convert --to toml": "see what cluster.toml would not have, and write nothing",
+        "stockman convert --to toml": "show what cluster.toml would not contain, without writing",
         "stockman convert --to toml --out ../as-toml": "write cluster.toml",
         "stockman convert my-cluster --to classic --stdout": "print cluster.yaml and nodes.yaml",
-        "stockman convert config/vm.yml --out my-cluster": "start from a list of VMs",
-        "stockman convert terraform/variables.tf --out my-cluster": "start from variables",
-        "stockman convert talhelper talos": "see what would become of a talconfig.yaml",
-        "stockman convert talhelper talos --out my-cluster": "take the cluster over",
-        "stockman convert topf talos --out my-cluster -o json": "the same from topf, for programs",
+        "stockman convert config/vm.yml --out my-cluster": "convert a list of VMs",
+        "stockman convert terraform/variables.tf --out my-cluster": "convert Terraform variables",
+        "stockman convert talhelper talos": "show the result of converting a talconfig.yaml",
+        "stockman convert talhelper talos --out my-cluster": (
+            "convert the files of a talhelper cluster"
+        ),
+        "stockman convert topf talos --out my-cluster -o json": (
+            "convert the files of a topf cluster, with a JSON report"
+        ),
     }
 )
-@click.argument("words", metavar="[TOOL] [SOURCE]", nargs=-1, type=click.Path())
+@click.argument("arguments", metavar="[TOOL] [SOURCE]", nargs=-1, type=click.Path())
 @click.option(
     "--to",
     "--dialect",
     "to",
     type=Choice(_DIALECTS),
-    help="Dialect to write. Otherwise it is the other one, and classic for files of other tools.",
+    help="Dialect to write; defaults to the other dialect, or classic for other tools.",
 )
-@click.option("--from", "form", type=Choice(_FORMS), help="What SOURCE is, if it is not clear.")
+@click.option(
+    "--from", "form", type=Choice(_FORMS), help="Format of SOURCE, if it cannot be detected."
+)
 @click.option(
     "--out",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write into this directory, which is made if it does not exist.",
+    help="Output directory; created if it does not exist.",
 )
-@click.option("--force", is_flag=True, help="Replace files that exist.")
-@click.option("--dry-run", is_flag=True, help="Write nothing, even with --out.")
-@click.option("--stdout", "printed", is_flag=True, help="Print the files, secrets included.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.option(
+    "--dry-run", is_flag=True, help="Show the result without writing it, even with --out."
+)
+@click.option("--stdout", "printed", is_flag=True, help="Print the files, including secrets.")
 @click.option(
     "--set",
     "keys",
     metavar="KEY=VALUE",
     multiple=True,
-    help="A key that talhelper or topf does not know, such as cluster_gateway_addr.",
+    help="Set a key that talhelper or topf does not have, such as cluster_gateway_addr.",
 )
 @click.option(
     "--variable",
     "variables",
     metavar="NAME=VALUE",
     multiple=True,
-    help="A variable of talconfig.yaml that talenv.yaml does not give.",
+    help="Set a variable of talconfig.yaml that talenv.yaml does not define.",
 )
 @click.option(
     "--platform",
     type=Choice(_PLATFORMS),
     default="nocloud",
     show_default=True,
-    help="What the machines of talhelper or topf booted.",
+    help="Platform that the machines of talhelper or topf boot.",
 )
 @options.output_or_name
 def convert(
-    words: tuple[str, ...], out: Path | None, printed: bool, output: Output, **given: Any
+    arguments: tuple[str, ...], out: Path | None, printed: bool, output: Output, **values: Any
 ) -> int:
-    """Turn files of one dialect into those of the other.
+    """Convert configuration files to another dialect or from another tool.
 
-    SOURCE is a directory with cluster.yaml and nodes.yaml (classic) or cluster.toml (toml); or a
-    file of another tool: vm.yml, a mapping of VMs, or variables.tf, of which default values are
-    read. What you wrote stays as you wrote it, with its comments; what has no place in the result
-    is listed, and so is what has to be filled in. Nothing is invented, and nothing is written
-    without --out.
+    SOURCE is a directory with cluster.yaml and nodes.yaml (classic) or cluster.toml (toml), or a
+    file of another tool: vm.yml, a mapping of VMs, or variables.tf, whose default values are read.
+    Your text and comments are kept. Keys that cannot be converted and values you have to add are
+    listed. No values are guessed, and nothing is written without --out.
 
     With TOOL, talhelper or topf, SOURCE is the directory with talconfig.yaml or topf.yaml. The
-    report says what became of every key, and in what the machines differ.
+    report lists the result for each key and differences between the machines.
     """
     from stockman.adapters.system import SystemEntropy
     from stockman.app.conversion import convert
 
-    asked = click.get_current_context().get_parameter_source("output")
-    if printed and (out is not None or asked is ParameterSource.COMMANDLINE):
-        raise click.UsageError("--stdout goes neither with --out nor with --output")
-    force, dry_run = given.pop("force"), given.pop("dry_run")
-    made = _convert_source(words, given)
+    source = click.get_current_context().get_parameter_source("output")
+    if printed and (out is not None or source is ParameterSource.COMMANDLINE):
+        raise click.UsageError("--stdout cannot be combined with --out or --output")
+    force, dry_run = values.pop("force"), values.pop("dry_run")
+    conversion = _convert_source(arguments, values)
     screen = current_screen()
-    if made.result.problems.errors:
-        return _refuse(made, output)
+    if conversion.result.problems.errors:
+        return _refuse(conversion, output)
     if out is None or dry_run:
         out = None
-        files = convert.unwritten_files(made)
+        files = convert.unwritten_files(conversion)
     else:
-        files = convert.write_conversion(made, out, SystemEntropy(), force=force)
+        files = convert.write_conversion(conversion, out, SystemEntropy(), force=force)
     if printed:
-        whole = _concatenate(made.result.files)
-        if not whole.isascii() and not screen.takes_unicode:
-            raise click.UsageError("the output cannot carry every character; use --out instead")
-        screen.data(whole)
-        for line in report_lines(made, (), screen.notes_width):
+        text = _concatenate(conversion.result.files)
+        if not text.isascii() and not screen.supports_unicode:
+            raise click.UsageError(
+                "the output encoding does not support every character; use --out instead"
+            )
+        screen.data(text)
+        for line in report_lines(conversion, (), screen.notes_width):
             screen.note(line)
         return Exit.DONE
     show(
-        report_data(made, files, out),
+        report_data(conversion, files, out),
         kind="Conversion",
         output=output,
-        human=lambda _, screen: _show_result(made, files, screen),
+        human=lambda _, screen: _show_result(conversion, files, screen),
         names=lambda _: (file.name for file in files),
     )
-    _warn(made, output, screen)
-    _report_files(made, out, screen)
+    _warn(conversion, output, screen)
+    _report_files(conversion, out, screen)
     return Exit.DONE
 
 
-def _convert_source(words: tuple[str, ...], given: dict[str, Any]) -> Conversion:
-    """The source that the words of the command line name, converted."""
+def _convert_source(arguments: tuple[str, ...], values: dict[str, Any]) -> Conversion:
+    """Convert the source that the arguments name."""
     from stockman.app.conversion import convert, takeover
 
-    named, given["form"] = _form(words, given.pop("form"))
+    named, values["form"] = _form(arguments, values.pop("form"))
     checked = click.Path(exists=True, path_type=Path)
     ctx = click.get_current_context()
     source = checked.convert(named, next(iter(ctx.command.params)), ctx)
-    keys, variables = (_pairs(given.pop(name), name) for name in ("keys", "variables"))
-    platform = given.pop("platform")
-    form = given["form"] or convert.tool_of(source)
+    keys, variables = (_pairs(values.pop(name), name) for name in ("keys", "variables"))
+    platform = values.pop("platform")
+    form = values["form"] or convert.tool_of(source)
     if form not in _TOOLS:
         if keys or variables:
-            raise click.UsageError("--set and --variable go with talhelper and topf only")
-        return convert.convert_files(source, **given)
-    wishes = takeover.TakeoverOptions(keys=keys, variables=variables, platform=platform)
-    return takeover.take_over(source, form, given["to"] or "classic", wishes)
+            raise click.UsageError("--set and --variable need talhelper or topf")
+        return convert.convert_files(source, **values)
+    settings = takeover.TakeoverOptions(keys=keys, variables=variables, platform=platform)
+    return takeover.take_over(source, form, values["to"] or "classic", settings)
 
 
-def _form(words: tuple[str, ...], form: SourceFormat | None) -> tuple[str, SourceFormat | None]:
-    """The name of the source, and what it is if the words say so."""
-    if len(words) > 2 or (len(words) == 2 and words[0] not in _TOOLS):
-        raise ExtraArguments(words[1:], click.get_current_context())
-    if len(words) == 2 or (words and words[0] in _TOOLS and not Path(words[0]).exists()):
-        tool: SourceFormat = "talhelper" if words[0] == "talhelper" else "topf"
+def _form(arguments: tuple[str, ...], form: SourceFormat | None) -> tuple[str, SourceFormat | None]:
+    """Return the name of the source, and its format if the arguments state it."""
+    if len(arguments) > 2 or (len(arguments) == 2 and arguments[0] not in _TOOLS):
+        raise ExtraArguments(arguments[1:], click.get_current_context())
+    if len(arguments) == 2 or (
+        arguments and arguments[0] in _TOOLS and not Path(arguments[0]).exists()
+    ):
+        tool: SourceFormat = "talhelper" if arguments[0] == "talhelper" else "topf"
         if form is not None and form != tool:
-            raise click.UsageError(f"it is either {tool} or {form}")
-        return words[1] if len(words) == 2 else ".", tool
-    return words[0] if words else ".", form
+            raise click.UsageError(f"specify either {tool} or {form}, not both")
+        return arguments[1] if len(arguments) == 2 else ".", tool
+    return arguments[0] if arguments else ".", form
 
 
 def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
@@ -277,57 +295,68 @@ def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
         name, equals, value = text.partition("=")
         if not name or not equals:
             form = "--set KEY=VALUE" if option == "keys" else "--variable NAME=VALUE"
-            raise click.UsageError(f"{text!r} is not of the form {form}")
+            raise click.UsageError(f"{text!r} does not have the form {form}")
         pairs[name] = value
     return pairs
 
 
-def _refuse(made: Conversion, output: Output) -> int:
+def _refuse(conversion: Conversion, output: Output) -> int:
     screen = current_screen()
-    problems = list(made.result.problems)
+    problems = list(conversion.result.problems)
     if output in (Output.JSON, Output.YAML):
-        show(report_data(made, (), None), kind="Conversion", output=output, human=lambda *_: ())
+        show(
+            report_data(conversion, (), None), kind="Conversion", output=output, human=lambda *_: ()
+        )
         return Exit.FAILED
     paint, width = screen.notes_paint, screen.notes_width
-    screen.complain(
-        problem_lines(problems, made.texts, redact=made.redact, paint=paint, width=width)
+    screen.print_problems(
+        problem_lines(
+            problems, conversion.texts, redact=conversion.redact, paint=paint, width=width
+        )
     )
-    screen.note("\nnothing was converted: put that right first")
+    screen.note("\nNothing was converted. Fix the problems above first.")
     return Exit.FAILED
 
 
 def _show_result(
-    made: Conversion, files: tuple[ConvertedFile, ...], screen: Screen
+    conversion: Conversion, files: tuple[ConvertedFile, ...], screen: Screen
 ) -> Iterator[str]:
     rows = [(Cell(file.name, "name"), Cell(file.state, _STYLES[file.state])) for file in files]
     yield from table(("FILE", "STATE"), rows, width=screen.width, paint=screen.paint)
-    yield from report_lines(made, ("",), screen.width)
+    yield from report_lines(conversion, ("",), screen.width)
 
 
-def _warn(made: Conversion, output: Output, screen: Screen) -> None:
-    warnings = list(made.result.problems.warnings)
+def _warn(conversion: Conversion, output: Output, screen: Screen) -> None:
+    warnings = list(conversion.result.problems.warnings)
     if warnings and output not in (Output.JSON, Output.YAML):
         paint, width = screen.notes_paint, screen.notes_width
-        screen.complain(
-            ("", *problem_lines(warnings, made.texts, redact=made.redact, paint=paint, width=width))
+        screen.print_problems(
+            (
+                "",
+                *problem_lines(
+                    warnings, conversion.texts, redact=conversion.redact, paint=paint, width=width
+                ),
+            )
         )
 
 
 def _concatenate(files: dict[str, str]) -> str:
-    """All files as one text, which can be split at the names."""
+    """Join all files to one text that can be split at the file names."""
     if len(files) == 1:
         return next(iter(files.values())).removesuffix("\n")
     return "\n".join(f"# {name}\n{text}" for name, text in files.items()).removesuffix("\n")
 
 
-def _report_files(made: Conversion, out: Path | None, screen: Screen) -> None:
+def _report_files(conversion: Conversion, out: Path | None, screen: Screen) -> None:
     from stockman.app.conversion import convert
 
     if out is None:
-        screen.note("nothing was written: give `--out DIR`, or `--stdout` to print the files")
+        screen.note(
+            "Nothing was written. Use `--out DIR` to write files or `--stdout` to print them."
+        )
         return
-    beside = convert.leftover_files(made, out)
+    beside = convert.leftover_files(conversion, out)
     if beside:
-        screen.note(f"still there: {' and '.join(beside)}; keep one dialect and remove the other")
+        screen.note(f"Also present: {' and '.join(beside)}. Keep one dialect and remove the other.")
     where = "" if out == Path() else f" -C {out}"
-    screen.note(f"next: run `stockman{where} validate`")
+    screen.note(f"Next: run `stockman{where} validate`.")

@@ -1,4 +1,4 @@
-"""`stockman doctor`: looks at everything that stockman depends on, and changes nothing."""
+"""`stockman doctor`: check the environment of stockman."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _STYLES = {"ok": "good", "warn": "warning", "fail": "error", "unknown": "warning
 
 @command(
     examples={
-        "stockman doctor": "look at files, secrets, git, disk, servers and the clock",
-        "stockman doctor --offline": "look at this machine only, and ask nobody",
-        "stockman doctor --strict -o json": "let a pipeline stop at warnings too",
+        "stockman doctor": "check files, secrets, git, disk, servers and the clock",
+        "stockman doctor --offline": "skip the checks that need the network",
+        "stockman doctor --strict -o json": "fail on warnings too, for CI",
     }
 )
-@click.option("--offline", is_flag=True, help="Ask nobody: skip what needs the network.")
-@click.option("--strict", is_flag=True, help="Let warnings count as failures.")
+@click.option("--offline", is_flag=True, help="Skip network checks.")
+@click.option("--strict", is_flag=True, help="Treat warnings as failures.")
 @options.output
 @click.pass_context
 def doctor(ctx: click.Context, offline: bool, strict: bool, output: Output) -> int:
-    """Look at everything that stockman depends on, and say what to do about it.
+    """Check files, credentials, servers and tools that stockman depends on.
 
-    Nothing is changed. Tokens of Proxmox VE go to the endpoints that the files name for them, once
-    the certificate is trusted; no other credential is sent. Each line is OK, WARN or FAIL; UNKNOWN
-    could not be told, and SKIP was not looked at. Servers get a few seconds to answer, all at once,
-    so the answer comes quickly even where nothing can be reached. Exits with 1 when a line is FAIL,
-    and otherwise with 4 when a line is UNKNOWN.
+    Nothing is changed. Proxmox VE tokens are sent to the configured endpoints after their
+    certificates have been verified; no other credentials are sent. Each check is OK, WARN, FAIL,
+    UNKNOWN (could not be determined) or SKIP (not run). Servers are checked in parallel with a
+    timeout of a few seconds. The exit status is 1 if a check is FAIL, otherwise 4 if one is
+    UNKNOWN.
     """
     from stockman.app.doctor.examination import diagnose
 
@@ -56,7 +56,7 @@ def doctor(ctx: click.Context, offline: bool, strict: bool, output: Output) -> i
 def _progress(screen: Screen) -> Callable[[int], None]:
     def tell(questions: int) -> None:
         if screen.notes_width is not None:
-            screen.note(f"asking {questions} questions over the network, all at once")
+            screen.note(f"Running {questions} network checks")
 
     return tell
 
@@ -67,12 +67,12 @@ def _counts(report: DoctorReport) -> dict[str, int]:
 
 def _lines(report: DoctorReport, screen: Screen) -> Iterator[str]:
     rows = (row for finding in report.findings for row in _rows(finding))
-    return table(("STATUS", "CHECK", "FOUND"), rows, width=screen.width, paint=screen.paint)
+    return table(("STATUS", "CHECK", "RESULT"), rows, width=screen.width, paint=screen.paint)
 
 
 def _rows(finding: CheckResult) -> Iterator[Row]:
     status = finding.status.value
-    found = f"{finding.subject}: {finding.seen}"
-    yield Cell(status.upper(), _STYLES[status]), Cell(finding.check, "name"), found
+    summary = f"{finding.subject}: {finding.seen}"
+    yield Cell(status.upper(), _STYLES[status]), Cell(finding.check, "name"), summary
     if finding.fix:
         yield "", "", f"fix: {finding.fix}"

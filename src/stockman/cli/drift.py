@@ -1,4 +1,4 @@
-"""Drifts as people read them: a row each, or everything about each."""
+"""`stockman drift`: show differences between the configuration and the live systems."""
 
 from __future__ import annotations
 
@@ -40,75 +40,78 @@ _STYLES = {"critical": "error", "warning": "warning", "notice": "faint"}
 
 
 def summary(report: DriftReport) -> str:
-    """All layers in a line."""
+    """Summarize all layers in one line."""
     states = ", ".join(f"{layer} {state}" for layer, state in report.states.items())
     ignored = f"; {len(report.ignored)} ignored" if report.ignored else ""
-    found = f"{len(report.drifts)} drifts" if len(report.drifts) != 1 else "1 drift"
-    none = "no drift in what could be read" if report.unknown else "no drift"
-    return f"{found if report.drifts else none}{ignored}: {states}"
+    count = f"{len(report.drifts)} drifts" if len(report.drifts) != 1 else "1 drift"
+    none = "no drift in the layers that could be read" if report.unknown else "no drift"
+    return f"{count if report.drifts else none}{ignored}: {states}"
 
 
 def drift_table(report: DriftReport, screen: Screen) -> Iterator[str]:
-    """A row for each drift, and the commands that correct them."""
+    """Return a table of drifts, and the commands that correct them."""
     if report.drifts:
-        headers = ("LAYER", "SEVERITY", "WHAT", "BY")
+        headers = ("LAYER", "SEVERITY", "DIFFERENCE", "AUTHOR")
         rows = (
             (
-                Cell(one.layer.value, "name"),
-                Cell(one.severity.value, _STYLES[one.severity.value]),
-                _description(one),
-                one.author.who or "unknown",
+                Cell(drift.layer.value, "name"),
+                Cell(drift.severity.value, _STYLES[drift.severity.value]),
+                _description(drift),
+                drift.author.who or "unknown",
             )
-            for one in report.drifts
+            for drift in report.drifts
         )
         yield from table(headers, rows, width=screen.width, paint=screen.paint)
         yield ""
         yield screen.paint("To correct it:", "heading")
-        yield from (f"  {one}" for one in _commands(report.drifts))
+        yield from (f"  {command}" for command in _commands(report.drifts))
     yield from _ignore_note(report.ignored)
 
 
 def _description(drift: Drift) -> str:
-    told = [f"{one.key}: {_values(one)}" for one in drift.values[:_MOST]]
+    texts = [f"{value.key}: {_values(value)}" for value in drift.values[:_MOST]]
     more = [f"and {len(drift.values) - _MOST} more"] if len(drift.values) > _MOST else []
-    return "; ".join(filter(None, [drift.what, *told, *more] if told else [drift.what, drift.why]))
+    return "; ".join(
+        filter(None, [drift.what, *texts, *more] if texts else [drift.what, drift.why])
+    )
 
 
 def _values(value: DriftValue) -> str:
-    found = "not set" if value.found is None else value.found
-    wanted = "should not be" if value.wanted is None else value.wanted
-    return f"{found} -> {wanted}"
+    observed = "not set" if value.found is None else value.found
+    desired = "should not exist" if value.wanted is None else value.wanted
+    return f"{observed} -> {desired}"
 
 
 def _commands(drifts: Iterable[Drift]) -> Iterator[str]:
-    """What to type, each once; one run does everything that plans can do."""
+    """Return each command once; one run corrects everything that plans can correct."""
     stages = dict.fromkeys(
-        step.id.partition("/")[0] for one in drifts for step in one.correction.steps
+        step.id.partition("/")[0] for drift in drifts for step in drift.correction.steps
     )
     if stages:
         yield "stockman apply"
     yield from dict.fromkeys(
-        one.correction.command
-        for one in drifts
-        if not one.correction.steps and one.correction.command
+        drift.correction.command
+        for drift in drifts
+        if not drift.correction.steps and drift.correction.command
     )
 
 
 def drift_details(report: DriftReport, screen: Screen) -> Iterator[str]:
-    """Everything about each drift, one below the other."""
-    for number, one in enumerate(report.drifts):
+    """Return all details of each drift."""
+    for number, drift in enumerate(report.drifts):
         if number:
             yield ""
-        grade = screen.paint(one.severity.value, _STYLES[one.severity.value])
-        yield f"{screen.paint(one.layer.value, 'name')} {grade}: {escape_control(one.what)}"
-        if one.why:
-            yield f"  why: {escape_control(one.why)}"
+        grade = screen.paint(drift.severity.value, _STYLES[drift.severity.value])
+        yield f"{screen.paint(drift.layer.value, 'name')} {grade}: {escape_control(drift.what)}"
+        if drift.why:
+            yield f"  why: {escape_control(drift.why)}"
         yield from (
-            f"  {escape_control(each.key)}: {escape_control(_values(each))}" for each in one.values
+            f"  {escape_control(each.key)}: {escape_control(_values(each))}"
+            for each in drift.values
         )
-        yield from (f"  {escape_control(line)}" for line in one.details)
-        yield f"  by: {escape_control(_author(one.author))}"
-        yield from _correction(one)
+        yield from (f"  {escape_control(line)}" for line in drift.details)
+        yield f"  by: {escape_control(_author(drift.author))}"
+        yield from _correction(drift)
     yield from _ignore_note(report.ignored)
 
 
@@ -126,12 +129,13 @@ def _correction(drift: Drift) -> Iterator[str]:
     for step in correction.steps:
         yield f"    {step.id}: {escape_control(step.summary)}"
     if correction.stopped_by:
-        yield f"    but first: {escape_control(correction.stopped_by)}"
+        yield f"    blocked by: {escape_control(correction.stopped_by)}"
 
 
 def _ignore_note(ignored: Iterable[IgnoredDrift]) -> Iterator[str]:
-    for one in ignored:
-        yield f"ignored until {one.until}: {escape_control(_description(one.drift))} ({escape_control(one.reason)})"
+    for ignored_drift in ignored:
+        text = f"{_description(ignored_drift.drift)} ({ignored_drift.reason})"
+        yield f"ignored until {ignored_drift.until}: {escape_control(text)}"
 
 
 LAYERS = ("vms", "placement", "talos", "kubernetes", "tree", "access")
@@ -139,10 +143,14 @@ LAYERS = ("vms", "placement", "talos", "kubernetes", "tree", "access")
 
 @command(
     examples={
-        "stockman drift": "compare everything with the files",
-        "stockman drift --layer vms --layer talos": "look at machines only",
-        "stockman drift --explain": "see every value, how the author is known, and every step",
-        "stockman drift -o json": "let a program decide; exits with 2 when there is drift",
+        "stockman drift": "compare everything with the configuration",
+        "stockman drift --layer vms --layer talos": "compare only VMs and machine configurations",
+        "stockman drift --explain": (
+            "show all values, how the author was determined, and every correction"
+        ),
+        "stockman drift -o json": (
+            "print the result as JSON; the exit status is 2 if there is drift"
+        ),
     }
 )
 @click.option(
@@ -150,37 +158,39 @@ LAYERS = ("vms", "placement", "talos", "kubernetes", "tree", "access")
     "layers",
     type=options.Choice(LAYERS),
     multiple=True,
-    help="Judge this layer only; may be given several times.",
+    help="Check only this layer; can be repeated.",
 )
-@click.option("--explain", is_flag=True, help="Show values, authors and corrections in full.")
+@click.option("--explain", is_flag=True, help="Show all values, authors and corrections.")
 @options.output
 @click.pass_context
 def drift(ctx: click.Context, layers: tuple[str, ...], explain: bool, output: Output) -> int:
-    """Show what differs from the files, who did it, and what corrects it.
+    """Show drift from the configuration, who caused it, and how to correct it.
 
-    Machines, their configurations, objects in the cluster, rendered files and access are compared
-    with what the files say; nothing is changed. What others own is no drift: versions under tuppr,
-    machines of Karpenter, volumes of CSI, machines that high availability moved, and fields of
-    objects that the files do not name. Rules in `drift.ignore` let differences stay for a while.
-    Exits with 2 when there is drift, and with 1 when a layer could not be read.
+    VMs, machine configurations, Kubernetes objects, rendered files and access are compared with the
+    configuration; nothing is changed. Fields and objects that other managers own are ignored:
+    versions managed by tuppr, machines of Karpenter, CSI volumes, VMs moved by HA, and object
+    fields that the files do not set. Rules in `drift.ignore` ignore differences for a limited time.
+    The exit status is 2 if there is drift, 1 if a layer could not be read.
     """
     from stockman.assessment.drift.report import Layer, rule_expired
 
-    report = _find_drifts(options.directory(ctx), tuple(Layer(one) for one in layers))
+    report = _find_drifts(options.directory(ctx), tuple(Layer(layer) for layer in layers))
     data = {
         "layers": report.states,
         "drifts": report.drifts,
         "unknown": report.unknown,
         "ignored": report.ignored,
-        "expired": [_parse_rule(one) for one in report.expired],
+        "expired": [_parse_rule(rule) for rule in report.expired],
     }
     lines = drift_details if explain else drift_table
     show(data, kind="Drift", output=output, human=lambda _, screen: lines(report, screen))
     screen = current_screen()
-    told = [*(rule_expired(one, report.today) for one in report.expired)]
-    told += dict.fromkeys(one.problem for one in report.unknown)
-    if told:
-        screen.complain(problem_lines(told, paint=screen.notes_paint, width=screen.notes_width))
+    problems = [*(rule_expired(rule, report.today) for rule in report.expired)]
+    problems += dict.fromkeys(layer.problem for layer in report.unknown)
+    if problems:
+        screen.print_problems(
+            problem_lines(problems, paint=screen.notes_paint, width=screen.notes_width)
+        )
     screen.note(summary(report))
     if report.unknown:
         return Exit.FAILED
@@ -193,14 +203,14 @@ def _find_drifts(directory: Path, layers: tuple[Layer, ...]) -> DriftReport:
     from stockman.app.runs.connections import open_clients
     from stockman.app.runs.workspace import RunWorkspace
 
-    async def told() -> DriftReport:
+    async def find_all() -> DriftReport:
         clock = SystemTimekeeper()
         workspace = RunWorkspace(directory, os.environ, clock, SystemEntropy())
         finder = DriftFinder(workspace)
         async with open_clients(workspace, clock) as ports:
             return await finder.find(ports, layers)
 
-    return asyncio.run(told())
+    return asyncio.run(find_all())
 
 
 def _parse_rule(rule: DriftRule) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""An exception that nobody knows, as a problem that tells nothing confidential."""
+"""The boundary of the program: every error ends here as text and an exit status."""
 
 from __future__ import annotations
 
@@ -21,25 +21,27 @@ if TYPE_CHECKING:
 
 
 def internal_bug(error: Exception) -> Problem:
-    """What may be told of an unknown exception: its kind and its place, never its values."""
+    """Return the problem of an unexpected exception: its type and location, never its values."""
     return Problem(
         code="internal.bug",
-        what="stockman met a case that it does not know",
+        what="stockman has an internal error",
         where=_error_location(error.__traceback__),
-        why=f"{type(error).__name__} was raised and nothing handled it: a mistake in stockman",
-        fix="run it again with `--debug` and report the trace to the stockman project",
+        why=f"an unexpected {type(error).__name__} was raised; this is a bug in stockman",
+        fix=(
+            "run the command again with `--debug` and report the traceback to the stockman project"
+        ),
     )
 
 
 def _error_location(trace: TracebackType | None) -> str:
-    """The innermost line of ours that an exception passed."""
-    place = ""
+    """Return the innermost line of stockman's own code in a traceback."""
+    location = ""
     while trace is not None:
         module = str(trace.tb_frame.f_globals.get("__name__", ""))
         if module.partition(".")[0] == PROGRAM:
-            place = f"{module}, line {trace.tb_lineno}"
+            location = f"{module}, line {trace.tb_lineno}"
         trace = trace.tb_next
-    return place
+    return location
 
 
 def run(arguments: Sequence[str], registry: Registry = COMMANDS) -> int:
@@ -54,18 +56,20 @@ def run(arguments: Sequence[str], registry: Registry = COMMANDS) -> int:
 
 def _run(arguments: Sequence[str], registry: Registry, screen: Screen) -> int:
     program = Program(registry)
-    asked = os.environ.get(COMPLETION_VARIABLE, "")
+    completion = os.environ.get(COMPLETION_VARIABLE, "")
     try:
         status = (
-            _answer_completion(program, asked) if asked else _invoke(program, arguments, screen)
+            _answer_completion(program, completion)
+            if completion
+            else _invoke(program, arguments, screen)
         )
         screen.flush()
     except (KeyboardInterrupt, click.Abort):
-        return Exit.INTERRUPTED if asked else _report_interrupt(screen)
+        return Exit.INTERRUPTED if completion else _report_interrupt(screen)
     except OutputClosed:
         raise
     except Exception as error:  # noqa: BLE001 - the edge: nobody above could tell the user
-        if asked:
+        if completion:
             screen.abandon()
             return Exit.FAILED
         screen.debug = screen.debug or "--debug" in arguments
@@ -84,7 +88,7 @@ def _invoke(program: Program, arguments: Sequence[str], screen: Screen) -> int:
 
 
 def _answer_completion(program: Program, instruction: str) -> int:
-    """Answer a shell that asks for completions; it must never see anything but those."""
+    """Answer a completion request of a shell, which must receive nothing but completions."""
     from contextlib import redirect_stderr
     from io import StringIO
 
@@ -96,7 +100,7 @@ def _answer_completion(program: Program, instruction: str) -> int:
 
 def _report_interrupt(screen: Screen) -> Exit:
     start_of_line = "" if screen.notes_width is None else "\n"
-    screen.complain([f"{start_of_line}interrupted"])
+    screen.print_problems([f"{start_of_line}interrupted"])
     return Exit.INTERRUPTED
 
 
@@ -108,7 +112,7 @@ def _report_error(error: Exception, screen: Screen) -> Exit:
     if screen.debug:
         from traceback import format_exception
 
-        screen.complain([line.rstrip("\n") for line in format_exception(error)])
+        screen.print_problems([line.rstrip("\n") for line in format_exception(error)])
     if isinstance(error, StockmanError):
         _print(error.problem, screen)
         return _exit_status(error)
@@ -121,10 +125,10 @@ def _report_usage_error(error: click.ClickException, screen: Screen) -> Exit:
     from stockman.cli.usage import usage_problem
 
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
-        screen.complain([error.ctx.get_help()])
+        screen.print_problems([error.ctx.get_help()])
         return Exit.USAGE
     if isinstance(error, click.UsageError) and error.ctx is not None:
-        screen.complain([error.ctx.get_usage(), ""])
+        screen.print_problems([error.ctx.get_usage(), ""])
     _print(usage_problem(error), screen)
     return Exit.USAGE
 
@@ -132,7 +136,9 @@ def _report_usage_error(error: click.ClickException, screen: Screen) -> Exit:
 def _print(problem: Problem, screen: Screen) -> None:
     from stockman.cli.problems import problem_lines
 
-    screen.complain(problem_lines([problem], paint=screen.notes_paint, width=screen.notes_width))
+    screen.print_problems(
+        problem_lines([problem], paint=screen.notes_paint, width=screen.notes_width)
+    )
 
 
 def _exit_status(error: StockmanError) -> Exit:

@@ -1,4 +1,4 @@
-"""What the exit status of a command says."""
+"""Exit statuses of commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class Exit(IntEnum):
-    """Every status a run can end with, each with its meaning."""
+    """Every exit status of a command, with its meaning."""
 
     meaning: str
 
@@ -23,4 +23,4 @@ class Exit(IntEnum):
     PARTLY = 4, "partly done"
     USAGE = 64, "wrong usage"
     INTERRUPTED = 130, "interrupted"
-    PIPE_CLOSED = 141, "the reader of the output went away"
+    PIPE_CLOSED = 141, "the reader of the output closed it"

@@ -1,4 +1,4 @@
-"""`stockman explain`: keys, problems and components in words."""
+"""`stockman explain`: explain keys, problems and components."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _WITH_NAME = len(("component", "NAME"))
 
 @command(
     examples={
-        "stockman explain": "list the keys of every file",
-        "stockman explain nodes.vm.nics": "explain a key and what stands in it",
+        "stockman explain": "list the top-level keys of every file",
+        "stockman explain nodes.vm.nics": "explain a key and the keys below it",
         "stockman explain cluster_pod_cidr": "explain a key by its name in cluster.yaml",
-        "stockman explain nodes --recursive": "show everything a node may have",
+        "stockman explain nodes --recursive": "show every key of a node",
         "stockman explain address.taken": "explain a problem by its code",
-        "stockman explain component": "list the components with what they are for",
-        "stockman explain component cilium": "show all that is known of a component",
+        "stockman explain component": "list the components",
+        "stockman explain component cilium": "explain a component",
     }
 )
 @click.argument(
@@ -29,18 +29,17 @@ _WITH_NAME = len(("component", "NAME"))
     nargs=-1,
     shell_complete=complete_explain_arguments,
 )
-@click.option("-r", "--recursive", is_flag=True, help="Show all keys below, down to the last.")
+@click.option("-r", "--recursive", is_flag=True, help="Show the keys of all levels below.")
 @options.output
 def explain(names: tuple[str, ...], recursive: bool, output: Output) -> int:
-    """Explain a key of the files, a problem by its code, or a component.
+    """Explain a configuration key, a problem code or a component.
 
-    KEY is a key as it stands in cluster.yaml, nodes.yaml or cluster.toml, with dots between the
-    levels. Lists need no position, and names of your own may be written, left out or replaced by
-    NAME: hosts.NAME.pools, hosts.pve-a.pools and hosts.pools are the same. CODE is the code of a
-    problem, as it stands in its first line. After the word component, NAME is a component: what
-    it installs, what it needs, its settings, how one knows that it works, and known troubles.
-    Without anything, the keys at the top of the files are listed. Exits with 64 where there is no
-    such key, code or component.
+    KEY is a key of cluster.yaml, nodes.yaml or cluster.toml, with dots between the levels. List
+    positions are not needed, and names of your own can be omitted or replaced by NAME:
+    hosts.NAME.pools, hosts.pve-a.pools and hosts.pools are the same. CODE is the code in the first
+    line of a problem. After the word component, NAME is a component: its purpose, requirements,
+    settings, readiness conditions and known problems are shown. Without arguments, the top-level
+    keys are listed. The exit status is 64 if the key, code or component does not exist.
     """
     from stockman.app import explanation
     from stockman.config.reference.explain import render_explanation, render_overview
@@ -48,27 +47,27 @@ def explain(names: tuple[str, ...], recursive: bool, output: Output) -> int:
     if names[:1] == ("component",) and len(names) <= _WITH_NAME:
         return _explain_components(names[1:], output)
     if len(names) > 1:
-        raise click.UsageError(f"one key or code at a time, not {len(names)}: {' '.join(names)}")
+        raise click.UsageError(f"expected one key or code, got {len(names)}: {' '.join(names)}")
     if not names:
         show(
             explanation.top_level(),
             kind="Keys",
             output=output,
             human=lambda files, screen: render_overview(
-                [(one.file, one.keys) for one in files], width=screen.width, paint=screen.paint
+                [(file.file, file.keys) for file in files], width=screen.width, paint=screen.paint
             ),
         )
         return 0
-    found = explanation.explain(names[0], recursive=recursive)
-    if isinstance(found, explanation.ProblemPage):
-        show(found, kind="ProblemPage", output=output, human=lambda page, _: page.text.split("\n"))
+    answer = explanation.explain(names[0], recursive=recursive)
+    if isinstance(answer, explanation.ProblemPage):
+        show(answer, kind="ProblemPage", output=output, human=lambda page, _: page.text.split("\n"))
     else:
         show(
-            found,
+            answer,
             kind="Explanation",
             output=output,
-            human=lambda found, screen: render_explanation(
-                found, width=screen.width, paint=screen.paint
+            human=lambda value, screen: render_explanation(
+                value, width=screen.width, paint=screen.paint
             ),
         )
     return 0

@@ -1,4 +1,4 @@
-"""`stockman graph`: components, their phases, and what waits for what."""
+"""`stockman graph`: show components, their phases and dependencies."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FORMS = ("text", "dot", "mermaid", "svg", "json")
 
 @command(
     examples={
-        "stockman graph": "phases, components, and what each waits for",
+        "stockman graph": "list phases, components and dependencies",
         "stockman graph -o svg > components.svg": "a picture",
-        "stockman graph -o mermaid": "for Markdown on hosts that draw it",
-        "stockman graph -o dot": "for Graphviz",
+        "stockman graph -o mermaid": "print a Mermaid diagram for Markdown",
+        "stockman graph -o dot": "print a Graphviz graph",
     }
 )
 @click.option(
@@ -32,11 +32,11 @@ _FORMS = ("text", "dot", "mermaid", "svg", "json")
     type=click.Choice(_FORMS),
     default="text",
     show_default=True,
-    help="How the graph is written.",
+    help="Output format.",
 )
 @click.pass_context
 def graph(ctx: click.Context, output: str) -> int:
-    """Show the components that are on: phases, versions, and what waits for what."""
+    """Show enabled components, their phases, versions and dependencies."""
     from stockman.app.components import component_graph
     from stockman.rendering import graph as forms
 
@@ -47,7 +47,7 @@ def graph(ctx: click.Context, output: str) -> int:
         show(points, kind="Graph", output=Output.JSON, human=lambda *_: ())
         return 0
     if not points:
-        current_screen().note("the configuration has no cluster, and so no components")
+        current_screen().note("The configuration has no cluster, so there are no components.")
     written: dict[str, Callable[[tuple[GraphNode, ...]], str]] = {
         "text": forms.graph_text,
         "dot": forms.graph_dot,

@@ -1,4 +1,4 @@
-"""Groups whose commands are imported only when they are called."""
+"""Command groups, whose commands are imported only when they are called."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class UnknownCommand(click.UsageError):
-    """A word where a command should be."""
+    """The name of a command that does not exist."""
 
     def __init__(self, name: str, known: list[str], ctx: click.Context) -> None:
         super().__init__(f"there is no command `{name}`", ctx)
@@ -48,7 +48,7 @@ class NotInstalled(click.ClickException):
 
 
 class Group(Command, click.Group):
-    """A command that holds the commands which the registry names below it."""
+    """A command that holds the commands registered below it."""
 
     entries: Registry | None = None
     """The commands of a group of another distribution; None: those of the program's registry."""
@@ -93,7 +93,7 @@ class Group(Command, click.Group):
 
 
 class Program(Group):
-    """`stockman` itself, over one registry."""
+    """The `stockman` command, with the commands of a registry."""
 
     def __init__(self, registry: Registry) -> None:
         version = click.Option(
@@ -115,7 +115,7 @@ class Program(Group):
 def group(
     *, examples: Mapping[str, str], name: str | None = None, entries: Registry | None = None
 ) -> Callable[[Callable[[], None]], Group]:
-    """Make a function a group: it says what the group is for, the registry what it holds."""
+    """Turn a function into a group; the registry lists its commands."""
 
     def decorate(function: Callable[[], None]) -> Group:
         command = click.group(name, cls=Group, examples=examples)(function)
@@ -145,13 +145,13 @@ def find_contributed(path: str) -> click.Command | None:
 def _entries(ctx: click.Context) -> dict[str, CommandEntry]:
     if isinstance(ctx.command, Group) and ctx.command.entries is not None:
         return dict(ctx.command.entries)
-    words: list[str] = []
+    names: list[str] = []
     inner = ctx
     while inner.parent is not None:
-        words.insert(0, inner.info_name or "")
+        names.insert(0, inner.info_name or "")
         inner = inner.parent
     program = inner.command
-    return children(program.registry, " ".join(words)) if isinstance(program, Program) else {}
+    return children(program.registry, " ".join(names)) if isinstance(program, Program) else {}
 
 
 def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
@@ -163,22 +163,22 @@ def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> N
 
 @group(
     examples={
-        "stockman secrets status": "every secret file, and whether it changed",
+        "stockman secrets status": "list all secret files and whether they changed",
         "stockman secrets edit kubernetes/apps/default/echo/app/secret.sops.yaml": (
-            "change a file in your editor"
+            "edit a file in your editor"
         ),
     }
 )
 def secrets() -> None:
-    """Make, open and change encrypted files, without sops and age."""
+    """Manage encrypted files, without sops and age."""
 
 
 @group(
     examples={
-        "stockman runs list": "every run, and how it ended",
-        "stockman runs show": "the newest run, step by step",
-        "stockman runs resume": "go on where it stopped",
+        "stockman runs list": "list all runs and their results",
+        "stockman runs show": "show the newest run",
+        "stockman runs resume": "resume the newest run",
     }
 )
 def runs() -> None:
-    """Show runs, go on with one, or give one up."""
+    """List, show, resume and abort runs."""

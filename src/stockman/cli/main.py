@@ -1,4 +1,4 @@
-"""The console entry. Version and overview answer before anything large is imported."""
+"""The console entry point. Version and overview are printed without importing anything large."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from stockman import __version__
 
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
-"""More than loading makes: all of that stays, and looking through it finds nothing."""
+"""More objects than an import allocates; they all stay, so collecting during it is useless."""
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
         status = _status(sys.argv[1:])
     except KeyboardInterrupt:
         status = _report_interrupt()
-    # What is there now ends with the process: nobody has to look for circles in it.
+    # The process ends here; collecting cycles of remaining objects would only cost time.
     gc.freeze()
     sys.exit(status)
 
@@ -54,7 +54,7 @@ def _quick_answer(arguments: list[str]) -> str | None:
 
 
 def _print_text(text: str) -> bool:
-    """Whether stdout took the text; if not, the edge meets the same trouble and tells it well."""
+    """Write the text to stdout. On failure return False; the normal path then reports the error."""
     if sys.stdout is None:
         return False
     try:

@@ -1,4 +1,4 @@
-"""`-o` of commands that know metrics: the usual forms, and the text that Prometheus reads."""
+"""`-o` of commands with metrics: the usual formats and the Prometheus text format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stockman.cli import options
 
 
 class MetricsOutput(Enum):
-    """How to print."""
+    """Output format."""
 
     TABLE = "table"
     JSON = "json"
@@ -26,5 +26,5 @@ metric_output = click.option(
     show_default=True,
     envvar="STOCKMAN_OUTPUT",
     show_envvar=True,
-    help="How to print.",
+    help="Output format.",
 )

@@ -1,4 +1,4 @@
-"""The word that somebody who typed another one probably meant."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def closest_match(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like the one typed, or the only one that begins so; None otherwise."""
+def closest_match(name: str, known: Iterable[str]) -> str | None:
+    """Return the most similar known word, or the only one with this prefix; None otherwise."""
     from stockman.config.nearest import nearest_name
 
-    words = tuple(known)
-    begun = [one for one in words if word and one.startswith(word)]
-    return nearest_name(word, words) or (begun[0] if len(begun) == 1 else None)
+    names = tuple(known)
+    begun = [candidate for candidate in names if name and candidate.startswith(name)]
+    return nearest_name(name, names) or (begun[0] if len(begun) == 1 else None)
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,13 +35,13 @@ _DIRECTORY = "stockman.directory"
 
 
 class WrongChoice(click.BadParameter):
-    """A value that is none of those an option takes."""
+    """A value that is not one of the choices."""
 
     meant: str | None = None
 
 
 class Choice(click.Choice[T]):
-    """One of a few values; enums by their value. A wrong one names the nearest."""
+    """A choice of values; enums are given by their value. An error suggests the closest one."""
 
     def normalize_choice(self, choice: object, ctx: click.Context | None) -> str:
         return super().normalize_choice(choice.value if isinstance(choice, Enum) else choice, ctx)
@@ -51,13 +51,13 @@ class Choice(click.Choice[T]):
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
             known = [self.normalize_choice(choice, ctx) for choice in self.choices]
-            wrong = WrongChoice(f"{value!r} is none of {', '.join(known)}", ctx, param)
+            wrong = WrongChoice(f"{value!r} is not one of {', '.join(known)}", ctx, param)
             wrong.meant = closest_match(str(value), known)
             raise wrong from error
 
 
 class CommonOption(click.Option):
-    """An option that every command takes, listed apart in help."""
+    """An option that every command accepts, listed separately in help."""
 
     def __init__(self, flag: Flag, name: str, **attributes: Any) -> None:
         metavar = flag.metavar or None
@@ -72,12 +72,12 @@ class CommonOption(click.Option):
 
 
 def common() -> Sequence[click.Option]:
-    """The options of every command and group, before and after its name."""
+    """Add the common options, which are accepted before and after the command name."""
     return _COMMON
 
 
 def output_option(forms: Iterable[Output]) -> Callable[[F], F]:
-    """`-o` with the forms that a command can print; the first one is the default."""
+    """Return `-o` with the given formats; the first one is the default."""
     offered = tuple(forms)
     return click.option(
         "-o",
@@ -87,28 +87,28 @@ def output_option(forms: Iterable[Output]) -> Callable[[F], F]:
         show_default=True,
         envvar="STOCKMAN_OUTPUT",
         show_envvar=True,
-        help="How to print.",
+        help="Output format.",
     )
 
 
 output = output_option((Output.TABLE, Output.JSON, Output.YAML))
-"""`-o` for commands whose data has no names of its own."""
+"""`-o` for commands whose data has no names."""
 
 output_or_name = output_option(Output)
-"""`-o` for commands that can list bare names too."""
+"""`-o` for commands that can also print bare names."""
 
-yes_option = click.option("-y", "--yes", is_flag=True, help="Answer every question with yes.")
+yes_option = click.option("-y", "--yes", is_flag=True, help="Answer all prompts with yes.")
 
 
 def directory(ctx: click.Context) -> Path:
-    """Where the command works: the current directory, also while a shell asks for completions."""
+    """Return the working directory, also during shell completion."""
     from pathlib import Path
 
     return Path(ctx.meta.get(_DIRECTORY, "."))
 
 
 class _Directory(click.Path[str]):
-    """An existing directory; a shell that asks for completions has not expanded `~` yet."""
+    """An existing directory; during shell completion `~` is not expanded yet."""
 
     def __init__(self) -> None:
         super().__init__(exists=True, file_okay=False)
@@ -127,25 +127,25 @@ class _Directory(click.Path[str]):
 
 
 def _change_directory(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    """Change into a directory until the context ends; the environment counts only if no -C does."""
+    """Change into a directory until the context ends; the environment applies only without -C."""
     if value is None and _DIRECTORY not in ctx.meta and not isinstance(ctx.command, click.Group):
-        told = os.environ.get("STOCKMAN_DIR", "")
-        if told:
-            value = _from_environment(told, param, ctx)
+        variable = os.environ.get("STOCKMAN_DIR", "")
+        if variable:
+            value = _from_environment(variable, param, ctx)
     if value is not None:
         from pathlib import Path
 
         try:
             ctx.with_resource(contextlib.chdir(value))
         except OSError as error:
-            reason = f"{value!r} cannot be entered: {error.strerror}"
+            reason = f"cannot change to {value!r}: {error.strerror}"
             raise click.BadParameter(reason, ctx, param) from error
         ctx.meta[_DIRECTORY] = str(Path.cwd())
 
 
-def _from_environment(told: str, param: click.Parameter, ctx: click.Context) -> str:
+def _from_environment(value: str, param: click.Parameter, ctx: click.Context) -> str:
     try:
-        return _Directory().convert(told, param, ctx)
+        return _Directory().convert(value, param, ctx)
     except click.BadParameter as error:
         error.param_hint = "$STOCKMAN_DIR"
         raise

@@ -1,4 +1,4 @@
-"""How a command prints what it found: for people, or in an envelope for programs."""
+"""Print the data of a command: as text, or in an envelope for programs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ API_VERSION = "stockman/v1"
 T = TypeVar("T")
 
 Human = Callable[[T, Screen], Iterable[str]]
-"""Lines for people, fitted to the screen."""
+"""Formats a value as lines that fit the screen."""
 
 
 class Output(Enum):
-    """What `-o` takes."""
+    """Values of `-o`."""
 
     TABLE = "table"
     JSON = "json"
@@ -27,7 +27,7 @@ class Output(Enum):
 
 
 def envelope(kind: str, value: object) -> dict[str, Any]:
-    """A value as programs get it, in JSON and in YAML alike."""
+    """Return a value in the envelope used for JSON and YAML."""
     from stockman.model.record import to_plain_value
 
     return {"apiVersion": API_VERSION, "kind": kind, "data": to_plain_value(value)}
@@ -41,7 +41,7 @@ def show(
     human: Human[T],
     names: Callable[[T], Iterable[str]] | None = None,
 ) -> None:
-    """Print a value to stdout; `names` gives what `-o name` lists, one per line."""
+    """Print a value to stdout; `names` returns the lines for `-o name`."""
     screen = current_screen()
     match output:
         case Output.JSON:
@@ -63,13 +63,13 @@ def _print_lines(screen: Screen, lines: Iterable[str]) -> None:
 def _json(document: dict[str, Any], screen: Screen) -> str:
     import json
 
-    return json.dumps(document, indent=2, ensure_ascii=not screen.takes_unicode)
+    return json.dumps(document, indent=2, ensure_ascii=not screen.supports_unicode)
 
 
 def _yaml(document: dict[str, Any], screen: Screen) -> str:
     from stockman.config.writers.yaml_writer import render_yaml
 
     text = render_yaml(document).removesuffix("\n")
-    if text.isascii() or screen.takes_unicode:
+    if text.isascii() or screen.supports_unicode:
         return text
-    return _json(document, screen)  # JSON is YAML too, and has escapes for every character
+    return _json(document, screen)  # JSON is valid YAML and can escape every character

@@ -1,4 +1,4 @@
-"""The options that every command takes: names and help, for the parser and for the overview."""
+"""The common options and the text of `stockman --help`, built without loading any command."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from stockman.cli.terminal import layout
 
 
 class Flag(NamedTuple):
-    """One option as help shows it."""
+    """An option and its help."""
 
     names: tuple[str, ...]
     help: str
     metavar: str = ""
-    """Empty: the option takes no value."""
+    """Empty: the option is a flag."""
 
     @property
     def usage(self) -> str:
@@ -23,23 +23,23 @@ class Flag(NamedTuple):
         return f"{names} {self.metavar}" if self.metavar else names
 
 
-DIRECTORY = Flag(("-C",), "Run as if started in DIR; the default is $STOCKMAN_DIR.", "DIR")
-VERBOSE = Flag(("-v", "--verbose"), "Tell more; twice, tell everything.")
-QUIET = Flag(("-q", "--quiet"), "Tell nothing but data and problems.")
-NO_COLOR = Flag(("--no-color",), "Print without colours, as $NO_COLOR does.")
-DEBUG = Flag(("--debug",), "Show the trace of an error.")
-VERSION = Flag(("--version",), "Print the version and nothing else.")
-HELP = Flag(("-h", "--help"), "Show this text.")
+DIRECTORY = Flag(("-C",), "Run as if started in DIR; defaults to $STOCKMAN_DIR.", "DIR")
+VERBOSE = Flag(("-v", "--verbose"), "Print more details; repeat for all of them.")
+QUIET = Flag(("-q", "--quiet"), "Only print data and errors.")
+NO_COLOR = Flag(("--no-color",), "Disable colors, like $NO_COLOR.")
+DEBUG = Flag(("--debug",), "Show the traceback of an error.")
+VERSION = Flag(("--version",), "Print the version and exit.")
+HELP = Flag(("-h", "--help"), "Show this help and exit.")
 
 COMMON = (DIRECTORY, VERBOSE, QUIET, NO_COLOR, DEBUG)
 ROOT = (*COMMON, VERSION, HELP)
 
 
-PURPOSE = "The whole life of a Talos Linux Kubernetes cluster on Proxmox VE."
+PURPOSE = "Manage the whole life of a Talos Linux Kubernetes cluster on Proxmox VE."
 
 
 def overview(registry: Registry, width: int) -> str:
-    """All commands under their headings, the options, and examples."""
+    """Return the overview: commands by section, options and examples."""
     return "\n".join(_overview_lines(registry, width))
 
 
@@ -60,4 +60,6 @@ def _overview_lines(registry: Registry, width: int) -> Iterator[str]:
     yield "Examples:"
     yield from layout.examples(EXAMPLES, width)
     yield ""
-    yield from layout.paragraph("`stockman COMMAND --help` says more about a command.", width)
+    yield from layout.paragraph(
+        "Use `stockman COMMAND --help` for more information about a command.", width
+    )

@@ -1,4 +1,4 @@
-"""Problems as people read them, with the line that is wrong, and as programs do."""
+"""Format problems as text, with the line that is wrong, and as data."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _NARROWEST_LINE = 16
 _TAB = 4
 _CUT = "..."
 _LABEL = 9
-"""Columns before the text of `where`, `why` and `fix`."""
+"""Width of the labels `where`, `why` and `fix`."""
 
 
 def keep_as_is(line: str) -> str:
-    """The line itself, for files that hold no secrets."""
+    """Return the line unchanged, for files without secrets."""
     return line
 
 
@@ -38,10 +38,10 @@ def problem_lines(
     paint: Paint = plain_text,
     width: int | None = None,
 ) -> Iterator[str]:
-    """Every problem as a block of lines, with an empty line between two.
+    """Format each problem as a block of lines, separated by empty lines.
 
-    `texts` maps file names, as positions spell them, to what the files hold; `redact` sees every
-    line before it is shown. None as width never wraps.
+    `texts` maps file names, as in positions, to file contents; `redact` is applied to every line
+    that is shown. Without a width, lines are not wrapped.
     """
     split = {file: text.split("\n") for file, text in texts.items()}
     for number, problem in enumerate(problems):
@@ -49,9 +49,9 @@ def problem_lines(
             yield ""
         severity = problem.severity.value
         head = f"{severity}[{problem.code}]"
-        first, *rest = _fit(f"{head}: {escape_control(problem.what)}", width, hanging="  ")
+        first, *more = _fit(f"{head}: {escape_control(problem.what)}", width, hanging="  ")
         yield paint(first[: len(head)], severity) + first[len(head) :]
-        yield from rest
+        yield from more
         if problem.where:
             yield from _item("where", str(problem.where), paint, None)
         if isinstance(problem.where, Position):
@@ -61,16 +61,16 @@ def problem_lines(
 
 
 def problem_summary(problems: Iterable[Problem]) -> str:
-    """How many errors and warnings there are, in words."""
-    found = list(problems)
-    errors = sum(problem.is_error for problem in found)
-    counts = [_count(errors, "error"), _count(len(found) - errors, "warning")]
+    """Return the number of errors and warnings as text."""
+    listed = list(problems)
+    errors = sum(problem.is_error for problem in listed)
+    counts = [_count(errors, "error"), _count(len(listed) - errors, "warning")]
     return ", ".join(count for count in counts if count) or "no problems"
 
 
 def problem_data(problem: Problem) -> dict[str, Any]:
-    """A problem for programs; file, line and column are null where it is in no file."""
-    place = problem.where if isinstance(problem.where, Position) else None
+    """Return a problem as data; file, line and column are null if it has no position."""
+    position = problem.where if isinstance(problem.where, Position) else None
     return {
         "code": problem.code,
         "severity": problem.severity.value,
@@ -78,9 +78,9 @@ def problem_data(problem: Problem) -> dict[str, Any]:
         "where": str(problem.where),
         "why": problem.why,
         "fix": problem.fix,
-        "file": place.file if place else None,
-        "line": place.line if place else None,
-        "column": place.column if place else None,
+        "file": position.file if position else None,
+        "line": position.line if position else None,
+        "column": position.column if position else None,
     }
 
 
@@ -90,9 +90,9 @@ def _count(count: int, noun: str) -> str:
 
 def _item(label: str, text: str, paint: Paint, width: int | None) -> Iterator[str]:
     start = f"  {label}:".ljust(_LABEL)
-    first, *rest = _fit(start + escape_control(text), width, hanging=" " * _LABEL)
+    first, *more = _fit(start + escape_control(text), width, hanging=" " * _LABEL)
     yield paint(first[: len(label) + 3], "faint") + first[len(label) + 3 :]
-    yield from rest
+    yield from more
 
 
 def _fit(text: str, width: int | None, hanging: str) -> list[str]:
@@ -103,31 +103,32 @@ def _fit(text: str, width: int | None, hanging: str) -> list[str]:
 
 
 def _excerpt(
-    place: Position,
+    position: Position,
     split: Mapping[str, list[str]],
     redact: Redact,
     paint: Paint,
     width: int | None,
 ) -> Iterator[str]:
-    lines = split.get(place.file, [])
-    if not 1 <= place.line <= len(lines):
+    lines = split.get(position.file, [])
+    if not 1 <= position.line <= len(lines):
         return
-    gutter = str(place.line)
-    line = redact(lines[place.line - 1].removesuffix("\r"))
+    gutter = str(position.line)
+    line = redact(lines[position.line - 1].removesuffix("\r"))
     room = max((width or _DEFAULT_WIDTH) - len(gutter) - 7, _NARROWEST_LINE)
-    shown, caret = _cut(line.expandtabs(_TAB), _caret(line, place.column), room)
+    shown, caret = _cut(line.expandtabs(_TAB), _caret(line, position.column), room)
     bar = paint("|", "faint")
     yield f"    {paint(gutter, 'faint')} {bar} {escape_control(shown)}".rstrip()
-    yield f"    {' ' * len(gutter)} {bar} {' ' * display_width(escape_control(shown[:caret]))}{paint('^', 'error')}"
+    before = " " * display_width(escape_control(shown[:caret]))
+    yield f"    {' ' * len(gutter)} {bar} {before}{paint('^', 'error')}"
 
 
 def _caret(line: str, column: int) -> int:
-    """Index of a column after tabs are expanded; just behind the line where it is shorter."""
+    """Return the index of a column after expanding tabs; just after the end of a shorter line."""
     return len(line[: max(column, 1) - 1].expandtabs(_TAB))
 
 
 def _cut(line: str, caret: int, room: int) -> tuple[str, int]:
-    """The part of a long line around its caret, and where the caret is in it."""
+    """Return the part of a long line around its caret, and the position of the caret in it."""
     if len(line) <= room:
         return line, caret
     start = min(max(caret - room // 2, 0), len(line) - room)

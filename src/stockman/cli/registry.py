@@ -1,7 +1,7 @@
-"""Every command by name: where its code is, and what the overview says of it.
+"""All commands by name: the location of their code, and their help in the overview.
 
-A new command is one file and one line here. Commands inside a group are named with a space,
-`config show`; the group itself has a line of its own. Nothing is imported until it is called.
+A new command is one file and one entry here. Commands inside of a group have a space in their name,
+`config show`; the group has its own entry. Modules are imported when they are called.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 PROGRAM = "stockman"
 COMPLETION_VARIABLE = "_STOCKMAN_COMPLETE"
-"""Environment variable through which a shell asks the program for completions."""
+"""Environment variable with which a shell requests completions."""
 
 START = "Start"
 INSPECT = "Look"
@@ -21,11 +21,11 @@ SIMULATE = "Rehearse"
 LEARN = "Understand"
 
 SECTIONS = (START, INSPECT, CHANGE, SECRETS, SIMULATE, LEARN)
-"""Headings of the overview, in its order."""
+"""Sections of the overview, in order."""
 
 
 class CommandEntry(NamedTuple):
-    """One command before its module is imported."""
+    """A command whose module is not imported yet."""
 
     target: str
     """`module:attribute`; empty for a command of another distribution."""
@@ -44,147 +44,147 @@ Registry = Mapping[str, CommandEntry]
 COMMANDS: Registry = {
     "init": CommandEntry(
         "stockman.cli.init.init:init",
-        "Write commented starter files, and make keys and tokens.",
+        "Write starter files with comments, and create keys and tokens.",
         START,
     ),
     "validate": CommandEntry(
         "stockman.cli.validate:validate",
-        "Check the configuration and show all mistakes at once.",
+        "Check the configuration and show all problems.",
         INSPECT,
     ),
     "render": CommandEntry(
         "stockman.cli.render:render",
-        "Write the repository that the configuration asks for.",
+        "Render the Git repository from the configuration.",
         START,
     ),
     "plan": CommandEntry(
         "stockman.cli.plans.plan:plan",
-        "Show what differs from the configuration, and what a run would do about it.",
+        "Show the changes needed to match the configuration.",
         CHANGE,
     ),
     "apply": CommandEntry(
         "stockman.cli.plans.apply:apply",
-        "Make everything as the configuration says: access, images, VMs, Talos, Kubernetes.",
+        "Apply the configuration: access, images, VMs, Talos, Kubernetes.",
         CHANGE,
     ),
     "destroy": CommandEntry(
         "stockman.cli.plans.destroy:destroy",
-        "Delete the VMs of the cluster and its guests, and all that stockman made for them.",
+        "Delete the VMs of the cluster, its guests, and what was created for them.",
         CHANGE,
     ),
     "graph": CommandEntry(
         "stockman.cli.graph:graph",
-        "Show the components that are on: phases, versions, and what waits for what.",
+        "Show enabled components, their phases, versions and dependencies.",
         INSPECT,
     ),
     "config": CommandEntry(
         "stockman.cli.config.show:config",
-        "Show the configuration in full, or compare two.",
+        "Show, compare, check and export the configuration.",
         INSPECT,
     ),
     "config show": CommandEntry(
         "stockman.cli.config.show:config_show",
-        "Show what the configuration means, with every default applied.",
+        "Show the configuration with all defaults applied.",
         INSPECT,
     ),
     "config schematic": CommandEntry(
         "stockman.cli.config.schematic:config_schematic",
-        "Show the images that nodes boot from, and the ids of their schematics.",
+        "Show the boot images of nodes and their schematic IDs.",
         INSPECT,
     ),
     "config check": CommandEntry(
         "stockman.cli.config.check:config_check",
-        "Check a machine configuration as Talos would, and show all mistakes at once.",
+        "Check a machine configuration with the rules of Talos.",
         INSPECT,
     ),
     "config migrate": CommandEntry(
         "stockman.cli.config.migrate:config_migrate",
-        "Show what a newer contract changes, with reasons.",
+        "Show what a newer Talos contract changes.",
         INSPECT,
     ),
     "config nocloud": CommandEntry(
         "stockman.cli.config.nocloud:config_nocloud",
-        "Show what a node reads at its first boot, or write it as an ISO image.",
+        "Show the NoCloud data of a node, or write it as an ISO image.",
         INSPECT,
     ),
     "config talosconfig": CommandEntry(
         "stockman.cli.config.clients:config_talosconfig",
-        "Write the talosconfig of the cluster, or renew it.",
+        "Write or renew the talosconfig.",
         INSPECT,
     ),
     "config kubeconfig": CommandEntry(
         "stockman.cli.config.clients:config_kubeconfig",
-        "Write the administrator's kubeconfig of the cluster, or renew it.",
+        "Write or renew the administrator's kubeconfig.",
         INSPECT,
     ),
     "config machine": CommandEntry(
         "stockman.cli.config.machine:config_machine",
-        "Show the machine configuration of a node, with all patches in it.",
+        "Show the machine configuration of a node.",
         INSPECT,
     ),
     "config diff": CommandEntry(
         "stockman.cli.config.show:config_diff",
-        "Show what differs in meaning between the configurations of two directories.",
+        "Compare the configurations of two directories.",
         INSPECT,
     ),
     "adopt": CommandEntry(
         "stockman.cli.adopt:adopt",
-        "Write files that describe a cluster which runs already.",
+        "Write configuration files for a running cluster.",
         START,
     ),
     "convert": CommandEntry(
         "stockman.cli.convert:convert",
-        "Turn files of one dialect into those of the other.",
+        "Convert configuration files to another dialect or from another tool.",
         INSPECT,
     ),
     "status": CommandEntry(
         "stockman.cli.status.status:status",
-        "Show how everything is: Proxmox VE, Talos, etcd, Kubernetes, Flux and more.",
+        "Show the status of Proxmox VE, Talos, etcd, Kubernetes, Flux and more.",
         INSPECT,
     ),
     "health": CommandEntry(
         "stockman.cli.status.health:health",
-        "Check everything in one go, for cron and for Prometheus.",
+        "Check the health of the cluster, for cron and Prometheus.",
         INSPECT,
     ),
     "runs": CommandEntry(
         "stockman.cli.group:runs",
-        "Show runs, go on with one, or give one up.",
+        "List, show, resume and abort runs.",
         CHANGE,
     ),
     "runs list": CommandEntry(
         "stockman.cli.runs.history:runs_list",
-        "List every run, and how it ended.",
+        "List runs and their results.",
         CHANGE,
     ),
     "runs show": CommandEntry(
         "stockman.cli.runs.history:runs_show",
-        "Show how a run went, step by step.",
+        "Show the steps of a run.",
         CHANGE,
     ),
     "runs resume": CommandEntry(
         "stockman.cli.runs.control:runs_resume",
-        "Go on with a run that was killed, paused or failed.",
+        "Resume a run that was interrupted, paused or failed.",
         CHANGE,
     ),
     "runs abort": CommandEntry(
         "stockman.cli.runs.control:runs_abort",
-        "Give a run up, and give back what it holds.",
+        "Abort a run and release its holds.",
         CHANGE,
     ),
     "runs export": CommandEntry(
         "stockman.cli.runs.history:runs_export",
-        "Print everything that is kept of a run: its plan and its journal.",
+        "Print the plan and the journal of a run.",
         CHANGE,
     ),
     "runs metrics": CommandEntry(
         "stockman.cli.runs.history:runs_metrics",
-        "Print metrics of the newest run, in the text format of Prometheus.",
+        "Print Prometheus metrics of the newest run.",
         CHANGE,
     ),
     "drift": CommandEntry(
         "stockman.cli.drift:drift",
-        "Show what differs from the files, who did it, and what corrects it.",
+        "Show drift from the configuration, who caused it, and how to correct it.",
         INSPECT,
     ),
     "lab": CommandEntry(
@@ -195,91 +195,91 @@ COMMANDS: Registry = {
     ),
     "secrets": CommandEntry(
         "stockman.cli.group:secrets",
-        "Make, open and change encrypted files, without sops and age.",
+        "Manage encrypted files, without sops and age.",
         SECRETS,
     ),
     "secrets create": CommandEntry(
         "stockman.cli.secrets.create:secrets_create",
-        "Make the secrets bundle of the cluster, or take that of a running one.",
+        "Create the secrets bundle of the cluster, or import an existing one.",
         SECRETS,
     ),
     "secrets edit": CommandEntry(
         "stockman.cli.secrets.edit:secrets_edit",
-        "Change a secret file in your editor.",
+        "Edit a secret file in your editor.",
         SECRETS,
     ),
     "secrets get": CommandEntry(
         "stockman.cli.secrets.edit:secrets_get",
-        "Print what a secret file says, or one value of it.",
+        "Print a secret file, or one of its values.",
         SECRETS,
     ),
     "secrets set": CommandEntry(
         "stockman.cli.secrets.edit:secrets_set",
-        "Put one value into a secret file, or give it new content.",
+        "Set a value of a secret file, or its whole content.",
         SECRETS,
     ),
     "secrets rotate": CommandEntry(
         "stockman.cli.secrets.rotate:secrets_rotate",
-        "Encrypt secret files with new data keys, or renew tokens of Proxmox VE.",
+        "Rotate the data keys of secret files, or Proxmox VE tokens.",
         SECRETS,
     ),
     "secrets rekey": CommandEntry(
         "stockman.cli.secrets.rotate:secrets_rekey",
-        "Encrypt secret files for the recipients that .sops.yaml names.",
+        "Encrypt secret files for the recipients in .sops.yaml.",
         SECRETS,
     ),
     "secrets status": CommandEntry(
         "stockman.cli.secrets.status:secrets_status",
-        "Show every secret file: for whom it is encrypted, and whether it changed.",
+        "List secret files, their recipients, and whether they changed.",
         SECRETS,
     ),
     "secrets check": CommandEntry(
         "stockman.cli.secrets.check:secrets_check",
-        "Check that secrets are encrypted, and stand nowhere in the clear.",
+        "Check that secrets are encrypted and do not appear in plain text.",
         SECRETS,
     ),
     "secrets certs": CommandEntry(
         "stockman.cli.secrets.certs:secrets_certs",
-        "List every certificate, and how many days each still holds.",
+        "List certificates and the days until they expire.",
         SECRETS,
     ),
     "doctor": CommandEntry(
         "stockman.cli.doctor:doctor",
-        "Look at everything that stockman depends on, and say what to do about it.",
+        "Check files, credentials, servers and tools that stockman depends on.",
         INSPECT,
     ),
     "versions": CommandEntry(
         "stockman.cli.versions:versions",
-        "Show which versions fit together, what you pin and what is newer.",
+        "Show compatible versions, pinned versions and updates.",
         LEARN,
     ),
     "explain": CommandEntry(
         "stockman.cli.explain:explain",
-        "Explain a key of the files, a problem by its code, or a component.",
+        "Explain a configuration key, a problem code or a component.",
         LEARN,
     ),
     "schema": CommandEntry(
         "stockman.cli.schema:schema",
-        "Print the JSON Schema of a file, for editors.",
+        "Print the JSON Schema of a configuration file.",
         LEARN,
     ),
     "completion": CommandEntry(
         "stockman.cli.completion:completion",
-        "Print the script that lets a shell complete stockman's words.",
+        "Print a shell completion script.",
         LEARN,
     ),
 }
 
 EXAMPLES: Mapping[str, str] = {
-    "stockman init my-cluster --preset three-node": "start with files that are complete",
-    "stockman -C my-cluster validate": "see all mistakes at once",
+    "stockman init my-cluster --preset three-node": "write a complete configuration from a preset",
+    "stockman -C my-cluster validate": "check the configuration",
     "source <(stockman completion bash)": "complete commands, options and values with the Tab key",
 }
-"""Examples of the overview: command line, and what it does."""
+"""Examples of the overview: command lines and descriptions."""
 
 
 def children(registry: Registry, group: str) -> dict[str, CommandEntry]:
-    """The commands directly inside a group, by their last word; of the program for `""`."""
+    """Return the commands directly inside of a group; those of the program for `""`."""
     prefix = f"{group} " if group else ""
     return {
         name.removeprefix(prefix): entry
@@ -289,10 +289,10 @@ def children(registry: Registry, group: str) -> dict[str, CommandEntry]:
 
 
 def by_section(entries: Registry) -> dict[str, list[tuple[str, str]]]:
-    """Name and help of commands under their headings, in the order of `SECTIONS`."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    """Return names and help of commands by section, in the order of `SECTIONS`."""
+    sections: dict[str, list[tuple[str, str]]] = {}
     for section in SECTIONS:
         rows = [(name, entry.help) for name, entry in entries.items() if entry.section == section]
         if rows:
-            found[section] = rows
-    return found
+            sections[section] = rows
+    return sections

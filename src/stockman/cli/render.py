@@ -1,4 +1,4 @@
-"""`stockman render`: the repository that the configuration asks for."""
+"""`stockman render`: render the Git repository."""
 
 from __future__ import annotations
 
@@ -28,40 +28,41 @@ _SIGNS = {
     "accept": ("=", "faint"),
 }
 _DECISIONS = {
-    "edited": "changed by hand, kept: --overwrite or --accept decides",
-    "foreign": "in the way and not ours, kept: --overwrite or --accept decides",
-    "stale": "no longer rendered, kept: --prune removes it",
-    "accept": "accepted as it is",
+    "edited": "kept: changed by hand; use --overwrite or --accept",
+    "foreign": "kept: exists and is not a managed file; use --overwrite or --accept",
+    "stale": "kept: no longer rendered; use --prune to remove it",
+    "accept": "accepted with your changes",
 }
 _LONGEST = 40
-"""Lines of a difference that is shown without being asked for."""
+"""Longest difference that is shown without --diff, in lines."""
 
 
 @command(
     examples={
-        "stockman render": "write what the configuration asks for",
-        "stockman render --check": "exit with 2 when something would change",
-        "stockman render --diff": "show what would change, secrets masked",
+        "stockman render": "write all files",
+        "stockman render --check": "exit with status 2 if files would change",
+        "stockman render --diff": "show what would change, with secrets masked",
         "stockman render --prune": "also remove files that are no longer rendered",
-        "stockman render --tree": "show the files and the component each belongs to",
+        "stockman render --tree": "list files with their components",
     }
 )
-@click.option("--check", is_flag=True, help="Change nothing; exit with 2 when something would.")
-@click.option("--diff", is_flag=True, help="Change nothing; show what would change.")
-@click.option("--tree", is_flag=True, help="Change nothing; list the files with their components.")
+@click.option(
+    "--check", is_flag=True, help="Change nothing; exit with status 2 if files would change."
+)
+@click.option("--diff", is_flag=True, help="Change nothing; show the differences.")
+@click.option("--tree", is_flag=True, help="Change nothing; list files with their components.")
 @click.option("--prune", is_flag=True, help="Remove files that are no longer rendered.")
 @click.option(
     "--overwrite",
     multiple=True,
     metavar="PATH",
-    help="Replace this file, or all of a directory, although it is not as rendered; may be given"
-    " again.",
+    help="Replace this file or directory even if it was changed by hand; can be repeated.",
 )
 @click.option(
     "--accept",
     multiple=True,
     metavar="PATH",
-    help="Keep this file, or all of a directory, as you have it; may be given again.",
+    help="Keep your changes to this file or directory; can be repeated.",
 )
 @options.output_or_name
 @click.pass_context
@@ -75,15 +76,14 @@ def render(  # noqa: PLR0913 - one parameter per option
     accept: tuple[str, ...],
     output: Output,
 ) -> int:
-    """Write the repository that the configuration asks for.
+    """Render the Git repository from the configuration.
 
-    Everything is built and checked in memory first. Files that stockman did not render are never
-    touched; files of its own that were changed by hand are kept and named until you decide, and
-    files that are no longer rendered go only with --prune. Unchanged secrets keep their bytes.
-    Without an age identity, secret files are not made, and only bytes of existing ones are
-    compared; the output says so. Guests without a cluster need no files: there is nothing to
-    render then. Exits with 2 when --check or --diff find changes, with 4 when files wait for your
-    decision.
+    All files are rendered and checked in memory first. Files that stockman did not write are never
+    changed. Managed files that were changed by hand are kept and listed until you decide; files
+    that are no longer rendered are removed only with --prune. Unchanged secrets keep their
+    ciphertext. Without an age identity, secret files are not written, and existing ones are only
+    compared by their bytes. Without a cluster there are no files to render. The exit status is 2 if
+    --check or --diff find changes, 4 if files need your decision.
     """
     import os
 
@@ -92,16 +92,16 @@ def render(  # noqa: PLR0913 - one parameter per option
     from stockman.rendering.managed_files import FileDecisions
 
     directory = options.directory(ctx)
-    doors = RenderContext(environment=os.environ, clock=SystemClock(), entropy=SystemEntropy())
-    wishes = FileDecisions(overwrite=frozenset(overwrite), accept=frozenset(accept), prune=prune)
-    found = prepare_rendering(directory, wishes, doors)
+    access = RenderContext(environment=os.environ, clock=SystemClock(), entropy=SystemEntropy())
+    decisions = FileDecisions(overwrite=frozenset(overwrite), accept=frozenset(accept), prune=prune)
+    result = prepare_rendering(directory, decisions, access)
     screen = current_screen()
-    if found.problems:
-        lines = problem_lines(found.problems, paint=screen.notes_paint, width=screen.notes_width)
-        screen.complain(lines)
-    if found.problems.errors:
+    if result.problems:
+        lines = problem_lines(result.problems, paint=screen.notes_paint, width=screen.notes_width)
+        screen.print_problems(lines)
+    if result.problems.errors:
         show(
-            _data(found),
+            _data(result),
             kind="Rendering",
             output=output,
             human=lambda *_: (),
@@ -109,75 +109,75 @@ def render(  # noqa: PLR0913 - one parameter per option
         )
         return Exit.FAILED
     dry = check or diff or tree
-    if not dry and found.actions:
-        write_rendering(directory, found, doors)
+    if not dry and result.actions:
+        write_rendering(directory, result, access)
     show(
-        _data(found),
+        _data(result),
         kind="Rendering",
         output=output,
-        human=lambda _, shown: _lines(found, shown, diff=diff, tree=tree),
-        names=lambda _: (one.path for one in found.changes),
+        human=lambda _, shown: _lines(result, shown, diff=diff, tree=tree),
+        names=lambda _: (change.path for change in result.changes),
     )
-    if found.actions:
-        _report_decisions(found, dry=dry)
+    if result.actions:
+        _report_decisions(result, dry=dry)
     if dry:
-        return Exit.CHANGES if found.changes or found.undecided else Exit.DONE
-    return Exit.PARTLY if found.undecided else Exit.DONE
+        return Exit.CHANGES if result.changes or result.undecided else Exit.DONE
+    return Exit.PARTLY if result.undecided else Exit.DONE
 
 
-def _data(found: Rendering) -> object:
+def _data(result: Rendering) -> object:
     return {
         "files": [
-            {"path": one.path, "action": one.act.value, "component": one.component}
-            for one in found.actions
+            {"path": action.path, "action": action.act.value, "component": action.component}
+            for action in result.actions
         ],
-        "uncompared": list(found.uncompared),
-        "unjudged": dict(found.unjudged),
-        "problems": [problem_data(problem) for problem in found.problems],
+        "uncompared": list(result.uncompared),
+        "unjudged": dict(result.unjudged),
+        "problems": [problem_data(problem) for problem in result.problems],
     }
 
 
-def _lines(found: Rendering, screen: Screen, *, diff: bool, tree: bool) -> Iterator[str]:
+def _lines(result: Rendering, screen: Screen, *, diff: bool, tree: bool) -> Iterator[str]:
     if tree:
-        for one in found.actions:
-            if one.after is not None:
-                yield f"{one.path}  {screen.paint(one.component, 'faint')}"
+        for action in result.actions:
+            if action.after is not None:
+                yield f"{action.path}  {screen.paint(action.component, 'faint')}"
         return
-    for one in found.actions:
-        if one.act.value not in _SIGNS:
+    for action in result.actions:
+        if action.act.value not in _SIGNS:
             continue
-        sign, style = _SIGNS[one.act.value]
-        decision = _DECISIONS.get(one.act.value, "")
+        sign, style = _SIGNS[action.act.value]
+        decision = _DECISIONS.get(action.act.value, "")
         note = f"  {screen.paint(decision, 'faint')}" if decision else ""
-        yield f"{screen.paint(sign, style)} {one.path}{note}"
-        if diff or one.act.value == "edited":
-            yield from _difference(one, screen, None if diff else _LONGEST)
+        yield f"{screen.paint(sign, style)} {action.path}{note}"
+        if diff or action.act.value == "edited":
+            yield from _difference(action, screen, None if diff else _LONGEST)
 
 
-def _difference(one: FileChange, screen: Screen, longest: int | None) -> Iterator[str]:
+def _difference(action: FileChange, screen: Screen, longest: int | None) -> Iterator[str]:
     from stockman.rendering.managed_files import file_difference
 
     styles = {"+": "good", "-": "error", "@": "faint"}
-    lines = list(file_difference(one))
+    lines = list(file_difference(action))
     for line in lines[:longest]:
         yield f"    {screen.paint(line, styles.get(line[:1], ''))}"
     if longest is not None and len(lines) > longest:
-        rest = f"{len(lines) - longest} more lines: --diff shows all"
-        yield f"    {screen.paint(rest, 'faint')}"
+        more = f"{len(lines) - longest} more lines; use --diff to show all"
+        yield f"    {screen.paint(more, 'faint')}"
 
 
-def _report_decisions(found: Rendering, *, dry: bool) -> None:
+def _report_decisions(result: Rendering, *, dry: bool) -> None:
     screen = current_screen()
-    if found.uncompared:
-        count = len(found.uncompared)
+    if result.uncompared:
+        count = len(result.uncompared)
         screen.note(
-            f"no age identity is at hand: of {count} secret file{'' if count == 1 else 's'}"
-            " only the bytes were compared"
+            f"No age identity available: only the bytes of {count} secret "
+            f"file{'' if count == 1 else 's'} were compared."
         )
-    if found.unjudged:
-        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(found.unjudged.items()))
-        screen.note(f"no table describes these kinds, so they were not checked: {kinds}")
-    rendered = sum(one.after is not None for one in found.actions)
-    changed = len(found.changes)
+    if result.unjudged:
+        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(result.unjudged.items()))
+        screen.note(f"Not checked, because their schema is unknown: {kinds}")
+    rendered = sum(action.after is not None for action in result.actions)
+    changed = len(result.changes)
     verb = "would change" if dry else "changed"
-    screen.note(f"{rendered} files, {changed} {verb}, {len(found.undecided)} wait for a decision")
+    screen.note(f"{rendered} files, {changed} {verb}, {len(result.undecided)} need a decision")

@@ -1,4 +1,4 @@
-"""`stockman schema`: JSON Schemas of the files, for editors."""
+"""`stockman schema`: JSON Schemas of the configuration files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ FILES = ("cluster.yaml", "nodes.yaml", "cluster.toml")
 
 @command(
     examples={
-        "stockman schema --write .schemas": "let editors complete and check the files",
+        "stockman schema --write .schemas": "enable completion and checks in editors",
         "stockman schema nodes.yaml": "print the schema of nodes.yaml",
-        "stockman schema cluster.toml > schema.json": "keep the schema of cluster.toml",
+        "stockman schema cluster.toml > schema.json": "save the schema of cluster.toml",
     }
 )
 @click.argument("file", required=False, type=Choice(FILES))
@@ -25,23 +25,25 @@ FILES = ("cluster.yaml", "nodes.yaml", "cluster.toml")
     "--write",
     metavar="DIR",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write into a directory, and tell the line that lets editors find it.",
+    help="Write the schemas to this directory, and print the line that enables them in editors.",
 )
 @click.pass_context
 def schema(ctx: click.Context, file: str | None, write: Path | None) -> int:
-    """Print the JSON Schema of a file, for editors.
+    """Print the JSON Schema of a configuration file.
 
-    FILE is cluster.yaml, nodes.yaml or cluster.toml. Without it, the schema of cluster.yaml is
-    printed, or with --write all three are written. What is printed is the schema itself (draft
-    2020-12), not wrapped in anything. A schema checks each key by itself; `stockman validate`
-    also knows the rules between keys. Exits with 1 where DIR cannot be written.
+    FILE is cluster.yaml, nodes.yaml or cluster.toml. It defaults to cluster.yaml; with --write all
+    three schemas are written. The output is the bare schema (draft 2020-12). A schema checks each
+    key separately; `stockman validate` also checks rules between keys. The exit status is 1 if DIR
+    cannot be written.
     """
     from stockman.app.schemas import schema_text, write_schemas
 
     screen = current_screen()
     if write is None:
         if file is None:
-            screen.note("the schema of cluster.yaml; there are nodes.yaml and cluster.toml too")
+            screen.note(
+                "This is the schema of cluster.yaml; nodes.yaml and cluster.toml have schemas too."
+            )
         screen.data(schema_text(file or FILES[0]))
         return 0
     for written in write_schemas(directory(ctx), write, FILES if file is None else (file,)):

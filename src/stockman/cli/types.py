@@ -1,4 +1,4 @@
-"""Networks and addresses as values on the command line."""
+"""Types of option values: networks, addresses, durations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Network(click.ParamType[IPv4Network]):
         except ValueError:
             self.fail(f"{value!r} is not an IPv4 network such as 127.66.0.0/16", param, ctx)
         if "/" not in value or str(loose.network_address) != value.partition("/")[0]:
-            self.fail(f"{value!r} names an address; the network is {loose}", param, ctx)
+            self.fail(f"{value!r} is an address; the network is {loose}", param, ctx)
         return loose
 
 
@@ -51,7 +51,7 @@ _DURATION = re.compile(r"(?=\d)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?")
 
 
 class Duration(click.ParamType[timedelta]):
-    """`90s`, `10m` or `1h30m`; a bare number is seconds."""
+    """A duration: `90s`, `10m` or `1h30m`; a bare number is seconds."""
 
     name = "duration"
 
@@ -60,8 +60,8 @@ class Duration(click.ParamType[timedelta]):
     ) -> timedelta:
         if isinstance(value, timedelta):
             return value
-        found = _DURATION.fullmatch(str(value))
-        if found is None:
-            self.fail(f"{value!r} is no span of time such as 90s, 10m or 1h30m", param, ctx)
-        hours, minutes, seconds = (int(one or 0) for one in found.groups())
+        match = _DURATION.fullmatch(str(value))
+        if match is None:
+            self.fail(f"{value!r} is not a duration such as 90s, 10m or 1h30m", param, ctx)
+        hours, minutes, seconds = (int(group or 0) for group in match.groups())
         return timedelta(hours=hours, minutes=minutes, seconds=seconds)

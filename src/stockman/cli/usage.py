@@ -1,4 +1,4 @@
-"""A wrong command line as a problem: what does not fit, what would, and where to read more."""
+"""Turn an invalid command line into a problem, with suggestions."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ CODE = "cli.usage"
 
 
 def usage_problem(error: click.ClickException) -> Problem:
-    """The problem of a command line that the parser did not take."""
+    """Return the problem of a command line that the parser rejected."""
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     program = ctx.command_path if ctx is not None else "stockman"
-    help_ = f"`{program} --help` shows what there is"
+    help_ = f"see `{program} --help`"
     match error:
         case UnknownCommand():
             return Problem(
                 code=CODE,
                 what=f"`{program}` has no command `{error.name}`",
-                why=f"it knows {', '.join(error.known)}",
+                why=f"its commands are {', '.join(error.known)}",
                 fix=_suggestion(error.meant, help_),
             )
         case click.NoSuchOption():
@@ -44,28 +44,28 @@ def usage_problem(error: click.ClickException) -> Problem:
             meant = error.meant if isinstance(error, WrongChoice) else None
             return Problem(
                 code=CODE,
-                what=f"`{program}` cannot use the value of {_parameter(error)}",
+                what=f"invalid value for {_parameter(error)} of `{program}`",
                 why=error.message.rstrip("."),
                 fix=_suggestion(meant, help_),
             )
         case ExtraArguments():
-            words = " ".join(error.words)
+            arguments = " ".join(error.words)
             return Problem(
                 code=CODE,
-                what=f"`{program}` has no place for `{words}`",
-                why="it has all the words it takes",
-                fix=f"leave `{words}` out; {help_}",
+                what=f"unexpected argument for `{program}`: `{arguments}`",
+                why="all its arguments are already given",
+                fix=f"remove `{arguments}`; {help_}",
             )
     return Problem(
         code=CODE,
-        what=f"`{program}` does not understand this command line",
+        what=f"invalid command line for `{program}`",
         why=error.format_message().rstrip("."),
         fix=help_,
     )
 
 
-def _suggestion(word: str | None, otherwise: str) -> str:
-    return f"did you mean `{word}`? {otherwise}" if word else otherwise
+def _suggestion(suggestion: str | None, otherwise: str) -> str:
+    return f"did you mean `{suggestion}`? {otherwise}" if suggestion else otherwise
 
 
 def _parameter(error: click.BadParameter) -> str:
@@ -79,18 +79,18 @@ def _parameter(error: click.BadParameter) -> str:
 def _missing(param: click.Parameter | None) -> str:
     if param is not None and isinstance(param.type, click.Choice):
         known = [param.type.normalize_choice(choice, None) for choice in param.type.choices]
-        return f"it is one of {', '.join(known)}, and none was given"
-    return "the command line does not have it"
+        return f"choose one of {', '.join(known)}"
+    return "it is required"
 
 
 def _own_options(ctx: click.Context | None) -> str:
     if ctx is None:
-        return "the option is not known"
+        return "the option does not exist"
     names = [
         max(param.opts, key=len)
         for param in ctx.command.get_params(ctx)
         if isinstance(param, click.Option) and not param.hidden
     ]
     after = isinstance(ctx.command, click.Group)
-    hint = "; options of a command stand after its name" if after else ""
-    return f"it takes {', '.join(names)}{hint}"
+    hint = "; options of a command follow its name" if after else ""
+    return f"its options are {', '.join(names)}{hint}"

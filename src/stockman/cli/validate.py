@@ -1,4 +1,4 @@
-"""`stockman validate`: all mistakes of the configuration at once."""
+"""`stockman validate`: check the configuration."""
 
 from __future__ import annotations
 
@@ -24,55 +24,54 @@ if TYPE_CHECKING:
         "stockman validate": "check the files of this directory",
         "stockman -C my-cluster validate": "check the files of another directory",
         "stockman validate --strict": "fail on warnings too, for CI",
-        "stockman validate --secrets": "see whether every secret that is named can be had",
-        "stockman validate -o json": "get every problem with file, line and column",
+        "stockman validate --secrets": "also check that all referenced secrets can be resolved",
+        "stockman validate -o json": "print all problems as JSON, with positions",
     }
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
-@click.option("--secrets", is_flag=True, help="Follow every reference to a secret too.")
+@click.option("--secrets", is_flag=True, help="Also resolve references to secrets.")
 @options.output
 @click.pass_context
 def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) -> int:
-    """Check the configuration and show all mistakes at once.
+    """Check the configuration and show all problems.
 
-    Nothing is asked over the network, no secret is resolved and nothing is changed. With --secrets
-    variables, files and encrypted values that the configuration takes secrets from are looked up
-    and opened; what they hold is never shown. Exits with 0 when there are no errors, with 1
-    otherwise.
+    Nothing is changed and no network connection is made. With --secrets, environment variables,
+    files and encrypted values that the configuration refers to are read; their values are never
+    shown. The exit status is 0 if there are no errors, 1 otherwise.
     """
     from stockman.app.workspace.validation import validate as validated
 
     screen = current_screen()
-    found = validated(options.directory(ctx))
-    if secrets and not found.problems.errors:
-        _follow(options.directory(ctx), found)
-    problems = list(found.problems)
-    failed = bool(problems if strict else found.problems.errors)
+    validation = validated(options.directory(ctx))
+    if secrets and not validation.problems.errors:
+        _follow(options.directory(ctx), validation)
+    problems = list(validation.problems)
+    failed = bool(problems if strict else validation.problems.errors)
     if output is not Output.TABLE:
         data = {
             "valid": not failed,
-            "files": sorted(found.texts),
-            "nodes": len(found.loaded.estate.nodes),
-            "guests": len(found.loaded.estate.guests),
-            "unchecked": [origin.name for origin in found.loaded.opaque],
+            "files": sorted(validation.texts),
+            "nodes": len(validation.loaded.estate.nodes),
+            "guests": len(validation.loaded.estate.guests),
+            "unchecked": [origin.name for origin in validation.loaded.opaque],
             "problems": [problem_data(problem) for problem in problems],
         }
         show(data, kind="Validation", output=output, human=lambda *_: ())
         return Exit.FAILED if failed else Exit.DONE
     if problems:
-        screen.complain(
+        screen.print_problems(
             problem_lines(
                 problems,
-                found.texts,
-                redact=found.redact,
+                validation.texts,
+                redact=validation.redact,
                 paint=screen.notes_paint,
                 width=screen.notes_width,
             )
         )
-        screen.complain(["", problem_summary(problems)])
+        screen.print_problems(["", problem_summary(problems)])
     if not failed:
-        estate = found.loaded.estate
-        files = " and ".join(sorted(found.loaded.texts))
+        estate = validation.loaded.estate
+        files = " and ".join(sorted(validation.loaded.texts))
         counts = (
             _count(len(estate.nodes), "node"),
             _count(len(estate.guests), "guest"),
@@ -82,8 +81,8 @@ def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) ->
     return Exit.FAILED if failed else Exit.DONE
 
 
-def _follow(directory: Path, found: Validation) -> None:
-    """Add what keeps secrets from being resolved to the problems."""
+def _follow(directory: Path, validation: Validation) -> None:
+    """Add the problems of secrets that cannot be resolved."""
     import os
 
     from stockman.app.secrets.keyring import find_keyring
@@ -91,9 +90,9 @@ def _follow(directory: Path, found: Validation) -> None:
     from stockman.config.resolve import resolve
 
     keyring = find_keyring(directory, os.environ)
-    around = ReferenceContext(directory=directory, keyring=keyring, environment=os.environ)
-    found.problems.extend(resolve_secrets(resolve(found.loaded), around).problems)
-    found.problems.extend(keyring.problems)
+    sources = ReferenceContext(directory=directory, keyring=keyring, environment=os.environ)
+    validation.problems.extend(resolve_secrets(resolve(validation.loaded), sources).problems)
+    validation.problems.extend(keyring.problems)
 
 
 def _count(count: int, noun: str) -> str:

@@ -1,4 +1,4 @@
-"""The tables that `stockman versions` prints, one view per topic."""
+"""`stockman versions`: show compatibility tables and the versions in the configuration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _STYLES = {
 
 
 class VersionFacts(NamedTuple):
-    """Everything a view may show."""
+    """Data for all views."""
 
     tables: Tables
     pins: Pins
@@ -35,14 +35,14 @@ class VersionFacts(NamedTuple):
 
 
 class VersionTable(NamedTuple):
-    """One table for people."""
+    """One table."""
 
     headers: tuple[str, ...]
     rows: Sequence[Row]
 
 
 class VersionView(NamedTuple):
-    """One topic: for programs, by name, and for people."""
+    """One topic: as data, by name, and as tables."""
 
     kind: str
     data: dict[str, object]
@@ -50,7 +50,7 @@ class VersionView(NamedTuple):
     sections: list[VersionTable]
 
     def lines(self, screen: Screen) -> Iterator[str]:
-        """The sections, an empty line between two."""
+        """Return the lines of all tables, separated by empty lines."""
         for number, section in enumerate(self.sections):
             if number:
                 yield ""
@@ -58,10 +58,13 @@ class VersionView(NamedTuple):
 
 
 def summary_view(known: VersionFacts) -> VersionView:
-    """What runs on what, and how the pinned versions stand."""
+    """Return which versions fit together, and the state of the pinned versions."""
     report = known.report
-    shown = [*report.platform, *(one for one in report.components if one.pinned is not None)]
-    rows = [_comparison(one) for one in shown]
+    shown = [
+        *report.platform,
+        *(component for component in report.components if component.pinned is not None),
+    ]
+    rows = [_comparison(comparison) for comparison in shown]
     return VersionView(
         kind="Versions",
         data={
@@ -70,7 +73,7 @@ def summary_view(known: VersionFacts) -> VersionView:
             "platform": report.platform,
             "components": report.components,
         },
-        names=[one.name for one in shown],
+        names=[comparison.name for comparison in shown],
         sections=[
             talos_view(known).sections[0],
             VersionTable(("NAME", "PINNED", "NEWEST", "STATE", "NOTE"), rows),
@@ -79,7 +82,7 @@ def summary_view(known: VersionFacts) -> VersionView:
 
 
 def talos_view(known: VersionFacts) -> VersionView:
-    """Every supported line of Talos with what it brings and runs."""
+    """Return every supported Talos minor version, with what it contains and supports."""
     lines = known.tables.talos
     headers = (
         "TALOS",
@@ -93,107 +96,110 @@ def talos_view(known: VersionFacts) -> VersionView:
     )
     rows: list[Row] = [
         (
-            Cell(str(one.line), "name"),
-            str(one.newest),
-            _applicable(one.line, known.pins.talos),
-            _span(*one.kubernetes),
-            str(one.kubernetes_default),
-            str(one.etcd),
-            str(one.kernel),
-            f"{one.installs_over[0]} to <{one.installs_over[1]}",
+            Cell(str(line.line), "name"),
+            str(line.newest),
+            _applicable(line.line, known.pins.talos),
+            _span(*line.kubernetes),
+            str(line.kubernetes_default),
+            str(line.etcd),
+            str(line.kernel),
+            f"{line.installs_over[0]} to <{line.installs_over[1]}",
         )
-        for one in lines
+        for line in lines
     ]
     return VersionView(
         kind="TalosVersions",
-        data=_data(known, "talos", (one._asdict() for one in lines)),
-        names=[str(one.line) for one in lines],
+        data=_data(known, "talos", (line._asdict() for line in lines)),
+        names=[str(line.line) for line in lines],
         sections=[VersionTable(headers, rows)],
     )
 
 
 def kubernetes_view(known: VersionFacts) -> VersionView:
-    """Every line of Kubernetes and the Talos lines that run it."""
+    """Return every Kubernetes minor version and the Talos versions that run it."""
     lines = known.tables.kubernetes
     rows: list[Row] = [
         (
-            Cell(str(one.line), "name"),
-            str(one.newest),
-            _applicable(one.line, known.pins.kubernetes),
-            ", ".join(str(talos) for talos in one.talos),
+            Cell(str(line.line), "name"),
+            str(line.newest),
+            _applicable(line.line, known.pins.kubernetes),
+            ", ".join(str(talos) for talos in line.talos),
         )
-        for one in lines
+        for line in lines
     ]
     return VersionView(
         kind="KubernetesVersions",
-        data=_data(known, "kubernetes", (one._asdict() for one in lines)),
-        names=[str(one.line) for one in lines],
+        data=_data(known, "kubernetes", (line._asdict() for line in lines)),
+        names=[str(line.line) for line in lines],
         sections=[VersionTable(("KUBERNETES", "NEWEST", "PINNED", "TALOS"), rows)],
     )
 
 
 def proxmox_view(known: VersionFacts) -> VersionView:
-    """Every line of Proxmox VE, the refused ones with the reason."""
+    """Return every Proxmox VE version; unsupported ones with the reason."""
     lines = known.tables.proxmox
     rows: list[Row] = [
         (
-            Cell(str(one.line), "name"),
-            Cell("no", "error") if one.refused else Cell("yes", "good"),
-            _applicable(one.line, known.pins.proxmox),
-            one.refused or "; ".join(one.notes),
+            Cell(str(line.line), "name"),
+            Cell("no", "error") if line.refused else Cell("yes", "good"),
+            _applicable(line.line, known.pins.proxmox),
+            line.refused or "; ".join(line.notes),
         )
-        for one in lines
+        for line in lines
     ]
     return VersionView(
         kind="ProxmoxVersions",
-        data=_data(known, "proxmox", (one._asdict() for one in lines)),
-        names=[str(one.line) for one in lines if not one.refused],
+        data=_data(known, "proxmox", (line._asdict() for line in lines)),
+        names=[str(line.line) for line in lines if not line.refused],
         sections=[VersionTable(("PROXMOX VE", "SUPPORTED", "PINNED", "NOTE"), rows)],
     )
 
 
 def components_view(known: VersionFacts) -> VersionView:
-    """Every component with its chart, and how its pin stands."""
-    facts = {one.name: one for one in known.tables.components}
+    """Return every component with its chart and the state of its pinned version."""
+    facts = {component.name: component for component in known.tables.components}
     rows: list[Row] = []
     data: list[dict[str, object]] = []
-    for one in known.report.components:
-        fact = facts.get(one.name)
+    for component in known.report.components:
+        fact = facts.get(component.name)
         needs = {} if fact is None else fact.needs
         rows.append(
             (
-                *_comparison(one)[:3],
+                *_comparison(component)[:3],
                 "" if fact is None else fact.app,
                 ", ".join(f"{name} {version}" for name, version in needs.items()),
-                *_comparison(one)[3:],
+                *_comparison(component)[3:],
             )
         )
         data.append(
             {
-                **({"name": one.name} if fact is None else fact._asdict()),
-                "pinned": one.pinned,
-                "newest": one.newest,
-                "standing": one.standing,
-                "because": one.because,
+                **({"name": component.name} if fact is None else fact._asdict()),
+                "pinned": component.pinned,
+                "newest": component.newest,
+                "standing": component.standing,
+                "because": component.because,
             }
         )
     headers = ("NAME", "PINNED", "NEWEST", "APP", "NEEDS", "STATE", "NOTE")
     return VersionView(
         kind="ComponentVersions",
         data={"online": known.report.online, **_data(known, "components", data)},
-        names=[one.name for one in known.report.components],
+        names=[component.name for component in known.report.components],
         sections=[VersionTable(headers, rows)],
     )
 
 
 def extensions_view(known: VersionFacts) -> VersionView:
-    """Every official system extension of Talos."""
+    """Return every official system extension of Talos."""
     lines = known.tables.extensions
-    rows: list[Row] = [(Cell(one.name, "name"), str(one.since), one.purpose) for one in lines]
+    rows: list[Row] = [
+        (Cell(extension.name, "name"), str(extension.since), extension.purpose)
+        for extension in lines
+    ]
     return VersionView(
         kind="Extensions",
-        data=_data(known, "extensions", (one._asdict() for one in lines)),
-        names=[one.name for one in lines],
+        data=_data(known, "extensions", (extension._asdict() for extension in lines)),
+        names=[extension.name for extension in lines],
         sections=[VersionTable(("EXTENSION", "SINCE", "PURPOSE"), rows)],
     )
 
@@ -210,17 +216,17 @@ VIEWS: Mapping[str, Callable[[VersionFacts], VersionView]] = {
 def _data(
     known: VersionFacts, name: str, rows: Iterable[Mapping[str, object]]
 ) -> dict[str, object]:
-    about = next(one for one in known.tables.about if one.name == name)
+    about = next(page for page in known.tables.about if page.name == name)
     return {**about._asdict(), "rows": [dict(row) for row in rows]}
 
 
-def _comparison(one: VersionComparison) -> tuple[Cell, str, str, Cell, str]:
+def _comparison(comparison: VersionComparison) -> tuple[Cell, str, str, Cell, str]:
     return (
-        Cell(one.name, "name"),
-        "-" if one.pinned is None else str(one.pinned),
-        "-" if one.newest is None else str(one.newest),
-        Cell(one.standing.value, _STYLES[one.standing]),
-        one.because,
+        Cell(comparison.name, "name"),
+        "-" if comparison.pinned is None else str(comparison.pinned),
+        "-" if comparison.newest is None else str(comparison.newest),
+        Cell(comparison.standing.value, _STYLES[comparison.standing]),
+        comparison.because,
     )
 
 
@@ -237,25 +243,25 @@ TOPICS = ("talos", "kubernetes", "proxmox", "components", "extensions")
 
 @command(
     examples={
-        "stockman versions": "show which versions fit together, what you pin and what is newer",
-        "stockman versions talos": "show every supported Talos and what it runs",
-        "stockman versions components --online": "ask the registries for the newest charts",
-        "stockman versions extensions -o name": "list the names of all system extensions",
+        "stockman versions": "show compatible, pinned and newest versions",
+        "stockman versions talos": "list supported Talos versions",
+        "stockman versions components --online": "query the registries for the newest charts",
+        "stockman versions extensions -o name": "print the names of all system extensions",
     }
 )
 @click.argument("topic", required=False, type=Choice(TOPICS))
-@click.option("--online", is_flag=True, help="Ask the registries of the charts what is newest.")
+@click.option("--online", is_flag=True, help="Query the chart registries for the newest versions.")
 @options.output_or_name
 @click.pass_context
 def versions(ctx: click.Context, topic: str | None, online: bool, output: Output) -> int:
-    """Show which versions fit together, what you pin and what is newer.
+    """Show compatible versions, pinned versions and updates.
 
-    TOPIC is one of talos, kubernetes, proxmox, components and extensions; without it, the pinned
-    versions are shown beside the newest. Nothing is asked over the network without --online, and
-    then only the registries that charts are published in.
+    TOPIC is talos, kubernetes, proxmox, components or extensions; it defaults to a summary of
+    pinned and newest versions. No network connection is made without --online; with it, only the
+    chart registries are queried.
     """
     if online and topic not in (None, "components"):
-        raise click.UsageError(f"--online asks for charts, so it has no use with {topic}")
+        raise click.UsageError(f"--online queries charts, so it cannot be combined with {topic}")
 
     from stockman.app.versions import compare_versions, version_tables
     from stockman.app.workspace import directory
@@ -263,7 +269,7 @@ def versions(ctx: click.Context, topic: str | None, online: bool, output: Output
     screen = current_screen()
     pins = directory.pins(options.directory(ctx))
     if online:
-        screen.note("asking the registries of the charts")
+        screen.note("Querying the chart registries")
     report = compare_versions(pins, online=online)
     known = VersionFacts(version_tables(), pins, report)
     view = summary_view(known) if topic is None else VIEWS[topic](known)
@@ -275,5 +281,5 @@ def versions(ctx: click.Context, topic: str | None, online: bool, output: Output
         names=lambda _: view.names,
     )
     if not online:
-        screen.note(f"from tables of {report.refreshed}; `--online` asks for newer charts")
+        screen.note(f"Tables of {report.refreshed}; use `--online` to look for newer charts")
     return 0

@@ -1,1 +1,1 @@
-"""From what should be to the files of a repository; pure."""
+"""Render the files of a repository from the desired state. Pure."""

@@ -1,4 +1,4 @@
-"""Apps in the order in which they may come up, and which app waits for which."""
+"""Order apps by their dependencies."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from stockman.model.record import record
 
 @record
 class OrderedApp:
-    """An app, whose it is, and what has to be ready before it."""
+    """An app with its component and its dependencies."""
 
     owner: str
-    """Component."""
+    """Name of the component."""
     folder: str
-    """Directory of the component inside of its namespace's."""
+    """Directory of the component inside of the namespace directory."""
     app: App
     after: tuple[App, ...]
     waited_for: bool
-    """Whether another app waits for it."""
+    """Whether another app depends on it."""
 
     @property
     def directory(self) -> str:
@@ -32,70 +32,70 @@ class OrderedApp:
 
 
 def order_apps(selection: Iterable[SelectedComponent]) -> tuple[OrderedApp, ...]:
-    """Every app with its order; refuses names that nobody has and circles."""
+    """Return all apps in order; refuses unknown dependencies and cycles."""
     chosen = tuple(selection)
-    apps = {one.component.name: tuple(one.component.apps(one.scene)) for one in chosen}
+    apps = {item.component.name: tuple(item.component.apps(item.scene)) for item in chosen}
     known = apps_by_name(apps)
     waits: dict[str, tuple[App, ...]] = {}
-    for one in chosen:
-        for index, app in enumerate(apps[one.component.name]):
+    for item in chosen:
+        for index, app in enumerate(apps[item.component.name]):
             before = (
-                _prerequisite_apps(one, apps)
+                _prerequisite_apps(item, apps)
                 if index == 0
-                else (apps[one.component.name][index - 1],)
+                else (apps[item.component.name][index - 1],)
             )
-            wanted = tuple(find_app(app, name, known) for name in app.after)
-            waits[app.name] = _unique((*before, *wanted))
+            dependencies = tuple(find_app(app, name, known) for name in app.after)
+            waits[app.name] = _unique((*before, *dependencies))
     reject_cycles(waits)
-    awaited = {one.name for before in waits.values() for one in before}
+    awaited = {dependency.name for before in waits.values() for dependency in before}
     return tuple(
         OrderedApp(
-            owner=one.component.name,
-            folder=one.scene.known.release,
+            owner=item.component.name,
+            folder=item.scene.known.release,
             app=app,
             after=waits[app.name],
             waited_for=app.name in awaited,
         )
-        for one in chosen
-        for app in apps[one.component.name]
+        for item in chosen
+        for app in apps[item.component.name]
     )
 
 
 def apps_by_name(apps: Mapping[str, tuple[App, ...]]) -> dict[str, App]:
-    """Every app by its name; refuses a name that stands twice."""
-    found: dict[str, App] = {}
+    """Return all apps by name; refuses duplicate names."""
+    known_apps: dict[str, App] = {}
     for owner, own in apps.items():
         for app in own:
-            if app.name in found:
+            if app.name in known_apps:
                 raise Refused(_duplicate_app(app.name, owner))
-            found[app.name] = app
-    return found
+            known_apps[app.name] = app
+    return known_apps
 
 
 def _prerequisite_apps(
-    one: SelectedComponent, apps: Mapping[str, tuple[App, ...]]
+    selected: SelectedComponent, apps: Mapping[str, tuple[App, ...]]
 ) -> tuple[App, ...]:
-    """The last apps of the components that this one needs: whole components, not halves."""
-    needed = one.scene.known.requires
-    if one.scene.on(MONITORING) and one.component.phase is not Phase.DEFINITIONS:
-        # Monitors and rules are refused until their kinds are known.
+    """Return the last apps of the components that this one needs."""
+    needed = selected.scene.known.requires
+    if selected.scene.on(MONITORING) and selected.component.phase is not Phase.DEFINITIONS:
+        # The API server rejects monitors and rules until their kinds exist.
         needed = (*needed, MONITORING)
     return tuple(apps[name][-1] for name in needed if apps.get(name))
 
 
 def find_app(app: App, name: str, by_name: Mapping[str, App]) -> App:
-    """The app that another one waits for; refuses a name that nobody has."""
-    found = by_name.get(name)
-    if found is None:
+    """Return the app that another one depends on; refuses an unknown name."""
+    app_found = by_name.get(name)
+    if app_found is None:
         raise Refused(
             Problem(
                 code="render.dangling",
-                what=f"the app {app.name} waits for {name}, which is not rendered",
-                why="Flux would wait for ever",
-                fix=f"turn on the component that brings {name}",
+                what=f"the app {app.name} depends on {name}, which is not rendered",
+                why="Flux would wait forever",
+                fix=f"enable the component that contains {name}",
             )
         )
-    return found
+    return app_found
 
 
 def _unique(apps: tuple[App, ...]) -> tuple[App, ...]:
@@ -103,7 +103,7 @@ def _unique(apps: tuple[App, ...]) -> tuple[App, ...]:
 
 
 def reject_cycles(waits: Mapping[str, tuple[App, ...]]) -> None:
-    """Refuse apps that wait for each other."""
+    """Refuse apps that depend on each other."""
     done: set[str] = set()
 
     def visit(name: str, path: tuple[str, ...]) -> None:
@@ -112,14 +112,14 @@ def reject_cycles(waits: Mapping[str, tuple[App, ...]]) -> None:
             raise Refused(
                 Problem(
                     code="render.circle",
-                    what="components wait for each other",
-                    why=f"{circle}: none of them would ever start",
+                    what="components depend on each other",
+                    why=f"{circle}: none of them could ever start",
                     fix="remove one of these dependencies",
                 )
             )
         if name not in done:
-            for one in waits.get(name, ()):
-                visit(one.name, (*path, name))
+            for dependency in waits.get(name, ()):
+                visit(dependency.name, (*path, name))
             done.add(name)
 
     for name in waits:
@@ -129,7 +129,7 @@ def reject_cycles(waits: Mapping[str, tuple[App, ...]]) -> None:
 def _duplicate_app(name: str, owner: str) -> Problem:
     return Problem(
         code="render.name",
-        what=f"{owner} has an app named {name}, and so has another component",
-        why="names of apps are unique in the whole cluster",
-        fix="turn one of the components off",
+        what=f"{owner} has an app named {name}, and another component has one too",
+        why="names of apps must be unique in the cluster",
+        fix="disable one of the components",
     )

@@ -1,4 +1,4 @@
-"""`kubernetes/apps`: namespaces, components and their apps."""
+"""`kubernetes/apps`: namespaces, components, their apps, and apps of the user beside them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ APPS = "kubernetes/apps"
 def application_files(
     placed: Iterable[OrderedApp], security: dict[str, str]
 ) -> Iterator[RenderedFile]:
-    """Every file below the apps' directory; `security`: pod security level by namespace."""
+    """Return all files of apps; `security` is the pod security level by namespace."""
     folders: dict[str, dict[str, list[OrderedApp]]] = {}
-    for one in placed:
-        folders.setdefault(one.app.namespace, {}).setdefault(one.folder, []).append(one)
+    for app in placed:
+        folders.setdefault(app.app.namespace, {}).setdefault(app.folder, []).append(app)
     for namespace, members in folders.items():
         for sheet in namespace_sheets(namespace, security.get(namespace, ""), members):
             yield render_sheet(f"{APPS}/{namespace}/{sheet.name}", REPOSITORY, sheet)
@@ -36,14 +36,14 @@ def _component_files(directory: str, apps: list[OrderedApp]) -> Iterator[Rendere
     entry = Sheet(
         name="ks.yaml",
         objects=tuple(
-            flux_kustomization(one.app, one.directory, one.after, waited_for=one.waited_for)
-            for one in apps
+            flux_kustomization(app.app, app.directory, app.after, waited_for=app.waited_for)
+            for app in apps
         ),
     )
     yield render_sheet(f"{directory}/ks.yaml", owner, entry)
-    for one in apps:
-        for sheet in (app_kustomization(one.app), *one.app.sheets):
-            yield render_sheet(f"{one.directory}/{sheet.name}", owner, sheet)
+    for app in apps:
+        for sheet in (app_kustomization(app.app), *app.app.sheets):
+            yield render_sheet(f"{app.directory}/{sheet.name}", owner, sheet)
 
 
 _ENTRY = pattern(rf"{APPS}/(?P<namespace>[^/]+)/(?P<app>[^/]+/ks\.yaml)")
@@ -55,17 +55,17 @@ def check_shared_namespaces(
     own: Iterable[str],
     problems: Problems,
 ) -> None:
-    """Tell which apps Flux would not see.
+    """Warn about apps that Flux would not apply.
 
-    A namespace has one list of apps. Where it is the user's, those of the catalog are missing;
-    where it is ours, those of the user. `own` are the paths of the user's files.
+    A namespace has one list of apps. If it is the user's, the apps of the catalog are missing from
+    it; if it is rendered, the apps of the user are. `own` are the paths of the user's files.
     """
-    lists = {one.path: one for one in actions}
-    wanted: dict[str, dict[str, str]] = {}
+    lists = {change.path: change for change in actions}
+    app_paths: dict[str, dict[str, str]] = {}
     for placed in apps:
-        entries = wanted.setdefault(placed.app.namespace, {})
+        entries = app_paths.setdefault(placed.app.namespace, {})
         entries[f"{placed.folder}/ks.yaml"] = placed.owner
-    for namespace, entries in wanted.items():
+    for namespace, entries in app_paths.items():
         action = lists.get(_list(namespace))
         if action is not None and action.act is FileAction.FOREIGN:
             listed = list_entries((action.before or b"").decode(errors="replace"))
@@ -79,10 +79,10 @@ def _check_user_list(
     lists: Mapping[str, FileChange], own: Iterable[str], problems: Problems
 ) -> None:
     for path in sorted(own):
-        found = _ENTRY.fullmatch(path)
-        action = lists.get(_list(found["namespace"])) if found is not None else None
+        match = _ENTRY.fullmatch(path)
+        action = lists.get(_list(match["namespace"])) if match is not None else None
         if (
-            found is None
+            match is None
             or action is None
             or action.act is FileAction.FOREIGN
             or action.after is None
@@ -90,8 +90,8 @@ def _check_user_list(
             continue
         kept = action.act in (FileAction.EDITED, FileAction.ACCEPT, FileAction.ACCEPTED)
         text = (action.before if kept else action.after) or b""
-        if found["app"] not in list_entries(text.decode(errors="replace")):
-            _missing_app_entry(path, action.path, found["app"], problems)
+        if match["app"] not in list_entries(text.decode(errors="replace")):
+            _missing_app_entry(path, action.path, match["app"], problems)
 
 
 def _list(namespace: str) -> str:
@@ -102,20 +102,20 @@ def _user_app_conflict(namespace: str, components: list[str], problems: Problems
     path = _list(namespace)
     problems.warn(
         "render.namespace-taken",
-        f"the namespace {namespace} has apps of yours and of the catalog",
+        f"the namespace {namespace} contains apps of yours and of the catalog",
         at=path,
-        why=f"this list of its apps is yours, and Flux does not see {', '.join(components)}",
-        fix="move your apps to a namespace of their own and let `--overwrite` take our list,"
-        " or add ours to yours and let `--accept` keep it",
+        why=f"you maintain its list of apps, and it does not contain {', '.join(components)}",
+        fix="move your apps to another namespace and use `--overwrite` for this list, or add "
+        "the missing apps to it and use `--accept`",
     )
 
 
 def _missing_app_entry(path: str, listed: str, entry: str, problems: Problems) -> None:
     problems.warn(
         "render.app-unlisted",
-        f"{path} is an app of yours that Flux does not see",
+        f"Flux does not apply your app {path}",
         at=path,
-        why=f"{listed} is rendered, and does not name ./{entry}",
-        fix="move the app to a namespace of its own,"
-        f" or add ./{entry} to that list and run `stockman render --accept {listed}`",
+        why=f"{listed} is rendered and does not contain ./{entry}",
+        fix=f"move the app to another namespace, or add ./{entry} to that list and run "
+        f"`stockman render --accept {listed}`",
     )

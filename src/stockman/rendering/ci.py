@@ -1,4 +1,4 @@
-"""CI that checks pull requests: the configuration is right, and the repository is what it says."""
+"""CI jobs that check pull requests: the configuration is valid and the repository is rendered."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _IMAGE = "docker.io/library/python:3.13.7-slim"
 _PACKAGE = f"stockman=={__version__}"
 _CHECKS = ("stockman validate", "stockman render --check")
 _ABOUT = (
-    "Checks the configuration, and that everything rendered is as it asks for.",
-    "No secret is needed: without an identity, encrypted files are compared by their bytes.",
-    "The version is the one that rendered this repository: what is rendered depends on it. The",
-    "variable STOCKMAN_PACKAGE of the repository names another package, such as a wheel's address.",
+    "Checks the configuration, and that all rendered files are up to date.",
+    "No secrets are needed: without an identity, encrypted files are compared by their bytes.",
+    "The version is the one that rendered this repository, because the output depends on it. The",
+    "repository variable STOCKMAN_PACKAGE selects another package, such as the URL of a wheel.",
 )
 
 
 def ci_files(repository: Repository) -> Iterator[RenderedFile]:
-    """The file of the CI that the repository's host has; none where there is none."""
+    """Return the CI file for the host of the repository; none for other hosts."""
     if repository.ci == "github":
         yield RenderedFile(path=GITHUB, owner=REPOSITORY, text=render_yaml_document(_github()))
     elif repository.ci == "gitlab":

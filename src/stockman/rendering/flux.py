@@ -1,4 +1,4 @@
-"""The files that tell Flux what to apply, and in which order."""
+"""Files for Flux: its entry, Kustomizations, namespaces, and Secrets that all namespaces share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUBSTITUTES: Object = {"substituteFrom": [{"kind": "Secret", "name": "cluster-se
 
 
 def flux_kustomization(app: App, path: str, after: Iterable[App], *, waited_for: bool) -> Object:
-    """The object with which Flux applies an app."""
+    """Return the Flux Kustomization that applies an app."""
     spec: Object = {
         "interval": "1h",
         "path": f"./{path}",
@@ -30,7 +30,7 @@ def flux_kustomization(app: App, path: str, after: Iterable[App], *, waited_for:
     }
     if app.scattered:
         del spec["targetNamespace"]
-    needs = [{"name": one.name, "namespace": one.namespace} for one in after]
+    needs = [{"name": dependency.name, "namespace": dependency.namespace} for dependency in after]
     if needs:
         spec = {"dependsOn": needs, **spec}
     if app.pending:
@@ -44,7 +44,7 @@ def flux_kustomization(app: App, path: str, after: Iterable[App], *, waited_for:
 
 
 def app_kustomization(app: App) -> Sheet:
-    """The kustomize file of an app."""
+    """Return the kustomization file of an app."""
     content: Object = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",
@@ -56,7 +56,7 @@ def app_kustomization(app: App) -> Sheet:
 
 
 def namespace_sheets(namespace: str, security: str, folders: Iterable[str]) -> tuple[Sheet, ...]:
-    """The files of a namespace: itself, and what lives in it."""
+    """Return the files of a namespace: the namespace and its contents."""
     labels: Mapping[str, object] = (
         {"labels": {"pod-security.kubernetes.io/enforce": security}}
         if security == "privileged"
@@ -76,7 +76,7 @@ def namespace_sheets(namespace: str, security: str, folders: Iterable[str]) -> t
         "kind": "Kustomization",
         "namespace": namespace,
         "components": ["../../components/sops"],
-        "resources": ["./namespace.yaml", *(f"./{one}/ks.yaml" for one in sorted(folders))],
+        "resources": ["./namespace.yaml", *(f"./{folder}/ks.yaml" for folder in sorted(folders))],
     }
     return (
         Sheet(name="namespace.yaml", objects=(itself,)),
@@ -88,7 +88,7 @@ _SOPS = "kubernetes/components/sops"
 _ENTRY = "kubernetes/flux/cluster/ks.yaml"
 _FLUX = "kustomize.toolkit.fluxcd.io/v1"
 _PRIVATE = "home.arpa"
-"""Reserved for networks at home (RFC 8375): where nothing is published, names still need an end."""
+"""Reserved for home networks (RFC 8375): names need a domain even if nothing is published."""
 
 _RELEASES: Object = {
     "apiVersion": "helm.toolkit.fluxcd.io/v2",
@@ -105,7 +105,7 @@ _RELEASES: Object = {
         },
     },
 }
-"""What every release has in common."""
+"""Settings that all releases share."""
 _CHILDREN: Object = {
     "apiVersion": _FLUX,
     "kind": "Kustomization",
@@ -115,11 +115,11 @@ _CHILDREN: Object = {
         "deletionPolicy": "WaitForTermination",
     },
 }
-"""What every Flux Kustomization below this one has in common."""
+"""Settings that all Flux Kustomizations below this one share."""
 
 
 def cluster_files(cluster: Cluster) -> Iterator[RenderedFile]:
-    """Files that do not belong to one component."""
+    """Return the files that do not belong to a component."""
     yield render_sheet(_ENTRY, REPOSITORY, Sheet(name="ks.yaml", objects=(_entry(),)))
     component: Object = {
         "apiVersion": "kustomize.config.k8s.io/v1alpha1",
@@ -163,7 +163,7 @@ def _entry() -> Object:
 def _add_patch(children: Object) -> Object:
     spec = children["spec"]
     if not isinstance(spec, dict):
-        raise TypeError("a spec is a mapping")
+        raise TypeError("a spec must be a mapping")
     inner = [
         {
             "patch": render_yaml(_RELEASES),

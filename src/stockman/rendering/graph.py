@@ -1,4 +1,4 @@
-"""Components as a graph: phases from left to right, an arrow from each to what waits for it."""
+"""Draw components as a graph: phases from left to right, arrows from dependencies to dependents."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ class GraphNode:
     name: str
     phase: Phase
     version: str
-    """Empty: it has none of its own."""
+    """Empty: it has no version of its own."""
     needs: tuple[str, ...]
 
 
 def graph_nodes(selection: Iterable[SelectedComponent]) -> tuple[GraphNode, ...]:
-    """Components that are on, by phase and name."""
-    chosen = {one.component.name: one for one in selection}
-    found = [
+    """Return enabled components, sorted by phase and name."""
+    chosen = {item.component.name: item for item in selection}
+    nodes = [
         GraphNode(
             name=name,
-            phase=one.component.phase,
-            version=one.scene.tag or one.scene.known.app,
-            needs=tuple(need for need in one.scene.known.requires if need in chosen),
+            phase=item.component.phase,
+            version=item.scene.tag or item.scene.known.app,
+            needs=tuple(need for need in item.scene.known.requires if need in chosen),
         )
-        for name, one in chosen.items()
+        for name, item in chosen.items()
     ]
-    return tuple(sorted(found, key=lambda point: (point.phase.rank, point.name)))
+    return tuple(sorted(nodes, key=lambda point: (point.phase.rank, point.name)))
 
 
 def graph_text(graph: Iterable[GraphNode]) -> str:
-    """Phases as headings, with what each component waits for."""
+    """Return phases as headings, with the dependencies of each component."""
     lines: list[str] = []
     phase = None
     for point in graph:
@@ -50,7 +50,7 @@ def graph_text(graph: Iterable[GraphNode]) -> str:
 
 
 def graph_dot(graph: Iterable[GraphNode]) -> str:
-    """For Graphviz."""
+    """Return the graph for Graphviz."""
     known = tuple(graph)
     lines = ["digraph components {", "  rankdir=LR;", '  node [shape=box, fontname="sans-serif"];']
     for phase in Phase:
@@ -65,7 +65,7 @@ def graph_dot(graph: Iterable[GraphNode]) -> str:
 
 
 def graph_mermaid(graph: Iterable[GraphNode]) -> str:
-    """For Markdown on hosts that draw Mermaid."""
+    """Return the graph as a Mermaid diagram."""
     known = tuple(graph)
     lines = ["flowchart LR"]
     for phase in Phase:
@@ -86,18 +86,20 @@ _WIDTH, _HEIGHT, _GAP_X, _GAP_Y, _MARGIN, _HEADING = 190, 40, 70, 16, 20, 30
 
 
 def graph_svg(graph: Iterable[GraphNode]) -> str:
-    """A picture that needs no other program."""
+    """Return the graph as an SVG image."""
     known = tuple(graph)
-    places, width, height = _positions(known)
+    positions, width, height = _positions(known)
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"'
         f' width="{width}" height="{height}" font-family="sans-serif" font-size="13">'
     )
     lines = [opening, _TIP]
-    lines += [_arrow(places[need], places[point.name]) for point in known for need in point.needs]
+    lines += [
+        _arrow(positions[need], positions[point.name]) for point in known for need in point.needs
+    ]
     shown: set[Phase] = set()
     for point in known:
-        x, y = places[point.name]
+        x, y = positions[point.name]
         if point.phase not in shown:
             shown.add(point.phase)
             lines.append(f'<text x="{x}" y="{_MARGIN + 10}" fill="#555">{point.phase.value}</text>')
@@ -109,15 +111,15 @@ def _positions(known: tuple[GraphNode, ...]) -> tuple[dict[str, tuple[int, int]]
     columns: dict[Phase, list[str]] = {}
     for point in known:
         columns.setdefault(point.phase, []).append(point.name)
-    places = {}
+    positions = {}
     for column, names in enumerate(columns.values()):
         for row, name in enumerate(names):
             x = _MARGIN + column * (_WIDTH + _GAP_X)
             y = _MARGIN + _HEADING + row * (_HEIGHT + _GAP_Y)
-            places[name] = (x, y)
+            positions[name] = (x, y)
     tallest = max((len(names) for names in columns.values()), default=0)
     width = 2 * _MARGIN + max(len(columns), 1) * (_WIDTH + _GAP_X) - _GAP_X
-    return places, width, 2 * _MARGIN + _HEADING + tallest * (_HEIGHT + _GAP_Y)
+    return positions, width, 2 * _MARGIN + _HEADING + tallest * (_HEIGHT + _GAP_Y)
 
 
 def _arrow(start: tuple[int, int], end: tuple[int, int]) -> str:

@@ -1,4 +1,4 @@
-"""A user's own `kubernetes/apps/kustomization.yaml`: it gets our entries, and keeps all else."""
+"""Add entries to the user's own `kubernetes/apps/kustomization.yaml` and keep everything else."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _DASH = pattern(r"[ \t]*-[ \t]+")
 
 
 def add_entries(text: str, entries: Iterable[str]) -> str:
-    """The file with the entries that it lacks at the end of its resources.
+    """Return the file with missing entries added at the end of its resources.
 
-    Refuses a file that cannot be read, and one whose resources cannot be told apart from the rest.
+    Refuses a file that cannot be parsed, and one whose list of resources cannot be located.
     """
     tree = _tree(text)
     resources = tree.get(_KEY)
     items = resources.items if isinstance(resources, SequenceNode) else []
     known = {posixpath.normpath(item.text) for item in items if isinstance(item, ScalarNode)}
-    missing = [one for one in entries if posixpath.normpath(one) not in known]
+    missing = [entry for entry in entries if posixpath.normpath(entry) not in known]
     if not missing:
         return text
     end = "\r\n" if "\r\n" in text else "\n"
-    made = _extend_list(text, tree, missing, end)
-    wanted = {**_plain(tree), _KEY: [*(to_plain_data(item) for item in items), *missing]}
+    extended = _extend_list(text, tree, missing, end)
+    expected = {**_plain(tree), _KEY: [*(to_plain_data(item) for item in items), *missing]}
     try:
-        same = _plain(read_yaml(PATH, made)) == wanted
+        same = _plain(read_yaml(PATH, extended)) == expected
     except Unreadable:
         same = False
     if not same:
-        raise Refused(_unreadable_kustomization("its resources are written in an unusual way"))
-    return made
+        raise Refused(_unreadable_kustomization("its resources have an unusual format"))
+    return extended
 
 
 def list_entries(text: str) -> frozenset[str]:
-    """The resources that a list names, without `./`; nothing where it cannot be read."""
+    """Return the resources in a kustomization, without `./`; empty if it cannot be parsed."""
     try:
         resources = read_yaml(PATH, text).get(_KEY)
     except Unreadable:
@@ -59,15 +59,19 @@ def _extend_list(text: str, tree: MappingNode, missing: list[str], end: str) -> 
     if isinstance(resources, SequenceNode) and resources.items:
         last = resources.items[-1]
         if not isinstance(last, ScalarNode):
-            raise Refused(_unreadable_kustomization("the last of its resources is no path"))
+            raise Refused(_unreadable_kustomization("the last of its resources is not a path"))
         dash = _DASH.match(_line(text, last.span[0]))
         if dash is None or text[_offset(text, resources)] == "[":
             stop = last.span[1]
-            return text[:stop] + "".join(f", {format_scalar(one)}" for one in missing) + text[stop:]
+            return (
+                text[:stop]
+                + "".join(f", {format_scalar(entry)}" for entry in missing)
+                + text[stop:]
+            )
         return _insert_after(
-            text, last.span[1], [f"{dash[0]}{format_scalar(one)}" for one in missing], end
+            text, last.span[1], [f"{dash[0]}{format_scalar(entry)}" for entry in missing], end
         )
-    lines = [f"  - {format_scalar(one)}" for one in missing]
+    lines = [f"  - {format_scalar(entry)}" for entry in missing]
     if isinstance(resources, SequenceNode):
         start = _offset(text, resources)
         stop = text.index("]", start)
@@ -79,7 +83,7 @@ def _extend_list(text: str, tree: MappingNode, missing: list[str], end: str) -> 
 
 
 def _insert_after(text: str, offset: int, lines: list[str], end: str) -> str:
-    """The text with lines put in after the line of a character."""
+    """Insert lines after the line of a character."""
     stop = text.find("\n", offset)
     added = "".join(f"{line}{end}" for line in lines)
     if stop >= 0:
@@ -88,7 +92,7 @@ def _insert_after(text: str, offset: int, lines: list[str], end: str) -> str:
 
 
 def _line(text: str, offset: int) -> str:
-    """The line of a character."""
+    """Return the line of a character."""
     start = text.rfind("\n", 0, offset) + 1
     stop = text.find("\n", offset)
     return text[start : stop if stop >= 0 else len(text)]
@@ -116,5 +120,5 @@ def _unreadable_kustomization(why: str) -> Problem:
         what=f"{PATH} cannot be extended",
         where=PATH,
         why=why,
-        fix="write its resources as a list with one path in a line",
+        fix="write its resources as a list with one path per line",
     )

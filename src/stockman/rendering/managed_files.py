@@ -1,4 +1,4 @@
-"""Whose a file is: what rendering may write, must leave alone, or has to ask for."""
+"""Managed files: which files rendering may write, what to do with each, and the lock file."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from stockman.model.record import record
 
 @record
 class ManagedFile:
-    """A file that rendering wrote, as it wrote it."""
+    """A managed file as it was rendered."""
 
     digest: str
-    """SHA-256 of its bytes as rendered."""
+    """SHA-256 of the rendered content."""
     component: str
     accepted: str = ""
-    """SHA-256 of the user's own version, where that was accepted in its place."""
+    """SHA-256 of the user's version, if it was accepted instead."""
 
 
 class FileAction(Enum):
@@ -34,18 +34,18 @@ class FileAction(Enum):
     CREATE = "create"
     UPDATE = "update"
     KEEP = "keep"
-    """As it should be."""
+    """Unchanged."""
     EDITED = "edited"
-    """Ours, but changed by hand: kept until the user decides."""
+    """Managed, but changed by hand: kept until the user decides."""
     FOREIGN = "foreign"
-    """Not ours, and in the way: never touched."""
+    """Exists and is not managed: never changed."""
     STALE = "stale"
-    """Ours, and no longer rendered: kept until the user prunes."""
+    """Managed, and no longer rendered: kept until the user prunes."""
     REMOVE = "remove"
     ACCEPT = "accept"
-    """The user's version, and from now on meant so."""
+    """The user's version is accepted from now on."""
     ACCEPTED = "accepted"
-    """Changed by hand, and meant so since the last change of what is rendered."""
+    """Accepted earlier, and unchanged since."""
 
     @property
     def writes(self) -> bool:
@@ -59,20 +59,20 @@ class FileAction(Enum):
 
 @record
 class FileChange:
-    """One file, what becomes of it, and its bytes before and after."""
+    """A file, its action, and its content before and after."""
 
     path: str
     act: FileAction
     component: str
     before: bytes | None
-    """None: there is no such file."""
+    """None: the file does not exist."""
     after: bytes | None
     """None: it is not rendered."""
 
 
 @record
 class FileDecisions:
-    """What the user decided about single files."""
+    """Decisions of the user about single files."""
 
     overwrite: frozenset[str] = frozenset()
     accept: frozenset[str] = frozenset()
@@ -81,7 +81,7 @@ class FileDecisions:
 
 @record
 class DesiredFile:
-    """A file as it should be on disk."""
+    """A file that should be on disk."""
 
     path: str
     component: str
@@ -89,70 +89,72 @@ class DesiredFile:
 
 
 def plan_file_changes(
-    wanted: Iterable[DesiredFile],
+    desired: Iterable[DesiredFile],
     disk: Mapping[str, bytes],
     owned: Mapping[str, ManagedFile],
-    wishes: FileDecisions,
+    decisions: FileDecisions,
 ) -> tuple[FileChange, ...]:
-    """What becomes of every file, by path."""
-    files = {one.path: one for one in wanted}
-    found = [
-        _change_for_file(one, disk.get(one.path), owned.get(one.path), wishes)
-        for one in files.values()
+    """Return the action for each file, by path."""
+    files = {file.path: file for file in desired}
+    changes = [
+        _change_for_file(file, disk.get(file.path), owned.get(file.path), decisions)
+        for file in files.values()
     ]
-    found += [
-        _stale_changes(path, disk[path], own, wishes)
+    changes += [
+        _stale_changes(path, disk[path], own, decisions)
         for path, own in owned.items()
         if path not in files and path in disk
     ]
-    return tuple(sorted(found, key=lambda action: action.path))
+    return tuple(sorted(changes, key=lambda action: action.path))
 
 
 def _change_for_file(
-    one: DesiredFile, before: bytes | None, own: ManagedFile | None, wishes: FileDecisions
+    file: DesiredFile, before: bytes | None, own: ManagedFile | None, decisions: FileDecisions
 ) -> FileChange:
     return FileChange(
-        path=one.path,
-        act=_choose_action(one, before, own, wishes),
-        component=one.component,
+        path=file.path,
+        act=_choose_action(file, before, own, decisions),
+        component=file.component,
         before=before,
-        after=one.content,
+        after=file.content,
     )
 
 
 def _choose_action(
-    one: DesiredFile, before: bytes | None, own: ManagedFile | None, wishes: FileDecisions
+    file: DesiredFile, before: bytes | None, own: ManagedFile | None, decisions: FileDecisions
 ) -> FileAction:
     if before is None:
         return FileAction.CREATE
-    if before == one.content:
+    if before == file.content:
         return FileAction.KEEP
-    if one.path in wishes.overwrite:
+    if file.path in decisions.overwrite:
         return FileAction.UPDATE
     if own is None:
-        return FileAction.ACCEPT if one.path in wishes.accept else FileAction.FOREIGN
-    there = digest(before)
-    if there == own.digest:
+        return FileAction.ACCEPT if file.path in decisions.accept else FileAction.FOREIGN
+    current_digest = digest(before)
+    if current_digest == own.digest:
         return FileAction.UPDATE
-    if there == own.accepted and digest(one.content) == own.digest:
+    if current_digest == own.accepted and digest(file.content) == own.digest:
         return FileAction.ACCEPTED
-    return FileAction.ACCEPT if one.path in wishes.accept else FileAction.EDITED
+    return FileAction.ACCEPT if file.path in decisions.accept else FileAction.EDITED
 
 
-def _stale_changes(path: str, before: bytes, own: ManagedFile, wishes: FileDecisions) -> FileChange:
+def _stale_changes(
+    path: str, before: bytes, own: ManagedFile, decisions: FileDecisions
+) -> FileChange:
     edited = digest(before) != own.digest
     act = FileAction.STALE
-    if path in wishes.accept:
+    if path in decisions.accept:
         act = FileAction.ACCEPT
-    elif wishes.prune:
-        act = FileAction.EDITED if edited and path not in wishes.overwrite else FileAction.REMOVE
+    elif decisions.prune:
+        act = FileAction.EDITED if edited and path not in decisions.overwrite else FileAction.REMOVE
     return FileChange(path=path, act=act, component=own.component, before=before, after=None)
 
 
 def next_managed_files(
     done: Iterable[FileChange], owned: Mapping[str, ManagedFile], failed: Collection[str] = ()
 ) -> dict[str, ManagedFile]:
-    """What the lock says once the actions were carried out, apart from those that failed."""
+    """Return the managed files after the actions, except for failed ones."""
     result = dict(owned)
     for action in done:
         if action.path in failed:
@@ -175,7 +177,7 @@ _RECORDED_ACTIONS = (FileAction.CREATE, FileAction.UPDATE, FileAction.KEEP, File
 
 
 def digest(content: bytes) -> str:
-    """The hash that the lock keeps of a file."""
+    """Return the hash that the lock file contains for a file."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -184,10 +186,10 @@ _SCHEMA = 1
 
 
 def lock_text(owned: Mapping[str, ManagedFile]) -> str:
-    """The lock as file: one line per entry, sorted, so that merges stay small."""
+    """Return the lock file: one line per entry, sorted, to keep merges small."""
     lines = [
-        f"    {json.dumps(path)}: {json.dumps(_entry(one), sort_keys=True)}"
-        for path, one in sorted(owned.items())
+        f"    {json.dumps(path)}: {json.dumps(_entry(entry), sort_keys=True)}"
+        for path, entry in sorted(owned.items())
     ]
     body = ",\n".join(lines)
     files = f"{{\n{body}\n  }}" if lines else "{}"
@@ -195,11 +197,11 @@ def lock_text(owned: Mapping[str, ManagedFile]) -> str:
 
 
 def read_lock(text: str) -> dict[str, ManagedFile]:
-    """What a lock says; raises Rejected for one that this version did not write."""
+    """Parse a lock file; raises Rejected for one of another version."""
     try:
         content = json.loads(text)
     except ValueError as error:
-        raise Rejected(_invalid_lock(f"it is no JSON: {error}")) from None
+        raise Rejected(_invalid_lock(f"it is not valid JSON: {error}")) from None
     if not isinstance(content, dict) or content.get("schema") != _SCHEMA:
         raise Rejected(_invalid_lock(f"its schema is not {_SCHEMA}"))
     files = content.get("files")
@@ -208,14 +210,14 @@ def read_lock(text: str) -> dict[str, ManagedFile]:
     return {path: _parse_entries(path, entry) for path, entry in files.items()}
 
 
-def _entry(one: ManagedFile) -> dict[str, str]:
-    entry = {"component": one.component, "sha256": one.digest}
-    return entry | {"accepted": one.accepted} if one.accepted else entry
+def _entry(file: ManagedFile) -> dict[str, str]:
+    entry = {"component": file.component, "sha256": file.digest}
+    return entry | {"accepted": file.accepted} if file.accepted else entry
 
 
 def _parse_entries(path: str, entry: object) -> ManagedFile:
     if not isinstance(entry, dict):
-        raise Rejected(_invalid_lock(f"the entry of {path} is no mapping"))
+        raise Rejected(_invalid_lock(f"the entry of {path} is not a mapping"))
     texts = [entry.get(key, "") for key in ("sha256", "component", "accepted")]
     if not all(isinstance(text, str) for text in texts) or not texts[0]:
         raise Rejected(_invalid_lock(f"the entry of {path} has no hash"))
@@ -226,10 +228,10 @@ def _parse_entries(path: str, entry: object) -> ManagedFile:
 def _invalid_lock(why: str) -> Problem:
     return Problem(
         code="render.lock",
-        what="the list of rendered files cannot be read",
+        what="the lock file of rendered files cannot be read",
         where=LOCK_PATH,
         why=why,
-        fix="restore the file from git; without it no file of yours is told from a rendered one",
+        fix="restore the file from git; it is needed to distinguish rendered files from your own",
     )
 
 
@@ -237,16 +239,16 @@ _HEADER_LINES = 2
 
 
 def file_difference(action: FileChange) -> Iterator[str]:
-    """Lines that start with `+`, `-`, `@` or a space."""
+    """Return the lines of a unified diff, which start with `+`, `-`, `@` or a space."""
     if action.before == action.after:
         return
-    # `.sops.yaml` itself holds rules, and no secret.
+    # `.sops.yaml` itself contains rules, not secrets.
     if SECRET_MARK in action.path.rpartition("/")[2][1:]:
-        yield "@ a secret file: its values are not shown"
+        yield "@ secret file: values are not shown"
         return
     before, after = _lines(action.before), _lines(action.after)
-    found = unified_diff(before, after, lineterm="", n=2)
-    for number, line in enumerate(found):
+    lines = unified_diff(before, after, lineterm="", n=2)
+    for number, line in enumerate(lines):
         if number >= _HEADER_LINES:
             yield line
 
@@ -255,36 +257,36 @@ def _lines(content: bytes | None) -> list[str]:
     return [] if content is None else content.decode(errors="replace").splitlines()
 
 
-def resolve_decisions(wishes: FileDecisions, paths: Collection[str]) -> FileDecisions:
-    """Wishes about single files; a directory stands for all files of ours in it.
+def resolve_decisions(decisions: FileDecisions, paths: Collection[str]) -> FileDecisions:
+    """Resolve decisions to single files; a directory stands for all managed files in it.
 
-    Refuses a path at which nothing is rendered, and a file that is both to stay and to go.
+    Refuses a path that is not rendered, and a file that is to be both overwritten and accepted.
     """
-    overwrite = _files("--overwrite", wishes.overwrite, paths)
-    accept = _files("--accept", wishes.accept, paths)
+    overwrite = _files("--overwrite", decisions.overwrite, paths)
+    accept = _files("--accept", decisions.accept, paths)
     both = sorted(overwrite & accept)
     if both:
         raise WrongUsage(_contradiction(both[0]))
-    return replace(wishes, overwrite=overwrite, accept=accept)
+    return replace(decisions, overwrite=overwrite, accept=accept)
 
 
 def _files(option: str, wished: Collection[str], paths: Collection[str]) -> frozenset[str]:
-    found: set[str] = set()
+    files: set[str] = set()
     for written in sorted(wished):
         path = posixpath.normpath(written)
-        meant = {one for one in paths if one == path or one.startswith(f"{path}/")}
+        meant = {file for file in paths if file == path or file.startswith(f"{path}/")}
         if not meant:
             raise WrongUsage(_unknown(option, written, paths))
-        found |= meant
-    return frozenset(found)
+        files |= meant
+    return frozenset(files)
 
 
 def _unknown(option: str, path: str, paths: Collection[str]) -> Problem:
     meant = nearest_name(path, sorted(paths))
     return Problem(
         code="render.path",
-        what=f"{option} names {path}, which stockman does not render",
-        why="only rendered files can be overwritten or accepted, by their path from the top",
+        what=f"{option} selects {path}, which stockman does not render",
+        why="only rendered files can be selected, by their path in the repository",
         fix=f"did you mean {meant}?" if meant else "`stockman render --tree` lists all files",
     )
 
@@ -292,7 +294,7 @@ def _unknown(option: str, path: str, paths: Collection[str]) -> Problem:
 def _contradiction(path: str) -> Problem:
     return Problem(
         code="render.path",
-        what=f"{path} is to be overwritten and to be accepted",
-        why="the one replaces your version, the other keeps it",
-        fix="give the file to one of --overwrite and --accept",
+        what=f"{path} is both overwritten and accepted",
+        why="--overwrite replaces your version, --accept keeps it",
+        fix="use either --overwrite or --accept for the file",
     )

@@ -1,4 +1,4 @@
-"""Versions that Renovate finds by their place: in the configuration, and beside markers."""
+"""Renovate configuration: where versions are, and how updates are grouped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stockman.rendering.bootstrap.charts import Chart
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 
 _NUMBER = r"(?<currentValue>\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)"
-"""Without a leading `v`, which stays as it is."""
+"""Without the leading `v`, which is kept."""
 _DIGITS = r"(?<currentValue>\d+\.\d+\.\d+)"
 _OPEN, _CLOSE = r"[\"']?v?", r"[\"']?"
 _TALOS_PACKAGE = {
@@ -34,23 +34,23 @@ _MARKED_FILES = (
 
 
 def custom_managers() -> list[dict[str, object]]:
-    """Where versions stand that no manager of Renovate's own knows."""
-    found: list[dict[str, object]] = [_marker_manager()]
+    """Return the managers for versions that Renovate's own managers do not find."""
+    managers: list[dict[str, object]] = [_marker_manager()]
     for name, product in _PRODUCTS.items():
-        found.append(_configuration_managers(name, product))
-        found.append(_terraform_managers(name, product))
-        found.append(_upgrade_managers(name, product))
-    return [*found, _machine_managers()]
+        managers.append(_configuration_managers(name, product))
+        managers.append(_terraform_managers(name, product))
+        managers.append(_upgrade_managers(name, product))
+    return [*managers, _machine_managers()]
 
 
 def _marker_manager() -> dict[str, object]:
-    """A version in the line below `# renovate: datasource=... depName=...`."""
+    """Match a version in the line below `# renovate: datasource=... depName=...`."""
     names = r"datasource=(?<datasource>\S+) depName=(?<depName>\S+)"
     more = r"(?: versioning=(?<versioning>\S+))?(?: registryUrl=(?<registryUrl>\S+))?"
     value = r"[^\n]*?[:=]\s*[\"']?(?<currentValue>[^\s\"']+)"
     return {
         "customType": "regex",
-        "description": "Versions below a marker",
+        "description": "Versions below a marker comment",
         "managerFilePatterns": list(_MARKED_FILES),
         "matchStrings": [rf"#\s*renovate: {names}{more}\s*\n{value}"],
     }
@@ -64,7 +64,7 @@ def _configuration_managers(name: str, product: dict[str, str]) -> dict[str, obj
     )
     return {
         "customType": "regex",
-        "description": f"The version of {name.capitalize()} in the configuration",
+        "description": f"{name.capitalize()} version in the configuration",
         "managerFilePatterns": [r"/^cluster\.(ya?ml|toml)$/"],
         "matchStrings": [flat, nested, toml],
         **product,
@@ -74,7 +74,7 @@ def _configuration_managers(name: str, product: dict[str, str]) -> dict[str, obj
 def _terraform_managers(name: str, product: dict[str, str]) -> dict[str, object]:
     return {
         "customType": "regex",
-        "description": f"The version of {name.capitalize()} in Terraform's variables",
+        "description": f"{name.capitalize()} version in Terraform variables",
         "managerFilePatterns": [r"/^terraform/variables\.tf$/"],
         "matchStrings": [
             rf"variable\s+\"{name}_version\"\s*\{{[^}}]*?default\s*=\s*\"v?{_NUMBER}\""
@@ -86,7 +86,7 @@ def _terraform_managers(name: str, product: dict[str, str]) -> dict[str, object]
 def _upgrade_managers(name: str, product: dict[str, str]) -> dict[str, object]:
     return {
         "customType": "regex",
-        "description": f"The version of {name.capitalize()} that tuppr upgrades to",
+        "description": f"{name.capitalize()} version that tuppr upgrades to",
         "managerFilePatterns": [r"/^kubernetes/.+/upgrades?\.ya?ml$/"],
         "matchStrings": [rf"\n  {name}:\n    version: v{_NUMBER}"],
         **product,
@@ -96,7 +96,7 @@ def _upgrade_managers(name: str, product: dict[str, str]) -> dict[str, object]:
 def _machine_managers() -> dict[str, object]:
     return {
         "customType": "regex",
-        "description": "The version of Talos in the images that new nodes are made from",
+        "description": "Talos version in the images of new nodes",
         "managerFilePatterns": [r"/^kubernetes/.+/machines\.ya?ml$/"],
         "matchStrings": [rf"/image/[0-9a-f]{{64}}/v{_NUMBER}/", rf": talos-{_DIGITS}-"],
         **_TALOS_PACKAGE,
@@ -111,17 +111,17 @@ _KUBERNETES_FILES = ["/(^|/)kubernetes/.+\\.ya?ml(\\.j2)?$/"]
 _HELMFILES = ["/^bootstrap/helmfile(\\.d)?/.+\\.ya?ml$/"]
 _WEEKEND_SCHEDULE = "* * * * 6"
 _GROUPED_CHARTS = ("flux-operator", "flux-instance")
-"""Components whose versions move together."""
+"""Components that are updated together."""
 
 
 def renovate_file(desired: Desired, charts: Iterable[Chart]) -> Iterator[RenderedFile]:
-    """The file; JSON is JSON5 too."""
+    """Return the file. JSON is valid JSON5."""
     text = json.dumps(renovate_configuration(desired, tuple(charts)), indent=2) + "\n"
     yield RenderedFile(path=PATH, owner=REPOSITORY, text=text)
 
 
 def renovate_configuration(desired: Desired, charts: tuple[Chart, ...]) -> dict[str, object]:
-    """What Renovate is told. Nothing is merged by itself: an upgrade is somebody's decision."""
+    """Return the Renovate configuration. Updates are never merged automatically."""
     return {
         "$schema": "https://docs.renovatebot.com/renovate-schema.json",
         "extends": ["config:recommended", ":dependencyDashboard", ":semanticCommits"],
@@ -138,20 +138,20 @@ def renovate_configuration(desired: Desired, charts: tuple[Chart, ...]) -> dict[
 
 def _rules(upgrade: Upgrade, charts: tuple[Chart, ...]) -> Iterator[dict[str, object]]:
     yield {
-        "description": "One name for a chart, whoever installs it",
+        "description": "Use one package name for a chart, whatever installs it",
         "matchManagers": ["helmfile"],
         "matchDatasources": ["docker"],
         "overrideDepName": "{{packageName}}",
     }
     yield {
-        "description": "Versions of kinds are written by stockman",
+        "description": "API versions are written by stockman",
         "matchDatasources": ["kubernetes-api"],
         "enabled": False,
     }
     packages = {chart.component: _package(chart) for chart in charts if chart.is_oci}
     if packages:
         yield {
-            "description": "Charts in OCI registries come together",
+            "description": "Group updates of charts in OCI registries",
             "matchDatasources": ["docker"],
             "matchPackageNames": sorted(set(packages.values())),
             "groupName": "OCI charts",
@@ -159,14 +159,16 @@ def _rules(upgrade: Upgrade, charts: tuple[Chart, ...]) -> Iterator[dict[str, ob
     both = sorted(packages[name] for name in _GROUPED_CHARTS if name in packages)
     if both:
         yield {
-            "description": "Flux's operator and its instance are one version",
+            "description": "Update the Flux operator and its instance together",
             "matchDatasources": ["docker"],
             "matchPackageNames": both,
             "groupName": "flux-operator",
         }
     for group, package in (("talos", TALOS), ("kubernetes", KUBERNETES)):
         yield {
-            "description": "Machines are upgraded minor by minor, and patches apart from minors",
+            "description": (
+                "Upgrade machines one minor version at a time, and separate patch updates"
+            ),
             "matchPackageNames": [package],
             "groupName": group,
             "separateMinorPatch": True,
@@ -176,8 +178,11 @@ def _rules(upgrade: Upgrade, charts: tuple[Chart, ...]) -> Iterator[dict[str, ob
 
 
 def _labels(upgrade: Upgrade) -> list[str]:
-    """How machines are upgraded, where some of them are upgraded otherwise: both."""
-    strategies = {upgrade.strategy, *(one.strategy for one in upgrade.classes.values())}
+    """Return the labels for upgrade strategies; both if nodes use different ones."""
+    strategies = {
+        upgrade.strategy,
+        *(node_class.strategy for node_class in upgrade.classes.values()),
+    }
     return sorted(f"upgrade-{strategy}" for strategy in strategies if strategy is not None)
 
 

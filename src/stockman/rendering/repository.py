@@ -1,4 +1,4 @@
-"""The whole repository of a cluster, before anything is encrypted or written."""
+"""Render the repository of a cluster, before anything is encrypted or written."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SECURITY_LEVELS = ("", "restricted", "baseline", "privileged")
 
 @record
 class RenderedRepository:
-    """Files, and the apps they come from."""
+    """The rendered files and the apps they come from."""
 
     tree: FileTree
     apps: tuple[OrderedApp, ...]
@@ -45,10 +45,10 @@ def render_repository(
     problems: Problems,
     patches: Patches = _NO_PATCHES,
 ) -> RenderedRepository:
-    """Every file that stockman renders for a cluster; mistakes in settings become problems.
+    """Render all files of a cluster; errors in settings are added to the problems.
 
-    `dialect` is that of the configuration, whose repository may be laid out as that of the other.
-    `patches` change the machines' configurations; they are told to the tools of others too.
+    `dialect` is that of the configuration; the repository may have the layout of the other one.
+    `patches` are the machine configuration patches, which talhelper and topf get too.
     """
     cluster = _cluster(desired)
     layout = cluster.repository.layout or dialect
@@ -57,7 +57,7 @@ def render_repository(
         return RenderedRepository(tree=FileTree(), apps=(), selection=())
     apps = order_apps(selection)
     tree = FileTree(application_files(apps, _pod_security_levels(selection, apps)))
-    around = RepositoryInputs(
+    inputs = RepositoryInputs(
         desired=desired,
         cluster=cluster,
         materials=materials,
@@ -65,10 +65,10 @@ def render_repository(
         layout=layout,
         patches=patches,
     )
-    for one in selection:
-        for kept in one.component.files(one.scene):
-            tree.add(RenderedFile(path=kept.path, owner=one.component.name, text=kept.text))
-    for file in repository_files(around, selection, apps, problems):
+    for selected in selection:
+        for kept in selected.component.files(selected.scene):
+            tree.add(RenderedFile(path=kept.path, owner=selected.component.name, text=kept.text))
+    for file in repository_files(inputs, selection, apps, problems):
         tree.add(file)
     return RenderedRepository(tree=tree, apps=apps, selection=selection)
 
@@ -76,12 +76,14 @@ def render_repository(
 def _pod_security_levels(
     selection: Iterable[SelectedComponent], apps: Iterable[OrderedApp]
 ) -> dict[str, str]:
-    """Per namespace, the level that its most demanding component needs."""
-    wanted = {one.component.name: one.scene.known.pod_security for one in selection}
+    """Return the most permissive pod security level that a component needs, by namespace."""
+    requested = {
+        selected.component.name: selected.scene.known.pod_security for selected in selection
+    }
     levels: dict[str, str] = {}
     for placed in apps:
         namespace = placed.app.namespace
-        both = (levels.get(namespace, ""), wanted.get(placed.owner, ""))
+        both = (levels.get(namespace, ""), requested.get(placed.owner, ""))
         levels[namespace] = max(both, key=_SECURITY_LEVELS.index)
     return levels
 
@@ -93,57 +95,59 @@ def _cluster(desired: Desired) -> Cluster:
 
 
 def cluster_missing(*, has_guests: bool) -> Problem:
-    """There is no repository to render; guests do without one."""
+    """Return the problem of a configuration without a cluster."""
     if has_guests:
         return Problem(
             code="render.no-cluster",
             what="there is nothing to render: guests and hosts need no files",
-            why="the configuration has no nodes, and so no cluster that follows a repository",
-            fix="go on with `stockman plan`; for a cluster, add nodes to nodes.yaml",
+            why=(
+                "the configuration has no nodes, so there is no cluster that follows a repository"
+            ),
+            fix="continue with `stockman plan`; for a cluster, add nodes to nodes.yaml",
             severity=Severity.WARNING,
         )
     return Problem(
         code="render.no-cluster",
         what="there is nothing to render",
-        why="the configuration has no nodes, and so no cluster",
+        why="the configuration has no nodes, so there is no cluster",
         fix="add nodes to nodes.yaml",
     )
 
 
 @record
 class RepositoryInputs:
-    """What these files are made from."""
+    """Input for the files that do not belong to a component."""
 
     desired: Desired
     cluster: Cluster
     materials: InputFiles
     dialect: Dialect
-    """Of the files that say what should be."""
+    """Dialect of the configuration."""
     layout: Dialect
-    """Whose users find the files where they expect them."""
+    """Dialect whose directory layout the repository uses."""
     patches: Patches
 
 
 def repository_files(
-    around: RepositoryInputs,
+    inputs: RepositoryInputs,
     selection: tuple[SelectedComponent, ...],
     apps: tuple[OrderedApp, ...],
     problems: Problems,
 ) -> Iterator[RenderedFile]:
-    """The files that belong to no component."""
-    cluster, materials, layout = around.cluster, around.materials, around.layout
+    """Return the files that do not belong to a component."""
+    cluster, materials, layout = inputs.cluster, inputs.materials, inputs.layout
     repository = cluster.repository
-    yield from sops_rules_file(around.dialect, materials.age_recipient)
+    yield from sops_rules_file(inputs.dialect, materials.age_recipient)
     if apps:
-        # A cluster without any component is brought up by others, and follows nothing of ours.
+        # A cluster without components is managed by others and does not follow this repository.
         yield from cluster_files(cluster)
         yield from bootstrap_secrets(cluster, materials, layout, problems)
         yield from helmfile_files(
             charts_with_crds(selection, apps), charts_before_flux(selection, apps), layout
         )
-    yield from talos_files(around.desired, layout, around.patches, problems, around.dialect)
+    yield from talos_files(inputs.desired, layout, inputs.patches, problems, inputs.dialect)
     yield from ci_files(repository)
     if repository.renovate:
-        yield from renovate_file(around.desired, all_charts(apps))
+        yield from renovate_file(inputs.desired, all_charts(apps))
     if repository.tasks:
         yield from task_files(layout)

@@ -1,4 +1,4 @@
-"""What a secret may look like in a file: as it is, quoted, escaped, in base64, line by line."""
+"""Encodings of a secret to search for: plain, quoted, escaped, base64, single lines."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 MIN_LENGTH = 6
-"""Characters; shorter texts stand everywhere by chance."""
+"""Shorter texts appear by chance."""
 _MIN_LINE_LENGTH = 20
 _ARMOR = "-----"
 
 
 def secret_encodings(text: str) -> Iterator[bytes]:
-    """Every form of a secret; some may be the same. A text that is too short has none."""
+    """Return every encoding of a secret, possibly with duplicates; none for a short text."""
     stripped = text.strip()
     if len(stripped) < MIN_LENGTH:
         return
@@ -24,7 +24,7 @@ def secret_encodings(text: str) -> Iterator[bytes]:
     yield quote(raw, safe="").encode()
     for shift in range(3):
         yield from _base64_core(raw, shift)
-    # Lines of a key tell it. Those of other documents stand elsewhere too.
+    # Lines of a key are specific to it. Lines of other documents also appear elsewhere.
     if stripped.startswith(_ARMOR):
         for line in stripped.splitlines():
             if len(line.strip()) >= _MIN_LINE_LENGTH and not line.startswith(_ARMOR):
@@ -32,7 +32,7 @@ def secret_encodings(text: str) -> Iterator[bytes]:
 
 
 def _base64_core(raw: bytes, shift: int) -> Iterator[bytes]:
-    """Base64 of a text that starts at any place of a group of three, without what is around it."""
+    """Return the part of a base64 text that does not depend on its neighbours."""
     encoded = base64.b64encode(bytes(shift) + raw)
     core = encoded[-(-shift * 8 // 6) : (shift + len(raw)) * 8 // 6]
     if len(core) >= MIN_LENGTH:

@@ -1,4 +1,4 @@
-"""Sheets as text: plain ones never hold a secret, encrypted ones may."""
+"""Write YAML files of apps; secrets are refused in files that are not encrypted."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from stockman.rendering.tree import RenderedFile
 
 
 def render_sheet(path: str, owner: str, sheet: Sheet) -> RenderedFile:
-    """A sheet as file; refuses a secret that is on its way into a file that is not encrypted."""
+    """Render a file; refuses a secret in a file that is not encrypted."""
     if sheet.is_secret:
-        text = "".join(render_yaml_document(_reveal_secrets(one)) for one in sheet.objects)
+        text = "".join(render_yaml_document(_reveal_secrets(content)) for content in sheet.objects)
         return RenderedFile(path=path, owner=owner, text=Secret(text))
-    for one in sheet.objects:
-        for place in _secrets(one, _title(one)):
-            raise Refused(_leak(path, owner, place))
-    text = "".join(render_yaml_document(one) for one in sheet.objects)
-    said = tuple(strip_comments(one) for one in sheet.objects)
-    return RenderedFile(path=path, owner=owner, text=text, documents=said)
+    for content in sheet.objects:
+        for location in _secrets(content, _title(content)):
+            raise Refused(_leak(path, owner, location))
+    text = "".join(render_yaml_document(content) for content in sheet.objects)
+    documents = tuple(strip_comments(content) for content in sheet.objects)
+    return RenderedFile(path=path, owner=owner, text=text, documents=documents)
 
 
 def _reveal_secrets(value: object) -> object:
@@ -38,35 +38,35 @@ def _reveal_secrets(value: object) -> object:
     return value
 
 
-def _secrets(value: object, place: str) -> Iterator[str]:
+def _secrets(value: object, location: str) -> Iterator[str]:
     if isinstance(value, Secret):
-        yield place
+        yield location
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _secrets(item, f"{place}.{key}")
+            yield from _secrets(item, f"{location}.{key}")
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            yield from _secrets(item, f"{place}[{index}]")
+            yield from _secrets(item, f"{location}[{index}]")
 
 
-def _title(one: Object) -> str:
-    return str(one.get("kind", "file"))
+def _title(content: Object) -> str:
+    return str(content.get("kind", "file"))
 
 
 def _missing_secret(secret: Secret) -> Problem:
     return Problem(
         code="secret.unresolved",
-        what="a secret of the repository is only named, not given",
-        why=f"{secret.reference} is a reference; the cluster would take it for the secret itself",
-        fix="resolve references before files are rendered",
+        what="a secret of the repository is an unresolved reference",
+        why=f"{secret.reference} is a reference; the cluster would use its text as the secret",
+        fix="resolve references before rendering",
     )
 
 
-def _leak(path: str, owner: str, place: str) -> Problem:
+def _leak(path: str, owner: str, location: str) -> Problem:
     return Problem(
         code="render.leak",
-        what=f"{owner} would write a secret into {path}",
+        what=f"{owner} would write a secret to {path}",
         where=path,
-        why=f"{place} is a secret, and only files named *.sops.* are encrypted",
-        fix="give the secret to the component by the name of a Secret object",
+        why=f"{location} is a secret, and only files named *.sops.* are encrypted",
+        fix="refer to a Secret object by name instead",
     )

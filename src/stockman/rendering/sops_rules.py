@@ -1,4 +1,4 @@
-"""`.sops.yaml`: which files are encrypted, for whom, and what of them."""
+"""`.sops.yaml`: which files are encrypted, for which recipients, and which of their values."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ stores:
 
 
 def sops_config_text(dialect: Dialect, recipient: str) -> str:
-    """Rules for one recipient, or for several with commas between them.
+    """Return the rules for one recipient, or several separated by commas.
 
-    cluster.toml has none: SOPS knows no TOML.
+    There is no rule for cluster.toml: SOPS does not support TOML.
     """
     partly = _PARTLY.format(regex=secret_key_regex(), recipient=recipient)
     return _HEAD + (partly if dialect == "classic" else "") + _REST.format(recipient=recipient)
 
 
 def sops_rules_file(dialect: Dialect, recipient: str) -> Iterator[RenderedFile]:
-    """The file of rules; none while nobody is known for whom to encrypt."""
+    """Return the file; none without a recipient."""
     if recipient:
         text = sops_config_text(dialect, recipient)
         yield RenderedFile(path=SOPS_CONFIG, owner=REPOSITORY, text=text)

@@ -1,4 +1,4 @@
-"""`talos/`: the machines, for people who use talhelper or topf beside stockman."""
+"""`talos/`: machine files for talhelper or topf."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from stockman.talos.patches.patch import Patch
 
 Patches: TypeAlias = "Mapping[NodeName, Sequence[Patch]]"
-"""Patches of each node by its name, in the order in which they apply."""
+"""Patches by node name, in the order of application."""
 
 DIRECTORY = "talos"
 _BUNDLES: dict[Dialect, str] = {"classic": "talsecret.sops.yaml", "toml": "secrets.sops.yaml"}
-"""Files of the secrets bundle in the same directory."""
+"""File name of the secrets bundle in the same directory."""
 _T = TypeVar("_T")
 _EMPTY = Secret("")
 _NOTHING = CertificateAndKey(crt="", key=_EMPTY)
@@ -47,10 +47,10 @@ def talos_files(
     problems: Problems,
     dialect: Dialect | None = None,
 ) -> Iterator[RenderedFile]:
-    """The files of the tool that a dialect's users know; the secrets bundle is not among them.
+    """Return the files of the tool that fits the layout; the secrets bundle is not among them.
 
-    `dialect` is that of the configuration, where it is another one: the bundle is found there.
-    Nothing of the bundle gets into them, so they are the same whether it can be opened or not.
+    `dialect` is that of the configuration if it differs; it determines the path of the bundle. The
+    files do not depend on the content of the bundle.
     """
     cluster = desired.cluster
     if cluster is None or not _supports_machines(cluster, layout, problems):
@@ -67,7 +67,7 @@ def talos_files(
 
 
 def empty_bundle() -> SecretsBundle:
-    """A bundle of empty secrets, for what is made of a bundle and then goes without it."""
+    """Return a bundle of empty secrets."""
     empty = Secret("")
     return SecretsBundle(
         cluster=ClusterIdentity(id="", secret=empty),
@@ -88,35 +88,35 @@ def empty_bundle() -> SecretsBundle:
 def _talhelper(
     desired: Desired, cluster: Cluster, patches: Patches
 ) -> Iterator[tuple[str, str | Secret]]:
-    made = render_talconfig(desired, empty_bundle(), patches)
+    talconfig = render_talconfig(desired, empty_bundle(), patches)
     versions = {
         "talosVersion": cluster.talos.version.tagged,
         "kubernetesVersion": cluster.kubernetes.version.tagged,
     }
-    text = made.text
+    text = talconfig.text
     named: dict[str, object] = {}
     for key, version in versions.items():
         line = re.compile(rf"^{key}: {re.escape(version)}$", re.MULTILINE)
-        text, found = line.subn(f"{key}: ${{{key}}}", text)
-        if found:
+        text, count = line.subn(f"{key}: ${{{key}}}", text)
+        if count:
             named[key] = Commented(value=version, above=(MARKERS[key],))
     yield "talconfig.yaml", text
     if named:
         yield "talenv.yaml", render_yaml_document(named)
-    yield from made.patches.items()
-    yield from made.secret_patches.items()
+    yield from talconfig.patches.items()
+    yield from talconfig.secret_patches.items()
 
 
 def _supports_machines(cluster: Cluster, dialect: Dialect, problems: Problems) -> bool:
-    """Whether the tool can make machines of this style; a warning says why not."""
+    """Return whether the tool supports these machines; warns with the reason if not."""
     tool = "talhelper" if dialect == "classic" else "topf"
     contract, version = cluster.talos.contract, cluster.talos.version
     if contract.line >= FIRST_UNSUPPORTED:
-        why = f"{tool} does not know the documents of Talos {contract.minor_text} yet"
+        why = f"{tool} does not support the documents of Talos {contract.minor_text} yet"
     elif dialect == "toml" and version.line != contract.line:
         why = (
-            f"topf takes the style from the version, {version.minor_text}, and the machines are of"
-            f" contract {contract.minor_text}"
+            f"topf derives the contract from the version, {version.minor_text}, but the "
+            f"machines use contract {contract.minor_text}"
         )
     else:
         return True
@@ -124,21 +124,23 @@ def _supports_machines(cluster: Cluster, dialect: Dialect, problems: Problems) -
         "render.talos-contract",
         f"the files of {tool} are not rendered",
         why=why,
-        fix=f"use stockman for these machines; it does not need {tool}",
+        fix=f"manage these machines with stockman, which does not need {tool}",
         at=_written_at(cluster.talos, "contract") or _written_at(cluster.talos, "version"),
     )
     return False
 
 
 def _written_at(talos: Talos, key: str) -> Origin | None:
-    """Where a key stands; None: it stands nowhere."""
+    """Return the position of a key; None: it is not set."""
     origin = talos.origins.get(key)
     return origin if origin is not None and origin.at.file else None
 
 
 def without_references(value: _T, instead: Secret = _EMPTY) -> _T:
-    """The same with empty secrets in place of references that nothing could resolve.
+    """Replace unresolved references with empty secrets.
 
-    They end up in encrypted files, which are not made while secrets cannot be resolved.
+    They are only used in encrypted files, which are not written while secrets are unresolved.
     """
-    return replace_secrets(value, lambda one, _: one if one.form is SecretForm.LITERAL else instead)
+    return replace_secrets(
+        value, lambda secret, _: secret if secret.form is SecretForm.LITERAL else instead
+    )

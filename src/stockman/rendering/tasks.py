@@ -1,4 +1,4 @@
-"""`Taskfile.yaml` or `justfile`: the names of tasks that people are used to, done by stockman."""
+"""`Taskfile.yaml` or `justfile`: the usual tasks of cluster-template, executed by stockman."""
 
 from __future__ import annotations
 
@@ -14,95 +14,97 @@ _RECONCILE = "flux --namespace flux-system reconcile kustomization flux-system -
 
 @record
 class Task:
-    """A task: its name, what it is for, and what it runs."""
+    """A task: name, description, commands."""
 
     name: str
     about: str
     runs: tuple[str, ...]
     takes: str = ""
-    """The variable that has to be given. Empty: none."""
+    """Required variable. Empty: none."""
 
 
 CLASSIC = (
-    Task(name="init", about="Write starter files and make keys", runs=("stockman init .",)),
+    Task(name="init", about="Write starter files and create keys", runs=("stockman init .",)),
     Task(
         name="configure",
-        about="Check the configuration and write what it asks for",
+        about="Check the configuration and render the repository",
         runs=("stockman render",),
     ),
-    Task(name="reconcile", about="Let Flux fetch and apply now", runs=(_RECONCILE,)),
+    Task(name="reconcile", about="Reconcile Flux now", runs=(_RECONCILE,)),
     Task(
         name="bootstrap:talos",
-        about="Make the machines and the cluster",
+        about="Create the machines and the cluster",
         runs=("stockman apply",),
     ),
     Task(
         name="bootstrap:apps",
-        about="Install what comes before Flux; goes on where bootstrap:talos ended",
+        about="Install what Flux needs, continuing after bootstrap:talos",
         runs=("stockman apply",),
     ),
     Task(
         name="talos:generate-config",
-        about="Write the files of the machines",
+        about="Render the machine configurations",
         runs=("stockman render",),
     ),
     Task(
         name="talos:apply-node",
-        about="Bring the configuration to one machine",
+        about="Apply the configuration to one machine",
         runs=("stockman apply --only talos --node {IP}",),
         takes="IP",
     ),
-    Task(name="talos:reset", about="Take the cluster down", runs=("stockman destroy",)),
-    Task(name="template:debug", about="Show how the cluster is", runs=("stockman status",)),
+    Task(name="talos:reset", about="Delete the cluster", runs=("stockman destroy",)),
+    Task(name="template:debug", about="Show the status of the cluster", runs=("stockman status",)),
     Task(
         name="template:tidy",
         about="Remove files that are no longer rendered",
         runs=("stockman render --prune",),
     ),
 )
-"""Tasks of people with cluster.yaml."""
+"""Tasks for users of cluster.yaml."""
 
 MODULES: dict[str, tuple[Task, ...]] = {
     "": (
-        Task(name="init", about="Write starter files and make keys", runs=("stockman init .",)),
+        Task(name="init", about="Write starter files and create keys", runs=("stockman init .",)),
         Task(
             name="configure",
-            about="Check the configuration and write what it asks for",
+            about="Check the configuration and render the repository",
             runs=("stockman render",),
         ),
     ),
     "bootstrap": (
-        Task(name="talos", about="Make the machines and the cluster", runs=("stockman apply",)),
+        Task(name="talos", about="Create the machines and the cluster", runs=("stockman apply",)),
         Task(
             name="apps",
-            about="Install what comes before Flux; goes on where `talos` ended",
+            about="Install what Flux needs, continuing after `talos`",
             runs=("stockman apply",),
         ),
     ),
-    "kubernetes": (
-        Task(name="reconcile", about="Let Flux fetch and apply now", runs=(_RECONCILE,)),
-    ),
+    "kubernetes": (Task(name="reconcile", about="Reconcile Flux now", runs=(_RECONCILE,)),),
     "talos": (
         Task(
             name="apply",
-            about="Bring the configuration to all machines",
+            about="Apply the configuration to all machines",
             runs=("stockman apply --only talos",),
         ),
         Task(
             name="apply-node",
-            about="Bring the configuration to one machine",
+            about="Apply the configuration to one machine",
             runs=("stockman apply --only talos --node {node}",),
             takes="node",
         ),
-        Task(name="diff", about="Show what would change", runs=("stockman plan --only talos",)),
-        Task(name="nodes", about="Show how the machines are", runs=("stockman status",)),
-        Task(name="render", about="Write the files of the machines", runs=("stockman render",)),
-        Task(name="reset", about="Take the cluster down", runs=("stockman destroy",)),
+        Task(
+            name="diff",
+            about="Show the changes to the machines",
+            runs=("stockman plan --only talos",),
+        ),
+        Task(name="nodes", about="Show the status of the machines", runs=("stockman status",)),
+        Task(name="render", about="Render the machine configurations", runs=("stockman render",)),
+        Task(name="reset", about="Delete the cluster", runs=("stockman destroy",)),
     ),
     "template": (
         Task(
             name="doctor",
-            about="Check the configuration and what it needs",
+            about="Check the configuration and the environment",
             runs=("stockman validate", "stockman doctor"),
         ),
         Task(
@@ -112,14 +114,14 @@ MODULES: dict[str, tuple[Task, ...]] = {
         ),
     ),
 }
-"""Tasks of people with cluster.toml, by the directory of their module."""
+"""Tasks for users of cluster.toml, by directory of the module."""
 
 _NAMES = {"kubernetes": "kube"}
-"""Modules that are called otherwise than their directory."""
+"""Modules whose name differs from their directory."""
 
 
 def task_files(dialect: Dialect) -> Iterator[RenderedFile]:
-    """The files of the program that a dialect's users start tasks with."""
+    """Return the task files of a layout."""
     texts = {"Taskfile.yaml": _taskfile()} if dialect == "classic" else dict(_justfiles())
     for path, text in texts.items():
         yield RenderedFile(path=path, owner=REPOSITORY, text=text)
@@ -136,31 +138,33 @@ def _task(task: Task) -> dict[str, object]:
     if task.takes:
         described["desc"] = f"{task.about} [{task.takes}=required]"
         described["requires"] = {"vars": [task.takes]}
-    # An argument of the task may end a line of a shell: it is quoted by the program itself.
-    given = {task.takes: f"{{{{shellQuote .{task.takes}}}}}"}
-    return described | {"cmds": [one.format(**given) for one in task.runs]}
+    # A task argument could end a shell line; the task runner quotes it.
+    arguments = {task.takes: f"{{{{shellQuote .{task.takes}}}}}"}
+    return described | {"cmds": [command.format(**arguments) for command in task.runs]}
 
 
 def _justfiles() -> Iterator[tuple[str, str]]:
-    modules = "".join(f"mod {_NAMES.get(one, one)} '{one}'\n" for one in MODULES if one)
+    modules = "".join(
+        f"mod {_NAMES.get(module, module)} '{module}'\n" for module in MODULES if module
+    )
     for folder, tasks in MODULES.items():
-        parts = [_recipe(task) for task in tasks]
+        recipes = [_recipe(task) for task in tasks]
         if folder:
-            yield f"{folder}/mod.just", "\n".join(parts)
+            yield f"{folder}/mod.just", "\n".join(recipes)
         else:
-            yield "justfile", "\n".join((modules, *parts))
+            yield "justfile", "\n".join((modules, *recipes))
 
 
 def _recipe(task: Task) -> str:
-    # A recipe's argument reaches the shell as $1 and is never part of its text.
+    # An argument of a recipe reaches the shell as $1 and is never part of its text.
     marks = "[positional-arguments]\n" if task.takes else ""
     head = f"{task.name} {task.takes}".strip()
-    given = {task.takes: '"$1"'}
-    runs = [one.format(**given) for one in task.runs]
+    arguments = {task.takes: '"$1"'}
+    runs = [command.format(**arguments) for command in task.runs]
     body = "".join(f"    @{_locate_command(run)}\n" for run in runs)
     return f"# {task.about}\n{marks}{head}:\n{body}"
 
 
 def _locate_command(run: str) -> str:
-    """A command that works in the repository, wherever its module stands."""
+    """Return a command that runs in the repository, wherever the module is."""
     return run.replace("stockman ", 'stockman -C "{{ justfile_directory() }}" ', 1)

@@ -1,4 +1,4 @@
-"""Comments by which Renovate knows the versions in the line below."""
+"""`topf.yaml` and its patches: layers for all machines, for a role, for one machine."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Documents = tuple[Document, ...]
 
 @record
 class Layers:
-    """Documents by how many machines they are for; merged in this order they give the whole."""
+    """Documents for all machines, per role and per machine; merged in this order."""
 
     all: Documents
     roles: Mapping[str, Documents]
@@ -48,11 +48,11 @@ class Layers:
 
 
 def build_layers(machines: Mapping[NodeName, tuple[str, Documents]]) -> Layers:
-    """The layers of machines, each with its role and documents."""
+    """Return the layers of machines, each with its role and documents."""
     shared = _common_documents([documents for _, documents in machines.values()])
-    rest = {name: (role, _subtract(own, shared)) for name, (role, own) in machines.items()}
+    own_layers = {name: (role, _subtract(own, shared)) for name, (role, own) in machines.items()}
     by_role: dict[str, list[Documents]] = {}
-    for role, own in rest.values():
+    for role, own in own_layers.values():
         by_role.setdefault(role, []).append(own)
     roles = {role: _common_documents(own) for role, own in by_role.items()}
     return Layers(
@@ -60,64 +60,68 @@ def build_layers(machines: Mapping[NodeName, tuple[str, Documents]]) -> Layers:
         roles={role: documents for role, documents in roles.items() if documents},
         nodes={
             name: left
-            for name, (role, own) in rest.items()
+            for name, (role, own) in own_layers.items()
             if (left := _subtract(own, roles[role]))
         },
     )
 
 
-def common_part(one: Document, other: Document) -> Document:
-    """What two documents both say; lists as a whole."""
-    found: Document = {}
-    for key, value in one.items():
-        if key not in other:
+def common_part(first: Document, second: Document) -> Document:
+    """Return what both documents contain; lists are compared as a whole."""
+    common: Document = {}
+    for key, value in first.items():
+        if key not in second:
             continue
-        theirs = other[key]
+        theirs = second[key]
         if value == theirs:
-            found[key] = value
+            common[key] = value
         elif isinstance(value, dict) and isinstance(theirs, dict):
             inner = common_part(value, theirs)
             if inner:
-                found[key] = inner
-    return found
+                common[key] = inner
+    return common
 
 
 def _common_documents(machines: Sequence[Documents]) -> Documents:
-    """What several machines share; one alone has everything for itself."""
+    """Return what several machines share; a single machine shares nothing."""
     if len(machines) == 1:
         return ()
-    first, *others = machines
-    found: list[Document] = []
+    first, *remaining = machines
+    shared_documents: list[Document] = []
     for document in first:
         if "kind" in document:
-            if all(document in other for other in others):
-                found.append(document)
+            if all(document in documents_of_other for documents_of_other in remaining):
+                shared_documents.append(document)
         else:
-            both = reduce(common_part, (_main_document(other) for other in others), document)
-            found += [both] if both else []
-    return tuple(found)
+            both = reduce(
+                common_part,
+                (_main_document(documents_of_other) for documents_of_other in remaining),
+                document,
+            )
+            shared_documents += [both] if both else []
+    return tuple(shared_documents)
 
 
 def _subtract(documents: Documents, shared: Documents) -> Documents:
-    left = [one for one in documents if "kind" in one and one not in shared]
+    left = [document for document in documents if "kind" in document and document not in shared]
     main = _remaining(_main_document(documents), _main_document(shared))
     return (*([main] if main else []), *left)
 
 
 def _remaining(document: Document, shared: Document) -> Document:
-    found: Document = {}
+    remaining: Document = {}
     for key, value in document.items():
         if key not in shared:
-            found[key] = value
+            remaining[key] = value
         elif isinstance(value, dict) and value != shared[key]:
             known = shared[key]
-            found[key] = _remaining(value, known if isinstance(known, dict) else {})
-    return found
+            remaining[key] = _remaining(value, known if isinstance(known, dict) else {})
+    return remaining
 
 
 def _main_document(documents: Iterable[Document]) -> Document:
-    """The document that has no kind; nothing where there is none."""
-    return next((one for one in documents if "kind" not in one), {})
+    """Return the document without a kind; empty if there is none."""
+    return next((document for document in documents if "kind" not in document), {})
 
 
 File = tuple[str, str | Secret]
@@ -133,32 +137,34 @@ def topf_files(
     patches: Mapping[NodeName, Sequence[Patch]],
     problems: Problems,
 ) -> Iterator[File]:
-    """The files that make topf write the same machine configurations, by name."""
+    """Return the topf files that result in the same machine configurations, by name."""
     cluster = desired.cluster
     if cluster is None:
-        raise ValueError("machines without a cluster")
+        raise ValueError("there are machines but no cluster")
     machines = [_Machine.of(desired, cluster, node, bundle) for node in desired.nodes]
     yield "topf.yaml", yaml_document(_topf(cluster, machines, bundle_file))
-    found = build_layers({one.node.name: (_role(one.node), one.documents) for one in machines})
-    yield from _layer_files(found)
-    for one in machines:
-        # After all of ours, as stockman applies them: a patch for all nodes stands with each.
-        for number, patch in enumerate(patches.get(one.node.name, ()), _FIRST_PATCH):
-            yield from _patch(f"node/{one.node.name}/{number}", patch, problems)
+    layers = build_layers(
+        {machine.node.name: (_role(machine.node), machine.documents) for machine in machines}
+    )
+    yield from _layer_files(layers)
+    for machine in machines:
+        # User patches come after ours, as in stockman; a patch for all nodes is repeated for each.
+        for number, patch in enumerate(patches.get(machine.node.name, ()), _FIRST_PATCH):
+            yield from _patch(f"node/{machine.node.name}/{number}", patch, problems)
 
 
 @record
 class _Machine:
-    """What topf has to be told of one machine."""
+    """One machine for topf."""
 
     node: Node
     schematic: str
     documents: tuple[Document, ...]
-    """What `talosctl gen config` does not make by itself."""
+    """Documents that differ from the output of `talosctl gen config`."""
 
     @classmethod
     def of(cls, desired: Desired, cluster: Cluster, node: Node, bundle: SecretsBundle) -> _Machine:
-        main, *others = machine_documents(desired, node, bundle)
+        main, *more_documents = machine_documents(desired, node, bundle)
         image = node_image(node, cluster.talos, Problems())
         if image is None:
             raise ValueError(f"{node.name} has no image")
@@ -173,27 +179,33 @@ class _Machine:
                 installer=image.installer,
             )
         )
-        rest = patch_between(without_bundle_values(main), base)
+        patch = patch_between(without_bundle_values(main), base)
         return cls(
-            node=node, schematic=image.schematic, documents=(*([rest] if rest else []), *others)
+            node=node,
+            schematic=image.schematic,
+            documents=(*([patch] if patch else []), *more_documents),
         )
 
 
 def patch_between(ours: Document, theirs: Document) -> Document:
-    """What a patch has to say to make one document of the other; lists go on where they end."""
-    found: Document = {}
+    """Return the patch that turns one document into the other; lists are appended to."""
+    difference: Document = {}
     for key, value in ours.items():
-        other = theirs.get(key)
+        current = theirs.get(key)
         if isinstance(value, dict):
-            inner = patch_between(value, other if isinstance(other, dict) else {})
+            inner = patch_between(value, current if isinstance(current, dict) else {})
             if inner:
-                found[key] = inner
-        elif isinstance(value, list) and isinstance(other, list) and value[: len(other)] == other:
-            if value[len(other) :]:
-                found[key] = value[len(other) :]
-        elif value != other and value != []:
-            found[key] = value
-    return found
+                difference[key] = inner
+        elif (
+            isinstance(value, list)
+            and isinstance(current, list)
+            and value[: len(current)] == current
+        ):
+            if value[len(current) :]:
+                difference[key] = value[len(current) :]
+        elif value != current and value != []:
+            difference[key] = value
+    return difference
 
 
 def _topf(cluster: Cluster, machines: Sequence[_Machine], bundle_file: str) -> dict[str, object]:
@@ -211,44 +223,46 @@ def _topf(cluster: Cluster, machines: Sequence[_Machine], bundle_file: str) -> d
         "secretsPath": bundle_file,
         "nodes": [
             {
-                "host": str(one.node.name),
-                "ip": str(one.node.address.ip),
-                "role": _role(one.node),
-                "schematicId": one.schematic,
-                **({"secureboot": True} if one.node.secureboot else {}),
+                "host": str(machine.node.name),
+                "ip": str(machine.node.address.ip),
+                "role": _role(machine.node),
+                "schematicId": machine.schematic,
+                **({"secureboot": True} if machine.node.secureboot else {}),
             }
-            for one in machines
+            for machine in machines
         ],
     }
 
 
-def _layer_files(found: Layers) -> Iterator[File]:
+def _layer_files(layers: Layers) -> Iterator[File]:
     folders = chain(
-        [("all", found.all)],
-        sorted(found.roles.items()),
-        ((f"node/{name}", documents) for name, documents in found.nodes.items()),
+        [("all", layers.all)],
+        sorted(layers.roles.items()),
+        ((f"node/{name}", documents) for name, documents in layers.nodes.items()),
     )
     for folder, documents in folders:
-        plain = [part for one in documents if (part := _public_part(one))]
-        hidden = [part for one in documents if (part := _hide_secrets(one))]
+        plain = [public for document in documents if (public := _public_part(document))]
+        hidden = [public for document in documents if (public := _hide_secrets(document))]
         if plain:
             yield f"{folder}/{_LAYER_PREFIX}.yaml", _text(plain)
         if hidden:
-            text = Secret(_text([reveal_document(one) for one in hidden]))
+            text = Secret(_text([reveal_document(document) for document in hidden]))
             yield f"{folder}/{_LAYER_PREFIX}-secret{SECRET_MARK}yaml", text
 
 
 def _patch(stem: str, patch: Patch, problems: Problems) -> Iterator[File]:
-    if any(isinstance(one, ListNode) for one in read_documents(patch.file, patch.text)):
+    if any(isinstance(node, ListNode) for node in read_documents(patch.file, patch.text)):
         problems.error(
             "topf.operations",
-            f"topf cannot take {patch.label}",
-            why="it is a list of operations, and topf merges parts of configurations only",
-            fix="write the patch as the part of the configuration that it changes",
+            f"topf does not support {patch.label}",
+            why="it is a JSON patch, and topf only merges partial configurations",
+            fix="write it as a partial configuration",
             at=patch.place,
         )
         return
-    name = "-".join("".join(one if one.isalnum() else " " for one in patch.label).split())
+    name = "-".join(
+        "".join(character if character.isalnum() else " " for character in patch.label).split()
+    )
     if SECRET_MARK in patch.file:
         yield f"{stem}-{name}{SECRET_MARK}yaml", Secret(patch.text)
     else:
@@ -256,7 +270,7 @@ def _patch(stem: str, patch: Patch, problems: Problems) -> Iterator[File]:
 
 
 def _public_part(document: Document) -> Document:
-    """What of a document may be read by everybody; documents of a kind stay whole."""
+    """Return the part of a document that is not secret; documents with a kind stay whole."""
     if "kind" in document:
         return {} if _holds_secret(document) else document
     return _split_secrets(document, secret=False)
@@ -269,15 +283,15 @@ def _hide_secrets(document: Document) -> Document:
 
 
 def _split_secrets(document: Document, *, secret: bool) -> Document:
-    found: Document = {}
+    secrets: Document = {}
     for key, value in document.items():
         if isinstance(value, dict):
             inner = _split_secrets(value, secret=secret)
             if inner or (not value and not secret):
-                found[key] = inner
+                secrets[key] = inner
         elif _holds_secret(value) is secret:
-            found[key] = value
-    return found
+            secrets[key] = value
+    return secrets
 
 
 def _holds_secret(value: object) -> bool:
@@ -289,7 +303,7 @@ def _holds_secret(value: object) -> bool:
 
 
 def _text(documents: Sequence[Document]) -> str:
-    return "---\n".join(render_yaml(one) for one in documents)
+    return "---\n".join(render_yaml(document) for document in documents)
 
 
 def _role(node: Node) -> str:

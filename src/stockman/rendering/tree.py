@@ -1,4 +1,4 @@
-"""The files of a repository before they are written: text in the clear, secrets apart."""
+"""The rendered files of a repository before they are written: plain text and secrets."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 
 REPOSITORY = "repository"
-"""Owner of files that belong to no component."""
+"""Owner of files that do not belong to a component."""
 
 
 @record
 class RenderedFile:
-    """One file: either plain text, or a secret that is encrypted before it is written."""
+    """A file: either plain text, or a secret that is encrypted before it is written."""
 
     path: str
     """Relative to the repository, with `/`."""
     owner: str
-    """The component it belongs to, or `repository`."""
+    """The component, or `repository`."""
     text: str | Secret
     documents: tuple[object, ...] | None = field(default=None, repr=False, compare=False)
-    """What a plain text says, where it was made from that; None: it has to be read."""
+    """The parsed content of a plain text, if it is known; None: it has to be parsed."""
     rights: int | None = None
-    """Permissions of a new file, where those of all others are not meant."""
+    """Permissions of a new file; None: the default."""
 
     @property
     def is_secret(self) -> bool:
@@ -34,7 +34,7 @@ class RenderedFile:
 
 
 class FileTree:
-    """Files by path; a path is claimed once."""
+    """Files by path. Each path has one owner."""
 
     def __init__(self, files: Iterable[RenderedFile] = ()) -> None:
         self._files: dict[str, RenderedFile] = {}
@@ -42,7 +42,7 @@ class FileTree:
             self.add(file)
 
     def add(self, file: RenderedFile) -> None:
-        """Put a file into the tree; refuses a path that another component has."""
+        """Add a file; refuses a path that another component uses."""
         held = self._files.get(file.path)
         if held is not None:
             raise Conflict(_duplicate_path(held, file))
@@ -57,12 +57,12 @@ class FileTree:
     def get(self, path: str) -> RenderedFile | None:
         return self._files.get(path)
 
-    def replaced(self, file: RenderedFile) -> None:
-        """Put a file into the tree whatever stands there: a user's own file wins."""
+    def replace(self, file: RenderedFile) -> None:
+        """Add or replace a file: a user's own file has priority."""
         self._files[file.path] = file
 
-    def removed(self, path: str) -> None:
-        """Take a file out; a path that is not there stays away."""
+    def remove(self, path: str) -> None:
+        """Remove a file, if it exists."""
         self._files.pop(path, None)
 
 
@@ -71,6 +71,6 @@ def _duplicate_path(held: RenderedFile, file: RenderedFile) -> Problem:
         code="render.collision",
         what=f"{held.owner} and {file.owner} both render {file.path}",
         where=file.path,
-        why="a file belongs to one component; the other would be lost",
-        fix=f"turn {held.owner} or {file.owner} off, or give one another namespace",
+        why="a file belongs to one component; the other one would be lost",
+        fix=f"disable {held.owner} or {file.owner}, or use another namespace for one of them",
     )

@@ -36,7 +36,7 @@ def test_names_that_others_make_are_listed_with_the_reason() -> None:
     checked = check_tree(rendered(EVERYTHING, preset="fifteen-node"), Problems())
 
     assert {(one.name, one.reason) for one in checked.elsewhere} == {
-        ("letsencrypt-production", "cert-manager makes it when it registers an account"),
+        ("letsencrypt-production", "cert-manager creates it when it registers an account"),
         ("karpenter-machine", "the app waits for the secrets bundle of the cluster"),
     }
 

@@ -24,7 +24,7 @@ def changed(files: Mapping[str, str]) -> RenderedRepository:
     base = _preset()
     tree = FileTree(base.tree)
     for path, text in files.items():
-        tree.replaced(RenderedFile(path=path, owner="templates", text=text))
+        tree.replace(RenderedFile(path=path, owner="templates", text=text))
     return RenderedRepository(tree=tree, apps=base.apps, selection=base.selection)
 
 

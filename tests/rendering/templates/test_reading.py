@@ -29,7 +29,7 @@ def file_of(path: str) -> TemplateFile:
 def test_a_repository_without_templates_has_an_empty_tree(tmp_path: Path) -> None:
     tree, problems = read(tmp_path)
 
-    assert (list(tree.rendered()), problems) == ([], [])
+    assert (list(tree.files_to_render()), problems) == ([], [])
 
 
 def test_one_input_is_enough(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_one_input_is_enough(tmp_path: Path) -> None:
 
     tree, _ = read(tmp_path)
 
-    assert [file.label for file in tree.rendered()] == ["templates/overrides/a.yaml.j2"]
+    assert [file.label for file in tree.files_to_render()] == ["templates/overrides/a.yaml.j2"]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_the_first_input_with_a_path_gives_the_file(tmp_path: Path) -> None:
 
     tree, _ = read(tmp_path)
 
-    assert [file.label for file in tree.rendered()] == ["templates/overrides/a.yaml"]
+    assert [file.label for file in tree.files_to_render()] == ["templates/overrides/a.yaml"]
 
 
 @pytest.mark.parametrize("target", ["/etc/passwd", "../../outside.txt", "../../nothing"])
@@ -90,7 +90,7 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path, target: str) -> None:
     assert [(one.code, one.where) for one in problems] == [
         ("template.outside-root", "templates/config/link.txt")
     ]
-    assert tree.included("link.txt") is None
+    assert tree.find_included("link.txt") is None
 
 
 def test_a_link_to_a_directory_outside_is_refused(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_link_inside_is_followed(tmp_path: Path) -> None:
     tree, problems = read(tmp_path)
 
     assert problems == []
-    assert [file.content for file in tree.rendered()] == [b"inside\n", b"inside\n"]
+    assert [file.content for file in tree.files_to_render()] == [b"inside\n", b"inside\n"]
 
 
 def test_a_link_in_a_circle_is_told(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
     tree, problems = read(tmp_path, Limits(copied=5))
 
     assert [one.code for one in problems] == ["template.unreadable"]
-    assert list(tree.rendered()) == []
+    assert list(tree.files_to_render()) == []
 
 
 def test_a_tree_with_too_many_files_is_refused(tmp_path: Path) -> None:
@@ -158,4 +158,4 @@ def test_names_of_includes_may_have_dots_that_lead_nowhere(tmp_path: Path, name:
 
     tree, _ = read(tmp_path)
 
-    assert tree.included(name) is not None
+    assert tree.find_included(name) is not None

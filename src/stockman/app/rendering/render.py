@@ -294,7 +294,7 @@ def _extend_own_list(rendered: RenderedRepository, disk: Mapping[str, bytes]) ->
     entries = sorted({f"./{placed.app.namespace}" for placed in rendered.apps})
     text = kustomization.add_entries(content.decode(), entries)
     file = RenderedFile(path=kustomization.PATH, owner=OWN_LIST, text=text)
-    rendered.tree.replaced(file)
+    rendered.tree.replace(file)
     return True
 
 

@@ -68,11 +68,11 @@ def apply_templates(tree: FileTree, sources: TemplateSources, problems: Problems
         if refused is not None:
             problems.add(refused)
         elif file.content is None:
-            tree.removed(path)
+            tree.remove(path)
         else:
             text = file.content.decode(errors="surrogateescape")
             sealed = Secret(text) if is_sealed(path) else text
-            tree.replaced(RenderedFile(path=path, owner=OWNER, text=sealed, rights=file.mode))
+            tree.replace(RenderedFile(path=path, owner=OWNER, text=sealed, rights=file.mode))
 
 
 def pairs(references: object, secrets: object) -> dict[Secret, Secret]:

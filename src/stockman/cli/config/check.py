@@ -1,4 +1,4 @@
-"""`stockman config check`: whether Talos would take a machine configuration."""
+"""`stockman config check`: check a machine configuration with the rules of Talos."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ _MODES = ("metal", "cloud")
 @command(
     name="check",
     examples={
-        "stockman config check worker.yaml": "check a file as the newest Talos would",
-        "stockman config check worker.yaml --talos-version 1.13 --mode cloud": "as another would",
-        "stockman config check - < worker.yaml": "check what another program prints",
-        "stockman config check worker.yaml --strict -o json": "get every problem, for CI",
+        "stockman config check worker.yaml": "check a file with the rules of the newest Talos",
+        "stockman config check worker.yaml --talos-version 1.13 --mode cloud": (
+            "check it for another version and mode"
+        ),
+        "stockman config check - < worker.yaml": "check a configuration from stdin",
+        "stockman config check worker.yaml --strict -o json": "print every problem as JSON, for CI",
     },
 )
 @click.argument("file", type=click.File("rb"))
@@ -32,7 +34,7 @@ _MODES = ("metal", "cloud")
     type=options.Choice(_MODES),
     default=_MODES[0],
     show_default=True,
-    help="Whether the machine installs Talos itself, or its disk is ready.",
+    help="Mode to validate for: metal if Talos installs itself, cloud if the disk is prepared.",
 )
 @click.option(
     "--talos-version",
@@ -40,43 +42,45 @@ _MODES = ("metal", "cloud")
     type=options.Choice(_LINES),
     default=_LINES[-1],
     show_default=True,
-    help="The line of Talos whose rules hold.",
+    help="Talos minor version to validate for.",
 )
-@click.option("--strict", is_flag=True, help="Make errors of the warnings that Talos counts.")
+@click.option("--strict", is_flag=True, help="Treat Talos warnings as errors.")
 @options.output
 def config_check(file: BinaryIO, mode: str, line: str, strict: bool, output: Output) -> int:
-    """Check a machine configuration as Talos would, and show all mistakes at once.
+    """Check a machine configuration with the rules of Talos.
 
-    FILE is the configuration of one machine, of several documents, made by whatever program; a
-    single - reads it from stdin. The verdict is that of `talosctl validate`, which is not asked.
-    What only the machine itself knows, such as its disks, is not judged. Exits with 0 when Talos
-    would take it, with 1 otherwise.
+    FILE is the machine configuration of one machine, with one or more documents; use - for stdin.
+    The result is the same as that of `talosctl validate`, which is not needed. Settings that depend
+    on the machine, such as its disks, are not checked. The exit status is 0 if the configuration is
+    valid, 1 otherwise.
     """
     from stockman.app.machine_config.check import MAX_BYTES, check_machine
     from stockman.talos.validation.report import RuntimeMode
 
     name = "stdin" if file.name in ("<stdin>", 0) else str(file.name)
     content = file.read(MAX_BYTES + 1)
-    found = check_machine(name, content, talos=line, mode=RuntimeMode(mode), strict=strict)
-    problems = list(found.problems)
+    report = check_machine(name, content, talos=line, mode=RuntimeMode(mode), strict=strict)
+    problems = list(report.problems)
     if output is not Output.TABLE:
         data = {
-            "valid": found.valid,
-            "file": found.file,
-            "talos": found.talos,
-            "mode": found.mode.value,
-            "documents": list(found.documents),
+            "valid": report.valid,
+            "file": report.file,
+            "talos": report.talos,
+            "mode": report.mode.value,
+            "documents": list(report.documents),
             "problems": [problem_data(problem) for problem in problems],
         }
         show(data, kind="MachineCheck", output=output, human=lambda *_: ())
-        return Exit.DONE if found.valid else Exit.FAILED
+        return Exit.DONE if report.valid else Exit.FAILED
     screen = current_screen()
     if problems:
-        # No line of the file is shown: most of them hold secrets.
-        screen.complain(problem_lines(problems, paint=screen.notes_paint, width=screen.notes_width))
-        screen.complain(["", problem_summary(problems)])
-    if found.valid:
-        count = len(found.documents)
+        # The lines of the file are not shown because most of them hold secrets.
+        screen.print_problems(
+            problem_lines(problems, paint=screen.notes_paint, width=screen.notes_width)
+        )
+        screen.print_problems(["", problem_summary(problems)])
+    if report.valid:
+        count = len(report.documents)
         documents = f"{count} document{'' if count == 1 else 's'}"
         screen.data(f"{name}: valid for Talos {line} in {mode} mode ({documents})")
-    return Exit.DONE if found.valid else Exit.FAILED
+    return Exit.DONE if report.valid else Exit.FAILED

@@ -1,4 +1,4 @@
-"""Options and words that client configurations share."""
+"""`stockman config talosconfig` and `kubeconfig`: write client configurations."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 _SHORTEST = timedelta(minutes=1)
 _LONGEST = timedelta(days=36_500)
 _RESULTS = {
-    "written": "wrote {file}",
-    "renewed": "renewed {file}",
-    "updated": "updated {file}, with the certificate that it had",
+    "written": "Wrote {file}",
+    "renewed": "Renewed {file}",
+    "updated": "Updated {file}, keeping its certificate",
     "unchanged": "{file} is up to date",
 }
 
 
 class LongDuration(click.ParamType[timedelta]):
-    """A length of time as Go writes it, and days: `8760h`, `30d`, `1h30m`."""
+    """A duration in Go notation, with days: `8760h`, `30d`, `1h30m`."""
 
     name = "duration"
 
@@ -47,14 +47,14 @@ class LongDuration(click.ParamType[timedelta]):
     ) -> timedelta:
         if isinstance(value, timedelta):
             return value
-        parts = _PART.findall(value)
-        if not parts or "".join(number + unit for number, unit in parts) != value:
-            self.fail(f"{value!r} is no length of time, such as 8760h or 30d", param, ctx)
+        matches = _PART.findall(value)
+        if not matches or "".join(number + unit for number, unit in matches) != value:
+            self.fail(f"{value!r} is not a duration such as 8760h or 30d", param, ctx)
         seconds = sum(
-            int(number) * timedelta(**{_UNITS[unit]: 1}).total_seconds() for number, unit in parts
+            int(number) * timedelta(**{_UNITS[unit]: 1}).total_seconds() for number, unit in matches
         )
         if not _SHORTEST.total_seconds() <= seconds <= _LONGEST.total_seconds():
-            self.fail(f"{value!r} is not between one minute and a hundred years", param, ctx)
+            self.fail(f"{value!r} is not between one minute and 100 years", param, ctx)
         return timedelta(seconds=seconds)
 
 
@@ -63,16 +63,21 @@ ttl_option = click.option(
     type=LongDuration(),
     default="8760h",
     show_default=True,
-    help="How long a new certificate holds; never longer than its authority.",
+    help="Lifetime of a new certificate; limited by that of its CA.",
 )
-renew_option = click.option("--renew", is_flag=True, help="Make a new certificate in any case.")
+renew_option = click.option(
+    "--renew", is_flag=True, help="Create a new certificate even if the current one is still valid."
+)
 stdout_option = click.option(
-    "--stdout", "to_stdout", is_flag=True, help="Print a new file with its key; write none."
+    "--stdout",
+    "to_stdout",
+    is_flag=True,
+    help="Print the file, including its private key, instead of writing it.",
 )
 
 
 def merge_option(help_text: str) -> Callable[[F], F]:
-    """`--merge` into another file than that of the workspace."""
+    """`--merge` into a file outside of the workspace."""
     return click.option(
         "--merge",
         type=click.Path(dir_okay=False, path_type=Path),
@@ -82,7 +87,7 @@ def merge_option(help_text: str) -> Callable[[F], F]:
 
 
 def client_store(directory: Path) -> ClientFileContext:
-    """The system as client configurations need it."""
+    """Return the clock, randomness, keys and environment that client configurations need."""
     from stockman.adapters.system import SystemClock, SystemEntropy
     from stockman.app.client_config.files import ClientFileContext
     from stockman.app.secrets.keyring import find_keyring
@@ -97,30 +102,34 @@ def client_store(directory: Path) -> ClientFileContext:
     )
 
 
-def reject_stdout_conflicts(to_stdout: bool, **others: object) -> None:
-    """Refuse options that make no sense beside `--stdout`."""
-    given = [f"--{name}" for name, value in others.items() if value]
-    if to_stdout and given:
-        raise click.UsageError(f"--stdout writes no file, so there is no use for {given[0]}")
+def reject_stdout_conflicts(to_stdout: bool, **conflicting: object) -> None:
+    """Refuse options that conflict with `--stdout`."""
+    conflicts = [f"--{name}" for name, value in conflicting.items() if value]
+    if to_stdout and conflicts:
+        raise click.UsageError(
+            f"--stdout does not write a file, so it cannot be combined with {conflicts[0]}"
+        )
 
 
 def client_lines(done: ClientFile, screen: Screen) -> Iterator[str]:
-    """What became of a file, for people."""
+    """Describe the written file as text."""
     yield screen.paint(_RESULTS[done.state].format(file=done.file), "good")
     yield f"  context: {done.context}"
     yield f"  roles:   {', '.join(done.roles)}"
-    yield f"  ends:    {done.ends:%Y-%m-%d %H:%M} UTC, in {done.days_left} days"
+    yield f"  expires: {done.ends:%Y-%m-%d %H:%M} UTC, in {done.days_left} days"
     if done.closed:
-        yield "  mode:    0600 now; others could read it before"
+        yield "  mode:    changed to 0600; other users were able to read the file"
 
 
 @command(
     name="talosconfig",
     examples={
-        "stockman config talosconfig": "write the file, or renew it when it is due",
-        "stockman config talosconfig --merge ~/.talos/config": "add the cluster to your own file",
+        "stockman config talosconfig": "write the file, or renew it if it expires soon",
+        "stockman config talosconfig --merge ~/.talos/config": (
+            "add the cluster to your own talosconfig"
+        ),
         "stockman config talosconfig --role os:reader --ttl 24h --stdout": (
-            "print one for somebody who may only look"
+            "print a talosconfig for somebody with read access"
         ),
     },
 )
@@ -131,7 +140,7 @@ def client_lines(done: ClientFile, screen: Screen) -> Iterator[str]:
     type=options.Choice(TalosRole),
     default=(TalosRole.ADMIN.value,),
     show_default=True,
-    help="What its owner may do; can be given several times.",
+    help="Role of the client certificate; can be repeated.",
 )
 @ttl_option
 @click.option(
@@ -140,22 +149,22 @@ def client_lines(done: ClientFile, screen: Screen) -> Iterator[str]:
     type=options.Choice(("all", "controllers", "none")),
     default="all",
     show_default=True,
-    help="Nodes that commands act on which name none.",
+    help="Default target nodes.",
 )
-@merge_option("Add the context to this file, under another name if its own is taken.")
+@merge_option("Add the context to this file, renamed if the name is in use.")
 @renew_option
 @stdout_option
 @options.output
 @click.pass_context
 def config_talosconfig(
-    ctx: click.Context, /, output: Output, to_stdout: bool, **wished: Any
+    ctx: click.Context, /, output: Output, to_stdout: bool, **values: Any
 ) -> int:
-    """Write the talosconfig of the cluster, or renew it.
+    """Write or renew the talosconfig.
 
-    The client certificate is made with the Talos authority of the secrets bundle; endpoints are
-    the controllers. A file that is up to date stays as it is until less than 30 days are left.
-    Other contexts of the file are kept. It is written with mode 0600, and nowhere that git would
-    take it from. Nothing secret is printed, unless --stdout asks for it.
+    The client certificate is signed locally with the Talos CA of the secrets bundle; the endpoints
+    are the controllers. A file is renewed when its certificate expires in less than 30 days. Other
+    contexts in the file are kept. The file has mode 0600 and is refused at paths that git would
+    commit. Secrets are only printed with --stdout.
     """
     from stockman.app.client_config.talosconfig import (
         TalosconfigOptions,
@@ -163,21 +172,21 @@ def config_talosconfig(
         write_talosconfig,
     )
 
-    reject_stdout_conflicts(to_stdout, merge=wished["merge"], renew=wished["renew"])
+    reject_stdout_conflicts(to_stdout, merge=values["merge"], renew=values["renew"])
     directory = options.directory(ctx)
-    wish = TalosconfigOptions(
+    request = TalosconfigOptions(
         directory=directory,
-        roles=tuple(wished["roles"]),
-        lifetime=wished["ttl"],
-        targets=wished["targets"],
-        merge=wished["merge"],
-        renew=wished["renew"],
+        roles=tuple(values["roles"]),
+        lifetime=values["ttl"],
+        targets=values["targets"],
+        merge=values["merge"],
+        renew=values["renew"],
     )
     system = client_store(directory)
     if to_stdout:
-        current_screen().data(new_talosconfig(wish, system).reveal().removesuffix("\n"))
+        current_screen().data(new_talosconfig(request, system).reveal().removesuffix("\n"))
         return Exit.DONE
-    done = write_talosconfig(wish, system)
+    done = write_talosconfig(request, system)
     show(done, kind="ClientConfiguration", output=output, human=client_lines)
     return Exit.DONE
 
@@ -185,24 +194,28 @@ def config_talosconfig(
 @command(
     name="kubeconfig",
     examples={
-        "stockman config kubeconfig": "write the file, or renew it when it is due",
-        "stockman config kubeconfig --merge ~/.kube/config": "add the cluster to your own file",
-        "stockman config kubeconfig --ttl 8h --stdout": "print one that holds for a day of work",
+        "stockman config kubeconfig": "write the file, or renew it if it expires soon",
+        "stockman config kubeconfig --merge ~/.kube/config": (
+            "add the cluster to your own talosconfig"
+        ),
+        "stockman config kubeconfig --ttl 8h --stdout": (
+            "print a kubeconfig that is valid for 8 hours"
+        ),
     },
 )
 @ttl_option
-@merge_option("Add cluster, user and context to this file, under free names.")
+@merge_option("Add cluster, user and context to this file; names in use get a suffix.")
 @renew_option
 @stdout_option
 @options.output
 @click.pass_context
-def config_kubeconfig(ctx: click.Context, /, output: Output, to_stdout: bool, **wished: Any) -> int:
-    """Write the administrator's kubeconfig of the cluster, or renew it.
+def config_kubeconfig(ctx: click.Context, /, output: Output, to_stdout: bool, **values: Any) -> int:
+    """Write or renew the administrator's kubeconfig.
 
-    The client certificate is made with the Kubernetes authority of the secrets bundle, as Talos
-    itself makes it; no machine is asked. A file that is up to date stays as it is until less than
-    30 days are left. Other contexts of the file are kept. It is written with mode 0600, and
-    nowhere that git would take it from. Nothing secret is printed, unless --stdout asks for it.
+    The client certificate is signed locally with the Kubernetes CA of the secrets bundle; no
+    machine is contacted. A file is renewed when its certificate expires in less than 30 days. Other
+    contexts in the file are kept. The file has mode 0600 and is refused at paths that git would
+    commit. Secrets are only printed with --stdout.
     """
     from stockman.app.client_config.kubeconfig import (
         KubeconfigOptions,
@@ -210,18 +223,18 @@ def config_kubeconfig(ctx: click.Context, /, output: Output, to_stdout: bool, **
         write_kubeconfig,
     )
 
-    reject_stdout_conflicts(to_stdout, merge=wished["merge"], renew=wished["renew"])
+    reject_stdout_conflicts(to_stdout, merge=values["merge"], renew=values["renew"])
     directory = options.directory(ctx)
-    wish = KubeconfigOptions(
+    request = KubeconfigOptions(
         directory=directory,
-        lifetime=wished["ttl"],
-        merge=wished["merge"],
-        renew=wished["renew"],
+        lifetime=values["ttl"],
+        merge=values["merge"],
+        renew=values["renew"],
     )
     system = client_store(directory)
     if to_stdout:
-        current_screen().data(new_kubeconfig(wish, system).reveal().removesuffix("\n"))
+        current_screen().data(new_kubeconfig(request, system).reveal().removesuffix("\n"))
         return Exit.DONE
-    done = write_kubeconfig(wish, system)
+    done = write_kubeconfig(request, system)
     show(done, kind="ClientConfiguration", output=output, human=client_lines)
     return Exit.DONE

@@ -1,4 +1,4 @@
-"""`stockman config machine`: what a machine is told, and where each line comes from."""
+"""`stockman config machine`: show machine configurations and where each line comes from."""
 
 from __future__ import annotations
 
@@ -24,36 +24,42 @@ if TYPE_CHECKING:
     from stockman.talos.patches.tree import Branch, Tree
 
 _MARK = "\ue000"
-"""Stands before origins until they are put into their column; no configuration holds it."""
+"""Separates a value from its origin until both are aligned; no configuration contains it."""
 _WIDEST = 72
 _LONGEST, _KEPT = 150, 40
-"""Characters of words that stand beside origins as they are, and of what is shown of others."""
+"""Longest word that is shown in full beside origins, and how much is shown of a longer one."""
 
 
 @command(
     name="machine",
     examples={
-        "stockman config machine k8s-work-4": "the whole configuration, secrets masked",
-        "stockman config machine k8s-work-4 --origin": "the same, and where each line comes from",
-        "stockman config machine k8s-work-4 --diff running.yaml": "what it would change",
-        "stockman config machine --all --show-secrets --output-dir ~/configs": "files for talosctl",
+        "stockman config machine k8s-work-4": "show the machine configuration, with secrets masked",
+        "stockman config machine k8s-work-4 --origin": "also show where each line comes from",
+        "stockman config machine k8s-work-4 --diff running.yaml": (
+            "compare it with a running configuration"
+        ),
+        "stockman config machine --all --show-secrets --output-dir ~/configs": (
+            "write files for talosctl"
+        ),
     },
 )
 @click.argument("names", metavar="[NODE]...", nargs=-1, shell_complete=complete_nodes)
-@click.option("--all", "everyone", is_flag=True, help="All nodes; needs --output-dir or -o json.")
+@click.option(
+    "--all", "everyone", is_flag=True, help="Select all nodes; needs --output-dir or -o json."
+)
 @click.option("--origin", is_flag=True, help="Show where each line comes from.")
 @click.option(
     "--diff",
     "file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Show what differs in meaning from the configuration in this file.",
+    help="Compare with the machine configuration in this file.",
 )
-@click.option("--show-secrets", is_flag=True, help="Print secrets in the clear.")
+@click.option("--show-secrets", is_flag=True, help="Print secrets in plain text.")
 @click.option(
     "--output-dir",
     "target",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write one file per node into this directory, for you alone to read.",
+    help="Write one file per node to this directory, with mode 0600.",
 )
 @options.output_option((Output.YAML, Output.JSON))
 @click.pass_context
@@ -67,33 +73,33 @@ def config_machine(  # noqa: PLR0913 - one parameter per option
     target: Path | None,
     output: Output,
 ) -> int:
-    """Show the machine configuration of a node, with all patches in it.
+    """Show the machine configuration of a node.
 
-    It is what the machine would be given, in the words of its Talos version. Secrets are masked
-    unless --show-secrets is given. With --diff exits with 0 when both mean the same, with 2 when
-    they do not, and with 4 when nothing differs but the file masks values; the file may be what
-    `talosctl get machineconfig -o yaml` prints. A configuration that Talos would refuse is not
-    shown: the problems say why, and the exit status is 1.
+    The configuration is rendered for the Talos version of the node, with all patches applied.
+    Secrets are masked unless --show-secrets is given. With --diff, the exit status is 0 if both
+    configurations are equivalent, 2 if they differ, 4 if they are equal except for masked values in
+    the file; the file may be the output of `talosctl get machineconfig -o yaml`. An invalid
+    configuration is not shown: its problems are printed and the exit status is 1.
     """
     from stockman.app.machine_config.machines import load_machines
 
     _check_usage(names, ctx, everyone=everyone, several=target is not None or output is Output.JSON)
-    found = load_machines(options.directory(ctx), os.environ)
-    nodes = found.nodes if everyone else [found.named(name) for name in names]
-    judged = found.judged(nodes)
-    told = (*found.warnings, *judged)
-    if told:
+    rendered = load_machines(options.directory(ctx), os.environ)
+    nodes = rendered.nodes if everyone else [rendered.named(name) for name in names]
+    judged = rendered.judged(nodes)
+    warnings = (*rendered.warnings, *judged)
+    if warnings:
         screen = current_screen()
-        screen.complain(problem_lines(told, paint=screen.notes_paint))
+        screen.print_problems(problem_lines(warnings, paint=screen.notes_paint))
     if judged.errors:
         return Exit.FAILED
     if file is not None:
-        return _compare(found, nodes[0], file, output, show_secrets=show_secrets)
+        return _compare(rendered, nodes[0], file, output, show_secrets=show_secrets)
     if target is not None:
-        return _write(found, nodes, target, show_secrets=show_secrets)
+        return _write(rendered, nodes, target, show_secrets=show_secrets)
     if output is Output.JSON:
-        return _data(found, nodes, origin=origin, show_secrets=show_secrets)
-    trees = found.documents(nodes[0], show_secrets=show_secrets)
+        return _data(rendered, nodes, origin=origin, show_secrets=show_secrets)
+    trees = rendered.documents(nodes[0], show_secrets=show_secrets)
     screen = current_screen()
     if origin:
         screen.data("\n".join(_origin_lines(trees, screen)))
@@ -108,7 +114,7 @@ def _check_usage(
     names: tuple[str, ...], ctx: click.Context, *, everyone: bool, several: bool
 ) -> None:
     if bool(names) == everyone:
-        raise click.UsageError("name a node, or give --all", ctx)
+        raise click.UsageError("specify a node or --all", ctx)
     if (everyone or len(names) > 1) and not several:
         raise click.UsageError("several nodes need --output-dir or -o json", ctx)
     if ctx.params["file"] is not None and (everyone or len(names) > 1):
@@ -144,47 +150,53 @@ def _annotate(tree: Tree) -> object:
 
 
 def _shorten(value: object) -> object:
-    """A value without the rest of what nobody reads: certificates in one long word."""
+    """Shorten long words such as certificates."""
     if isinstance(value, str) and len(value) > _LONGEST and not any(map(str.isspace, value)):
         return f"{value[:_KEPT]}..."
     return value
 
 
-def _data(found: Machines, nodes: Iterable[Node], *, origin: bool, show_secrets: bool) -> int:
+def _data(rendered: Machines, nodes: Iterable[Node], *, origin: bool, show_secrets: bool) -> int:
     from stockman.config.origin_tree import with_origins
     from stockman.talos.patches.tree import plain_value, shown_tree
 
     data = []
     for node in nodes:
-        trees = found.documents(node, show_secrets=show_secrets)
-        documents = [with_origins(shown_tree(one)) if origin else plain_value(one) for one in trees]
+        trees = rendered.documents(node, show_secrets=show_secrets)
+        documents = [
+            with_origins(shown_tree(tree)) if origin else plain_value(tree) for tree in trees
+        ]
         data.append({"node": str(node.name), "documents": documents})
     show(data, kind="MachineConfigurations", output=Output.JSON, human=lambda *_: ())
     return Exit.DONE
 
 
-def _write(found: Machines, nodes: Iterable[Node], target: Path, *, show_secrets: bool) -> int:
+def _write(rendered: Machines, nodes: Iterable[Node], target: Path, *, show_secrets: bool) -> int:
     from stockman.adapters.system import SystemEntropy
     from stockman.app.machine_config.files import write_configurations
 
     tag = SystemEntropy().random_bytes(4).hex()
-    count = write_configurations(found, nodes, target, tag=tag, show_secrets=show_secrets)
+    count = write_configurations(rendered, nodes, target, tag=tag, show_secrets=show_secrets)
     current_screen().note(f"{target}: {count} files")
     return Exit.DONE
 
 
-def _compare(found: Machines, node: Node, file: Path, output: Output, *, show_secrets: bool) -> int:
+def _compare(
+    rendered: Machines, node: Node, file: Path, output: Output, *, show_secrets: bool
+) -> int:
     from stockman.app.machine_config.comparison import compare_configurations
 
-    result = compare_configurations(found, found.assembled(node), file, show_secrets=show_secrets)
+    result = compare_configurations(
+        rendered, rendered.assembled(node), file, show_secrets=show_secrets
+    )
     form = Output.JSON if output is Output.JSON else Output.TABLE
     show(result.differences, kind="Differences", output=form, human=difference_lines)
     if result.withheld:
         current_screen().note(
-            f"not shown by {file}, and so not compared: {', '.join(result.withheld)}"
+            f"masked in {file}, and therefore not compared: {', '.join(result.withheld)}"
         )
     if not result.differences:
-        current_screen().note("no difference")
+        current_screen().note("No differences.")
     if result.differences:
         return Exit.CHANGES
     return Exit.PARTLY if result.withheld else Exit.DONE

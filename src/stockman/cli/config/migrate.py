@@ -1,4 +1,4 @@
-"""`stockman config migrate`: what a newer contract makes of configurations and patches."""
+"""`stockman config migrate`: show what a newer Talos contract changes."""
 
 from __future__ import annotations
 
@@ -22,74 +22,76 @@ if TYPE_CHECKING:
 @command(
     name="migrate",
     examples={
-        "stockman config migrate --to 1.14": "what changes in the files of this directory",
-        "stockman config migrate --to 1.14 node.yaml": "what a machine configuration becomes",
+        "stockman config migrate --to 1.14": "show what changes in the files of this directory",
+        "stockman config migrate --to 1.14 node.yaml": "show the edits of a machine configuration",
         "stockman config migrate --to 1.14 node.yaml --write": "write node.1.14.yaml",
     },
 )
 @click.argument(
     "file", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
-@click.option("--to", "target", required=True, metavar="CONTRACT", help="Contract to migrate to.")
-@click.option("--write", is_flag=True, help="Write FILE.CONTRACT.yaml beside FILE.")
 @click.option(
-    "--new-defaults", is_flag=True, help="Take over what the newer contract does by default."
+    "--to", "target", required=True, metavar="CONTRACT", help="Talos contract to migrate to."
 )
-@click.option("--keep-oidc", is_flag=True, help="Leave logins of an identity provider arguments.")
+@click.option("--write", is_flag=True, help="Write the result to FILE.CONTRACT.yaml.")
+@click.option(
+    "--new-defaults", is_flag=True, help="Also adopt the new defaults of the newer contract."
+)
+@click.option("--keep-oidc", is_flag=True, help="Keep OIDC settings as API server arguments.")
 @options.output
-def config_migrate(file: Path | None, target: str, output: Output, **given: bool) -> int:
-    """Show what a newer contract changes, with reasons.
+def config_migrate(file: Path | None, target: str, output: Output, **choices: bool) -> int:
+    """Show what a newer Talos contract changes.
 
-    FILE is a machine configuration: every edit that turns it into one of the newer contract is
-    listed, and what has no equal there and stays. Without FILE the configuration of this directory
-    is meant: the contract's key, and the patches that say things in the older style. Secrets are
-    never shown. Exits with 0 when nothing changes, with 2 when something does.
+    FILE is a machine configuration: every edit that migrates it is listed, together with settings
+    that have no replacement and stay. Without FILE, the configuration of this directory is checked:
+    its contract key and its patches that use the older style. Secrets are never shown. The exit
+    status is 0 if nothing changes, 2 otherwise.
     """
     from stockman.app.machine_config import migration
     from stockman.talos.migration.migrate import MigrationOptions
 
-    write = given.pop("write")
+    write = choices.pop("write")
     if file is None:
-        if write or any(given.values()):
+        if write or any(choices.values()):
             raise click.UsageError("--write, --new-defaults and --keep-oidc need a FILE")
         plan = migration.migrate_directory(options.directory(click.get_current_context()), target)
     else:
-        plan, made = migration.migrate_file(file, target, MigrationOptions(**given))
+        plan, migrated = migration.migrate_file(file, target, MigrationOptions(**choices))
     screen = current_screen()
     if plan.problems:
-        screen.complain(problem_lines(plan.problems, paint=screen.notes_paint))
+        screen.print_problems(problem_lines(plan.problems, paint=screen.notes_paint))
     data = {
         "source": plan.source,
         "target": plan.target,
         "places": plan.places,
-        "problems": [problem_data(one) for one in plan.problems],
+        "problems": [problem_data(problem) for problem in plan.problems],
     }
     show(data, kind="Migration", output=output, human=lambda _, screen: _lines(plan, screen))
     if not plan.changes:
-        screen.note(f"nothing changes for contract {plan.target}")
+        screen.note(f"No changes for contract {plan.target}.")
         return Exit.DONE
     if file is not None and write:
         from stockman.adapters.system import SystemEntropy
 
-        screen.note(f"wrote {migration.write_migration(file, made, SystemEntropy())}")
+        screen.note(f"Wrote {migration.write_migration(file, migrated, SystemEntropy())}")
         return Exit.DONE
     return Exit.CHANGES
 
 
 def _lines(plan: MigrationPlan, screen: Screen) -> Iterator[str]:
-    for number, place in enumerate(one for one in plan.places if one.edits):
+    for number, location in enumerate(location for location in plan.places if location.edits):
         if number:
             yield ""
-        yield screen.paint(place.label, "name")
+        yield screen.paint(location.label, "name")
         reason = ""
-        for edit in place.edits:
+        for edit in location.edits:
             if edit.reason != reason:
                 reason = edit.reason
                 yield f"  {reason} ({edit.since})"
             yield from (f"    {line}" for line in _edit(edit))
-        if place.becomes:
-            yield "  the patch becomes:"
-            yield from (f"    {line}" for line in place.becomes.splitlines())
+        if location.becomes:
+            yield "  patch after migration:"
+            yield from (f"    {line}" for line in location.becomes.splitlines())
 
 
 def _edit(edit: ShownEdit) -> Iterator[str]:

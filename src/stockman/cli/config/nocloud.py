@@ -1,4 +1,4 @@
-"""`stockman config nocloud`: what a node reads at its first boot."""
+"""`stockman config nocloud`: show or write the NoCloud data of a node."""
 
 from __future__ import annotations
 
@@ -21,15 +21,19 @@ if TYPE_CHECKING:
     from stockman.app.machine_config.first_boot import FirstBoot
     from stockman.talos.nocloud.network import UnsupportedSetting
 
-_MASKED = "*** (the machine configuration; --show-secrets prints it)"
+_MASKED = "*** (machine configuration; use --show-secrets to print it)"
 
 
 @command(
     name="nocloud",
     examples={
-        "stockman config nocloud k8s-work-4": "the files, and the keys of the VM that say the same",
-        "stockman config nocloud k8s-work-4 --iso ~/work-4.iso": "an image to attach to the VM",
-        "stockman config nocloud k8s-work-4 -o json": "the same for programs",
+        "stockman config nocloud k8s-work-4": (
+            "show the NoCloud files and the equivalent VM settings"
+        ),
+        "stockman config nocloud k8s-work-4 --iso ~/work-4.iso": (
+            "write an ISO image to attach to the VM"
+        ),
+        "stockman config nocloud k8s-work-4 -o json": "print them as JSON",
     },
 )
 @click.argument("node", shell_complete=complete_nodes)
@@ -37,22 +41,31 @@ _MASKED = "*** (the machine configuration; --show-secrets prints it)"
     "--iso",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write an ISO image with the files; it holds secrets, and only you can read it.",
+    help="Write an ISO image, readable by you only because it contains secrets.",
 )
 @click.option(
-    "--network-version", "form", type=Choice(("1", "2")), help="Version of network-config."
+    "--network-version",
+    "form",
+    type=Choice(("1", "2")),
+    help="Version of the network-config format.",
 )
 @click.option(
-    "--snippet", metavar="VOLUME", default="", help="Volume with the machine configuration."
+    "--snippet",
+    metavar="VOLUME",
+    default="",
+    help="Proxmox VE volume with the machine configuration.",
 )
-@click.option("--show-secrets", is_flag=True, help="Print the machine configuration too.")
+@click.option(
+    "--show-secrets", is_flag=True, help="Also print the machine configuration, with its secrets."
+)
 @options.output
-def config_nocloud(node: str, iso: Path | None, output: Output, **given: Any) -> int:
-    """Show what a node reads at its first boot, or write it as an ISO image.
+def config_nocloud(node: str, iso: Path | None, output: Output, **values: Any) -> int:
+    """Show the NoCloud data of a node, or write it as an ISO image.
 
-    Nodes of the nocloud platform read user-data, which is their machine configuration, meta-data
-    and network-config. Proxmox makes the last two from keys of the VM, where these suffice; what
-    they cannot say is listed, and then an image is needed.
+    Nodes of the nocloud platform read user-data (the machine configuration), meta-data and
+    network-config at their first boot. Proxmox VE generates meta-data and network-config from VM
+    settings where these are sufficient. Settings that they cannot express are listed; an ISO image
+    is needed for those.
     """
     from stockman.app.machine_config.first_boot import (
         FirstBootOptions,
@@ -62,63 +75,65 @@ def config_nocloud(node: str, iso: Path | None, output: Output, **given: Any) ->
     )
 
     directory = options.directory(click.get_current_context())
-    form = given["form"]
-    asked = FirstBootOptions(
+    form = values["form"]
+    request = FirstBootOptions(
         form=None if form is None else (1 if form == "1" else 2),
-        snippet=given["snippet"],
+        snippet=values["snippet"],
         first_boot=iso is not None,
     )
-    opened = iso is not None or given["show_secrets"]
+    opened = iso is not None or values["show_secrets"]
     text = (lambda name: machine_text(directory, os.environ, name)) if opened else None
-    made = first_boot_files(directory, node, asked, text)
+    boot_data = first_boot_files(directory, node, request, text)
     if iso is not None:
         from stockman.adapters.system import SystemClock, SystemEntropy
 
-        size = write_image(iso, made, SystemClock(), SystemEntropy())
-        current_screen().note(f"wrote {iso}, {size} bytes")
+        size = write_image(iso, boot_data, SystemClock(), SystemEntropy())
+        current_screen().note(f"Wrote {iso}, {size} bytes")
     data: dict[str, Any] = {
-        "node": made.node,
-        "meta-data": made.meta_data,
-        "network-config": made.network_config,
-        "user-data": made.user_data.reveal() if given["show_secrets"] else made.user_data,
-        "way": made.way,
-        "keys": made.keys,
-        "wishes": made.wishes,
-        "unsaid": made.unsaid,
+        "node": boot_data.node,
+        "meta-data": boot_data.meta_data,
+        "network-config": boot_data.network_config,
+        "user-data": boot_data.user_data.reveal()
+        if values["show_secrets"]
+        else boot_data.user_data,
+        "way": boot_data.way,
+        "keys": boot_data.keys,
+        "wishes": boot_data.wishes,
+        "unsaid": boot_data.unsaid,
     }
-    shown = made.user_data.reveal() if given["show_secrets"] else _MASKED
+    shown = boot_data.user_data.reveal() if values["show_secrets"] else _MASKED
     show(
         data,
         kind="FirstBoot",
         output=output,
-        human=lambda _, screen: _lines(made, shown, screen),
+        human=lambda _, screen: _lines(boot_data, shown, screen),
     )
     return Exit.DONE
 
 
-def _lines(made: FirstBoot, user_data: str, screen: Screen) -> Iterator[str]:
+def _lines(data: FirstBoot, user_data: str, screen: Screen) -> Iterator[str]:
     for name, text in (
-        ("meta-data", made.meta_data),
-        ("network-config", made.network_config),
+        ("meta-data", data.meta_data),
+        ("network-config", data.network_config),
         ("user-data", user_data),
     ):
         yield screen.paint(name, "name")
         yield from (f"  {line}" for line in text.splitlines())
-    if made.keys:
-        yield screen.paint("keys of the VM", "name")
-        yield from (f"  {key}: {value}" for key, value in made.keys.items())
-    needed = [wish for wish in made.wishes if wish.needed]
-    later = [wish for wish in made.wishes if not wish.needed]
-    yield from _nocloud_requests("why an image is needed", needed, screen)
-    yield from _nocloud_requests("said by the machine configuration alone", later, screen)
-    yield from _nocloud_requests("not in network-config", made.unsaid, screen)
+    if data.keys:
+        yield screen.paint("VM settings", "name")
+        yield from (f"  {key}: {value}" for key, value in data.keys.items())
+    needed = [need for need in data.wishes if need.needed]
+    later = [need for need in data.wishes if not need.needed]
+    yield from _nocloud_requests("Image needed because of", needed, screen)
+    yield from _nocloud_requests("Set by the machine configuration only", later, screen)
+    yield from _nocloud_requests("Not in network-config", data.unsaid, screen)
 
 
 def _nocloud_requests(
-    title: str, wishes: Sequence[UnsupportedSetting], screen: Screen
+    title: str, needs: Sequence[UnsupportedSetting], screen: Screen
 ) -> Iterator[str]:
-    if wishes:
+    if needs:
         yield screen.paint(title, "name")
-    for wish in wishes:
-        yield f"  {wish.what}"
-        yield f"    {wish.why}"
+    for need in needs:
+        yield f"  {need.what}"
+        yield f"    {need.why}"

@@ -1,4 +1,4 @@
-"""`stockman config schematic`: the images that nodes boot from."""
+"""`stockman config schematic`: show the boot images of nodes."""
 
 from __future__ import annotations
 
@@ -22,48 +22,48 @@ if TYPE_CHECKING:
 @command(
     name="schematic",
     examples={
-        "stockman config schematic": "every image, and the nodes that boot from it",
-        "stockman config schematic worker-gpu": "the image of one class, with its contents",
-        "stockman config schematic -o name": "the ids alone",
+        "stockman config schematic": "list every image and the nodes that boot it",
+        "stockman config schematic worker-gpu": "show the image of one class and its contents",
+        "stockman config schematic -o name": "print the schematic IDs only",
     },
 )
 @click.argument("name", required=False, shell_complete=complete_nodes)
 @options.output_or_name
 @click.pass_context
 def config_schematic(ctx: click.Context, name: str | None, output: Output) -> int:
-    """Show the images that nodes boot from, and the ids of their schematics.
+    """Show the boot images of nodes and their schematic IDs.
 
-    NAME is a node or a class. Ids are computed here; the Image Factory is not asked, and has to be
-    told of a schematic once before it makes images of it.
+    NAME is a node or a class. IDs are computed locally. Register a schematic with the Image Factory
+    once before requesting images of it.
     """
     from stockman.app.machine_config.schematics import list_images
 
     answer = list_images(options.directory(ctx), name)
     screen = current_screen()
     if answer.warnings:
-        screen.complain(problem_lines(answer.warnings, paint=screen.notes_paint))
+        screen.print_problems(problem_lines(answer.warnings, paint=screen.notes_paint))
     show(
         answer.found,
         kind="Schematics",
         output=output,
         human=_lines,
-        names=lambda shown: [one.schematic for one in shown],
+        names=lambda shown: [image.schematic for image in shown],
     )
     return Exit.DONE
 
 
-def _lines(found: tuple[NodesImage, ...], screen: Screen) -> Iterator[str]:
-    for number, one in enumerate(found):
+def _lines(images: tuple[NodesImage, ...], screen: Screen) -> Iterator[str]:
+    for number, image in enumerate(images):
         if number:
             yield ""
-        yield screen.paint(one.schematic, "name")
-        yield f"  nodes:      {', '.join(one.nodes)}"
-        if one.classes:
-            yield f"  classes:    {', '.join(one.classes)}"
-        yield f"  installer:  {one.installer}"
-        yield f"  disk image: {one.image_url}"
-        if one.text:
+        yield screen.paint(image.schematic, "name")
+        yield f"  nodes:      {', '.join(image.nodes)}"
+        if image.classes:
+            yield f"  classes:    {', '.join(image.classes)}"
+        yield f"  installer:  {image.installer}"
+        yield f"  disk image: {image.image_url}"
+        if image.text:
             yield "  schematic:"
-            yield from (f"    {line}" for line in one.text.splitlines())
+            yield from (f"    {line}" for line in image.text.splitlines())
         else:
-            yield "  schematic:  only its id is known"
+            yield "  schematic:  only its ID is known"

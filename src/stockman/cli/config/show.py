@@ -1,4 +1,4 @@
-"""`stockman config`: the configuration in full, and compared."""
+"""`stockman config`: show and compare configurations."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ if TYPE_CHECKING:
 
 @group(
     examples={
-        "stockman config show --origin": "every value, and where it came from",
-        "stockman config diff old new": "what differs in meaning between two directories",
+        "stockman config show --origin": "show every value and where it comes from",
+        "stockman config diff old new": "compare the configurations of two directories",
     }
 )
 def config() -> None:
-    """Show the configuration in full, or compare two."""
+    """Show, compare, check and export the configuration."""
 
 
 @command(
     name="show",
     examples={
-        "stockman config show": "everything that should be, defaults included",
-        "stockman config show --origin": "the same, and where each value came from",
-        "stockman config show nodes.k8s-work-4.vm": "one part of it",
-        "stockman config show cluster.network -o json": "one part for programs",
+        "stockman config show": "show the whole configuration, including defaults",
+        "stockman config show --origin": "also show where each value comes from",
+        "stockman config show nodes.k8s-work-4.vm": "show one section",
+        "stockman config show cluster.network -o json": "print one section as JSON",
     },
 )
 @click.argument("path", required=False)
-@click.option("--origin", is_flag=True, help="Show where each value came from.")
+@click.option("--origin", is_flag=True, help="Show where each value comes from.")
 @options.output
 @click.pass_context
 def config_show(ctx: click.Context, path: str | None, origin: bool, output: Output) -> int:
-    """Show what the configuration means, with every default applied.
+    """Show the configuration with all defaults applied.
 
-    PATH names a part, such as cluster.network or nodes.NAME.vm. With --origin every value has
-    its place: a line of a file, the class that brought it, what it was derived from, or default.
-    Secrets are never shown.
+    PATH selects a section, such as cluster.network or nodes.NAME.vm. With --origin, each value is
+    followed by its source: a line of a file, the class that set it, what it was derived from, or
+    default. Secrets are never shown.
     """
     from stockman.app.workspace.desired import show_desired as shown
     from stockman.config.origin_tree import strip_origins, with_origins
@@ -66,26 +66,26 @@ def config_show(ctx: click.Context, path: str | None, origin: bool, output: Outp
 @command(
     name="diff",
     examples={
-        "stockman config diff . ../other": "compare this directory with another",
-        "stockman config diff main branch -o json": "the same for programs",
+        "stockman config diff . ../other": "compare this directory with another one",
+        "stockman config diff main branch -o json": "print them as JSON",
     },
 )
 @click.argument("before", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.argument("after", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @options.output
 def config_diff(before: Path, after: Path, output: Output) -> int:
-    """Show what differs in meaning between the configurations of two directories.
+    """Compare the configurations of two directories.
 
-    Order, comments, quotes, dialect and defaults written out make no difference. Exits with 0
-    when both mean the same, with 2 when they do not.
+    Order, comments, quoting, dialect and explicit defaults are ignored. The exit status is 0 if
+    both configurations are equivalent, 2 if they differ.
     """
     from stockman.app.workspace.desired import compare_directories
 
-    found = compare_directories(before, after)
-    show(found, kind="Differences", output=output, human=difference_lines)
-    if not found:
-        current_screen().note("no difference")
-    return Exit.CHANGES if found else Exit.DONE
+    differences = compare_directories(before, after)
+    show(differences, kind="Differences", output=output, human=difference_lines)
+    if not differences:
+        current_screen().note("No differences.")
+    return Exit.CHANGES if differences else Exit.DONE
 
 
 def _lines(tree: OriginTree, screen: Screen, *, origin: bool) -> Iterator[str]:
@@ -93,28 +93,28 @@ def _lines(tree: OriginTree, screen: Screen, *, origin: bool) -> Iterator[str]:
     from stockman.config.writers.commented import Commented
     from stockman.config.writers.yaml_writer import render_yaml
 
-    def noted(part: OriginTree) -> object:
-        if isinstance(part, TracedValue):
-            return Commented(value=part.value, beside=part.origin) if origin else part.value
-        if isinstance(part, dict):
-            return {key: noted(item) for key, item in part.items()}
-        return [noted(item) for item in part]
+    def with_origin(node: OriginTree) -> object:
+        if isinstance(node, TracedValue):
+            return Commented(value=node.value, beside=node.origin) if origin else node.value
+        if isinstance(node, dict):
+            return {key: with_origin(item) for key, item in node.items()}
+        return [with_origin(item) for item in node]
 
-    for line in render_yaml(noted(tree)).splitlines():
+    for line in render_yaml(with_origin(tree)).splitlines():
         text, mark, note = line.partition("  # ") if origin else (line, "", "")
         yield text + (screen.paint(f"{mark}{note}", "faint") if mark else "")
 
 
-def difference_lines(found: tuple[ConfigDifference, ...], screen: Screen) -> Iterator[str]:
-    """One line for every value that differs."""
+def difference_lines(differences: tuple[ConfigDifference, ...], screen: Screen) -> Iterator[str]:
+    """Return a line for each value that differs."""
     signs = {"added": "+", "removed": "-", "changed": "~"}
-    for one in found:
+    for difference in differences:
         values = {
-            "added": f"{_text(one.after)}",
-            "removed": f"{_text(one.before)}",
-            "changed": f"{_text(one.before)} -> {_text(one.after)}",
+            "added": f"{_text(difference.after)}",
+            "removed": f"{_text(difference.before)}",
+            "changed": f"{_text(difference.before)} -> {_text(difference.after)}",
         }
-        yield f"{signs[one.kind]} {one.path}: {values[one.kind]}"
+        yield f"{signs[difference.kind]} {difference.path}: {values[difference.kind]}"
 
 
 def _text(value: object) -> str:

@@ -1,4 +1,4 @@
-"""`stockman init`: a directory to start with."""
+"""`stockman init`: create a configuration directory."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ _MEANINGS = {
     "cluster.yaml": "the cluster",
     "nodes.yaml": "its machines",
     "cluster.toml": "the cluster and its machines",
-    "age.key": "opens every secret of the repository: keep a copy elsewhere",
-    "github-deploy.key": "lets Flux read the repository",
-    "deploy.key": "lets Flux read the repository",
+    "age.key": "decrypts every secret of the repository; keep a copy elsewhere",
+    "github-deploy.key": "gives Flux read access to the repository",
+    "deploy.key": "gives Flux read access to the repository",
     "github-deploy.key.pub": "deploy key for the Git server",
     "deploy.key.pub": "deploy key for the Git server",
-    "github-push-token.txt": "secret of the webhook that announces commits",
-    "flux-webhook-token.txt": "secret of the webhook that announces commits",
+    "github-push-token.txt": "secret of the webhook that notifies Flux of commits",
+    "flux-webhook-token.txt": "secret of the webhook that notifies Flux of commits",
     ".gitignore": "keeps secrets out of commits",
-    "pve-root-ca.pem": "the CA that the Proxmox hosts are trusted by",
-    ".stockman/secrets.lock": "tells whether secret files changed: commit it with them",
-    ".sops.yaml": "says which files are encrypted, and for whom",
+    "pve-root-ca.pem": "CA certificate of the Proxmox VE hosts",
+    ".stockman/secrets.lock": "hashes of the secret files, to detect changes; commit it with them",
+    ".sops.yaml": "encryption rules: which files, for which recipients",
     "talos/talsecret.sops.yaml": "the secrets of the cluster, encrypted for age.key",
     "talos/secrets.sops.yaml": "the secrets of the cluster, encrypted for age.key",
 }
@@ -47,103 +47,108 @@ _MEANINGS = {
 
 @command(
     examples={
-        "stockman init my-cluster": "answer a few questions, on a terminal",
-        "stockman init my-cluster --preset single": "start with the smallest cluster that runs",
+        "stockman init my-cluster": "answer a few questions in a terminal",
+        "stockman init my-cluster --preset single": "start with the smallest working cluster",
         "stockman init lab --preset fifteen-node --network 127.66.0.0/16": (
-            "move every address into another network"
+            "use another network for all addresses"
         ),
-        "stockman init my-cluster --preset three-node --dry-run": "see what would be written",
+        "stockman init my-cluster --preset three-node --dry-run": "show what would be written",
         "stockman init my-cluster --from-proxmox https://127.66.0.4:8006": (
-            "look at Proxmox hosts, and write files that fit them"
+            "inspect Proxmox VE and write files for its hosts"
         ),
     }
 )
 @click.argument(
     "directory", metavar="[DIR]", default=".", type=click.Path(file_okay=False, path_type=Path)
 )
-@click.option("--preset", type=Choice(PRESETS), help="What to start with.")
+@click.option("--preset", type=Choice(PRESETS), help="Preset to start with.")
 @click.option(
-    "--network", type=NETWORK, metavar="CIDR", help="Move every address into this network."
+    "--network",
+    type=NETWORK,
+    metavar="CIDR",
+    help="Move all addresses of the preset to this network.",
 )
-@click.option("--cluster-name", metavar="NAME", help="Name of the cluster.")
+@click.option("--cluster-name", metavar="NAME", help="Cluster name.")
 @click.option("--repository", metavar="OWNER/NAME", help="Git repository that Flux follows.")
-@click.option("--domain", help="Publish services under this domain, through Cloudflare.")
-@click.option("--proxmox-endpoint", metavar="URL", help="Where the Proxmox API answers.")
-@click.option("--talos-version", metavar="VERSION", help="Version of Talos.")
+@click.option("--domain", help="Publish services under this domain through Cloudflare.")
+@click.option("--proxmox-endpoint", metavar="URL", help="URL of the Proxmox VE API.")
+@click.option("--talos-version", metavar="VERSION", help="Talos version.")
 @click.option(
-    "--from-proxmox", metavar="URL", help="Look at the hosts there, and write files that fit them."
+    "--from-proxmox",
+    metavar="URL",
+    help="Inspect the Proxmox VE hosts at URL and write files for them.",
 )
 @click.option(
     "--fingerprint",
     metavar="SHA256",
-    help="With --from-proxmox: the certificate that is to be trusted.",
+    help="With --from-proxmox: SHA-256 fingerprint of the certificate to trust.",
 )
 @click.option(
     "--ca-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="With --from-proxmox: the CA that signed the certificate.",
+    help="With --from-proxmox: CA certificate that signed the certificate.",
 )
 @click.option(
     "--gateway",
     type=ADDRESS,
     metavar="ADDRESS",
-    help="With --from-proxmox: the router of the machines.",
+    help="With --from-proxmox: default gateway of the machines.",
 )
 @click.option(
     "--dialect",
     type=Choice(("classic", "toml")),
-    help="Write cluster.yaml and nodes.yaml (classic, the default) or cluster.toml (toml).",
+    help="Configuration format: cluster.yaml and nodes.yaml (classic) or cluster.toml (toml).",
 )
-@click.option("-y", "--yes", is_flag=True, help="Take the defaults; only a preset is asked for.")
-@click.option("--dry-run", is_flag=True, help="Write nothing, tell what would be written.")
+@click.option("-y", "--yes", is_flag=True, help="Accept the defaults; ask only for a preset.")
+@click.option("--dry-run", is_flag=True, help="Show what would be written without writing it.")
 @options.output_or_name
 @click.pass_context
 def init(
-    ctx: click.Context, /, directory: Path, output: Output, dry_run: bool, **given: Any
+    ctx: click.Context, /, directory: Path, output: Output, dry_run: bool, **values: Any
 ) -> int:
-    """Write commented starter files, and make keys and tokens.
+    """Write starter files with comments, and create keys and tokens.
 
-    DIR is made if it does not exist. Files that exist are kept as they are, so a second run
-    changes nothing. Every file tells in its first lines what was invented and has to be checked.
-    Keys and tokens are readable by you alone, and .gitignore names them before they are made. The
-    secrets of the cluster are encrypted for age.key; a bundle that is there is never made anew.
+    DIR is created if it does not exist. Existing files are kept, so a second run changes nothing.
+    The first lines of each file list generated values to review. Keys and tokens have mode 0600 and
+    are added to .gitignore before they are created. The secrets of the cluster are encrypted for
+    age.key; an existing secrets bundle is never replaced.
 
-    Without --preset, questions are asked on a terminal. The presets are single (one VM on one
-    host), three-node (three hosts with Ceph), fifteen-node (four hosts, VLANs, GPUs) and home (VMs
-    and containers without a Talos cluster).
+    Without --preset, you are prompted for the values. The presets are single (one VM on one host),
+    three-node (three hosts with Ceph), fifteen-node (four hosts, VLANs, GPUs) and home (VMs and
+    containers without a Talos cluster).
 
-    With --from-proxmox, hosts, storages, bridges, devices and free VM ids are looked at, and the
-    files fit them; --preset, --network and --gateway decide beforehand. Proxmox VE is only read.
-    PROXMOX_TOKEN_ID and PROXMOX_TOKEN_SECRET in the environment say who asks, or
-    PROXMOX_VE_API_TOKEN, or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD; otherwise a terminal is
-    asked. A certificate that no known CA signed has to be confirmed by its fingerprint first.
+    With --from-proxmox, the hosts, storages, bridges, devices and free VM IDs are read and used in
+    the files; --preset, --network and --gateway override the choices. Proxmox VE is not changed.
+    Credentials are read from PROXMOX_TOKEN_ID and PROXMOX_TOKEN_SECRET, from PROXMOX_VE_API_TOKEN,
+    or from PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD; otherwise you are prompted for them. If no
+    known CA signed the certificate, you have to confirm its fingerprint first.
     """
     from stockman.adapters.git.probe import LocalGitProbe
     from stockman.adapters.system import SystemClock, SystemEntropy
     from stockman.app.init.directory import InitContext, init_directory
 
-    wish = _init_request(directory, given)
-    doors = InitContext(
+    request = _init_request(directory, values)
+    access = InitContext(
         clock=SystemClock(),
         entropy=SystemEntropy(),
         repo=LocalGitProbe(directory),
         make_bundle=new_bundle,
     )
-    started = init_directory(wish, doors, dry_run=dry_run)
+    started = init_directory(request, access, dry_run=dry_run)
     _report_files(started, options.directory(ctx) / directory, output, dry_run=dry_run)
     if started.spoiled:
         return Exit.USAGE
     return Exit.DONE if started.complete else Exit.PARTLY
 
 
-def _init_request(directory: Path, given: dict[str, Any]) -> InitOptions:
+def _init_request(directory: Path, values: dict[str, Any]) -> InitOptions:
     from stockman.cli.init.proxmox import reject_proxmox_options, request_from_proxmox
     from stockman.cli.init.questions import request_from_answers
 
-    if given["from_proxmox"] is not None:
-        return request_from_proxmox(directory, given)
-    reject_proxmox_options(given)
-    return request_from_answers(directory, given)
+    if values["from_proxmox"] is not None:
+        return request_from_proxmox(directory, values)
+    reject_proxmox_options(values)
+    return request_from_answers(directory, values)
 
 
 def _report_files(started: InitResult, directory: Path, output: Output, *, dry_run: bool) -> None:
@@ -165,7 +170,9 @@ def _report_files(started: InitResult, directory: Path, output: Output, *, dry_r
     )
     if started.problems:
         paint, width = screen.notes_paint, screen.notes_width
-        screen.complain(problem_lines(started.problems, started.texts, paint=paint, width=width))
+        screen.print_problems(
+            problem_lines(started.problems, started.texts, paint=paint, width=width)
+        )
     if not started.spoiled:
         for name, text in started.texts.items():
             screen.detail(f"\n{name}:\n{text}")
@@ -181,11 +188,11 @@ def _table(started: InitResult, screen: Screen) -> Iterator[str]:
         )
         for file in started.files
     ]
-    return table(("FILE", "STATE", "WHAT IT IS"), rows, width=screen.width, paint=screen.paint)
+    return table(("FILE", "STATE", "DESCRIPTION"), rows, width=screen.width, paint=screen.paint)
 
 
 def _next_steps(directory: Path, *, dry_run: bool) -> str:
     if dry_run:
-        return "nothing was written: this was a dry run"
+        return "Dry run: nothing was written."
     where = "" if directory == Path() else f" -C {directory}"
-    return f"next: read the first lines of each file, then run `stockman{where} validate`"
+    return f"Next: read the first lines of each file, then run `stockman{where} validate`."

@@ -1,4 +1,4 @@
-"""Who asks Proxmox VE before there are any files, and whose certificate is believed."""
+"""`stockman init --from-proxmox`: login, verification of the certificate, and choices."""
 
 from __future__ import annotations
 
@@ -26,89 +26,92 @@ from stockman.ports.environment import Network, Trust
 _CERTIFICATE = re.compile(rb"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----\n?", re.DOTALL)
 
 
-def certificate_trust(url: str, given: Mapping[str, Any], network: Network) -> Trust:
-    """How the certificate behind an address is judged: as options say, or as somebody confirms."""
-    if given["fingerprint"] is not None:
-        return Trust(fingerprint=given["fingerprint"])
-    if given["ca_file"] is not None:
-        return Trust(ca=_certificates(given["ca_file"]))
+def certificate_trust(url: str, values: Mapping[str, Any], network: Network) -> Trust:
+    """Return how to verify the certificate: as options say, or after confirmation of its
+    fingerprint."""
+    if values["fingerprint"] is not None:
+        return Trust(fingerprint=values["fingerprint"])
+    if values["ca_file"] is not None:
+        return Trust(ca=_certificates(values["ca_file"]))
     seen = asyncio.run(from_proxmox.fetch_certificate(url, network))
     if not seen.flaw:
         return Trust()
     screen = current_screen()
-    if not screen.can_ask:
+    if not screen.can_prompt:
         raise from_proxmox.untrusted_certificate(url, seen)
-    screen.note(f"{url} shows a certificate that no CA of this system signed: {seen.flaw}.")
+    screen.note(
+        f"The certificate of {url} is not signed by a CA that this system trusts: {seen.flaw}."
+    )
     screen.note(f"Its SHA-256 fingerprint is\n  {seen.fingerprint}")
-    screen.note("`pvenode cert info` on the host prints the one that it should be.")
-    if not confirm("Are both the same?", yes=False, option="--fingerprint"):
+    screen.note("Compare it with the output of `pvenode cert info` on the host.")
+    if not confirm("Do the fingerprints match?", yes=False, option="--fingerprint"):
         raise from_proxmox.untrusted_certificate(url, seen)
     return Trust(fingerprint=seen.fingerprint)
 
 
 def _certificates(path: Path) -> bytes:
-    """The certificates of a file; a key that stands beside them goes nowhere."""
+    """Return the certificates of a file; private keys in it are ignored."""
     try:
         content = path.read_bytes()
     except OSError as error:
         raise WrongUsage(_unreadable(path, error.strerror or type(error).__name__)) from None
-    found = b"".join(_CERTIFICATE.findall(content))
-    if not found:
-        raise WrongUsage(_unreadable(path, "it holds no certificate"))
-    return found
+    certificates = b"".join(_CERTIFICATE.findall(content))
+    if not certificates:
+        raise WrongUsage(_unreadable(path, "it does not contain a certificate"))
+    return certificates
 
 
 def find_login() -> ProxmoxLogin:
-    """Who asks: as the environment says, or whoever sits at the terminal."""
-    found = credentials.login_from_environment(os.environ)
-    if found is not None:
-        return found
-    if not current_screen().can_ask:
+    """Return the login from the environment, or prompt for it."""
+    login = credentials.login_from_environment(os.environ)
+    if login is not None:
+        return login
+    if not current_screen().can_prompt:
         raise credentials.no_login()
     return prompt_login()
 
 
 def prompt_login() -> ProxmoxLogin:
-    """Whoever sits there; the secret is not shown."""
-    who = ask(
-        "Token that may look (user@realm!name), or user (user@realm)",
+    """Prompt for a login; the secret is not echoed."""
+    user = ask(
+        "API token with read access (user@realm!name), or user (user@realm)",
         option=credentials.TOKEN_ID,
         default="root@pam",
     )
-    kind = "Secret of the token" if "!" in who else "Password"
-    return credentials.login_from_prompt(who, current_screen().prompt_hidden(f"{kind}: "))
+    kind = "Token secret" if "!" in user else "Password"
+    return credentials.login_from_prompt(user, current_screen().prompt_hidden(f"{kind}: "))
 
 
 def _unreadable(path: Path, why: str) -> Problem:
     return Problem(
         code="proxmox.authority",
-        what="the CA of Proxmox VE cannot be read",
+        what="the CA certificate of Proxmox VE cannot be read",
         where=str(path),
         why=why,
-        fix="give the certificate that hosts have as /etc/pve/pve-root-ca.pem",
+        fix="use the certificate in /etc/pve/pve-root-ca.pem on the hosts",
     )
 
 
 OWN_OPTIONS = ("fingerprint", "ca_file", "gateway")
-"""What has a place beside `--from-proxmox` only."""
+"""Options that need `--from-proxmox`."""
 _ANSWERS = ("cluster_name", "repository", "domain", "talos_version")
 
 
-def request_from_proxmox(directory: Path, given: Mapping[str, Any]) -> InitOptions:
-    """What the user wants, with files made for the hosts that are at an address."""
+def request_from_proxmox(directory: Path, values: Mapping[str, Any]) -> InitOptions:
+    """Return what to create, with files for the Proxmox VE hosts at an address."""
     from stockman.adapters.network import SocketNetwork
     from stockman.adapters.system import SystemTimekeeper
 
-    _check(given)
+    _check(values)
     network = SocketNetwork()
-    answers = Answers(**{name: given[name] for name in _ANSWERS})
+    answers = Answers(**{name: values[name] for name in _ANSWERS})
     errand = from_proxmox.ProxmoxSource(
-        url=given["from_proxmox"],
-        trust=certificate_trust(given["from_proxmox"], given, network),
+        url=values["from_proxmox"],
+        trust=certificate_trust(values["from_proxmox"], values, network),
         asker=find_login(),
         wish=DraftOptions(
-            preset=given["preset"],
-            network=NetworkOptions(network=given["network"], gateway=given["gateway"]),
+            preset=values["preset"],
+            network=NetworkOptions(network=values["network"], gateway=values["gateway"]),
         ),
         answers=answers,
     )
@@ -118,39 +121,37 @@ def request_from_proxmox(directory: Path, given: Mapping[str, Any]) -> InitOptio
     return InitOptions(
         directory=directory,
         preset=looked.draft.shape.preset,
-        dialect=given["dialect"],
+        dialect=values["dialect"],
         answers=answers,
         drafted=looked.files,
     )
 
 
-def reject_proxmox_options(given: Mapping[str, Any]) -> None:
-    """Refuse options that only have a place beside `--from-proxmox`."""
+def reject_proxmox_options(values: Mapping[str, Any]) -> None:
+    """Refuse options that need `--from-proxmox`."""
     for name in OWN_OPTIONS:
-        if given[name] is not None:
+        if values[name] is not None:
             option = f"--{name.replace('_', '-')}"
-            raise WrongUsage(
-                _option_unused_by_proxmox(option, "there is no --from-proxmox, which it belongs to")
-            )
+            raise WrongUsage(_option_unused_by_proxmox(option, "it needs --from-proxmox"))
 
 
-def _check(given: Mapping[str, Any]) -> None:
-    if given["preset"] is not None and given["preset"] not in SHAPES:
-        why = f"the preset {given['preset']} has no Talos cluster"
+def _check(values: Mapping[str, Any]) -> None:
+    if values["preset"] is not None and values["preset"] not in SHAPES:
+        why = f"the preset {values['preset']} has no Talos cluster"
         raise WrongUsage(_option_unused_by_proxmox("--from-proxmox", why))
-    if given["proxmox_endpoint"] is not None:
-        why = "--from-proxmox says already where the API answers"
+    if values["proxmox_endpoint"] is not None:
+        why = "--from-proxmox already sets the API address"
         raise WrongUsage(_option_unused_by_proxmox("--proxmox-endpoint", why))
-    if given["fingerprint"] is not None and given["ca_file"] is not None:
+    if values["fingerprint"] is not None and values["ca_file"] is not None:
         raise WrongUsage(
-            _option_unused_by_proxmox("--fingerprint", "--ca-file says already what is trusted")
+            _option_unused_by_proxmox("--fingerprint", "--ca-file already sets the trusted CA")
         )
 
 
 def _option_unused_by_proxmox(option: str, why: str) -> Problem:
     return Problem(
         code="init.unused-option",
-        what=f"{option} has no place here",
+        what=f"{option} cannot be used here",
         why=why,
-        fix=f"leave {option} out",
+        fix=f"remove {option}",
     )

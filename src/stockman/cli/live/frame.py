@@ -1,4 +1,4 @@
-"""The part of the live view that is drawn over: a bar, what is under way, what is held."""
+"""The redrawn frame of the live view: a progress bar, running steps, active holds."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from stockman.engine.holds import hold_summary
 from stockman.model.record import record
 
 Pieces = Sequence[Cell]
-"""A line, in pieces of one style each."""
+"""A line whose pieces have different styles."""
 _CUT = "..."
 _WIDEST_BAR = 30
 _NARROWEST_BAR = 5
 _TIME = 7
-"""Columns of the time before what is under way."""
+"""Width of the elapsed time before a running step."""
 
 
 @record
 class FrameSize:
-    """What a frame may take."""
+    """Maximum size of a frame."""
 
     width: int
     height: int
@@ -31,47 +31,47 @@ class FrameSize:
 
 @record
 class FrameTime:
-    """When a frame is drawn."""
+    """Time at which a frame is drawn."""
 
     now: datetime
     began: datetime
     is_stopping: bool = False
-    """Whether somebody asked the run to stop."""
+    """Whether the user asked the run to stop."""
 
 
 def frame(progress: LiveProgress, moment: FrameTime, room: FrameSize) -> list[Pieces]:
-    """Lines that fit: never wider than the room, never higher."""
+    """Return the lines of a frame, which fit the given size."""
     total = len(progress.plan.steps)
     below: list[Pieces] = []
     if progress.held:
-        names = "; ".join(hold_summary(one) for one in progress.held.values())
+        names = "; ".join(hold_summary(hold) for hold in progress.held.values())
         below.append([Cell("  held: ", "faint"), Cell(names)])
     if progress.failed:
-        said = f"  {progress.failed} failed: what has begun is finished, then the run ends"
-        below.append([Cell(said, "error")])
+        message = f"  {progress.failed} failed: the run ends after the running steps"
+        below.append([Cell(message, "error")])
     if moment.is_stopping:
-        said = "  stopping: what has begun is finished; Ctrl-C once more stops now"
-        below.append([Cell(said, "warning")])
-    left = progress.left(moment.now)
+        message = "  stopping after the running steps; press Ctrl-C again to stop immediately"
+        below.append([Cell(message, "warning")])
+    left = progress.seconds_left(moment.now)
     passed = (moment.now - moment.began).total_seconds()
-    told = f" {progress.finished}/{total} steps, {format_duration(passed)}"
-    told += f", about {format_estimate(left)} left" if left else ""
-    lines: list[Pieces] = [_bar(progress.finished, total, told, room.width)]
+    counts = f" {progress.finished}/{total} steps, {format_duration(passed)}"
+    counts += f", about {format_estimate(left)} left" if left else ""
+    lines: list[Pieces] = [_bar(progress.finished, total, counts, room.width)]
     if len(stages := progress.stages) > 1:
         lines.append(_stages(stages))
-    lines += _running_steps(progress.doing, moment.now, room.height - len(below) - len(lines) - 1)
-    fitted = [_fit(one, room.width - 1) for one in (*lines, *below)]
+    lines += _running_steps(progress.running, moment.now, room.height - len(below) - len(lines) - 1)
+    fitted = [_fit(line, room.width - 1) for line in (*lines, *below)]
     return fitted[: max(room.height - 1, 1)]
 
 
-def _bar(done: int, total: int, told: str, width: int) -> Pieces:
-    columns = min(_WIDEST_BAR, width - display_width(told) - 3)
+def _bar(done: int, total: int, counts: str, width: int) -> Pieces:
+    columns = min(_WIDEST_BAR, width - display_width(counts) - 3)
     if columns < _NARROWEST_BAR:
-        return [Cell(told.strip())]
+        return [Cell(counts.strip())]
     full = columns * done // total if total else columns
     head = ">" if 0 < full < columns else ""
     drawn = "=" * (full - len(head)) + head
-    return [Cell("["), Cell(drawn, "good"), Cell(" " * (columns - full) + "]"), Cell(told)]
+    return [Cell("["), Cell(drawn, "good"), Cell(" " * (columns - full) + "]"), Cell(counts)]
 
 
 def _stages(stages: Mapping[str, tuple[int, int]]) -> Pieces:
@@ -83,25 +83,25 @@ def _stages(stages: Mapping[str, tuple[int, int]]) -> Pieces:
 
 
 def _running_steps(doing: Sequence[RunningStep], now: datetime, room: int) -> Iterator[Pieces]:
-    for number, one in enumerate(doing):
-        lines = _running_step(one, now)
+    for number, step in enumerate(doing):
+        lines = _running_step(step, now)
         if len(lines) + (number + 1 < len(doing)) > room:
-            yield [Cell(f"{'':{_TIME}}  and {len(doing) - number} more under way", "faint")]
+            yield [Cell(f"{'':{_TIME}}  and {len(doing) - number} more running", "faint")]
             return
         room -= len(lines)
         yield from lines
 
 
-def _running_step(one: RunningStep, now: datetime) -> list[Pieces]:
-    passed = format_duration(max((now - one.since).total_seconds(), 0.0))
-    lines: list[Pieces] = [[Cell(f"{passed:>{_TIME}}", "faint"), Cell(f"  {one.what}")]]
-    if one.says:
-        lines.append([Cell(f"{'':{_TIME}}  {one.says}", "warning")])
+def _running_step(step: RunningStep, now: datetime) -> list[Pieces]:
+    passed = format_duration(max((now - step.since).total_seconds(), 0.0))
+    lines: list[Pieces] = [[Cell(f"{passed:>{_TIME}}", "faint"), Cell(f"  {step.what}")]]
+    if step.says:
+        lines.append([Cell(f"{'':{_TIME}}  {step.says}", "warning")])
     return lines
 
 
 def _fit(pieces: Pieces, width: int) -> Pieces:
-    """A line that is no wider; a full one would begin the next, so callers give one less."""
+    """Shorten a line to a width. Callers leave one column free, a full line would wrap."""
     fitting: list[Cell] = []
     left = width
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""How far a run is while it goes on: counts, what is under way, and what each step says."""
+"""Progress of a run: counts, running steps and their messages."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ _SECOND = timedelta(seconds=1)
 
 @record
 class RunningStep:
-    """A step that is under way."""
+    """A step that is running."""
 
     step: str
     what: str
-    """What it does, in the words of its action."""
+    """Summary of its action."""
     since: datetime
-    """When the first was heard of it."""
+    """Time of its first journal entry."""
     says: str = ""
-    """What it waits for or is unsure of. Empty: it works."""
+    """What it waits for. Empty: it is executing."""
 
 
 @record
 class Counts:
-    """How many steps came to what; each step counts once."""
+    """Number of steps by result; each step counts once."""
 
     steps: int
     done: int
-    """Made true by the run."""
+    """Steps executed by the run."""
     already: int
-    """Found true."""
+    """Steps that needed no change."""
     failed: int
 
     @property
@@ -47,10 +47,10 @@ class Counts:
 
 
 class LiveProgress:
-    """A plan and the entries of its journal, as they come.
+    """A plan and the journal entries of its run so far.
 
-    What a frame shows is kept up to date with each entry, so that a large plan is not walked
-    through for every frame.
+    The state is updated with each entry, so that drawing a frame does not walk through a large
+    plan.
     """
 
     def __init__(self, plan: Plan, before: Iterable[JournalEntry] = ()) -> None:
@@ -60,15 +60,15 @@ class LiveProgress:
         self._fold = RunStateFold("", before)
         so_far = self._fold.state
         self._finished = {step.id for step in plan.steps if so_far.is_done(step.id)}
-        self._done = Counter(self._steps[one].stage for one in self._finished)
-        self._doing: dict[str, RunningStep] = {}
-        self._left: tuple[datetime, float] | None = None
-        """What was last estimated, and when."""
+        self._done = Counter(self._steps[step].stage for step in self._finished)
+        self._running: dict[str, RunningStep] = {}
+        self._estimate: tuple[datetime, float] | None = None
+        """The last estimate and its time."""
         self.failed = 0
-        """How many steps failed since somebody watches."""
+        """Number of steps that failed while the run was watched."""
 
     def add(self, entry: JournalEntry) -> None:
-        """Take in what happened."""
+        """Add a journal entry."""
         self._fold.add(entry)
         if not entry.step:
             return
@@ -76,81 +76,81 @@ class LiveProgress:
             self._finish(entry.step)
         elif entry.event is EntryType.FAILED:
             self.failed += 1
-            self._doing.pop(entry.step, None)
+            self._running.pop(entry.step, None)
         else:
-            known = self._doing.get(entry.step) or self._begun(entry)
-            self._doing[entry.step] = replace(known, says=_message(entry))
+            known = self._running.get(entry.step) or self._running_step(entry)
+            self._running[entry.step] = replace(known, says=_message(entry))
 
-    def left(self, now: datetime) -> float:
-        """Seconds until the run is over, by estimates that are made once a second."""
-        if self._left is None or not timedelta() <= now - self._left[0] < _SECOND:
-            self._left = now, seconds_left(self.plan, self._fold.state, now)
-        return self._left[1]
+    def seconds_left(self, now: datetime) -> float:
+        """Return the estimated remaining seconds, computed at most once a second."""
+        if self._estimate is None or not timedelta() <= now - self._estimate[0] < _SECOND:
+            self._estimate = now, seconds_left(self.plan, self._fold.state, now)
+        return self._estimate[1]
 
     @property
     def held(self) -> Mapping[str, TakenHold]:
-        """What is taken and not given back, by key."""
+        """Return the active holds by key."""
         return self._fold.held
 
     @property
     def finished(self) -> int:
-        """How many steps are true."""
+        """Return the number of finished steps."""
         return len(self._finished)
 
     @property
     def stages(self) -> dict[str, tuple[int, int]]:
-        """Finished and all steps of each stage of the plan, in their order."""
+        """Return finished and total steps of each stage, in order."""
         total = self._total
-        return {one.value: (self._done[one], total[one]) for one in Stage if total[one]}
+        return {stage.value: (self._done[stage], total[stage]) for stage in Stage if total[stage]}
 
     @property
-    def doing(self) -> tuple[RunningStep, ...]:
-        """What is under way, the longest first."""
-        return tuple(sorted(self._doing.values(), key=lambda one: one.since))
+    def running(self) -> tuple[RunningStep, ...]:
+        """Return the running steps, the longest running first."""
+        return tuple(sorted(self._running.values(), key=lambda step: step.since))
 
-    def since(self, step: str) -> datetime | None:
-        """When the first was heard of a step that is under way. None: it is not."""
-        found = self._doing.get(step)
-        return None if found is None else found.since
+    def started_at(self, step: str) -> datetime | None:
+        """Return when a running step started. None: it is not running."""
+        running = self._running.get(step)
+        return None if running is None else running.since
 
-    def what(self, step: str) -> str:
-        """What a step does; its id where the plan does not know it."""
-        found = self._steps.get(step)
-        return step if found is None else found.action.summary
+    def summary(self, step: str) -> str:
+        """Return the summary of a step; its ID if the plan does not contain it."""
+        planned = self._steps.get(step)
+        return step if planned is None else planned.action.summary
 
-    def _begun(self, entry: JournalEntry) -> RunningStep:
-        return RunningStep(step=entry.step, what=self.what(entry.step), since=entry.at)
+    def _running_step(self, entry: JournalEntry) -> RunningStep:
+        return RunningStep(step=entry.step, what=self.summary(entry.step), since=entry.at)
 
     def _finish(self, step: str) -> None:
-        self._doing.pop(step, None)
+        self._running.pop(step, None)
         if step in self._steps and step not in self._finished:
             self._finished.add(step)
             self._done[self._steps[step].stage] += 1
 
 
 def count_results(plan: Plan, state: RunState) -> Counts:
-    """How many steps of a plan came to what."""
-    found = [state.step(step.id) for step in plan.steps]
-    finished = [one for one in found if one.progress is StepProgress.DONE]
-    already = sum(one.already for one in finished)
+    """Count the steps of a plan by result."""
+    states = [state.step(step.id) for step in plan.steps]
+    finished = [step_state for step_state in states if step_state.progress is StepProgress.DONE]
+    already = sum(step_state.already for step_state in finished)
     return Counts(
-        steps=len(found),
+        steps=len(states),
         done=len(finished) - already,
         already=already,
-        failed=sum(one.progress is StepProgress.FAILED for one in found),
+        failed=sum(step_state.progress is StepProgress.FAILED for step_state in states),
     )
 
 
 def _message(entry: JournalEntry) -> str:
     match entry.event:
         case EntryType.GATE if entry.text("answer") != "go":
-            return f"waits: {entry.text('gate')}: {entry.text('because')}"
+            return f"waiting: {entry.text('gate')}: {entry.text('because')}"
         case EntryType.STARTED if attempt_of(entry) > 1:
             return f"attempt {attempt_of(entry)}"
         case EntryType.RETRIED:
-            return f"tries again: {_entry_text(entry)}"
+            return f"retrying: {_entry_text(entry)}"
         case EntryType.UNKNOWN:
-            return "nobody knows whether it was done; it is looked at"
+            return "the result is unknown; checking"
     return ""
 
 
@@ -160,6 +160,6 @@ def _entry_text(entry: JournalEntry) -> str:
 
 
 def attempt_of(entry: JournalEntry) -> int:
-    """Which attempt a `started` entry begins."""
-    found = entry.data.get("attempt")
-    return found if isinstance(found, int) else 1
+    """Return the attempt that a `started` entry begins."""
+    attempt = entry.data.get("attempt")
+    return attempt if isinstance(attempt, int) else 1

@@ -1,4 +1,7 @@
-"""The three forms of a live view: a frame that is redrawn, lines of a log, lines of JSON."""
+"""Show a run while it is executed: redrawn on a terminal, lines in a pipe, JSON for programs.
+
+The view never stops a run: when its output is closed, it stops printing.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +28,18 @@ from stockman.steps.plan import Plan
 
 _SECOND = timedelta(seconds=1)
 _MAX_SILENCE = timedelta(minutes=1)
-"""How long a log says nothing at most while something is under way."""
+"""Longest time without a log line while steps are running."""
 
 
 @record
 class LivePlan:
-    """What is watched."""
+    """A plan that is executed, as the live view needs it."""
 
     plan: Plan
     before: tuple[JournalEntry, ...] = ()
-    """What the journal says already, of a run that is gone on with."""
+    """Journal entries of a resumed run."""
     stop: StopRequest | None = None
-    """Asked whether somebody wants the run to stop. None: nobody can."""
+    """Tells that the user asked the run to stop. None: it cannot be stopped."""
 
     @property
     def is_stopping(self) -> bool:
@@ -46,26 +49,26 @@ class LivePlan:
 class View(Protocol):
     """Shows a run."""
 
-    def told(self, entry: JournalEntry) -> None:
-        """Show what happened."""
+    def show(self, entry: JournalEntry) -> None:
+        """Show a journal entry."""
         ...
 
     def tick(self) -> None:
-        """Show that time passes."""
+        """Update times."""
         ...
 
     def close(self) -> None:
-        """Show what is left to show, and leave the screen in order."""
+        """Show what is pending, and restore the screen."""
         ...
 
 
 class EventView:
-    """Every entry as a line of JSON on stdout."""
+    """Print every journal entry as a JSON line on stdout."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
 
-    def told(self, entry: JournalEntry) -> None:
+    def show(self, entry: JournalEntry) -> None:
         self._screen.data(entry_json(entry))
 
     def tick(self) -> None:
@@ -76,7 +79,7 @@ class EventView:
 
 
 class LineView:
-    """Lines on stderr that stay, for logs."""
+    """Print lines on stderr, for logs."""
 
     def __init__(self, watched: LivePlan, clock: Clock, screen: Screen) -> None:
         self._watched = watched
@@ -85,38 +88,38 @@ class LineView:
         self._progress = LiveProgress(watched.plan, watched.before)
         self._lines = LiveLines(self._progress)
         self._last = clock.now()
-        self._said_stop = False
+        self._stop_announced = False
 
-    def told(self, entry: JournalEntry) -> None:
-        line = self._lines.plain(entry)
+    def show(self, entry: JournalEntry) -> None:
+        line = self._lines.log_line(entry)
         self._progress.add(entry)
         if line:
-            self._say(line)
+            self._print(line)
 
     def tick(self) -> None:
         now = self._clock.now()
-        if self._watched.is_stopping and not self._said_stop:
-            self._said_stop = True
-            self._say(f"{now:%H:%M:%S} run: stops once what has begun is finished")
-        elif self._progress.doing and now - self._last >= _MAX_SILENCE:
-            self._say(
-                f"{now:%H:%M:%S} run: {self._progress.finished} of"
-                f" {len(self._watched.plan.steps)} steps, {len(self._progress.doing)} under way,"
-                f" about {format_estimate(self._progress.left(now))} left"
+        if self._watched.is_stopping and not self._stop_announced:
+            self._stop_announced = True
+            self._print(f"{now:%H:%M:%S} run: stopping after the running steps")
+        elif self._progress.running and now - self._last >= _MAX_SILENCE:
+            self._print(
+                f"{now:%H:%M:%S} run: {self._progress.finished} of "
+                f"{len(self._watched.plan.steps)} steps done, {len(self._progress.running)} "
+                f"running, about {format_estimate(self._progress.seconds_left(now))} left"
             )
 
     def close(self) -> None:
         return
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         self._last = self._clock.now()
         self._screen.note(line)
 
 
 class FrameView:
-    """A frame at the end of a terminal, below lines that stay.
+    """Redraw a frame at the bottom of a terminal, below lines that stay.
 
-    Entries are shown with the next tick, however many come in between.
+    New entries are shown with the next tick, however many there are.
     """
 
     def __init__(self, watched: LivePlan, clock: Clock, screen: Screen) -> None:
@@ -130,10 +133,10 @@ class FrameView:
         self._is_fresh = False
         self._began = clock.now()
         self._seconds = 0
-        """Whole seconds that the last frame showed."""
+        """Elapsed seconds in the last frame."""
 
-    def told(self, entry: JournalEntry) -> None:
-        line = self._lines.kept(entry)
+    def show(self, entry: JournalEntry) -> None:
+        line = self._lines.permanent_line(entry)
         self._progress.add(entry)
         self._is_fresh = True
         if line is not None:
@@ -163,18 +166,18 @@ class FrameView:
 
 
 TICK_SECONDS = 0.1
-"""Seconds between two frames, at least."""
+"""Shortest time between two frames, in seconds."""
 
 
 @asynccontextmanager
 async def live_view(
     watched: LivePlan, clock: Timekeeper, output: Output, screen: Screen | None = None
 ) -> AsyncIterator[Watcher]:
-    """A watcher that shows a run while the block goes on."""
+    """Show a run inside of the block; yields the watcher to pass to the run."""
     view = _SilencedView(view_for(watched, clock, output, screen or current_screen()))
     ticking = asyncio.ensure_future(_ticks(view, clock))
     try:
-        yield view.told
+        yield view.show
     finally:
         ticking.cancel()
         with suppress(asyncio.CancelledError):
@@ -183,7 +186,7 @@ async def live_view(
 
 
 def view_for(watched: LivePlan, clock: Timekeeper, output: Output, screen: Screen) -> View:
-    """The view that fits what the user asked for and what the screen can do."""
+    """Return the view for the requested output and the abilities of the screen."""
     if output is Output.JSON:
         return EventView(screen)
     if screen.can_redraw:
@@ -198,14 +201,14 @@ async def _ticks(view: View, clock: Timekeeper) -> None:
 
 
 class _SilencedView:
-    """A view that falls silent when what it writes to is gone: whoever acts at the end is told."""
+    """A view that stops printing when its output is closed; the error is reported at the end."""
 
     def __init__(self, inner: View) -> None:
         self._inner = inner
         self._is_gone = False
 
-    def told(self, entry: JournalEntry) -> None:
-        self._try(lambda: self._inner.told(entry))
+    def show(self, entry: JournalEntry) -> None:
+        self._try(lambda: self._inner.show(entry))
 
     def tick(self) -> None:
         self._try(self._inner.tick)

@@ -1,4 +1,4 @@
-"""`stockman apply`: make everything as the configuration says."""
+"""`stockman apply`: apply the configuration."""
 
 from __future__ import annotations
 
@@ -31,13 +31,17 @@ if TYPE_CHECKING:
 
 @command(
     examples={
-        "stockman apply": "plan, ask, and do it",
-        "stockman apply --push": "and commit and push what Flux is to follow",
-        "stockman apply plan.json": "do what `stockman plan --out plan.json` kept",
-        "stockman apply --only access --admin root@pam": "make tokens, as an administrator",
-        "stockman apply --push --reconcile": "and have Flux look at it now",
-        "stockman apply --node talos-neo --yes": "one node only, without being asked",
-        "stockman apply --any-time": "restart machines outside of upgrade.windows, too",
+        "stockman apply": "plan, ask for confirmation, and apply",
+        "stockman apply --push": "also commit and push the rendered files for Flux",
+        "stockman apply plan.json": "apply a plan saved with `stockman plan --out plan.json`",
+        "stockman apply --only access --admin root@pam": (
+            "create API tokens, logged in as an administrator"
+        ),
+        "stockman apply --push --reconcile": "also reconcile Flux immediately",
+        "stockman apply --node talos-neo --yes": (
+            "apply the changes of one node, without confirmation"
+        ),
+        "stockman apply --any-time": "restart machines outside of upgrade.windows too",
     }
 )
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
@@ -61,18 +65,19 @@ def apply(  # noqa: PLR0913 - one parameter per option
     yes: bool,
     output: Output,
 ) -> int:
-    """Make everything as the configuration says: access, images, VMs, Talos, Kubernetes.
+    """Apply the configuration: access, images, VMs, Talos, Kubernetes.
 
-    The plan is shown, and you are asked with the names of what is destroyed. Every step looks,
-    acts and looks again, and is written to a journal: whatever ends a run, the next one goes on.
-    Ctrl-C once: finish what has begun, and give back what is held; twice: stop now. With FILE, a
-    plan that was kept is carried out as it is, if nothing that it touches has changed since.
+    The plan is shown and has to be confirmed; the prompt lists everything that will be destroyed.
+    Every step checks, acts and checks again, and is recorded in a journal, so an interrupted run
+    can be resumed. Press Ctrl-C once to finish the running steps and release all holds, twice to
+    stop immediately. With FILE, a saved plan is applied as it is, unless something it touches has
+    changed since.
 
-    Exits with 0 when everything is as it should be, with 2 when you have to commit and push what
-    was rendered before the cluster can follow it, or when restarts wait for a window, with 3 when
-    a gate or what changed since refused it, with 4 when it failed after a part was done, with 1
-    when it failed before that, and with 130 after Ctrl-C. With -o json the plan, its warnings and
-    every entry of the journal are lines, and the last line is the outcome.
+    Exit status: 0 if the cluster matches the configuration, 1 if the run failed before any change,
+    2 if rendered files have to be committed and pushed before the cluster can follow, or if
+    restarts wait for an upgrade window, 3 if a gate or a change since planning refused the run, 4
+    if it failed after making some changes, 130 after Ctrl-C. With -o json the plan, its warnings
+    and every journal entry are printed as JSON lines; the last line is the result.
     """
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.runs.session import SessionContext
@@ -80,86 +85,95 @@ def apply(  # noqa: PLR0913 - one parameter per option
 
     if file is not None:
         reject_shape_options(ctx, file)
-    place = SessionContext(
+    workspace = SessionContext(
         directory=options.directory(ctx),
         environment=os.environ,
         clock=SystemTimekeeper(),
         entropy=SystemEntropy(),
     )
-    wish = plan_request(
+    request = plan_request(
         only, nodes, until, push=push, prune=prune, reconcile=reconcile, any_time=any_time
     )
-    command_line = ApplyRun(place, output, yes=yes, max_parallel=max_parallel)
-    with report_problems_as_events(output, place.clock):
-        return asyncio.run(command_line.applied(file, wish, login(admin)))
+    command_line = ApplyRun(workspace, output, yes=yes, max_parallel=max_parallel)
+    with report_problems_as_events(output, workspace.clock):
+        return asyncio.run(command_line.plan_and_run(file, request, login(admin)))
 
 
 class ApplyRun:
-    """One call of a command that carries out a plan."""
+    """One invocation of a command that executes a plan."""
 
     def __init__(
-        self, place: SessionContext, output: Output, *, yes: bool, max_parallel: int = MAX_PARALLEL
+        self,
+        workspace: SessionContext,
+        output: Output,
+        *,
+        yes: bool,
+        max_parallel: int = MAX_PARALLEL,
     ) -> None:
-        self._place = place
+        self._context = workspace
         self._output = output
         self._yes = yes
         self._max_parallel = max_parallel
 
-    async def applied(self, file: str | None, wish: PlanOptions, admin: Login | None) -> int:
-        """Plan, ask, and carry out; returns the exit status."""
+    async def plan_and_run(
+        self, file: str | None, request: PlanOptions, admin: Login | None
+    ) -> int:
+        """Plan, ask for confirmation, and execute; returns the exit status."""
         from pathlib import Path
 
         from stockman.app.runs.apply import check_saved, plan_and_execute, read_saved_plan
         from stockman.app.runs.session import open_session
         from stockman.cli.plans.data import PlanView
 
-        kept = read_saved_plan(Path(file)) if file is not None else None
-        async with open_session(self._place, admin) as session:
-            if kept is None:
-                return await plan_and_execute(session, wish, partial(self.decided, session))
-            found = await session.plan(wish)
-            check_saved(kept, found)
-            view = PlanView(plan=kept, warnings=tuple(found.problems.warnings))
-            return await self.carried_out(session, view)
+        saved_plan = read_saved_plan(Path(file)) if file is not None else None
+        async with open_session(self._context, admin) as session:
+            if saved_plan is None:
+                return await plan_and_execute(session, request, partial(self.run_planned, session))
+            current = await session.plan(request)
+            check_saved(saved_plan, current)
+            view = PlanView(plan=saved_plan, warnings=tuple(current.problems.warnings))
+            return await self.confirm_and_run(session, view)
 
-    async def decided(self, session: Session, found: Planned) -> int:
-        """Carry out a plan that was just made, unless something speaks against it."""
+    async def run_planned(self, session: Session, planned: Planned) -> int:
+        """Execute a plan that was just made, unless it has errors."""
         from stockman.cli.plans.data import PlanView
         from stockman.cli.runs.report import show_refused_plan
 
-        if found.problems.errors:
-            show_refused_plan(found, self._place.clock.now(), self._output)
+        if planned.problems.errors:
+            show_refused_plan(planned, self._context.clock.now(), self._output)
             return Exit.FAILED
         view = PlanView(
-            plan=found.plan, changes=found.changes, warnings=tuple(found.problems.warnings)
+            plan=planned.plan, changes=planned.changes, warnings=tuple(planned.problems.warnings)
         )
-        return await self.carried_out(session, view)
+        return await self.confirm_and_run(session, view)
 
-    async def carried_out(self, session: Session, view: PlanView) -> int:
-        """Show a plan, ask, and carry it out."""
+    async def confirm_and_run(self, session: Session, view: PlanView) -> int:
+        """Show a plan, ask for confirmation, and execute it."""
         from stockman.app.runs.apply import is_left_open
         from stockman.cli.plans.view import destroy_question
         from stockman.cli.runs.report import show_run_plan
         from stockman.cli.terminal.screen import current_screen
 
-        # What a run that nobody finished still holds is given back, also where nothing is to do.
-        is_over = view.plan.is_empty and not await is_left_open(session.home, self._place.clock)
-        show_run_plan(view, self._place.clock.now(), self._output)
-        if is_over:
+        # Holds of an unfinished run are released even if there are no other changes.
+        has_no_work = view.plan.is_empty and not await is_left_open(
+            session.home, self._context.clock
+        )
+        show_run_plan(view, self._context.clock.now(), self._output)
+        if has_no_work:
             return Exit.DONE
         question = destroy_question(view.plan)
         if not view.plan.is_empty and not confirm(question, yes=self._yes):
-            current_screen().note("nothing was changed")
+            current_screen().note("No changes were made.")
             return Exit.FAILED
         return await self.run(session, view.plan)
 
     async def run(self, session: Session, plan: Plan) -> int:
-        """Carry a plan out without asking, and tell how it ended."""
+        """Execute a plan without asking, and print the result."""
         from stockman.cli.runs.report import show_result
 
-        ended = await self._run(session, plan)
-        show_result(ended, self._output)
-        return exit_status(ended.outcome)
+        result = await self._run(session, plan)
+        show_result(result, self._output)
+        return exit_status(result.outcome)
 
     async def _run(self, session: Session, plan: Plan) -> RunResult:
         from stockman.app.runs.apply import ApplyOptions, execute_plan, interruptible
@@ -168,16 +182,16 @@ class ApplyRun:
         from stockman.cli.runs.report import RunResult
         from stockman.engine.context import StopRequest
 
-        clock, stop = self._place.clock, StopRequest()
+        clock, stop = self._context.clock, StopRequest()
         began = clock.now()
         async with live_view(LivePlan(plan=plan, stop=stop), clock, self._output) as watcher:
             with interruptible(stop):
-                manner = ApplyOptions(
+                apply_options = ApplyOptions(
                     by=current_user(),
                     stop=stop,
                     watchers=(watcher,),
                     max_parallel=self._max_parallel,
                 )
-                outcome = await execute_plan(session, plan, manner)
+                outcome = await execute_plan(session, plan, apply_options)
         seconds = (clock.now() - began).total_seconds()
         return RunResult(outcome=outcome, plan=plan, seconds=seconds)

@@ -1,7 +1,7 @@
-"""A plan as programs get it: `kind: Plan` and `kind: PlanStep`.
+"""A plan as data: `kind: Plan` and `kind: PlanStep`.
 
-Fields are added, never renamed or removed. A plan that can be given to `apply` is another
-thing, see `steps/plan_file.py`; both have the same digest.
+Fields are added, never renamed or removed. The format of plan files for `apply` is different, see
+`steps/plan_file.py`; both have the same digest.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from stockman.steps.step import Stage, Step
 
 @record
 class PlanView:
-    """A plan with what is known beside it."""
+    """A plan with its changes, warnings and errors."""
 
     plan: Plan
     changes: tuple[Change, ...] = ()
-    """Empty: it was read from a file, which has steps only."""
+    """Empty: the plan was read from a file, which contains steps only."""
     warnings: tuple[Problem, ...] = ()
     errors: tuple[Problem, ...] = ()
-    """Why it must not be carried out. Empty: it may be."""
+    """Reasons why it must not be executed. Empty: it may be."""
 
 
 def estimate(plan: Plan) -> float:
-    """Seconds: the critical path, or what its lanes allow if that is more."""
+    """Return the estimated seconds: the longer of critical path and lane limits."""
     return seconds_left(plan, RunState(run=""), plan.made_at)
 
 
 def plan_data(view: PlanView) -> dict[str, Any]:
-    """All of a plan."""
+    """Return a plan as data."""
     plan = view.plan
     marks = Counter(change.mark for change in view.changes)
     return {
@@ -52,21 +52,21 @@ def plan_data(view: PlanView) -> dict[str, Any]:
             "change": marks[ChangeKind.CHANGE],
             "remove": marks[ChangeKind.REMOVE],
             "steps": len(plan.steps),
-            "stages": [one.value for one in Stage if any(s.stage is one for s in plan.steps)],
+            "stages": [stage.value for stage in Stage if any(s.stage is stage for s in plan.steps)],
             "seconds": estimate(plan),
         },
         "destroys": list(dict.fromkeys(plan.destroys)),
-        "changes": [_change_data(one) for one in view.changes],
+        "changes": [_change_data(change) for change in view.changes],
         "steps": [step_data(plan, step) for step in plan.steps],
         "critical_path": [step.id for step in critical_path(plan)],
         "lanes": dict(plan.lanes),
-        "warnings": [problem_data(one) for one in view.warnings],
-        "problems": [problem_data(one) for one in view.errors],
+        "warnings": [problem_data(warning) for warning in view.warnings],
+        "problems": [problem_data(error) for error in view.errors],
     }
 
 
 def step_data(plan: Plan, step: Step) -> dict[str, Any]:
-    """One step of it."""
+    """Return one step as data."""
     return {
         "id": step.id,
         "stage": step.stage.value,
@@ -77,8 +77,8 @@ def step_data(plan: Plan, step: Step) -> dict[str, Any]:
         "destroys": step.action.destroys,
         "touches": list(step.action.touches),
         "needs": list(step.needs),
-        "gates": [{"kind": one.kind, "what": one.summary} for one in step.gates],
-        "holds": [{"kind": one.kind, "what": one.summary} for one in step.holds],
+        "gates": [{"kind": gate.kind, "what": gate.summary} for gate in step.gates],
+        "holds": [{"kind": hold.kind, "what": hold.summary} for hold in step.holds],
         "lanes": {lane: plan.lanes.get(lane, 1) for lane in step.lanes},
         "deadline": step.deadline,
         "retry": {
@@ -102,20 +102,21 @@ def _change_data(change: Change) -> dict[str, Any]:
 
 
 _STEP_KEYS = frozenset({"steps", "critical_path", "lanes", "warnings", "problems"})
-"""What `plan -o json` has besides: steps and problems come as events."""
+"""Keys of `plan -o json` that are printed as separate events."""
 
 
 def plan_events(view: PlanView, at: datetime) -> Iterator[str]:
-    """A line for the plan, and one for each of its warnings."""
-    told = {key: value for key, value in plan_data(view).items() if key not in _STEP_KEYS}
-    yield _line("planned", at, told)
+    """Return an event for the plan, and one for each of its warnings."""
+    data = {key: value for key, value in plan_data(view).items() if key not in _STEP_KEYS}
+    yield _line("planned", at, data)
     yield from problem_events(view.warnings, at)
 
 
 def problem_events(problems: Iterable[Problem], at: datetime) -> Iterator[str]:
-    """A line for each problem: `warning`, or `error` where nothing was carried out for it."""
-    for one in problems:
-        yield _line(one.severity.value, at, {"problem": problem_data(one)})
+    """Return an event for each problem: `warning`, or `error` if nothing was executed because of
+    it."""
+    for problem in problems:
+        yield _line(problem.severity.value, at, {"problem": problem_data(problem)})
 
 
 def _line(event: str, at: datetime, data: Mapping[str, object]) -> str:

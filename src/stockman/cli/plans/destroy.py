@@ -1,4 +1,4 @@
-"""`stockman destroy`: the end of a cluster."""
+"""`stockman destroy`: delete a cluster."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 @command(
     examples={
-        "stockman destroy": "see what would go, and type the name of the cluster",
-        "stockman destroy --yes --name k8s": "without being asked",
-        "stockman destroy --prune --keep-access": "images too, but not users and tokens",
+        "stockman destroy": "show what would be deleted, and confirm with the cluster name",
+        "stockman destroy --yes --name k8s": "delete without a prompt",
+        "stockman destroy --prune --keep-access": "also delete images, but keep users and tokens",
     }
 )
 @click.option(
@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     default="",
     metavar="NAME",
     shell_complete=complete_clusters,
-    help="Name of the cluster, or of guests without one, instead of typing.",
+    help="Cluster name, to confirm without a prompt.",
 )
-@click.option("--prune", is_flag=True, help="Also delete the images of its nodes.")
-@click.option("--keep-access", is_flag=True, help="Leave users, tokens and roles as they are.")
+@click.option("--prune", is_flag=True, help="Also delete the images of the nodes.")
+@click.option("--keep-access", is_flag=True, help="Keep users, tokens and roles.")
 @admin_option
 @options.yes_option
 @options.output
@@ -53,73 +53,75 @@ def destroy(  # noqa: PLR0913 - one parameter per option
     yes: bool,
     output: Output,
 ) -> int:
-    """Delete the VMs of the cluster and its guests, and all that stockman made for them.
+    """Delete the VMs of the cluster, its guests, and what was created for them.
 
-    Machines go by number, name and UUID together. Data disks, backups, volumes of Kubernetes and
-    machines of others stay, and so do mappings of devices, which belong to hosts; what stays of
-    the cluster is listed. The name of the cluster has to be typed, or given with --yes --name;
-    guests without a cluster have the name that `cluster_name` says, or `guests`. The files of this
-    directory stay as they are: `stockman apply` makes all of it again, empty.
+    A VM is deleted only if its ID, name and UUID match. Data disks, backups, Kubernetes volumes and
+    other VMs are kept, and so are device mappings, which belong to hosts; what is kept of the
+    cluster is listed. Confirm by typing the name of the cluster, or use --yes --name; for guests
+    without a cluster use their `cluster_name`, or `guests`. The files of this directory are kept:
+    `stockman apply` creates an empty cluster from them again.
 
-    Exits with 0 when everything is gone, with 4 when it failed after a part was done, with 1 when
-    it failed before that, with 3 when a gate refused it, and with 130 after Ctrl-C. With -o json
-    the plan, its warnings and every entry of the journal are lines, and the last is the outcome.
+    Exit status: 0 if everything was deleted, 1 if the run failed before any change, 3 if a gate
+    refused it, 4 if it failed after some changes, 130 after Ctrl-C. With -o json the plan, its
+    warnings and every journal entry are printed as JSON lines; the last line is the result.
     """
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.runs.session import SessionContext
     from stockman.cli.runs.report import report_problems_as_events
     from stockman.planning.destruction import DestructionScope
 
-    place = SessionContext(
+    workspace = SessionContext(
         directory=options.directory(ctx),
         environment=os.environ,
         clock=SystemTimekeeper(),
         entropy=SystemEntropy(),
     )
     extent = DestructionScope(prune=prune, access=not keep_access)
-    asking = DestroyRun(name=name, yes=yes, output=output)
-    with report_problems_as_events(output, place.clock):
-        return asyncio.run(asking.destroyed(place, extent, login(admin)))
+    destroy_run = DestroyRun(name=name, yes=yes, output=output)
+    with report_problems_as_events(output, workspace.clock):
+        return asyncio.run(destroy_run.execute(workspace, extent, login(admin)))
 
 
 class DestroyRun:
-    """One call of the command: what was agreed to beforehand, and how things are shown."""
+    """One invocation of the command: confirmation and output."""
 
     def __init__(self, *, name: str, yes: bool, output: Output) -> None:
         self._name = name
         self._yes = yes
         self._output = output
 
-    async def destroyed(
-        self, place: SessionContext, extent: DestructionScope, admin: Login | None
+    async def execute(
+        self, workspace: SessionContext, extent: DestructionScope, admin: Login | None
     ) -> int:
-        """Show what goes and what stays, ask for the name, and do it."""
+        """Show what is deleted and what is kept, ask for the name, and execute."""
         from stockman.app.runs.destroy import plan_destruction
         from stockman.app.runs.session import open_session
         from stockman.cli.plans.apply import ApplyRun
         from stockman.cli.plans.data import PlanView
         from stockman.cli.runs.report import show_refused_plan, show_run_plan
 
-        async with open_session(place, admin) as session:
-            found = await plan_destruction(session, extent)
-            if found.problems.errors:
-                show_refused_plan(found, place.clock.now(), self._output)
+        async with open_session(workspace, admin) as session:
+            destruction = await plan_destruction(session, extent)
+            if destruction.problems.errors:
+                show_refused_plan(destruction, workspace.clock.now(), self._output)
                 return Exit.FAILED
             view = PlanView(
-                plan=found.plan, changes=found.changes, warnings=tuple(found.problems.warnings)
+                plan=destruction.plan,
+                changes=destruction.changes,
+                warnings=tuple(destruction.problems.warnings),
             )
-            show_run_plan(view, place.clock.now(), self._output)
-            if found.plan.is_empty:
+            show_run_plan(view, workspace.clock.now(), self._output)
+            if destruction.plan.is_empty:
                 return Exit.DONE
             has_cluster = session.workspace.cluster is not None
-            if not self._agreed(found.plan.cluster, has_cluster=has_cluster):
-                current_screen().note("nothing was changed")
+            if not self._is_confirmed(destruction.plan.cluster, has_cluster=has_cluster):
+                current_screen().note("No changes were made.")
                 return Exit.FAILED
-            applying = ApplyRun(place, self._output, yes=True)
-            return await applying.run(session, found.plan)
+            applying = ApplyRun(workspace, self._output, yes=True)
+            return await applying.run(session, destruction.plan)
 
-    def _agreed(self, cluster: str, *, has_cluster: bool) -> bool:
-        """Whether the user knows what is destroyed: by its name."""
+    def _is_confirmed(self, cluster: str, *, has_cluster: bool) -> bool:
+        """Return whether the user confirmed the name of what is destroyed."""
         from stockman.cli.terminal.prompts import ask
         from stockman.model.errors import WrongUsage
 
@@ -127,19 +129,19 @@ class DestroyRun:
             if self._yes and self._name == cluster:
                 return True
             raise WrongUsage(missing_cluster_name(cluster, self._name, yes=self._yes))
-        asked = f"type the name of the cluster, {cluster}, to destroy it"
+        question = f"Type the name of the cluster, {cluster}, to destroy it"
         if not has_cluster:
-            asked = f"there is no cluster: type {cluster} to destroy the guests that are listed"
-        return ask(asked, option="--yes --name") == cluster
+            question = f"There is no cluster. Type {cluster} to destroy the guests listed above"
+        return ask(question, option="--yes --name") == cluster
 
 
 def missing_cluster_name(cluster: str, name: str, *, yes: bool) -> Problem:
-    why = f"--name is {name}, and what is destroyed is {cluster}" if name else ""
+    why = f"--name is {name}, but the cluster to destroy is {cluster}" if name else ""
     if not yes:
-        why = "--name agrees to nothing without --yes"
+        why = "--name has no effect without --yes"
     return Problem(
         code="cli.unnamed-cluster",
-        what="a cluster, or guests without one, are destroyed by their name only",
-        why=why or "--yes alone does not say what is meant",
+        what="destroying needs the name of the cluster",
+        why=why or "--yes alone does not name the cluster",
         fix=f"give both: `stockman destroy --yes --name {cluster}`",
     )

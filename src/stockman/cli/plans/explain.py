@@ -1,4 +1,4 @@
-"""One step of a plan in full: `plan --explain STEP`."""
+"""Details of one step: `plan --explain STEP`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NOTHING = "nothing"
 
 
 def show_step(plan: Plan, name: str, output: Output) -> None:
-    """Print a step to stdout; `Refused` where the plan has none of this id."""
+    """Print the details of a step; raises `Refused` if the plan has no step with this ID."""
     step = plan.step(name)
     show(
         step_details_data(plan, step),
@@ -32,17 +32,17 @@ def show_step(plan: Plan, name: str, output: Output) -> None:
 
 
 def step_details_data(plan: Plan, step: Step) -> dict[str, Any]:
-    """A step for programs, with who needs it and how much waits for it."""
+    """Return a step as data, with its dependents and their total duration."""
     return {
         **step_data(plan, step),
-        "needed_by": [one.id for one in _dependents(plan, step)],
+        "needed_by": [dependent.id for dependent in _dependents(plan, step)],
         "seconds_until_end": seconds_to_end(plan)[step.id],
         "on_critical_path": step in critical_path(plan),
     }
 
 
 def step_details(plan: Plan, step: Step, screen: Screen) -> Iterator[str]:
-    """A step for people."""
+    """Return the details of a step as lines."""
     yield f"step {screen.paint(escape_control(step.id), 'name')}"
     for label, lines in _facts(plan, step):
         yield from _fact(label, lines, screen)
@@ -52,10 +52,13 @@ def step_details(plan: Plan, step: Step, screen: Screen) -> Iterator[str]:
 
 def _facts(plan: Plan, step: Step) -> Iterator[tuple[str, list[str]]]:
     yield "does", [step.action.summary]
-    yield "why", [step.reason or "others need it"]
+    yield "why", [step.reason or "for its dependents"]
     yield "stage", [step.stage.value + (f", for {step.node}" if step.node else "")]
     yield "needs", [_step_name(plan.step(need)) for need in step.needs] or [_NOTHING]
-    yield "needed by", [_step_name(one) for one in _dependents(plan, step)] or [_NOTHING]
+    yield (
+        "needed by",
+        [_step_name(dependent) for dependent in _dependents(plan, step)] or [_NOTHING],
+    )
     yield "gates", [gate.summary for gate in step.gates] or ["none"]
     yield (
         "holds",
@@ -63,13 +66,13 @@ def _facts(plan: Plan, step: Step) -> Iterator[tuple[str, list[str]]]:
     )
     yield "lanes", [_lane_text(lane, plan.lanes.get(lane, 1)) for lane in step.lanes] or ["none"]
     yield "takes", [_duration_text(plan, step)]
-    yield "deadline", [f"{format_duration(step.deadline)} from its start, gates included"]
+    yield "deadline", [f"{format_duration(step.deadline)} from its start, including gates"]
     yield "retry", [_retry(step)]
     yield "touches", list(step.action.touches) or [_NOTHING]
 
 
 def _dependents(plan: Plan, step: Step) -> list[Step]:
-    return [one for one in plan.steps if step.id in one.needs]
+    return [other_step for other_step in plan.steps if step.id in other_step.needs]
 
 
 def _step_name(step: Step) -> str:
@@ -77,12 +80,12 @@ def _step_name(step: Step) -> str:
 
 
 def _hold_text(plan: Plan, step: Step, key: str, summary: str) -> str:
-    others = [
-        one.id
-        for one in plan.steps
-        if one.id != step.id and any(hold.part_key == key for hold in one.holds)
+    nodes = [
+        other_step.id
+        for other_step in plan.steps
+        if other_step.id != step.id and any(hold.part_key == key for hold in other_step.holds)
     ]
-    return f"{summary}; also for {', '.join(others)}" if others else summary
+    return f"{summary}; also for {', '.join(nodes)}" if nodes else summary
 
 
 def _lane_text(name: str, width: int) -> str:
@@ -90,28 +93,28 @@ def _lane_text(name: str, width: int) -> str:
 
 
 def _duration_text(plan: Plan, step: Step) -> str:
-    told = f"about {format_estimate(step.seconds)}"
+    estimate = f"about {format_estimate(step.seconds)}"
     after = seconds_to_end(plan)[step.id] - step.seconds
     if after:
-        told += f", and what waits for it {format_estimate(after)} more"
-    return told + (", on the longest chain" if step in critical_path(plan) else "")
+        estimate += f", and about {format_estimate(after)} more for its dependents"
+    return estimate + (", on the critical path" if step in critical_path(plan) else "")
 
 
 def _retry(step: Step) -> str:
     retry = step.retry
     if retry.attempts == 1:
-        return "tried once"
+        return "not retried"
     return (
-        f"up to {retry.attempts} attempts when nobody answers, with waits of"
-        f" {retry.first_wait:g}s to {retry.longest_wait:g}s"
+        f"up to {retry.attempts} attempts if there is no answer, {retry.first_wait:g}s to "
+        f"{retry.longest_wait:g}s apart"
     )
 
 
 def _fact(label: str, lines: Iterable[str], screen: Screen, style: str = "") -> Iterator[str]:
     start = f"  {label}:".ljust(_LABEL + 1)
     for line in lines:
-        for part in _fit_fact(line, screen):
-            yield screen.paint(start, "faint") + screen.paint(part, style)
+        for line_part in _fit_fact(line, screen):
+            yield screen.paint(start, "faint") + screen.paint(line_part, style)
             start = " " * (_LABEL + 1)
 
 

@@ -21,22 +21,23 @@ STAGES = ("access", "images", "vms", "talos", "kubernetes")
 _PLAN_SHAPE_OPTIONS = frozenset(
     {"only", "nodes", "until", "push", "prune", "reconcile", "any_time"}
 )
-"""Parameters that say what is planned."""
+"""Parameters that select what is planned."""
 
 
 def plan_options(function: F) -> F:
-    """Which part of a plan is meant, and what it may do."""
-    found = function
+    """Add the options that select a part of a plan and what it may do."""
+    decorated = function
     for option in reversed(_OPTIONS):
-        found = option(found)
-    return found
+        decorated = option(decorated)
+    return decorated
 
 
 admin = click.option(
     "--admin",
     metavar="USER@REALM",
-    help="Grant access to Proxmox VE as this user; the password is asked for. Without it,"
-    " $PROXMOX_VE_API_TOKEN, or $PROXMOX_VE_USERNAME and $PROXMOX_VE_PASSWORD, are used.",
+    help="Log in to Proxmox VE as this user to grant access, with a password prompt; "
+    "defaults to $PROXMOX_VE_API_TOKEN, or $PROXMOX_VE_USERNAME and "
+    "$PROXMOX_VE_PASSWORD.",
 )
 
 max_parallel = click.option(
@@ -44,7 +45,7 @@ max_parallel = click.option(
     type=click.IntRange(1, 100),
     default=MAX_PARALLEL,
     show_default=True,
-    help="Steps side by side at most.",
+    help="Maximum number of parallel steps.",
 )
 
 _OPTIONS = (
@@ -52,7 +53,7 @@ _OPTIONS = (
         "--only",
         multiple=True,
         type=Choice(STAGES),
-        help="Only this stage and what it needs; may be given again.",
+        help="Plan only this stage and its dependencies; can be repeated.",
     ),
     click.option(
         "--node",
@@ -60,24 +61,22 @@ _OPTIONS = (
         multiple=True,
         metavar="NODE",
         shell_complete=complete_subjects,
-        help="Only what is about this node, and what that needs; may be given again.",
+        help="Plan only changes of this node and their dependencies; can be repeated.",
     ),
     click.option(
         "--until",
         default="",
         metavar="STEP",
         shell_complete=complete_stages_and_steps,
-        help="Stop after this step, or after all of this stage.",
+        help="Stop after this step, or after all steps of this stage.",
     ),
     click.option(
-        "--push", is_flag=True, help="Commit what was rendered, and push it, before Flux runs."
+        "--push", is_flag=True, help="Commit and push rendered files before Flux is reconciled."
     ),
-    click.option("--prune", is_flag=True, help="Also delete images that no node has any more."),
+    click.option("--prune", is_flag=True, help="Also delete images that no node uses."),
+    click.option("--reconcile", is_flag=True, help="Reconcile Flux immediately, and wait for it."),
     click.option(
-        "--reconcile", is_flag=True, help="Have Flux look at the repository now, and wait for it."
-    ),
-    click.option(
-        "--any-time", is_flag=True, help="Restart machines outside of upgrade.windows, too."
+        "--any-time", is_flag=True, help="Also restart machines outside of upgrade.windows."
     ),
     admin,
 )
@@ -93,12 +92,12 @@ def plan_request(  # noqa: PLR0913 - one parameter per option
     reconcile: bool,
     any_time: bool,
 ) -> PlanOptions:
-    """What the options ask for."""
+    """Return the plan request of the options."""
     from stockman.app.runs.plans import PlanOptions
     from stockman.steps.step import Stage
 
     return PlanOptions(
-        only=tuple(Stage(one) for one in only),
+        only=tuple(Stage(stage) for stage in only),
         nodes=nodes,
         until=until,
         push=push,
@@ -109,32 +108,35 @@ def plan_request(  # noqa: PLR0913 - one parameter per option
 
 
 def reject_shape_options(ctx: click.Context, file: str) -> None:
-    """`WrongUsage` where options ask for another plan than the one that a file holds."""
+    """Raise `WrongUsage` for options that would change a saved plan."""
     from stockman.model.errors import WrongUsage
 
-    given = click.core.ParameterSource.COMMANDLINE
+    command_line = click.core.ParameterSource.COMMANDLINE
     names = [
-        one.opts[0]
-        for one in ctx.command.params
-        if one.name in _PLAN_SHAPE_OPTIONS and ctx.get_parameter_source(one.name) is given
+        param.opts[0]
+        for param in ctx.command.params
+        if param.name in _PLAN_SHAPE_OPTIONS
+        and ctx.get_parameter_source(param.name) is command_line
     ]
     if names:
         raise WrongUsage(plan_file_conflict(file, names))
 
 
 def plan_file_conflict(file: str, names: Sequence[str]) -> Problem:
-    """The problem of options that come too late."""
-    told = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    """Return the problem of options that would change a saved plan."""
+    names_text = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     return Problem(
         code="cli.already-planned",
-        what=f"the plan in {file} is carried out as it is",
-        why=f"{told} would make another plan of it",
-        fix=f"make that plan: `stockman plan {names[0]} ... --out {file}`; or apply without {file}",
+        what=f"the saved plan {file} cannot be changed",
+        why=f"{names_text} would change it",
+        fix=(
+            f"make a new plan: `stockman plan {names[0]} ... --out {file}`, or apply without {file}"
+        ),
     )
 
 
 def login(user: str | None) -> Login | None:
-    """The administrator that was named, with the password that was asked for."""
+    """Return the administrator's login; prompts for the password."""
     if user is None:
         return None
     from stockman.adapters.proxmox.credentials import Login
@@ -143,17 +145,17 @@ def login(user: str | None) -> Login | None:
     from stockman.model.secret import Secret
 
     screen = current_screen()
-    if not screen.can_ask:
+    if not screen.can_prompt:
         raise WrongUsage(no_password(user))
-    password = screen.prompt_hidden(f"password of {user}: ")
+    password = screen.prompt_hidden(f"Password of {user}: ")
     return Login(user=user, password=Secret(password, resolved=True))
 
 
 def no_password(user: str) -> Problem:
-    """The problem of an administrator whose password nobody can be asked for."""
+    """Return the problem of a password that cannot be prompted for."""
     return Problem(
         code="cli.no-password",
-        what=f"there is no terminal to ask for the password of {user} on",
-        why="passwords are never read from the command line",
+        what=f"the password of {user} cannot be entered without a terminal",
+        why="passwords are not accepted on the command line",
         fix="set PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, or PROXMOX_VE_API_TOKEN",
     )

@@ -1,4 +1,4 @@
-"""`stockman plan`: what a run would do."""
+"""`stockman plan`: show the changes that a run would make."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 
 @command(
     examples={
-        "stockman plan": "what differs, and what a run would do about it",
-        "stockman plan --out plan.json": "keep it for `stockman apply plan.json`",
-        "stockman plan --only vms --node talos-neo": "a part of it",
-        "stockman plan --explain talos/bootstrap": "everything about one step",
-        "stockman plan --stats": "how often each system was asked",
+        "stockman plan": "show all changes",
+        "stockman plan --out plan.json": "save the plan for `stockman apply plan.json`",
+        "stockman plan --only vms --node talos-neo": "plan only the VM of one node",
+        "stockman plan --explain talos/bootstrap": "show the details of one step",
+        "stockman plan --stats": "show the number of API calls by system",
     }
 )
 @plan_options
-@click.option("--out", metavar="FILE", help="Write the plan to this file, to be applied later.")
+@click.option("--out", metavar="FILE", help="Save the plan to this file.")
 @click.option(
     "--explain",
     metavar="STEP",
     default="",
     shell_complete=complete_steps,
-    help="Tell everything about one step.",
+    help="Show the details of one step.",
 )
-@click.option("--stats", is_flag=True, help="Tell how often each system was asked.")
+@click.option("--stats", is_flag=True, help="Show the number of API calls by system.")
 @options.output
 @click.pass_context
 def plan(  # noqa: PLR0913 - one parameter per option
@@ -60,60 +60,64 @@ def plan(  # noqa: PLR0913 - one parameter per option
     stats: bool,
     output: Output,
 ) -> int:
-    """Show what differs from the configuration, and what a run would do about it.
+    """Show the changes needed to match the configuration.
 
-    Everything is looked at once and nothing is changed. Exits with 0 when there is nothing to do,
-    with 2 when there is, with 1 when something stands in the way of doing it, with 3 when the
-    files wait for a decision first.
+    All systems are read once and nothing is changed. The exit status is 0 if there are no changes,
+    2 if there are, 1 if there are errors, 3 if rendered files need a decision first.
     """
-    wish = plan_request(
+    request = plan_request(
         only, nodes, until, push=push, prune=prune, reconcile=reconcile, any_time=any_time
     )
-    found = make_plan(options.directory(ctx), wish, login(admin))
+    planned_changes = make_plan(options.directory(ctx), request, login(admin))
     if stats:
         from stockman.cli.plans.view import show_call_counts
 
-        show_call_counts(found.observed.counted, output)
-    if found.problems.errors:
+        show_call_counts(planned_changes.observed.counted, output)
+    if planned_changes.problems.errors:
         from stockman.cli.plans.view import show_refusal
 
-        show_refusal(found.plan, found.problems, Output.TABLE if stats else output)
+        show_refusal(
+            planned_changes.plan, planned_changes.problems, Output.TABLE if stats else output
+        )
         return Exit.FAILED
     if out is not None:
-        _save_plan(found, out)
+        _save_plan(planned_changes, out)
     if explain:
         from stockman.cli.plans.explain import show_step
 
-        show_step(found.plan, explain, output)
+        show_step(planned_changes.plan, explain, output)
     elif not stats:
         from stockman.cli.plans.data import PlanView
         from stockman.cli.plans.view import show_plan
 
-        warnings = tuple(found.problems.warnings)
-        show_plan(PlanView(plan=found.plan, changes=found.changes, warnings=warnings), output)
-    return Exit.DONE if found.plan.is_empty else Exit.CHANGES
+        warnings = tuple(planned_changes.problems.warnings)
+        show_plan(
+            PlanView(plan=planned_changes.plan, changes=planned_changes.changes, warnings=warnings),
+            output,
+        )
+    return Exit.DONE if planned_changes.plan.is_empty else Exit.CHANGES
 
 
-def make_plan(directory: Path, wish: PlanOptions, admin: Login | None) -> Planned:
-    """Look at everything, and say what is to be done."""
+def make_plan(directory: Path, request: PlanOptions, admin: Login | None) -> Planned:
+    """Observe all systems and plan the changes."""
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.runs.session import SessionContext, open_session
 
-    async def made() -> Planned:
-        place = SessionContext(
+    async def observe_and_plan() -> Planned:
+        workspace = SessionContext(
             directory=directory,
             environment=os.environ,
             clock=SystemTimekeeper(),
             entropy=SystemEntropy(),
         )
-        async with open_session(place, admin) as session:
-            return await session.plan(wish)
+        async with open_session(workspace, admin) as session:
+            return await session.plan(request)
 
-    return asyncio.run(made())
+    return asyncio.run(observe_and_plan())
 
 
-def _save_plan(found: Planned, name: str) -> None:
-    """Write a plan for later; there is no secret in it."""
+def _save_plan(planned: Planned, name: str) -> None:
+    """Save a plan; it contains no secrets."""
     from pathlib import Path
 
     from stockman.adapters.files import replace_file
@@ -121,20 +125,22 @@ def _save_plan(found: Planned, name: str) -> None:
     from stockman.model.errors import StockmanError
     from stockman.steps.plan import plan_digest, render_plan
 
-    text = render_plan(found.plan).encode()
+    text = render_plan(planned.plan).encode()
     try:
-        replace_file(Path(name), text, tag=plan_digest(found.plan)[:8])
+        replace_file(Path(name), text, tag=plan_digest(planned.plan)[:8])
     except OSError as error:
-        raise StockmanError(unwritable(name, error.strerror or type(error).__name__)) from None
-    current_screen().note(f"the plan is in {name}: carry it out with `stockman apply {name}`")
+        raise StockmanError(
+            plan_not_writable(name, error.strerror or type(error).__name__)
+        ) from None
+    current_screen().note(f"Saved the plan to {name}. Apply it with `stockman apply {name}`.")
 
 
-def unwritable(name: str, why: str) -> Problem:
-    """The problem of a plan that cannot be kept."""
+def plan_not_writable(name: str, why: str) -> Problem:
+    """Return the problem of a plan file that cannot be written."""
     return Problem(
         code="plan.unwritable",
         what=f"the plan cannot be written to {name}",
         where=name,
         why=why,
-        fix="name a file in a directory that is there and that you may write to",
+        fix="use a file in an existing directory with write permission",
     )

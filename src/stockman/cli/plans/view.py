@@ -1,4 +1,4 @@
-"""A plan as people read it: what changes, why, what is lost, how long it takes.
+"""Show a plan: changes, reasons, what is destroyed, estimated time.
 
 show_plan(PlanView(plan=plan, changes=changes, warnings=warnings), output)
 """
@@ -27,14 +27,14 @@ from stockman.steps.step import Stage, Step
 _STYLES = {ChangeKind.ADD: "good", ChangeKind.CHANGE: "warning", ChangeKind.REMOVE: "error"}
 _VERBS = {ChangeKind.ADD: "add", ChangeKind.CHANGE: "change", ChangeKind.REMOVE: "remove"}
 _STEP = "*"
-"""In front of a step that no change stands for: of a saved plan, or of changes elsewhere."""
-_CLUSTER = "the whole cluster"
+"""Mark of a step without known changes, as in a saved plan."""
+_CLUSTER = "cluster"
 _NARROWEST = 16
 
 
 @record
 class _PlanLine:
-    """A change, or a step where no changes are known."""
+    """A change, or a step if its changes are not known."""
 
     what: str
     why: str
@@ -45,17 +45,17 @@ class _PlanLine:
 
 
 def show_plan(view: PlanView, output: Output) -> None:
-    """Print a plan to stdout; warnings go to stderr unless a program reads."""
+    """Print a plan to stdout; warnings go to stderr unless the output is data."""
     data = {} if output is Output.TABLE else plan_data(view)
     show(data, kind="Plan", output=output, human=lambda _, screen: plan_lines(view, screen))
     if view.warnings and output is Output.TABLE:
         screen = current_screen()
         lines = problem_lines(view.warnings, paint=screen.notes_paint, width=screen.notes_width)
-        screen.complain(["", *lines])
+        screen.print_problems(["", *lines])
 
 
 def show_refusal(plan: Plan, problems: Problems, output: Output) -> None:
-    """Print why a plan must not be carried out: to stderr, and to stdout for programs."""
+    """Print why a plan must not be executed: to stderr, and as data to stdout."""
     screen = current_screen()
     if output is not Output.TABLE:
         view = PlanView(
@@ -64,17 +64,19 @@ def show_refusal(plan: Plan, problems: Problems, output: Output) -> None:
             errors=tuple(problems.errors),
         )
         show(plan_data(view), kind="Plan", output=output, human=lambda _, __: ())
-    screen.complain(problem_lines(problems, paint=screen.notes_paint, width=screen.notes_width))
+    screen.print_problems(
+        problem_lines(problems, paint=screen.notes_paint, width=screen.notes_width)
+    )
 
 
 def _empty_plan_lines(view: PlanView) -> str:
-    if any(one.code == "node.unknown" for one in view.warnings):
-        return "nothing to do in what could be seen; what could not is told as a warning"
-    return "nothing to do: everything is as the configuration says"
+    if any(warning.code == "node.unknown" for warning in view.warnings):
+        return "No changes in the systems that could be read. The warnings list the others."
+    return "No changes. The cluster matches the configuration."
 
 
 def plan_lines(view: PlanView, screen: Screen) -> Iterator[str]:
-    """All of it: stages with their changes, with `-v` the steps, what is lost, and a summary."""
+    """Return all lines of a plan: changes by stage, steps with `-v`, losses, a summary."""
     if view.plan.is_empty:
         yield _empty_plan_lines(view)
         return
@@ -92,26 +94,26 @@ def plan_lines(view: PlanView, screen: Screen) -> Iterator[str]:
 
 
 def plan_summary(view: PlanView) -> str:
-    """The whole plan in a line."""
+    """Summarize a plan in one line."""
     steps = _count(len(view.plan.steps), "step")
     long = f"about {format_estimate(estimate(view.plan))}"
     marks = Counter(change.mark for change in view.changes)
-    told = ", ".join(f"{marks[mark]} to {verb}" for mark, verb in _VERBS.items() if marks[mark])
-    return f"{told}: {steps}, {long}" if told else f"{steps}, {long}"
+    counts = ", ".join(f"{marks[mark]} to {verb}" for mark, verb in _VERBS.items() if marks[mark])
+    return f"{counts}: {steps}, {long}" if counts else f"{steps}, {long}"
 
 
 def _lines(view: PlanView) -> list[_PlanLine]:
     if view.changes:
         return [
             _PlanLine(
-                what=one.what,
-                why=one.why,
-                destroys=one.destroys,
-                stage=one.stage,
-                node=one.node,
-                mark=one.mark,
+                what=change.what,
+                why=change.why,
+                destroys=change.destroys,
+                stage=change.stage,
+                node=change.node,
+                mark=change.mark,
             )
-            for one in view.changes
+            for change in view.changes
         ]
     return [_line_of_step(step) for step in view.plan.steps]
 
@@ -130,8 +132,8 @@ def _line_of_step(step: Step) -> _PlanLine:
 def _stage(plan: Plan, stage: Stage, lines: Sequence[_PlanLine], screen: Screen) -> Iterator[str]:
     steps = [step for step in plan.steps if step.stage is stage]
     gates = sum(len(step.gates) for step in steps)
-    told = _count(len(steps), "step") + (f", {_count(gates, 'gate')}" if gates else "")
-    yield screen.paint(stage.value, "heading") + screen.paint(f" ({told})", "faint")
+    counts = _count(len(steps), "step") + (f", {_count(gates, 'gate')}" if gates else "")
+    yield screen.paint(stage.value, "heading") + screen.paint(f" ({counts})", "faint")
     by_node: dict[str, list[_PlanLine]] = {}
     for line in lines or [_line_of_step(step) for step in steps]:
         by_node.setdefault(line.node, []).append(line)
@@ -145,18 +147,18 @@ def _change(line: _PlanLine, screen: Screen) -> Iterator[str]:
     mark, style = _STEP, ""
     if line.mark is not None:
         mark, style = line.mark.value, _STYLES[line.mark]
-    first, *rest = _fit(line.what, screen, 6)
+    first, *more = _fit(line.what, screen, 6)
     yield f"    {screen.paint(mark, style)} {screen.paint(first, style)}"
-    yield from (f"      {screen.paint(part, style)}" for part in rest)
+    yield from (f"      {screen.paint(text, style)}" for text in more)
     if line.why:
-        yield from (f"        {part}" for part in _fit(line.why, screen, 8))
+        yield from (f"        {text}" for text in _fit(line.why, screen, 8))
     if line.destroys:
-        told = _fit(f"destroys {line.destroys}", screen, 8)
-        yield from (f"        {screen.paint(part, 'error')}" for part in told)
+        texts = _fit(f"destroys {line.destroys}", screen, 8)
+        yield from (f"        {screen.paint(text, 'error')}" for text in texts)
 
 
 def _steps(plan: Plan, screen: Screen) -> Iterator[str]:
-    headers = ("STEP", "WHAT", "NEEDS", "GATES", "ABOUT")
+    headers = ("STEP", "ACTION", "NEEDS", "GATES", "DURATION")
     rows = [
         (
             Cell(step.id, "name"),
@@ -170,16 +172,16 @@ def _steps(plan: Plan, screen: Screen) -> Iterator[str]:
     yield from table(headers, rows, width=screen.width, paint=screen.paint)
     chain = " -> ".join(step.id for step in critical_path(plan))
     yield ""
-    yield from _fit(f"longest chain: {chain}", screen, 0)
+    yield from _fit(f"critical path: {chain}", screen, 0)
 
 
 def _loss_lines(plan: Plan, screen: Screen) -> Iterator[str]:
-    if found := dict.fromkeys(plan.destroys):
-        yield screen.paint("lost for good:", "error")
-        for one in found:
-            first, *rest = _fit(one, screen, 4)
+    if losses := dict.fromkeys(plan.destroys):
+        yield screen.paint("permanently destroyed:", "error")
+        for loss in losses:
+            first, *more = _fit(loss, screen, 4)
             yield f"  - {first}"
-            yield from (f"    {part}" for part in rest)
+            yield from (f"    {text}" for text in more)
         yield ""
 
 
@@ -195,44 +197,44 @@ def _count(count: int, noun: str) -> str:
 
 
 def show_call_counts(calls: Sequence[SystemCalls], output: Output) -> None:
-    """Print the calls to stdout."""
+    """Print the number of API calls to stdout."""
     data = {
         "systems": [
             {
-                "system": one.system,
-                "calls": one.calls,
-                "of": dict(one.of),
-                "grows": one.grows,
-                "by_call": dict(one.by_call),
+                "system": call.system,
+                "calls": call.calls,
+                "of": dict(call.of),
+                "grows": call.grows,
+                "by_call": dict(call.by_call),
             }
-            for one in calls
+            for call in calls
         ],
-        "calls": sum(one.calls for one in calls),
+        "calls": sum(call.calls for call in calls),
     }
     show(data, kind="PlanStats", output=output, human=lambda _, on: call_count_lines(calls, on))
 
 
 def call_count_lines(calls: Sequence[SystemCalls], screen: Screen) -> Iterator[str]:
-    """A row for each system, what its number grows with, and with `-v` every kind of call."""
+    """Return a row for each system, and with `-v` each kind of call."""
     rows: list[tuple[str | Cell, ...]] = []
-    for one in calls:
-        of = ", ".join(f"{count} {name}" for name, count in one.of.items())
-        rows.append((Cell(one.system, "name"), str(one.calls), of, one.grows))
+    for call in calls:
+        of = ", ".join(f"{count} {name}" for name, count in call.of.items())
+        rows.append((Cell(call.system, "name"), str(call.calls), of, call.grows))
         if screen.verbosity:
-            rows += [(f"  {name}", str(count)) for name, count in sorted(one.by_call.items())]
-    rows.append(("all", str(sum(one.calls for one in calls))))
-    headers = ("SYSTEM", "CALLS", "OF", "GROWS WITH")
+            rows += [(f"  {name}", str(count)) for name, count in sorted(call.by_call.items())]
+    rows.append(("all", str(sum(call.calls for call in calls))))
+    headers = ("SYSTEM", "CALLS", "OF", "SCALES WITH")
     yield from table(headers, rows, width=screen.width, paint=screen.paint)
 
 
 def destroy_question(plan: Plan) -> str:
-    """What the user is asked; everything that is destroyed is in it, each on a line of its own."""
+    """Return the prompt before a plan is executed; it lists everything that is destroyed."""
     steps = f"{len(plan.steps)} step{'' if len(plan.steps) == 1 else 's'}"
-    go_on = f"carry out {steps} on cluster {escape_control(plan.cluster)}?"
-    lost = [escape_control(one) for one in dict.fromkeys(plan.destroys)]
+    go_on = f"Execute {steps} on cluster {escape_control(plan.cluster)}?"
+    lost = [escape_control(loss) for loss in dict.fromkeys(plan.destroys)]
     match lost:
         case []:
             return go_on
-        case [one]:
-            return f"this destroys {one}, for good; {go_on}"
-    return "\n".join(["this destroys for good:", *(f"  - {one}" for one in lost), go_on])
+        case [loss]:
+            return f"This permanently destroys {loss}. {go_on}"
+    return "\n".join(["This permanently destroys:", *(f"  - {loss}" for loss in lost), go_on])

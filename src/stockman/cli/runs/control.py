@@ -1,4 +1,4 @@
-"""`stockman runs resume` and `abort`: go on with a run, or give it up."""
+"""`stockman runs resume` and `abort`."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 @command(
     name="resume",
     examples={
-        "stockman runs resume": "go on with the newest run",
-        "stockman runs resume 20260301t060000z-5f2c1a": "go on with that one",
+        "stockman runs resume": "resume the newest run",
+        "stockman runs resume 20260301t060000z-5f2c1a": "resume this run",
     },
 )
 @click.argument("run", required=False, shell_complete=complete_runs)
@@ -49,21 +49,22 @@ if TYPE_CHECKING:
 def runs_resume(
     ctx: click.Context, run: str | None, admin: str | None, max_parallel: int, output: Output
 ) -> int:
-    """Go on with a run that was killed, paused or failed.
+    """Resume a run that was interrupted, paused or failed.
 
-    Without RUN, the newest. Every step is looked at before anything is done, so nothing is done
-    twice. Ctrl-C once: finish what has begun, and give back what is held; twice: stop now.
+    RUN defaults to the newest run. Every step is checked before it is executed, so nothing is done
+    twice. Press Ctrl-C once to finish the running steps and release all holds, twice to stop
+    immediately.
 
-    Exits as `stockman apply` does: with 0 when all is done, with 2 when you have to commit and
-    push first, with 3 when a gate refused it, with 4 when it failed after a part was done, with 1
-    when it failed before that, and with 130 after Ctrl-C. With -o json every entry of the journal
-    is a line, and the last line is the outcome.
+    The exit status is that of `stockman apply`: 0 if the run succeeded, 1 if it failed before any
+    change, 2 if rendered files have to be committed and pushed first, 3 if a gate refused it, 4 if
+    it failed after some changes, 130 after Ctrl-C. With -o json every journal entry is printed as a
+    JSON line; the last line is the result.
     """
     from stockman.cli.runs.report import show_result
     from stockman.engine.lifecycle import resume_run
 
-    asked = RunRequest(run=run, output=output, admin=login(admin), max_parallel=max_parallel)
-    ended = _continue_run(options.directory(ctx), asked, resume_run)
+    request = RunRequest(run=run, output=output, admin=login(admin), max_parallel=max_parallel)
+    ended = _continue_run(options.directory(ctx), request, resume_run)
     show_result(ended, output)
     return exit_status(ended.outcome)
 
@@ -71,7 +72,7 @@ def runs_resume(
 @command(
     name="abort",
     examples={
-        "stockman runs abort --yes": "give the newest run up, without being asked",
+        "stockman runs abort --yes": "abort the newest run without a prompt",
     },
 )
 @click.argument("run", required=False, shell_complete=complete_runs)
@@ -79,16 +80,16 @@ def runs_resume(
 @options.output
 @click.pass_context
 def runs_abort(ctx: click.Context, run: str | None, yes: bool, output: Output) -> int:
-    """Give a run up, and give back what it holds.
+    """Abort a run and release its holds.
 
-    Without RUN, the newest. What its steps did stays as it is; `stockman plan` shows what is left.
-    Exits with 1 when something could not be given back. With -o json every entry of the journal is
-    a line, and the last line is the outcome.
+    RUN defaults to the newest run. Changes that were made are kept; `stockman plan` shows what
+    remains. The exit status is 1 if a hold could not be released. With -o json every journal entry
+    is printed as a JSON line; the last line is the result.
     """
     from stockman.cli.runs.report import show_result
     from stockman.engine.lifecycle import abort_run
 
-    if not confirm(f"give up {run or 'the newest run'}?", yes=yes):
+    if not confirm(f"Abort {run or 'the newest run'}?", yes=yes):
         return Exit.FAILED
     ended = _continue_run(options.directory(ctx), RunRequest(run=run, output=output), abort_run)
     show_result(ended, output)
@@ -97,17 +98,17 @@ def runs_abort(ctx: click.Context, run: str | None, yes: bool, output: Output) -
 
 @record
 class RunRequest:
-    """What the command line says of a run."""
+    """A run and the options to continue it with."""
 
     run: str | None
     """None: the newest."""
     output: Output
     admin: Login | None = field(default=None, repr=False)
-    """Who grants access to Proxmox VE. None: whom the environment names."""
+    """Login for Proxmox VE. None: from the environment."""
     max_parallel: int = MAX_PARALLEL
 
 
-def _continue_run(directory: Path, asked: RunRequest, act: Act) -> RunResult:
+def _continue_run(directory: Path, request: RunRequest, act: Act) -> RunResult:
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.runs.apply import interruptible
     from stockman.app.runs.connections import open_clients
@@ -127,26 +128,26 @@ def _continue_run(directory: Path, asked: RunRequest, act: Act) -> RunResult:
         workspace = RunWorkspace(directory, os.environ, clock, SystemEntropy())
         async with (
             open_run_store(directory, os.environ, clock) as home,
-            open_clients(workspace, clock, asked.admin) as ports,
+            open_clients(workspace, clock, request.admin) as ports,
         ):
-            found = await recorded_run(home, asked.run, clock)
-            watched = LivePlan(plan=found.plan, before=found.entries, stop=stop)
-            async with live_view(watched, clock, asked.output) as watcher:
+            progress = await recorded_run(home, request.run, clock)
+            watched = LivePlan(plan=progress.plan, before=progress.entries, stop=stop)
+            async with live_view(watched, clock, request.output) as watcher:
                 with interruptible(stop):
-                    settings = RunSettings(max_parallel=asked.max_parallel)
-                    way = RunOptions(
+                    settings = RunSettings(max_parallel=request.max_parallel)
+                    run_options = RunOptions(
                         by=current_user(), stop=stop, settings=settings, watchers=(watcher,)
                     )
-                    outcome = await act(home, found.run, ports, way)
+                    outcome = await act(home, progress.run, ports, run_options)
         seconds = (clock.now() - began).total_seconds()
-        return RunResult(outcome=outcome, plan=found.plan, seconds=seconds)
+        return RunResult(outcome=outcome, plan=progress.plan, seconds=seconds)
 
-    with report_problems_as_events(asked.output, clock):
+    with report_problems_as_events(request.output, clock):
         return asyncio.run(done())
 
 
 def exit_status(outcome: RunOutcome) -> Exit:
-    """What the exit status says of a run."""
+    """Return the exit status of the result of a run."""
     from stockman.app.runs.apply import waits_for_push, waits_for_window
     from stockman.engine.state import RunResult, StepProgress
 
@@ -161,5 +162,5 @@ def exit_status(outcome: RunOutcome) -> Exit:
             return Exit.INTERRUPTED
         case RunResult.FAILED:
             steps = outcome.state.steps.values()
-            changed = any(one.progress is StepProgress.DONE and not one.already for one in steps)
+            changed = any(step.progress is StepProgress.DONE and not step.already for step in steps)
             return Exit.PARTLY if changed else Exit.FAILED

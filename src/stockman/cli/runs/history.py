@@ -1,4 +1,4 @@
-"""`stockman runs list`, `show` and `export`: runs as their journals tell them."""
+"""`stockman runs list`, `show`, `export` and `metrics`: inspect runs by their journals."""
 
 from __future__ import annotations
 
@@ -51,88 +51,88 @@ _STYLES = {
 @command(
     name="list",
     examples={
-        "stockman runs list": "every run, the oldest first",
-        "stockman runs list -o name": "their names alone",
+        "stockman runs list": "list all runs, the oldest first",
+        "stockman runs list -o name": "print only the names of runs",
     },
 )
 @options.output_or_name
 @click.pass_context
 def runs_list(ctx: click.Context, output: Output) -> int:
-    """List every run, and how it ended.
+    """List runs and their results.
 
-    Runs are kept where the lock is, see `lock.home` in cluster.yaml. One that is open runs right
-    now or was killed; `stockman runs resume` goes on with the latter.
+    Journals are stored where the lock is, see `lock.home` in cluster.yaml. An open run is either
+    executing now or was interrupted; use `stockman runs resume` to resume it.
     """
     from stockman.app.runs.history import list_runs
 
-    found = read_runs(options.directory(ctx), list_runs)
+    runs = read_runs(options.directory(ctx), list_runs)
     show(
-        found,
+        runs,
         kind="Runs",
         output=output,
         human=_run_rows,
         names=lambda rows: (row.run for row in rows),
     )
-    if not found:
-        current_screen().note("there are no runs yet")
+    if not runs:
+        current_screen().note("There are no runs yet.")
     return Exit.DONE
 
 
 @command(
     name="show",
     examples={
-        "stockman runs show": "the newest run, step by step",
-        "stockman runs show 20260301t060000z-5f2c1a -o json": "another one, for programs",
+        "stockman runs show": "show the newest run",
+        "stockman runs show 20260301t060000z-5f2c1a -o json": "print this run as JSON",
     },
 )
 @click.argument("run", required=False, shell_complete=complete_runs)
 @options.output
 @click.pass_context
 def runs_show(ctx: click.Context, run: str | None, output: Output) -> int:
-    """Show how a run went, step by step.
+    """Show the steps of a run.
 
-    Without RUN, the newest. Attempts that failed are listed with the code of their problem, also
-    where a later one did not; so is what it took and has not given back.
+    RUN defaults to the newest run. Failed attempts are listed with their problem code, even if a
+    later attempt succeeded, and so are holds that were not released.
     """
     from stockman.app.runs.history import show_run
 
-    found = read_runs(options.directory(ctx), lambda home, clock: show_run(home, run, clock))
-    show(found, kind="Run", output=output, human=_run_view)
+    run_view = read_runs(options.directory(ctx), lambda home, clock: show_run(home, run, clock))
+    show(run_view, kind="Run", output=output, human=_run_view)
     return Exit.DONE
 
 
 @command(
     name="export",
     examples={
-        "stockman runs export > run.json": "keep plan and journal of the newest run",
+        "stockman runs export > run.json": "save plan and journal of the newest run",
     },
 )
 @click.argument("run", required=False, shell_complete=complete_runs)
 @options.output_option((Output.JSON, Output.YAML))
 @click.pass_context
 def runs_export(ctx: click.Context, run: str | None, output: Output) -> int:
-    """Print everything that is kept of a run: its plan and its journal.
+    """Print the plan and the journal of a run.
 
-    Neither holds a secret, so it can be given to somebody who is to find out what happened.
+    They contain no secrets, so they can be attached to a bug report.
     """
     from stockman.app.runs.history import export_run
 
-    found = read_runs(options.directory(ctx), lambda home, clock: export_run(home, run, clock))
-    show(found, kind="RunExport", output=output, human=lambda _, screen: ())
+    export = read_runs(options.directory(ctx), lambda home, clock: export_run(home, run, clock))
+    show(export, kind="RunExport", output=output, human=lambda _, screen: ())
     return Exit.DONE
 
 
-def read_runs(directory: Path, what: Callable[[RunHome, Clock], Awaitable[T]]) -> T:
-    """Read something of the runs of a directory."""
+def read_runs(directory: Path, query: Callable[[RunHome, Clock], Awaitable[T]]) -> T:
+    """Read runs of a directory."""
     from stockman.adapters.system import SystemTimekeeper
     from stockman.app.runs.store import open_run_store
 
-    async def told() -> T:
+    async def run_query() -> T:
         clock = SystemTimekeeper()
         async with open_run_store(directory, os.environ, clock) as home:
-            return await what(home, clock)
+            return await query(home, clock)
 
-    return asyncio.run(told())
+    return asyncio.run(run_query())
 
 
 def _run_rows(rows: tuple[RunRow, ...], screen: Screen) -> Iterator[str]:
@@ -157,18 +157,18 @@ def _run_view(view: RunView, screen: Screen) -> Iterator[str]:
 
     row = view.run
     yield f"run {row.run} of cluster {row.cluster}: {row.result}, {row.done} of {row.steps} steps"
-    yield f"started {_format_time(row.started)} by {row.by or 'nobody'}"
+    yield f"started {_format_time(row.started)} by {row.by or 'unknown'}"
     yield from view.notes
     if view.steps:
         yield ""
         yield from _step_rows(view, screen)
         yield from _failure_lines(view)
     for held in view.held:
-        yield f"holds since {_format_time(held.since)}: {hold_summary(held)}"
+        yield f"hold since {_format_time(held.since)}: {hold_summary(held)}"
 
 
 def _step_rows(view: RunView, screen: Screen) -> Iterator[str]:
-    headers = ("STEP", "STATE", "TRIES", "WHAT", "SAID")
+    headers = ("STEP", "STATE", "ATTEMPTS", "ACTION", "MESSAGE")
     cells = [
         (
             Cell(step.id, "name"),
@@ -183,16 +183,18 @@ def _step_rows(view: RunView, screen: Screen) -> Iterator[str]:
 
 
 def _failure_lines(view: RunView) -> Iterator[str]:
-    found = sorted(
-        ((one.at, step.id, one) for step in view.steps for one in step.state.troubles),
+    failures = sorted(
+        ((failure.at, step.id, failure) for step in view.steps for failure in step.state.troubles),
         key=lambda row: row[:2],
     )
-    if found:
+    if failures:
         yield ""
-        yield "attempts that failed:"
-    for at, step, one in found:
-        attempt = f"attempt {one.attempt}" if one.attempt else "before it began"
-        yield escape_control(f"  {_format_time(at)} {step}, {attempt}: {one.what} ({one.code})")
+        yield "failed attempts:"
+    for at, step, failure in failures:
+        attempt = f"attempt {failure.attempt}" if failure.attempt else "before its start"
+        yield escape_control(
+            f"  {_format_time(at)} {step}, {attempt}: {failure.what} ({failure.code})"
+        )
 
 
 def _format_time(at: datetime | None) -> str:
@@ -205,39 +207,41 @@ _FOLDER = "/var/lib/node_exporter"
 @command(
     name="metrics",
     examples={
-        "stockman runs metrics": "the text that Prometheus reads",
-        "stockman runs metrics -o json": "the same for programs",
-        f"stockman runs metrics --textfile {_FOLDER}/stockman.prom": "for a node exporter",
+        "stockman runs metrics": "print metrics in the Prometheus text format",
+        "stockman runs metrics -o json": "print them as JSON",
+        f"stockman runs metrics --textfile {_FOLDER}/stockman.prom": (
+            "write them for the node exporter"
+        ),
     },
 )
 @click.option(
     "--textfile",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a file instead, whole or not at all.",
+    help="Write to this file atomically instead of stdout.",
 )
 @metric_output
 @click.pass_context
 def runs_metrics(ctx: click.Context, textfile: Path | None, output: MetricsOutput) -> int:
-    """Print metrics of the newest run, in the text format of Prometheus.
+    """Print Prometheus metrics of the newest run.
 
-    They are made from its journal: progress, result, times of steps and gates, what is held, and
-    when a run last succeeded.
+    The metrics are computed from its journal: progress, result, durations of steps and gates,
+    active holds, and the time of the last successful run.
     """
     from stockman.app.runs.metrics import run_history, run_metrics
 
-    async def measured(home: RunHome, clock: Clock) -> tuple[Metric, ...]:
+    async def compute_metrics(home: RunHome, clock: Clock) -> tuple[Metric, ...]:
         return run_metrics(await run_history(home, clock), clock.now())
 
-    found = read_runs(options.directory(ctx), measured)
+    metrics = read_runs(options.directory(ctx), compute_metrics)
     if textfile is None:
         shown = Output.TABLE if output is MetricsOutput.PROMETHEUS else Output(output.value)
-        show(found, kind="RunMetrics", output=shown, human=_metrics_lines)
+        show(metrics, kind="RunMetrics", output=shown, human=_metrics_lines)
         return Exit.DONE
     from stockman.adapters.system import SystemEntropy
     from stockman.app.metrics_file import write_textfile
 
-    write_textfile(textfile, found, SystemEntropy())
-    current_screen().note(f"wrote {textfile}")
+    write_textfile(textfile, metrics, SystemEntropy())
+    current_screen().note(f"Wrote {textfile}")
     return Exit.DONE
 
 

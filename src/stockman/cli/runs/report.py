@@ -1,6 +1,6 @@
-"""The beginning of a run on the screen: its plan, or why there is no run.
+"""Show how a run starts and ends, and what to do next.
 
-For programs everything is lines of JSON from here on, see `plan_events.py`.
+For programs, everything is printed as JSON lines, see `stockman.cli.plans.data`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from stockman.steps.plan import Plan
 
 
 def show_run_plan(view: PlanView, at: datetime, output: Output) -> None:
-    """Print what is going to be carried out, with its warnings."""
+    """Print the plan that is going to be executed, with its warnings."""
     if output is Output.JSON:
         from stockman.cli.plans.data import plan_events
 
@@ -49,20 +49,20 @@ def show_run_plan(view: PlanView, at: datetime, output: Output) -> None:
     show_plan(view, output)
 
 
-def show_refused_plan(found: Planned, at: datetime, output: Output) -> None:
-    """Print why nothing is carried out."""
+def show_refused_plan(planned: Planned, at: datetime, output: Output) -> None:
+    """Print why nothing is executed."""
     from stockman.cli.plans.view import show_refusal
 
     if output is Output.JSON:
         from stockman.cli.plans.data import problem_events
 
-        _print(problem_events(found.problems, at))
-    show_refusal(found.plan, found.problems, Output.TABLE if output is Output.JSON else output)
+        _print(problem_events(planned.problems, at))
+    show_refusal(planned.plan, planned.problems, Output.TABLE if output is Output.JSON else output)
 
 
 @contextmanager
 def report_problems_as_events(output: Output, clock: Clock) -> Iterator[None]:
-    """Programs that read lines get what stopped a command as the last of them."""
+    """Print the error that ends a command as the last JSON line, for programs."""
     try:
         yield
     except StockmanError as error:
@@ -91,12 +91,12 @@ _UNCERTAIN = (StepProgress.RUNNING, StepProgress.UNKNOWN)
 
 @record
 class RunResult:
-    """A run that this process carried out, or a part of it."""
+    """The result of a run, or of the part that this process executed."""
 
     outcome: RunOutcome
     plan: Plan
     seconds: float
-    """How long it took here."""
+    """Duration in this process."""
 
     @property
     def counts(self) -> Counts:
@@ -104,69 +104,69 @@ class RunResult:
 
     @property
     def next(self) -> dict[str, str]:
-        """Command lines that make sense now, and what each does."""
+        """Return suggested command lines with descriptions."""
         run = self.outcome.state.run
         on = f"stockman runs resume {run}"
         if waits_for_push(self.outcome):
             return {
-                _COMMIT: "commit and push what was rendered: the cluster follows it",
-                on: "then go on",
-                "stockman apply --push": "or have both done for you",
+                _COMMIT: "commit and push the rendered files for Flux",
+                on: "then resume the run",
+                "stockman apply --push": "or let stockman commit and push",
             }
         if waits_for_window(self.outcome):
             return {
-                on: "go on, once the window is open",
+                on: "resume when the upgrade window is open",
                 "stockman apply --any-time": "or restart machines now",
             }
         match self.outcome.result:
             case Result.FAILED | Result.REFUSED:
-                first = "go on, once what is said above is put right"
+                first = "resume after fixing the problems above"
             case Result.PAUSED:
-                first = "go on where it stopped"
+                first = "resume the newest run"
             case Result.ABORTED | Result.DONE:
                 return {}
-        return {on: first, f"stockman runs abort {run}": "give it up, and give back what it holds"}
+        return {on: first, f"stockman runs abort {run}": "abort the run and release its holds"}
 
 
 def show_result(ended: RunResult, output: Output) -> None:
-    """Print problems to stderr, and the summary to stdout; `-o json` is the last of many lines."""
+    """Print problems to stderr and the summary to stdout; `-o json` prints it as the last line."""
     screen = current_screen()
     if output is Output.JSON:
         import json
 
         document = envelope("RunOutcome", run_result_data(ended))
-        screen.data(json.dumps(document, ensure_ascii=not screen.takes_unicode))
+        screen.data(json.dumps(document, ensure_ascii=not screen.supports_unicode))
         return
     if ended.outcome.problems:
         lines = problem_lines(
             ended.outcome.problems, paint=screen.notes_paint, width=screen.notes_width
         )
-        screen.complain([*lines, ""])
+        screen.print_problems([*lines, ""])
     human = result_lines(ended, screen)
     show(run_result_data(ended), kind="RunOutcome", output=output, human=lambda _, __: human)
 
 
 def result_lines(ended: RunResult, screen: Screen) -> Iterator[str]:
-    """The summary for people."""
-    outcome, found = ended.outcome, ended.counts
+    """Return the summary as lines."""
+    outcome, counts = ended.outcome, ended.counts
     head = f"run {outcome.state.run}: {outcome.result.value} after {format_duration(ended.seconds)}"
     yield from _fit(head, screen, _STYLES.get(outcome.result, ""))
-    told = [f"{found.done} done", f"{found.already} true already", f"{found.failed} failed"]
-    if left := found.steps - found.finished - found.failed:
-        told.append(f"{left} not finished")
-    count = "1 step" if found.steps == 1 else f"{found.steps} steps"
-    yield from _fit(f"{count}: {', '.join(told)}", screen)
+    texts = [f"{counts.done} done", f"{counts.already} unchanged", f"{counts.failed} failed"]
+    if left := counts.steps - counts.finished - counts.failed:
+        texts.append(f"{left} not finished")
+    count = "1 step" if counts.steps == 1 else f"{counts.steps} steps"
+    yield from _fit(f"{count}: {', '.join(texts)}", screen)
     for text in _uncertain_steps(ended):
-        yield from _fit(f"stopped in the middle of: {text}", screen, "warning")
+        yield from _fit(f"interrupted during: {text}", screen, "warning")
     for held in outcome.state.held.values():
-        yield from _fit(f"still held: {hold_summary(held)}", screen, "warning")
+        yield from _fit(f"hold not released: {hold_summary(held)}", screen, "warning")
     if ended.next:
         yield ""
         yield from examples(ended.next, screen.width or MAX_HELP_WIDTH)
 
 
 def _uncertain_steps(ended: RunResult) -> list[str]:
-    """Steps that may have had their effect or not; whoever goes on looks first."""
+    """Return steps whose effect is unknown; a resumed run checks them first."""
     steps = ended.outcome.state.steps
     return [
         f"{step.action.summary} ({step.id})"
@@ -182,22 +182,22 @@ def _fit(text: str, screen: Screen, style: str = "") -> Iterator[str]:
 
 
 def run_result_data(ended: RunResult) -> dict[str, Any]:
-    """The same for programs."""
-    found, state = ended.counts, ended.outcome.state
+    """Return the summary as data."""
+    counts, state = ended.counts, ended.outcome.state
     return {
         "run": state.run,
         "cluster": ended.plan.cluster,
         "result": ended.outcome.result,
         "seconds": round(ended.seconds, 3),
         "counts": {
-            "steps": found.steps,
-            "done": found.done,
-            "already": found.already,
-            "failed": found.failed,
+            "steps": counts.steps,
+            "done": counts.done,
+            "already": counts.already,
+            "failed": counts.failed,
         },
-        "problems": [problem_data(one) for one in ended.outcome.problems],
+        "problems": [problem_data(problem) for problem in ended.outcome.problems],
         "in_the_middle": _uncertain_steps(ended),
-        "held": [hold_summary(one) for one in state.held.values()],
+        "held": [hold_summary(hold) for hold in state.held.values()],
         "next": list(ended.next),
         "state": state,
     }

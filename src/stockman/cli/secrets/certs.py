@@ -1,4 +1,4 @@
-"""`stockman secrets certs`: every certificate, and how long it still holds."""
+"""`stockman secrets certs`: list certificates and their expiration."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from stockman.assessment.status.observed import CertificateList, ListedCertificate
 
 _STYLES = {"valid": "good", "due": "warning", "not yet valid": "warning", "expired": "error"}
-_CLUSTER_LABELS = {True: "this cluster", False: "another", None: "not known"}
+_CLUSTER_LABELS = {True: "this cluster", False: "another", None: "unknown"}
 
 
 @command(
     name="certs",
     examples={
-        "stockman secrets certs": "every certificate, and its last day",
-        "stockman secrets certs --strict": "fail already when one is due to be renewed",
-        "stockman secrets certs -o json": "the same for programs",
+        "stockman secrets certs": "list all certificates with their expiration dates",
+        "stockman secrets certs --strict": "fail if a certificate is due for renewal",
+        "stockman secrets certs -o json": "print them as JSON",
     },
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too.")
 @options.output
 @click.pass_context
 def secrets_certs(ctx: click.Context, strict: bool, output: Output) -> int:
-    """List every certificate, and how many days each still holds.
+    """List certificates and the days until they expire.
 
-    Those of the secrets bundle, of talosconfig and of kubeconfig in this directory. A client
-    certificate is due when less than 30 days are left, or less than a third of a shorter life.
-    Exits with 1 when one has expired or cannot be read, with --strict also when one is due. Exits
-    with 4 when a file could not be opened.
+    Certificates of the secrets bundle, the talosconfig and the kubeconfig in this directory are
+    listed. A client certificate is due when less than 30 days are left, or less than a third of a
+    shorter lifetime. The exit status is 1 if a certificate has expired or cannot be read, with
+    --strict also if one is due, and 4 if a file cannot be decrypted.
     """
     from stockman.adapters.system import SystemClock
     from stockman.app.client_config.certificate_list import list_certificates
@@ -51,40 +51,42 @@ def secrets_certs(ctx: click.Context, strict: bool, output: Output) -> int:
     directory = options.directory(ctx)
     keyring = find_keyring(directory, os.environ)
     show_problems(keyring.problems)
-    found = list_certificates(directory, keyring, os.environ, SystemClock().now())
+    certificates = list_certificates(directory, keyring, os.environ, SystemClock().now())
     data = {
-        "certificates": found.certificates,
-        "problems": [problem_data(problem) for problem in found.problems],
-        "not_read": [problem_data(problem) for problem in found.not_read],
+        "certificates": certificates.certificates,
+        "problems": [problem_data(problem) for problem in certificates.problems],
+        "not_read": [problem_data(problem) for problem in certificates.not_read],
     }
-    show(data, kind="Certificates", output=output, human=lambda _, on: _lines(found, on))
-    for problem in found.not_read:
-        screen.note(f"not looked at: {problem.where}: {problem.what}")
-    if found.problems and output is Output.TABLE:
-        lines = problem_lines(found.problems, paint=screen.notes_paint, width=screen.notes_width)
-        screen.complain([*lines, "", problem_summary(found.problems)])
-    if any(problem.is_error or strict for problem in found.problems):
+    show(data, kind="Certificates", output=output, human=lambda _, on: _lines(certificates, on))
+    for problem in certificates.not_read:
+        screen.note(f"Not checked: {problem.where}: {problem.what}")
+    if certificates.problems and output is Output.TABLE:
+        lines = problem_lines(
+            certificates.problems, paint=screen.notes_paint, width=screen.notes_width
+        )
+        screen.print_problems([*lines, "", problem_summary(certificates.problems)])
+    if any(problem.is_error or strict for problem in certificates.problems):
         return Exit.FAILED
-    return Exit.PARTLY if found.not_read else Exit.DONE
+    return Exit.PARTLY if certificates.not_read else Exit.DONE
 
 
-def _lines(found: CertificateList, screen: Screen) -> Iterator[str]:
-    if not found.certificates:
-        yield "there is no certificate here"
+def _lines(listing: CertificateList, screen: Screen) -> Iterator[str]:
+    if not listing.certificates:
+        yield "There are no certificates."
         return
-    headers = ("CERTIFICATE", "FILE", "SUBJECT", "SIGNED BY", "ENDS", "DAYS", "STATE")
-    rows = (_row(one) for one in found.certificates)
+    headers = ("CERTIFICATE", "FILE", "SUBJECT", "ISSUER", "ENDS", "DAYS", "STATE")
+    rows = (_row(certificate) for certificate in listing.certificates)
     yield from table(headers, rows, width=screen.width, paint=screen.paint)
 
 
-def _row(one: ListedCertificate) -> tuple[str | Cell, ...]:
-    state = one.standing.value
+def _row(certificate: ListedCertificate) -> tuple[str | Cell, ...]:
+    state = certificate.standing.value
     return (
-        Cell(one.name, "name"),
-        one.file,
-        one.subject or "-",
-        "itself" if one.kind == "authority" else _CLUSTER_LABELS[one.ours],
-        f"{one.ends:%Y-%m-%d}",
-        str(one.days_left),
+        Cell(certificate.name, "name"),
+        certificate.file,
+        certificate.subject or "-",
+        "itself" if certificate.kind == "authority" else _CLUSTER_LABELS[certificate.ours],
+        f"{certificate.ends:%Y-%m-%d}",
+        str(certificate.days_left),
         Cell(state, _STYLES[state]),
     )

@@ -1,4 +1,4 @@
-"""`stockman secrets check`: whether secrets are where they belong, and nowhere else."""
+"""`stockman secrets check`: check for unencrypted secrets."""
 
 from __future__ import annotations
 
@@ -27,47 +27,49 @@ _STEP = 1024
 @command(
     name="check",
     examples={
-        "stockman secrets check": "look at encrypted files, key files, tracked files and history",
-        "stockman secrets check --no-history": "look at files only, before a commit",
-        "stockman secrets check --fix": "set modes of key files, and let git ignore them",
+        "stockman secrets check": "check encrypted files, key files, tracked files and history",
+        "stockman secrets check --no-history": "check files only, before a commit",
+        "stockman secrets check --fix": "fix file modes and .gitignore",
         "stockman secrets check --strict -o json": "require history and encrypted values",
     },
 )
-@click.option("--fix", is_flag=True, help="Set modes to 0600, and add key files to .gitignore.")
+@click.option(
+    "--fix", is_flag=True, help="Set file modes to 0600, and add key files to .gitignore."
+)
 @click.option("--strict", is_flag=True, help="Exit with 4 also without history or an age identity.")
-@click.option("--no-history", is_flag=True, help="Look at files only, not at commits.")
+@click.option("--no-history", is_flag=True, help="Check files only, not commits.")
 @click.option(
     "--max-commits",
     type=click.IntRange(min=1),
     default=10_000,
     show_default=True,
-    help="How many of the newest commits to scan.",
+    help="Number of newest commits to scan.",
 )
 @click.option(
     "--max-object-bytes",
     type=click.IntRange(min=1),
     default=16 << 20,
     show_default=True,
-    help="The largest file to read.",
+    help="Maximum size of a scanned file.",
 )
 @click.option(
     "--max-bytes",
     type=click.IntRange(min=1),
     default=2 << 30,
     show_default=True,
-    help="How much to read altogether.",
+    help="Maximum total size to scan.",
 )
 @options.output
 @click.pass_context
-def secrets_check(ctx: click.Context, /, output: Output, **wished: Any) -> int:
-    """Check that secrets are encrypted, and stand nowhere in the clear.
+def secrets_check(ctx: click.Context, /, output: Output, **values: Any) -> int:
+    """Check that secrets are encrypted and do not appear in plain text.
 
-    Every `*.sops.*` file has to be encrypted, for the recipients that `.sops.yaml` names. No value
-    of the secrets bundle, of encrypted files, of key files or of the configuration may stand in a
-    file that git keeps or would take, nor in its history; a value counts in base64, escaped and
-    with other line breaks too. Key files have to be ignored by git and closed to others. What was
-    not scanned is listed. No value is ever shown. Exits with 1 when anything is found, and with 4
-    when nothing is found but a file or a part of the history could not be scanned.
+    Every `*.sops.*` file must be encrypted for the recipients in `.sops.yaml`. No value of the
+    secrets bundle, of encrypted files, of key files or of the configuration may appear in a file
+    that git tracks or does not ignore, or in its history; values in base64, escaped values and
+    values with other line breaks are found too. Key files must be ignored by git and not readable
+    by others. What was not scanned is listed. Values are never shown. The exit status is 1 if
+    anything is found, otherwise 4 if a file or a part of the history could not be scanned.
     """
     from stockman.adapters.git.history import LocalGitHistory
     from stockman.app.secrets.keyring import find_keyring
@@ -76,15 +78,15 @@ def secrets_check(ctx: click.Context, /, output: Output, **wished: Any) -> int:
 
     screen = current_screen()
     directory = options.directory(ctx)
-    wish = SecretsCheckOptions(
+    request = SecretsCheckOptions(
         directory=directory,
         limits=Limits(
-            commits=wished["max_commits"],
-            object_bytes=wished["max_object_bytes"],
-            total_bytes=wished["max_bytes"],
+            commits=values["max_commits"],
+            object_bytes=values["max_object_bytes"],
+            total_bytes=values["max_bytes"],
         ),
-        fix=wished["fix"],
-        history=not wished["no_history"],
+        fix=values["fix"],
+        history=not values["no_history"],
     )
     history = LocalGitHistory(directory)
     try:
@@ -92,23 +94,23 @@ def secrets_check(ctx: click.Context, /, output: Output, **wished: Any) -> int:
         show_problems(
             problem for problem in keyring.problems if problem.code not in _CHECKED_ANYWAY
         )
-        report = check_secrets(wish, keyring, os.environ, history, _progress(screen))
+        report = check_secrets(request, keyring, os.environ, history, _progress(screen))
     finally:
         history.close()
     if output is Output.TABLE and report.findings:
         problems = [finding.problem for finding in report.findings]
         lines = problem_lines(problems, paint=screen.notes_paint, width=screen.notes_width)
-        screen.complain([*lines, ""])
+        screen.print_problems([*lines, ""])
     show(_data(report), kind="SecretsCheck", output=output, human=lambda _, on: _lines(report, on))
     if report.findings:
         return Exit.FAILED
-    is_partial = not report.complete if wished["strict"] else report.has_failures
+    is_partial = not report.complete if values["strict"] else report.has_failures
     return Exit.PARTLY if is_partial else Exit.DONE
 
 
 def _progress(screen: Screen) -> Callable[[Coverage], None]:
     def tell(seen: Coverage) -> None:
-        screen.note(f"scanned {seen.objects:,} objects of history, {_size(seen.total_bytes)}")
+        screen.note(f"Scanned {seen.objects:,} objects of the history, {_size(seen.total_bytes)}")
 
     return tell
 
@@ -118,10 +120,10 @@ def _data(report: SecretsReport) -> dict[str, Any]:
         "clean": not report.findings,
         "complete": report.complete,
         "findings": [
-            problem_data(one.problem)
-            | {"file": one.file or None, "line": one.line, "secret": one.secret or None}
-            | {"commit": one.commit, "versions": one.versions, "id": one.id}
-            for one in report.findings
+            problem_data(finding.problem)
+            | {"file": finding.file or None, "line": finding.line, "secret": finding.secret or None}
+            | {"commit": finding.commit, "versions": finding.versions, "id": finding.id}
+            for finding in report.findings
         ],
         "fixed": report.fixed,
         "encrypted": report.encrypted,
@@ -135,25 +137,25 @@ def _data(report: SecretsReport) -> dict[str, Any]:
 
 def _lines(report: SecretsReport, screen: Screen) -> Iterator[str]:
     paint = screen.paint
-    yield from (f"fixed: {what}" for what in report.fixed)
+    yield from (f"fixed: {text}" for text in report.fixed)
     seen = report.scanned
     yield f"encrypted files: {len(report.encrypted)}"
     yield f"values compared: {report.compared}"
-    parts = [_count(seen.files, "file"), _count(seen.commits, "commit")]
-    parts += [_count(seen.objects, "object") + " of history", _size(seen.total_bytes)]
-    yield f"scanned: {', '.join(parts)}"
-    for one in report.not_scanned:
-        yield f"{paint('not scanned', 'warning')}: {one.what}: {one.why}"
+    counts = [_count(seen.files, "file"), _count(seen.commits, "commit")]
+    counts += [_count(seen.objects, "object") + " of history", _size(seen.total_bytes)]
+    yield f"scanned: {', '.join(counts)}"
+    for reason in report.not_scanned:
+        yield f"{paint('not scanned', 'warning')}: {reason.what}: {reason.why}"
     if report.too_plain:
-        yield f"too short or too plain to look for: {', '.join(report.too_plain)}"
+        yield f"too short or too common to search for: {', '.join(report.too_plain)}"
     if report.accepted:
-        yield f"accepted: {_count(report.accepted, 'finding')} in history"
+        yield f"accepted: {_count(report.accepted, 'finding')} in the history"
     if report.findings:
         yield paint(_count(len(report.findings), "finding"), "error")
     elif report.complete:
-        yield paint("no finding", "good")
+        yield paint("no findings", "good")
     else:
-        yield paint("no finding in what was scanned", "warning")
+        yield paint("no findings in what was scanned", "warning")
 
 
 def _count(count: int, noun: str) -> str:

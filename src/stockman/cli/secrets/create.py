@@ -1,4 +1,4 @@
-"""`stockman secrets create`: the secrets bundle of the cluster."""
+"""`stockman secrets create`: create the secrets bundle."""
 
 from __future__ import annotations
 
@@ -17,28 +17,30 @@ from stockman.cli.terminal.screen import current_screen
 @command(
     name="create",
     examples={
-        "stockman secrets create": "make the secrets of a new cluster, encrypted",
+        "stockman secrets create": "create encrypted secrets for a new cluster",
         "stockman secrets create --from controlplane.yaml": (
-            "take those of a running cluster from a controller's machine configuration"
+            "import the secrets of a running cluster from a controller's machine configuration"
         ),
-        "stockman secrets create --from secrets.yaml": "take what `talosctl gen secrets` wrote",
+        "stockman secrets create --from secrets.yaml": (
+            "import the output of `talosctl gen secrets`"
+        ),
     },
 )
 @click.option(
     "--from",
     "source",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Take the secrets of a running cluster from this file.",
+    help="Import the secrets of a running cluster from this file.",
 )
 @options.output_or_name
 @click.pass_context
 def secrets_create(ctx: click.Context, source: Path | None, output: Output) -> int:
-    """Make the secrets bundle of the cluster, or take that of a running one.
+    """Create the secrets bundle of the cluster, or import an existing one.
 
-    The bundle is talos/talsecret.sops.yaml, or talos/secrets.sops.yaml beside cluster.toml, in the
-    form of `talosctl gen secrets` and encrypted by the rules of .sops.yaml. One that is there
-    is never overwritten. --from takes a machine configuration of a controller, or a bundle, be
-    that encrypted or not; the file itself is left as it is.
+    The bundle is talos/talsecret.sops.yaml, or talos/secrets.sops.yaml with cluster.toml. It has
+    the format of `talosctl gen secrets` and is encrypted by the rules of .sops.yaml. An existing
+    bundle is never overwritten. --from accepts the machine configuration of a controller or a
+    bundle, encrypted or not; the file is not changed.
     """
     from stockman.adapters.system import SystemClock, SystemEntropy
     from stockman.app.secrets.bundle_creation import BundleCreation, create_bundle
@@ -51,9 +53,11 @@ def secrets_create(ctx: click.Context, source: Path | None, output: Output) -> i
         {"file": name, "from": str(source) if source else None},
         kind="SecretsBundle",
         output=output,
-        human=lambda *_: [f"{name}: written"],
+        human=lambda *_: [f"{name}: created"],
         names=lambda _: [name],
     )
     if source is not None:
-        current_screen().note(f"{source} still holds the secrets: delete it if it is not encrypted")
+        current_screen().note(
+            f"{source} still contains the secrets: delete it if it is not encrypted"
+        )
     return Exit.DONE

@@ -1,4 +1,4 @@
-"""`stockman secrets get`: what a secret file says."""
+"""`stockman secrets get`, `set` and `edit`: read and change secret files."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ if TYPE_CHECKING:
 @command(
     name="get",
     examples={
-        "stockman secrets get talos/talsecret.sops.yaml -o name": "the keys of a file, no values",
-        "stockman secrets get talos/talsecret.sops.yaml cluster.id": "one value",
-        "stockman secrets get kubernetes/secret.sops.yaml 'stringData[\"tls.crt\"]'": (
-            "a value whose key has a dot in it"
+        "stockman secrets get talos/talsecret.sops.yaml -o name": (
+            "list the paths of a file, without values"
         ),
-        "stockman secrets get kubernetes/secret.sops.yaml -o json": "the whole file for programs",
+        "stockman secrets get talos/talsecret.sops.yaml cluster.id": "print one value",
+        "stockman secrets get kubernetes/secret.sops.yaml 'stringData[\"tls.crt\"]'": (
+            "print a value whose key contains a dot"
+        ),
+        "stockman secrets get kubernetes/secret.sops.yaml -o json": "print the whole file as JSON",
     },
 )
 @click.argument("file", shell_complete=complete_secret_files)
@@ -36,11 +38,11 @@ if TYPE_CHECKING:
 @options.output_option((Output.TABLE, Output.JSON, Output.YAML, Output.NAME))
 @click.pass_context
 def secrets_get(ctx: click.Context, file: str, path: str | None, output: Output) -> int:
-    """Print what a secret file says, or one value of it.
+    """Print a secret file, or one of its values.
 
-    PATH names one value: keys with dots between them, places in lists as [0], keys with dots in
-    them as ["tls.crt"]. The check sum of the file is compared before anything is printed. With
-    `-o name` the paths of all values are listed, and none of the values.
+    PATH selects one value: keys separated by dots, list positions as [0], keys that contain dots as
+    ["tls.crt"]. The checksum of the file is verified first. With `-o name` the paths of all values
+    are listed, without the values.
     """
     from stockman.app.secrets.values import paths_in, read_all, read_text_at, read_value_at
     from stockman.app.workspace.secret_names import relative_name
@@ -49,8 +51,8 @@ def secrets_get(ctx: click.Context, file: str, path: str | None, output: Output)
     show_problems(store.keyring.problems)
     name = relative_name(store.directory, file)
     if output is Output.NAME:
-        for one in paths_in(store, name, path):
-            current_screen().data(one)
+        for value_path in paths_in(store, name, path):
+            current_screen().data(value_path)
     elif output is not Output.TABLE:
         data = read_value_at(store, name, path) if path else read_all(store, name)
         show(data, kind="Secret", output=output, human=lambda *_: ())
@@ -65,12 +67,14 @@ def secrets_get(ctx: click.Context, file: str, path: str | None, output: Output)
 @command(
     name="set",
     examples={
-        "stockman secrets set cluster.yaml cloudflare_token": "type a value, which is not shown",
+        "stockman secrets set cluster.yaml cloudflare_token": (
+            "prompt for a value without echoing it"
+        ),
         "stockman secrets set kubernetes/secret.sops.yaml stringData.token < token.txt": (
-            "read it from stdin"
+            "read the value from stdin"
         ),
         "stockman secrets set kubernetes/secret.sops.yaml data.key --from-file tls.key": (
-            "take it from a file"
+            "read the value from a file"
         ),
         "stockman secrets set talos/extra.sops.yaml --from-file talos/extra.sops.yaml": (
             "encrypt a whole file in place"
@@ -83,20 +87,22 @@ def secrets_get(ctx: click.Context, file: str, path: str | None, output: Output)
     "--from-file",
     "source",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Take the value from this file instead of stdin.",
+    help="Read the value from this file instead of stdin.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Read the value as JSON: 3, true or a text.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Parse the value as JSON: 3, true or a string."
+)
 @click.pass_context
 def secrets_set(
     ctx: click.Context, file: str, path: str | None, source: Path | None, as_json: bool
 ) -> int:
-    """Put one value into a secret file, or give it new content.
+    """Set a value of a secret file, or its whole content.
 
-    PATH is written as for `secrets get`; keys that do not exist are added. Without PATH the whole
-    content of the file is given. The value comes from stdin, from --from-file or, on a terminal,
-    from a question that does not show what is typed; never from the command line, which others can
-    see. The line break behind a value of one line is not part of it. A file that does not exist
-    is made by the rule of .sops.yaml for it.
+    PATH has the same form as for `secrets get`; missing keys are added. Without PATH, the value is
+    the whole content of the file. The value is read from stdin, from --from-file, or from a prompt
+    that does not echo; it is never given on the command line, where other users could see it. The
+    line break after a single-line value is removed. A file that does not exist is created by its
+    rule in .sops.yaml.
     """
     from stockman.app.secrets.values import put_all, put_value
     from stockman.app.workspace.secret_names import relative_name
@@ -112,37 +118,37 @@ def secrets_set(
     return Exit.DONE
 
 
-def _content(source: Path | None, what: str) -> bytes:
+def _content(source: Path | None, prompt: str) -> bytes:
     from stockman.app.secrets.values import value_from_file, value_from_stdin
 
     if source is not None:
         return value_from_file(source)
     screen = current_screen()
-    if screen.can_ask:
-        return screen.prompt_hidden(f"Value of {what}: ").encode()
-    return value_from_stdin(screen.all_input())
+    if screen.can_prompt:
+        return screen.prompt_hidden(f"Value of {prompt}: ").encode()
+    return value_from_stdin(screen.read_input())
 
 
 @command(
     name="edit",
     examples={
-        "stockman secrets edit": "look at the secrets bundle of the cluster",
+        "stockman secrets edit": "edit the secrets bundle of the cluster",
         "stockman secrets edit kubernetes/apps/default/echo/app/secret.sops.yaml": (
-            "change a file, or make it by the rule for it"
+            "edit a file, or create it by its rule in .sops.yaml"
         ),
-        "stockman secrets edit cluster.yaml": "change secrets of the configuration",
+        "stockman secrets edit cluster.yaml": "edit secrets of the configuration",
     },
 )
 @click.argument("file", required=False, shell_complete=complete_secret_files)
 @click.pass_context
 def secrets_edit(ctx: click.Context, file: str | None) -> int:
-    """Change a secret file in your editor.
+    """Edit a secret file in your editor.
 
-    FILE is the secrets bundle unless given; one that does not exist yet is made by the rule of
-    .sops.yaml for it. The editor is $SOPS_EDITOR, $VISUAL or $EDITOR, else vim, nano or vi. The
-    text is in a file in memory (/dev/shm), never on a disk; where there is no such place, nothing
-    is opened. An edit that cannot be encrypted is opened again. Values that stay keep their
-    ciphertext, and a file that was not changed keeps every byte.
+    FILE defaults to the secrets bundle; a file that does not exist is created by its rule in
+    .sops.yaml. The editor is $SOPS_EDITOR, $VISUAL or $EDITOR, or vim, nano or vi. The plain text
+    is only in a file in memory (/dev/shm), never on disk; without /dev/shm the command fails. If
+    the result cannot be encrypted, the editor is opened again. Unchanged values keep their
+    ciphertext, and an unchanged file stays byte-identical.
     """
     from stockman.adapters.programs import ProgramEditor
     from stockman.adapters.ram_files import ram_directories
@@ -152,25 +158,25 @@ def secrets_edit(ctx: click.Context, file: str | None) -> int:
 
     store = open_store(ctx)
     show_problems(store.keyring.problems)
-    given = file or bundle_path(dialect_of(store.directory))
-    name = relative_name(store.directory, given)
-    places = ram_directories(os.environ.get("XDG_RUNTIME_DIR", ""))
+    target = file or bundle_path(dialect_of(store.directory))
+    name = relative_name(store.directory, target)
+    directories = ram_directories(os.environ.get("XDG_RUNTIME_DIR", ""))
     outcome = edit_secret(
-        store, name, EditingContext(ProgramEditor(os.environ), places, _edit_again)
+        store, name, EditingContext(ProgramEditor(os.environ), directories, _edit_again)
     )
     screen = current_screen()
     if outcome == "abandoned":
-        screen.complain([f"{name}: not changed, the edit was given up"])
+        screen.print_problems([f"{name}: not changed, the edit was discarded"])
         return Exit.FAILED
     screen.note(f"{name}: {outcome}")
     return Exit.DONE
 
 
 def _edit_again(problem: Problem) -> bool:
-    """Show what is wrong with an edit; without a terminal the editor gets one more chance."""
+    """Show why an edit is invalid; without a terminal the editor is opened only once more."""
     show_problems([problem])
     screen = current_screen()
-    if not screen.can_ask:
+    if not screen.can_prompt:
         return True
-    answer = screen.prompt("Press Enter to go on with your text, or type q to give it up: ")
+    answer = screen.prompt("Press Enter to edit again, or q to discard the changes: ")
     return answer.strip().lower() not in ("q", "quit")

@@ -1,4 +1,4 @@
-"""`stockman secrets rekey`: the recipients that the rules name."""
+"""`stockman secrets rekey` and `rotate`: change recipients, data keys and Proxmox VE tokens."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ if TYPE_CHECKING:
 @command(
     name="rekey",
     examples={
-        "stockman secrets rekey": "bring all secret files to the recipients of .sops.yaml",
-        "stockman secrets rekey --dry-run": "see which files would change; exits with 2 if any",
+        "stockman secrets rekey": "update the recipients of all secret files",
+        "stockman secrets rekey --dry-run": (
+            "list the files that would change; exits with status 2 if there are any"
+        ),
     },
 )
 @click.argument("files", nargs=-1, metavar="[FILE]...", shell_complete=complete_secret_files)
-@click.option("--dry-run", is_flag=True, help="Change nothing, tell what would change.")
+@click.option("--dry-run", is_flag=True, help="Change nothing; list the files that would change.")
 @options.output_or_name
 @click.pass_context
 def secrets_rekey(ctx: click.Context, files: tuple[str, ...], dry_run: bool, output: Output) -> int:
-    """Encrypt secret files for the recipients that .sops.yaml names.
+    """Encrypt secret files for the recipients in .sops.yaml.
 
-    All secret files are taken unless some are named. The values keep their ciphertext, as with
-    `sops updatekeys`: a recipient that is taken away can still read what it has seen, and the
-    file as it was. `secrets rotate` afterwards changes the data key too.
+    All secret files are updated unless files are named. The values keep their ciphertext, as with
+    `sops updatekeys`: a removed recipient can still read old versions of the file and values
+    already seen. Use `secrets rotate` afterwards to change the data key too.
     """
     from stockman.app.secrets.batch import rekey_all
 
@@ -52,12 +54,12 @@ _PROXMOX = "proxmox"
 @command(
     name="rotate",
     examples={
-        "stockman secrets rotate": "new data keys for all secret files",
+        "stockman secrets rotate": "rotate the data keys of all secret files",
         "stockman secrets rekey && stockman secrets rotate": (
-            "take away what a former recipient could still read"
+            "remove a recipient and rotate the data keys"
         ),
-        "stockman secrets rotate proxmox --push": "new tokens of Proxmox VE for all who have one",
-        "stockman secrets rotate proxmox --token proxmox-csi": "a new token for one component",
+        "stockman secrets rotate proxmox --push": "rotate all Proxmox VE tokens",
+        "stockman secrets rotate proxmox --token proxmox-csi": "rotate the token of one component",
     },
 )
 @click.argument("files", nargs=-1, metavar="[FILE]...", shell_complete=complete_secret_files)
@@ -66,10 +68,10 @@ _PROXMOX = "proxmox"
     "tokens",
     multiple=True,
     metavar="NAME",
-    help="With proxmox: only the token of this component, of stockman, or of this id; may be given"
-    " again.",
+    help="With proxmox: rotate only the token of this component, of stockman, or with this "
+    "ID; can be repeated.",
 )
-@click.option("--push", is_flag=True, help="With proxmox: commit what was rendered, and push it.")
+@click.option("--push", is_flag=True, help="With proxmox: commit and push rendered files.")
 @admin_option
 @options.yes_option
 @options.output_or_name
@@ -83,16 +85,15 @@ def secrets_rotate(  # noqa: PLR0913 - one parameter per option
     yes: bool,
     output: Output,
 ) -> int:
-    """Encrypt secret files with new data keys, or renew tokens of Proxmox VE.
+    """Rotate the data keys of secret files, or Proxmox VE tokens.
 
-    All secret files are taken unless some are named. Recipients stay; values stay, and all their
-    ciphertext changes. Whoever had the old data key cannot read what is written from now on; what
-    they have read already has to be replaced with new secrets.
+    All secret files are re-encrypted with new data keys unless files are named. Recipients and
+    values stay the same; the ciphertext changes. Holders of an old data key cannot read later
+    versions of the files. Replace secrets that they have already read.
 
-    With the word proxmox, an administrator makes a second token for everybody who has one. It is
-    tried and kept, and rendered for components, whose pods begin anew; the old one goes when the
-    new one has reached whoever uses it. A run that ends in between is gone on with by `stockman
-    runs resume`.
+    With the word proxmox, an administrator creates a second token for each user that has one. The
+    new token is tested, stored, and rendered for components, whose pods restart; the old token is
+    deleted when all users have the new one. Resume an interrupted run with `stockman runs resume`.
     """
     if files[:1] == (_PROXMOX,):
         return _rotate_tokens(ctx, tokens, push=push, admin=admin, yes=yes, output=output)
@@ -117,19 +118,21 @@ def _rotate_tokens(  # noqa: PLR0913 - one parameter per option
     from stockman.cli.plans.apply import ApplyRun
     from stockman.cli.plans.options import login
 
-    place = SessionContext(
+    workspace = SessionContext(
         directory=options.directory(ctx),
         environment=os.environ,
         clock=SystemTimekeeper(),
         entropy=SystemEntropy(),
     )
-    applying = ApplyRun(place, output, yes=yes)
-    return asyncio.run(_rotate_with_login(applying, place, tokens, push=push, admin=login(admin)))
+    applying = ApplyRun(workspace, output, yes=yes)
+    return asyncio.run(
+        _rotate_with_login(applying, workspace, tokens, push=push, admin=login(admin))
+    )
 
 
 async def _rotate_with_login(
     applying: ApplyRun,
-    place: SessionContext,
+    workspace: SessionContext,
     tokens: tuple[str, ...],
     *,
     push: bool,
@@ -138,7 +141,7 @@ async def _rotate_with_login(
     from stockman.app.runs.session import open_session
     from stockman.app.runs.token_rotation import plan_token_rotation
 
-    async with open_session(place, admin) as session:
-        return await applying.decided(
+    async with open_session(workspace, admin) as session:
+        return await applying.run_planned(
             session, await plan_token_rotation(session, tokens, push=push)
         )

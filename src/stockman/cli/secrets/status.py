@@ -1,4 +1,4 @@
-"""`stockman secrets status`: every secret file at a glance."""
+"""`stockman secrets status`: list secret files and their state."""
 
 from __future__ import annotations
 
@@ -32,24 +32,25 @@ _STYLES = {
 @command(
     name="status",
     examples={
-        "stockman secrets status": "all secret files",
-        "stockman secrets status -o json": "the same for programs, with whole recipients",
-        "stockman secrets status --fix": "and make key files readable for you alone",
-        "stockman secrets status --accept": "and take the files as they are now as unchanged",
+        "stockman secrets status": "list all secret files",
+        "stockman secrets status -o json": "print them as JSON, with full recipients",
+        "stockman secrets status --fix": "also make key files readable by you only",
+        "stockman secrets status --accept": "also record the current files as unchanged",
     },
 )
-@click.option("--fix", is_flag=True, help="Set the mode of key files that are yours to 0600.")
-@click.option("--accept", is_flag=True, help="Write the files as they are into the lock file.")
+@click.option("--fix", is_flag=True, help="Set the mode of your key files to 0600.")
+@click.option("--accept", is_flag=True, help="Record the current files in the lock file.")
 @options.output_or_name
 @click.pass_context
 def secrets_status(ctx: click.Context, fix: bool, accept: bool, output: Output) -> int:
-    """Show every secret file: for whom it is encrypted, and whether it changed.
+    """List secret files, their recipients, and whether they changed.
 
-    Files are compared with .stockman/secrets.lock, which holds hashes and is committed with them:
-    of the bytes on disk, and of the values, keyed from your age identity. A file with the bytes of
-    the lock file is unchanged. One with other bytes is opened to compare its values; without a
-    fitting identity only bytes are compared, and the output says so. Exits with 1 when a file is
-    damaged or in the clear, and with 4 when a changed file could not be opened with your identity.
+    Files are compared with .stockman/secrets.lock, which is committed with them and contains
+    hashes: of the file contents, and of the values, keyed with your age identity. A file with the
+    recorded content is unchanged. Other files are decrypted to compare their values; without a
+    matching identity only the contents are compared, and the output says so. The exit status is 1
+    if a file is damaged or not encrypted, and 4 if a changed file cannot be decrypted with your
+    identity.
     """
     from stockman.app.secrets.status import accept_all as accepted
     from stockman.app.secrets.status import read_status
@@ -58,55 +59,54 @@ def secrets_status(ctx: click.Context, fix: bool, accept: bool, output: Output) 
     if accept:
         count = accepted(store)
         current_screen().note(
-            f"{count} entr{'y' if count == 1 else 'ies'} of the lock file changed"
+            f"Updated {count} entr{'y' if count == 1 else 'ies'} of the lock file"
         )
-    found = read_status(store)
+    report = read_status(store)
     data = {
-        "files": found.files,
-        "identity": found.has_identity,
-        "problems": [problem_data(problem) for problem in found.problems],
+        "files": report.files,
+        "identity": report.has_identity,
+        "problems": [problem_data(problem) for problem in report.problems],
     }
     show(
         data,
         kind="SecretsStatus",
         output=output,
-        human=lambda _, screen: _lines(found, screen),
-        names=lambda _: (file.name for file in found.files),
+        human=lambda _, screen: _lines(report, screen),
+        names=lambda _: (file.name for file in report.files),
     )
-    show_problems(found.problems)
-    _report_problems(found)
-    if found.problems.errors:
+    show_problems(report.problems)
+    _report_problems(report)
+    if report.problems.errors:
         return Exit.FAILED
-    return Exit.PARTLY if found.has_identity and found.only_bytes else Exit.DONE
+    return Exit.PARTLY if report.has_identity and report.only_bytes else Exit.DONE
 
 
-def _report_problems(found: SecretsStatus) -> None:
+def _report_problems(report: SecretsStatus) -> None:
     screen = current_screen()
-    if not found.files:
-        screen.note("there are no secret files")
-    if not found.has_identity and found.files:
-        screen.note("no identity is at hand: bytes were compared, not values")
-    elif found.only_bytes:
-        screen.note(f"only bytes could be compared of: {', '.join(found.only_bytes)}")
-    others = [file.name for file in found.files if file.as_ruled is False]
-    if others:
-        screen.note(
-            f"recipients differ from .sops.yaml: {', '.join(others)}; see `stockman secrets rekey`"
-        )
+    if not report.files:
+        screen.note("There are no secret files.")
+    if not report.has_identity and report.files:
+        screen.note("No identity available: file contents were compared, not values.")
+    elif report.only_bytes:
+        screen.note(f"Only file contents could be compared for: {', '.join(report.only_bytes)}")
+    outdated = [file.name for file in report.files if file.as_ruled is False]
+    if outdated:
+        names = ", ".join(outdated)
+        screen.note(f"Recipients differ from .sops.yaml: {names}; see `stockman secrets rekey`")
 
 
-def _lines(found: SecretsStatus, screen: Screen) -> Iterator[str]:
+def _lines(report: SecretsStatus, screen: Screen) -> Iterator[str]:
     rows = [
         (
             Cell(file.name, "name"),
             Cell(_state(file), _STYLES[file.state]),
             "yes" if file.opens_here else "no",
             file.modified,
-            ", ".join(short_recipient(one) for one in file.recipients),
+            ", ".join(short_recipient(recipient) for recipient in file.recipients),
         )
-        for file in found.files
+        for file in report.files
     ]
-    headers = ("FILE", "STATE", "OPENS HERE", "ENCRYPTED", "FOR")
+    headers = ("FILE", "STATE", "DECRYPTABLE", "ENCRYPTED", "FOR")
     return table(headers, rows, width=screen.width, paint=screen.paint) if rows else iter(())
 
 

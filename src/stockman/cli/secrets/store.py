@@ -1,4 +1,4 @@
-"""What commands on secret files share: the store of the directory, and words about keys."""
+"""Functions that the commands on secret files share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST = 24
 
 
 def open_store(ctx: click.Context, *, fix: bool = False) -> SecretStore:
-    """The secret files of the directory, with every identity at hand; tells what is odd."""
+    """Open the secret files of the directory with all available identities; prints warnings."""
     import os
 
     from stockman.adapters.system import SystemClock, SystemEntropy
@@ -43,23 +43,25 @@ def open_store(ctx: click.Context, *, fix: bool = False) -> SecretStore:
 def new_bundle(
     contract: Version, now: datetime, random_bytes: Callable[[int], bytes]
 ) -> SecretsBundle:
-    """A new bundle; the user is told why it takes a while."""
+    """Create a new secrets bundle; prints a note because it takes a moment."""
     from stockman.talos.secrets.bundle import new_bundle
 
-    current_screen().note("making the keys of the cluster: this takes a second or two")
+    current_screen().note("Generating the keys of the cluster; this takes a few seconds.")
     return new_bundle(contract, now, random_bytes)
 
 
 def show_problems(problems: Iterable[Problem]) -> None:
     """Print problems to stderr."""
-    found = list(problems)
-    if found:
+    listed = list(problems)
+    if listed:
         screen = current_screen()
-        screen.complain(problem_lines(found, paint=screen.notes_paint, width=screen.notes_width))
+        screen.print_problems(
+            problem_lines(listed, paint=screen.notes_paint, width=screen.notes_width)
+        )
 
 
 def show_results(round_: BatchResult, output: Output, *, dry_run: bool = False) -> int:
-    """Print what became of each file of a round, and return the status of the command."""
+    """Print the result for each file, and return the exit status."""
     show(
         {"files": round_.files, "dryRun": dry_run},
         kind="SecretFiles",
@@ -69,9 +71,9 @@ def show_results(round_: BatchResult, output: Output, *, dry_run: bool = False) 
     )
     show_problems(round_.problems)
     if not round_.files:
-        current_screen().note("there are no secret files")
+        current_screen().note("There are no secret files.")
     if dry_run and round_.changed:
-        current_screen().note("nothing was written: this was a dry run")
+        current_screen().note("Dry run: nothing was written.")
     if round_.problems.errors:
         done = any(file.state != "failed" for file in round_.files)
         return Exit.PARTLY if done else Exit.FAILED
@@ -85,8 +87,8 @@ def _result_lines(round_: BatchResult, screen: Screen) -> Iterator[str]:
             Cell(file.state, _STYLES[file.state]),
             ", ".join(
                 (
-                    *(f"+ {short_recipient(one)}" for one in file.added),
-                    *(f"- {short_recipient(one)}" for one in file.removed),
+                    *(f"+ {short_recipient(recipient)}" for recipient in file.added),
+                    *(f"- {short_recipient(recipient)}" for recipient in file.removed),
                 )
             ),
         )
@@ -99,5 +101,5 @@ def _result_lines(round_: BatchResult, screen: Screen) -> Iterator[str]:
 
 
 def short_recipient(recipient: str) -> str:
-    """A recipient as people tell it apart: post-quantum ones have 1,959 characters."""
+    """Return a short form of a recipient; post-quantum ones have 1,959 characters."""
     return recipient if len(recipient) <= _LONGEST else f"{recipient[:12]}...{recipient[-6:]}"

@@ -1,4 +1,4 @@
-"""`stockman health`: everything checked in one go, for cron and for monitoring."""
+"""`stockman health`: run all health checks, for cron and monitoring."""
 
 from __future__ import annotations
 
@@ -36,28 +36,30 @@ CHECKS = (
 )
 _FOLDER = "/var/lib/node_exporter"
 _MAX_NAMES = 5
-"""So many problems of a part are listed; more are counted."""
+"""Maximum number of problems listed for each part."""
 
 
 @command(
     examples={
-        "stockman health": "all checks; the exit status says whether all is well",
-        "stockman health --only etcd --only certificates": "two of them",
-        "stockman health -o json": "for programs",
-        f"stockman health -q --textfile {_FOLDER}/stockman.prom": "for a node exporter",
+        "stockman health": "run all checks; the exit status is the result",
+        "stockman health --only etcd --only certificates": "run two checks",
+        "stockman health -o json": "print the status as JSON",
+        f"stockman health -q --textfile {_FOLDER}/stockman.prom": (
+            "write them for the node exporter"
+        ),
     }
 )
 @click.option(
     "--only",
     multiple=True,
     type=options.Choice(CHECKS),
-    help="Only this check; may be given again. Others are not asked for.",
+    help="Run only this check; can be repeated.",
 )
-@click.option("--strict", is_flag=True, help="Let warnings count as failures.")
+@click.option("--strict", is_flag=True, help="Treat warnings as failures.")
 @click.option(
     "--textfile",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write metrics for Prometheus to this file, whole or not at all.",
+    help="Write Prometheus metrics to this file atomically.",
 )
 @metric_output
 @click.pass_context
@@ -68,33 +70,33 @@ def health(
     textfile: Path | None,
     output: MetricsOutput,
 ) -> int:
-    """Check everything in one go, for cron and for Prometheus.
+    """Check the health of the cluster, for cron and Prometheus.
 
-    The checks are the parts of `stockman status`. Metrics of the last run are among those for
-    Prometheus. Nothing is changed. Exits with 0 when all is well or there are only warnings, with
-    1 when something does not work or is unknown.
+    The checks are the parts of `stockman status`. The Prometheus metrics also cover the last run.
+    Nothing is changed. The exit status is 0 if everything is healthy or there are only warnings, 1
+    if a check failed or its result is unknown.
     """
     from stockman.app.metrics_file import write_textfile
     from stockman.assessment.prometheus import prometheus_text
     from stockman.cli.status.status import workspace_of
 
-    place = workspace_of(options.directory(ctx))
-    found, metrics = asyncio.run(_check_health(place.directory, _checks(only)))
-    failed = not found.healthy or (strict and bool(found.findings))
+    workspace = workspace_of(options.directory(ctx))
+    status, metrics = asyncio.run(_check_health(workspace.directory, _checks(only)))
+    failed = not status.healthy or (strict and bool(status.findings))
     if textfile is not None:
-        write_textfile(textfile, metrics, place.entropy)
-        current_screen().note(f"wrote {textfile}")
+        write_textfile(textfile, metrics, workspace.entropy)
+        current_screen().note(f"Wrote {textfile}")
     if output is MetricsOutput.PROMETHEUS:
         current_screen().data(prometheus_text(metrics).removesuffix("\n"))
     elif textfile is None or output is not MetricsOutput.TABLE:
-        _show(found, Output(output.value), failed=failed)
+        _show(status, Output(output.value), failed=failed)
     return Exit.FAILED if failed else Exit.DONE
 
 
 def _checks(only: tuple[str, ...]) -> tuple[StatusCheck, ...]:
     from stockman.assessment.status.findings import StatusCheck
 
-    return tuple(one for one in StatusCheck if not only or one.value in only)
+    return tuple(check for check in StatusCheck if not only or check.value in only)
 
 
 async def _check_health(
@@ -109,46 +111,46 @@ async def _check_health(
 
     async with open_observer(workspace_of(directory)) as looker:
         seen = await looker.look(checks)
-        found = assess(seen, checks)
-        metrics = status_metrics(found, seen)
+        status = assess(seen, checks)
+        metrics = status_metrics(status, seen)
         if StatusCheck.RUNS in checks and seen.runs is not None and not seen.runs.why:
             history = await run_history(looker.home, looker.clock)
-            metrics = (*metrics, *run_metrics(history, found.at))
-    return found, metrics
+            metrics = (*metrics, *run_metrics(history, status.at))
+    return status, metrics
 
 
-def _show(found: Status, output: Output, *, failed: bool) -> None:
+def _show(status: Status, output: Output, *, failed: bool) -> None:
     from stockman.cli.status.view import problems_data
 
     data = {
-        "cluster": found.cluster,
-        "at": found.at.isoformat(),
+        "cluster": status.cluster,
+        "at": status.at.isoformat(),
         "failed": failed,
-        "healthy": found.healthy,
-        "checks": {one.check.value: one.health.value for one in found.parts},
-        "found": {one.check.value: one.seen for one in found.parts},
-        "problems": problems_data(found),
+        "healthy": status.healthy,
+        "checks": {section.check.value: section.health.value for section in status.parts},
+        "found": {section.check.value: section.seen for section in status.parts},
+        "problems": problems_data(status),
     }
-    show(data, kind="Health", output=output, human=lambda _, screen: _lines(found, screen))
+    show(data, kind="Health", output=output, human=lambda _, screen: _lines(status, screen))
 
 
-def _lines(found: Status, screen: Screen) -> Iterator[str]:
-    rows = [row for part in found.parts for row in _rows(part)]
-    return table(("STATE", "CHECK", "FOUND"), rows, width=screen.width, paint=screen.paint)
+def _lines(status: Status, screen: Screen) -> Iterator[str]:
+    rows = [row for section in status.parts for row in _rows(section)]
+    return table(("STATE", "CHECK", "DETAILS"), rows, width=screen.width, paint=screen.paint)
 
 
-def _rows(part: StatusPart) -> Iterator[Row]:
+def _rows(section: StatusPart) -> Iterator[Row]:
     from stockman.cli.status.view import STYLES
 
-    state = part.health.value
-    yield Cell(state, STYLES[state]), Cell(part.check.value, "name"), part.seen
-    for one in part.findings[:_MAX_NAMES]:
-        problem = one.problem
+    state = section.health.value
+    yield Cell(state, STYLES[state]), Cell(section.check.value, "name"), section.seen
+    for finding in section.findings[:_MAX_NAMES]:
+        problem = finding.problem
         severity = problem.severity.value
         where = str(problem.where)
-        place = f" ({where})" if where and where not in problem.what else ""
-        text = f"{problem.code}: {problem.what}{place}: {problem.why}"
+        location = f" ({where})" if where and where not in problem.what else ""
+        text = f"{problem.code}: {problem.what}{location}: {problem.why}"
         yield Cell(f"  {severity}", STYLES[severity]), "", text
         yield "", "", f"fix: {problem.fix}"
-    if len(part.findings) > _MAX_NAMES:
-        yield "", "", f"and {len(part.findings) - _MAX_NAMES} more, see `stockman status`"
+    if len(section.findings) > _MAX_NAMES:
+        yield "", "", f"and {len(section.findings) - _MAX_NAMES} more; see `stockman status`"

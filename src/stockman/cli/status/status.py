@@ -1,4 +1,4 @@
-"""`stockman status`: one map of everything, with what to do about what is wrong."""
+"""`stockman status`: show the status of the cluster and all systems."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _HOME, _CLEAR_LINE, _CLEAR_BELOW = "\x1b[H", "\x1b[K", "\x1b[J"
 
 @command(
     examples={
-        "stockman status": "everything at a glance, problems first",
-        "stockman status --wait --timeout 15m": "wait until everything works",
-        "stockman status --watch": "look again and again",
-        "stockman status -o json": "for programs",
+        "stockman status": "show the status, problems first",
+        "stockman status --wait --timeout 15m": "wait until everything is healthy",
+        "stockman status --watch": "update the status until Ctrl-C",
+        "stockman status -o json": "print the status as JSON",
     }
 )
-@click.option("--wait", is_flag=True, help="Wait until everything works.")
+@click.option("--wait", is_flag=True, help="Wait until everything is healthy.")
 @click.option(
     "--timeout",
     type=Duration(),
     default="10m",
     show_default=True,
     metavar="SPAN",
-    help="How long to wait at most, such as 90s or 10m.",
+    help="Maximum time to wait, such as 90s or 10m.",
 )
-@click.option("--watch", is_flag=True, help="Look again and again, until Ctrl-C.")
-@click.option("--all", "every", is_flag=True, help="List every node, however many there are.")
+@click.option("--watch", is_flag=True, help="Update the status until Ctrl-C.")
+@click.option("--all", "every", is_flag=True, help="List every node, also in large clusters.")
 @options.output
 @click.pass_context
 def status(  # noqa: PLR0913 - one parameter per option
@@ -55,37 +55,37 @@ def status(  # noqa: PLR0913 - one parameter per option
     every: bool,
     output: Output,
 ) -> int:
-    """Show how everything is: Proxmox VE, Talos, etcd, Kubernetes, Flux and more.
+    """Show the status of Proxmox VE, Talos, etcd, Kubernetes, Flux and more.
 
-    Problems come first, each with what to do next; then every part, and every node from its VM
-    over its machine to its kubelet. Nothing is changed. What could not be found out is shown as
-    unknown, and never as good. Of many nodes, those that are well are counted. Exits with 0 when
-    everything works, with 1 when something does not or is unknown.
+    Problems are listed first, each with a fix, followed by every part and by every node with its
+    VM, machine and kubelet. Nothing is changed. What could not be read is shown as unknown, never
+    as healthy. In large clusters healthy nodes are only counted. The exit status is 0 if everything
+    is healthy, 1 otherwise.
     """
     if wait and watch:
-        raise click.UsageError("--wait ends and --watch does not: give one of them", ctx)
+        raise click.UsageError("--wait and --watch cannot be combined", ctx)
     directory, screen = options.directory(ctx), current_screen()
     if watch:
         asyncio.run(_watch(directory, output, screen, every=every))
-    found = asyncio.run(_read_status(directory, screen, timeout if wait else None))
-    show_status(found, output, every=every)
-    return Exit.DONE if found.healthy else Exit.FAILED
+    current_status = asyncio.run(_read_status(directory, screen, timeout if wait else None))
+    show_status(current_status, output, every=every)
+    return Exit.DONE if current_status.healthy else Exit.FAILED
 
 
-def show_status(found: Status, output: Output, *, every: bool = False) -> None:
+def show_status(report: Status, output: Output, *, every: bool = False) -> None:
     """Print a status."""
     from stockman.cli.status.view import status_data, status_lines
 
     show(
-        status_data(found) if output is not Output.TABLE else found,
+        status_data(report) if output is not Output.TABLE else report,
         kind="Status",
         output=output,
-        human=lambda _, screen: status_lines(found, screen, every=every),
+        human=lambda _, screen: status_lines(report, screen, every=every),
     )
 
 
 def workspace_of(directory: Path) -> SessionContext:
-    """Where we look, with the clock and the dice of this machine."""
+    """Return the directory, environment, clock and randomness to read the status with."""
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.runs.session import SessionContext
 
@@ -117,18 +117,18 @@ async def _watch(directory: Path, output: Output, screen: Screen, *, every: bool
 
     redraws = output is Output.TABLE and screen.width is not None and screen.can_redraw
     async with open_observer(workspace_of(directory)) as looker:
-        async for found in watch_status(looker):
+        async for latest in watch_status(looker):
             if redraws:
-                screen.data(_frame(status_lines(found, screen, every=every), screen))
+                screen.data(_frame(status_lines(latest, screen, every=every), screen))
             else:
-                show_status(found, output, every=every)
+                show_status(latest, output, every=every)
                 if output is Output.TABLE:
                     screen.data("")
 
 
 def _frame(lines: Iterable[str], screen: Screen) -> str:
-    """Lines over what was there, as many as fit."""
-    made, room = list(lines), max(screen.notes_height - 2, 1)
-    if len(made) > room:
-        made = [*made[: room - 1], f"and {len(made) - room + 1} lines more"]
-    return _HOME + "\n".join(f"{line}{_CLEAR_LINE}" for line in made) + _CLEAR_BELOW
+    """Return the lines of a frame that overwrites the previous one, limited to the screen."""
+    shown, room = list(lines), max(screen.notes_height - 2, 1)
+    if len(shown) > room:
+        shown = [*shown[: room - 1], f"and {len(shown) - room + 1} more lines"]
+    return _HOME + "\n".join(f"{line}{_CLEAR_LINE}" for line in shown) + _CLEAR_BELOW

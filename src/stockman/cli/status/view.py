@@ -1,4 +1,4 @@
-"""The status of a cluster for programs."""
+"""Show the status of a cluster as text or data: problems first, then parts and nodes."""
 
 from __future__ import annotations
 
@@ -26,48 +26,48 @@ if TYPE_CHECKING:
 
 
 def status_data(status: Status) -> dict[str, object]:
-    """Everything that was seen and judged; problems first."""
+    """Return the status as data; problems first."""
     return {
         "cluster": status.cluster,
         "at": status.at.isoformat(),
         "healthy": status.healthy,
         "health": status.health.value,
         "problems": problems_data(status),
-        "parts": [_part_data(one) for one in status.parts],
-        "nodes": [_node_data(one) for one in status.nodes],
+        "parts": [_part_data(section) for section in status.parts],
+        "nodes": [_node_data(node) for node in status.nodes],
         "calls": dict(status.calls),
     }
 
 
 def problems_data(status: Status) -> list[dict[str, object]]:
-    """Every problem once, errors first, each with its check and what it is about."""
+    """Return each problem once, errors first, with its check and subject."""
     checks: dict[object, StatusCheck] = {}
-    for part in status.parts:
-        for one in part.findings:
-            checks.setdefault(one.problem, part.check)
+    for section in status.parts:
+        for finding in section.findings:
+            checks.setdefault(finding.problem, section.check)
     return [
         {
-            "check": checks[one.problem].value,
-            "subject": one.subject,
-            "unknown": one.unknown,
-            **problem_data(one.problem),
+            "check": checks[finding.problem].value,
+            "subject": finding.subject,
+            "unknown": finding.unknown,
+            **problem_data(finding.problem),
         }
-        for one in status.findings
+        for finding in status.findings
     ]
 
 
-def _part_data(part: StatusPart) -> dict[str, object]:
+def _part_data(section: StatusPart) -> dict[str, object]:
     return {
-        "check": part.check.value,
-        "health": part.health.value,
-        "seen": part.seen,
-        "items": to_plain_value(part.items),
+        "check": section.check.value,
+        "health": section.health.value,
+        "seen": section.seen,
+        "items": to_plain_value(section.items),
     }
 
 
 def _node_data(node: NodeStatus) -> dict[str, object]:
-    found = to_plain_value(node)
-    return {"health": node.health.value, **(found if isinstance(found, dict) else {})}
+    data = to_plain_value(node)
+    return {"health": node.health.value, **(data if isinstance(data, dict) else {})}
 
 
 STYLES = {
@@ -78,19 +78,19 @@ STYLES = {
     "off": "faint",
 }
 _MAX_IN_FULL = 3
-"""So many problems of one kind are shown in full; of more, the first is, and the others named."""
+"""Maximum number of problems with the same code shown in full; of more, only the first is."""
 _MAX_NAMES = 12
 _MAX_ALL_LISTED = 24
-"""Up to so many nodes are listed even if they are well."""
+"""Maximum number of nodes that are all listed."""
 _MAX_UNHEALTHY = 30
-"""So many nodes that are not well are listed."""
+"""Maximum number of unhealthy nodes that are listed."""
 
 
 def status_lines(status: Status, screen: Screen, *, every: bool = False) -> Iterator[str]:
-    """All lines; `every` lists every node."""
+    """Return all lines; with `every`, all nodes are listed."""
     name = f"cluster {status.cluster}" if status.cluster else "Proxmox VE"
-    found = [one.problem for one in status.findings]
-    yield f"{name} at {status.at:%Y-%m-%d %H:%M:%S}: {problem_summary(found)}"
+    problems = [finding.problem for finding in status.findings]
+    yield f"{name} at {status.at:%Y-%m-%d %H:%M:%S}: {problem_summary(problems)}"
     yield ""
     shown = list(_problems(status.findings, screen))
     if shown:
@@ -104,33 +104,33 @@ def status_lines(status: Status, screen: Screen, *, every: bool = False) -> Iter
 
 def _problems(findings: Iterable[StatusFinding], screen: Screen) -> Iterator[str]:
     kinds: dict[tuple[str, bool], list[StatusFinding]] = {}
-    for one in findings:
-        kinds.setdefault((one.problem.code, one.problem.is_error), []).append(one)
+    for finding in findings:
+        kinds.setdefault((finding.problem.code, finding.problem.is_error), []).append(finding)
     first = True
     for group in kinds.values():
         full = group if len(group) <= _MAX_IN_FULL else group[:1]
-        for one in full:
+        for finding in full:
             if not first:
                 yield ""
             first = False
-            yield from problem_lines([one.problem], paint=screen.paint, width=screen.width)
+            yield from problem_lines([finding.problem], paint=screen.paint, width=screen.width)
         if len(full) < len(group):
             yield from _more_subjects(group[1:], screen)
 
 
-def _more_subjects(rest: list[StatusFinding], screen: Screen) -> Iterator[str]:
-    names = list(dict.fromkeys(one.subject for one in rest))
+def _more_subjects(findings: list[StatusFinding], screen: Screen) -> Iterator[str]:
+    names = list(dict.fromkeys(finding.subject for finding in findings))
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
     text = f"{', '.join(names[:_MAX_NAMES])}{more}"
     label = screen.paint("  also:", "faint")
-    first, *others = [text] if screen.width is None else wrap(text, screen.width - 9)
+    first, *lines = [text] if screen.width is None else wrap(text, screen.width - 9)
     yield f"{label}  {first}"
-    yield from (f"{'':9}{one}" for one in others)
+    yield from (f"{'':9}{line}" for line in lines)
 
 
 def _part_table(status: Status, screen: Screen) -> Iterator[str]:
-    rows = [(part.title, _health_cell(part.health), part.seen) for part in status.parts]
-    return table(("PART", "STATE", "SEEN"), rows, width=screen.width, paint=screen.paint)
+    rows = [(section.title, _health_cell(section.health), section.seen) for section in status.parts]
+    return table(("PART", "STATE", "DETAILS"), rows, width=screen.width, paint=screen.paint)
 
 
 def _health_cell(health: Health) -> Cell:
@@ -141,19 +141,21 @@ def _nodes(nodes: tuple[NodeStatus, ...], screen: Screen, *, every: bool) -> Ite
     if every or len(nodes) <= _MAX_ALL_LISTED:
         yield from _table(nodes, screen)
         return
-    ill = [one for one in nodes if one.health.value != "ok"]
+    ill = [node for node in nodes if node.health.value != "ok"]
     if ill:
         yield from _table(ill[:_MAX_UNHEALTHY], screen)
         if len(ill) > _MAX_UNHEALTHY:
-            yield f"and {len(ill) - _MAX_UNHEALTHY} more that are not well; `--all` lists them"
+            yield (
+                f"and {len(ill) - _MAX_UNHEALTHY} more unhealthy nodes; use `--all` to list them"
+            )
         yield ""
-    well = [one for one in nodes if one.health.value == "ok"]
+    well = [node for node in nodes if node.health.value == "ok"]
     yield from _group_lines(well, screen.paint)
 
 
 def _table(nodes: Iterable[NodeStatus], screen: Screen) -> Iterator[str]:
     headers = ("NODE", "STATE", "ROLE", "VM", "MACHINE", "ETCD", "KUBELET")
-    rows = [_row(one) for one in nodes]
+    rows = [_row(node) for node in nodes]
     return table(headers, rows, width=screen.width, paint=screen.paint)
 
 
@@ -163,7 +165,7 @@ def _row(node: NodeStatus) -> Row:
         Cell(node.name, "name"),
         _health_cell(node.health),
         node.role,
-        Cell(f"{vm.vmid} {vm.seen}", _style(vm.health)) if vm is not None else "not ours",
+        Cell(f"{vm.vmid} {vm.seen}", _style(vm.health)) if vm is not None else "unmanaged",
         Cell(_join_version(node.machine.version, node.machine.seen), _style(node.machine.health)),
         node.etcd,
         Cell(_join_version(node.kubelet.version, node.kubelet.seen), _style(node.kubelet.health)),
@@ -179,13 +181,13 @@ def _style(health: Health) -> str:
 
 
 def _group_lines(nodes: list[NodeStatus], paint: Paint) -> Iterator[str]:
-    """Nodes that are well, counted by what they have in common."""
-    groups = Counter((one.role, one.machine.version, one.kubelet.version) for one in nodes)
+    """Count healthy nodes by role and versions."""
+    groups = Counter((node.role, node.machine.version, node.kubelet.version) for node in nodes)
     hosts: dict[tuple[str, str, str], set[str]] = {}
-    for one in nodes:
-        key = (one.role, one.machine.version, one.kubelet.version)
-        if one.vm is not None:
-            hosts.setdefault(key, set()).add(one.vm.host)
+    for node in nodes:
+        key = (node.role, node.machine.version, node.kubelet.version)
+        if node.vm is not None:
+            hosts.setdefault(key, set()).add(node.vm.host)
     for key, count in groups.most_common():
         role, talos, kubelet = key
         on = len(hosts.get(key, ()))

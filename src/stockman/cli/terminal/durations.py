@@ -1,4 +1,4 @@
-"""Spans of time as people read them."""
+"""Format durations."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ _HOUR = 60 * _MINUTE
 
 
 def format_duration(seconds: float) -> str:
-    """As Go writes whole seconds: `1h2m3s`."""
-    minutes, rest = divmod(int(seconds), 60)
+    """Format whole seconds in Go notation: `1h2m3s`."""
+    minutes, seconds_left = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
-        return f"{hours}h{minutes}m{rest}s"
-    return f"{minutes}m{rest}s" if minutes else f"{rest}s"
+        return f"{hours}h{minutes}m{seconds_left}s"
+    return f"{minutes}m{seconds_left}s" if minutes else f"{seconds_left}s"
 
 
 def format_estimate(seconds: float) -> str:
-    """An estimate, no more exact than it can be: `40s`, `6m`, `1h20m`."""
+    """Format an estimate with reduced precision: `40s`, `6m`, `1h20m`."""
     if seconds < _MINUTE:
         return f"{max(round(seconds / 5) * 5, 5)}s" if seconds > 0 else "0s"
     minutes = round(seconds / _MINUTE)
     if seconds < _HOUR:
         return f"{minutes}m"
-    hours, rest = divmod(round(minutes / 5) * 5, 60)
-    return f"{hours}h{rest}m" if rest else f"{hours}h"
+    hours, minutes_left = divmod(round(minutes / 5) * 5, 60)
+    return f"{hours}h{minutes_left}m" if minutes_left else f"{hours}h"

@@ -1,4 +1,4 @@
-"""Text laid out for a width: paragraphs, definition lists, examples."""
+"""Lay out text for a width: paragraphs, definition lists, examples."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _WORD = r"""(?:[^\s'"]|'[^']*'|"[^"]*")+"""
 
 
 def columns(environment: Mapping[str, str], descriptor: int | None) -> int:
-    """How many columns there are: as $COLUMNS says, as the terminal says, or the usual 80."""
-    told = environment.get("COLUMNS", "")
-    if told.isascii() and told.isdigit() and int(told) > 0:
-        return max(int(told), MIN_WIDTH)
+    """Return the number of columns: from $COLUMNS, from the terminal, or 80."""
+    value = environment.get("COLUMNS", "")
+    if value.isascii() and value.isdigit() and int(value) > 0:
+        return max(int(value), MIN_WIDTH)
     if descriptor is not None:
         try:
             seen = os.get_terminal_size(descriptor).columns
@@ -31,10 +31,10 @@ def columns(environment: Mapping[str, str], descriptor: int | None) -> int:
 
 
 def rows(environment: Mapping[str, str], descriptor: int | None) -> int:
-    """How many lines there are: as $LINES says, as the terminal says, or the usual 24."""
-    told = environment.get("LINES", "")
-    if told.isascii() and told.isdigit() and int(told) > 0:
-        return int(told)
+    """Return the number of lines: from $LINES, from the terminal, or 24."""
+    value = environment.get("LINES", "")
+    if value.isascii() and value.isdigit() and int(value) > 0:
+        return int(value)
     if descriptor is not None:
         try:
             seen = os.get_terminal_size(descriptor).lines
@@ -46,12 +46,12 @@ def rows(environment: Mapping[str, str], descriptor: int | None) -> int:
 
 
 def help_width(environment: Mapping[str, str], descriptor: int | None = 1) -> int:
-    """The width of help texts: what there is, up to where lines become hard to read."""
+    """Return the width of help texts: the available width up to a readable maximum."""
     return min(columns(environment, descriptor), MAX_HELP_WIDTH)
 
 
 def paragraph(text: str, width: int, indent: str = "", hanging: str | None = None) -> list[str]:
-    """A text as lines; words are never broken, so that names can be copied."""
+    """Wrap a text to lines; words are never broken, so that names can be copied."""
     import textwrap
 
     return textwrap.wrap(
@@ -67,9 +67,9 @@ def paragraph(text: str, width: int, indent: str = "", hanging: str | None = Non
 def definitions(
     rows: Iterable[tuple[str, str]], width: int, indent: str = "  ", longest: int = 0
 ) -> Iterator[str]:
-    """Terms beside their meanings, or above them where there is no room for two columns.
+    """Format terms beside their meanings, or above them on a narrow screen.
 
-    `longest` is the length of a term in another list that this one has to line up with.
+    `longest` is the length of the longest term in another list to align with.
     """
     rows = list(rows)
     fitting = [len(term) for term, _ in rows if len(term) <= _TERM_COLUMN]
@@ -86,32 +86,32 @@ def definitions(
 
 
 def _term(term: str, width: int, indent: str) -> Iterator[str]:
-    """A term as lines, broken between words, and between choices where a word is too long."""
+    """Break a term between words, and between choices if a word is too long."""
     hanging = f"{indent}    "
     for line in paragraph(term, width, indent, hanging):
         short = ""
-        for part in re.split(r"(?<=\|)", line) if len(line) > width else [line]:
-            if short.strip() and len(short + part) > width:
+        for piece in re.split(r"(?<=\|)", line) if len(line) > width else [line]:
+            if short.strip() and len(short + piece) > width:
                 yield short
                 short = hanging
-            short += part
+            short += piece
         yield short
 
 
 def examples(lines: Mapping[str, str], width: int, indent: str = "  ") -> Iterator[str]:
-    """Command lines, each below a comment that says what it does."""
+    """Format command lines, each below a comment with its description."""
     for command, meaning in lines.items():
         yield from paragraph(meaning, width, f"{indent}# ", f"{indent}# ")
         yield from command_line(command, width, indent)
 
 
 def command_line(command: str, width: int, indent: str = "  ") -> Iterator[str]:
-    """A command line that can be pasted, continued with backslashes where it is too long."""
+    """Format a command line that can be pasted, continued with backslashes if it is too long."""
     line = indent
-    for word in re.findall(_WORD, command):
-        joined = line + word if line.isspace() or not line else f"{line} {word}"
+    for argument in re.findall(_WORD, command):
+        joined = line + argument if line.isspace() or not line else f"{line} {argument}"
         if len(joined) > width - 2 and not line.isspace():
             yield f"{line} \\"
-            joined = f"{indent}    {word}"
+            joined = f"{indent}    {argument}"
         line = joined
     yield line

@@ -1,4 +1,4 @@
-"""The end of a terminal that is drawn over, below lines that stay."""
+"""The area at the bottom of a terminal that is redrawn, below lines that stay."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ _NARROWEST = 20
 
 
 class LiveArea:
-    """Draws with one write, over what it drew before, also when the width has changed since."""
+    """Redraws the area with a single write, also after the terminal was resized."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
         self._drawn: tuple[int, ...] = ()
-        """Columns of each line that is drawn over next."""
+        """Width of each line that is overwritten next."""
 
     def draw(self, kept: Sequence[Cell], lines: Sequence[Sequence[Cell]]) -> None:
-        """Add lines that stay, and draw those that do not below them."""
+        """Print lines that stay, and redraw the area below them."""
         width = self._screen.notes_width or _NARROWEST
         paint = self._screen.notes_paint
         up = sum(max(-(-columns // width), 1) for columns in self._drawn)
-        staying = [paint(part, one.style) for one in kept for part in wrap(one.text, width - 1)]
+        staying = [paint(text, line.style) for line in kept for text in wrap(line.text, width - 1)]
         if not (staying or lines or up):
             return
         fresh = ["".join(paint(piece.text, piece.style) for piece in line) for line in lines]

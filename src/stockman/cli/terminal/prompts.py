@@ -1,4 +1,4 @@
-"""Questions to the user: asked on a terminal, never guessed without one."""
+"""Prompts. Without a terminal, a question without a default is a usage error."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 
 Check = Callable[[str], str]
-"""Takes an answer and returns what is wrong with it, `""` if nothing is."""
+"""Takes an answer and returns the reason why it is invalid, `""` if it is valid."""
 
 
 def confirm(question: str, *, yes: bool, option: str = "--yes") -> bool:
-    """Whether the user agrees; `yes` is the option that agrees beforehand."""
+    """Return whether the user agrees; `yes` is the option that agrees in advance."""
     if yes:
         return True
     screen = current_screen()
-    if not screen.can_ask:
+    if not screen.can_prompt:
         raise WrongUsage(_no_terminal(question, option))
     while True:
         answer = screen.prompt(f"{question} [y/N] ").strip().lower()
@@ -26,7 +26,7 @@ def confirm(question: str, *, yes: bool, option: str = "--yes") -> bool:
             return True
         if answer in ("", "n", "no"):
             return False
-        screen.complain(["answer y or n"])
+        screen.print_problems(["Please answer y or n."])
 
 
 def ask(
@@ -37,37 +37,37 @@ def ask(
     choices: Sequence[str] = (),
     check: Check | None = None,
 ) -> str:
-    """What the user answers; without a terminal the default, and without that wrong usage."""
+    """Return the user's answer; without a terminal the default, or wrong usage if there is none."""
     screen = current_screen()
-    if not screen.can_ask:
+    if not screen.can_prompt:
         if default is None:
             raise WrongUsage(_no_terminal(question, option))
         return default
     hint = f" ({'|'.join(choices)})" if choices else ""
     preset = f" [{default}]" if default else ""
     while True:
-        given = screen.prompt(f"{question}{hint}{preset}: ").strip() or (default or "")
-        complaint = _validation_error(given, default, choices, check)
+        text = screen.prompt(f"{question}{hint}{preset}: ").strip() or (default or "")
+        complaint = _validation_error(text, default, choices, check)
         if not complaint:
-            return given
-        screen.complain([complaint])
+            return text
+        screen.print_problems([complaint])
 
 
 def _validation_error(
-    given: str, default: str | None, choices: Sequence[str], check: Check | None
+    text: str, default: str | None, choices: Sequence[str], check: Check | None
 ) -> str:
-    if not given and default is None:
-        return "an answer is needed; Ctrl-C stops here"
-    if choices and given not in choices:
-        likely = closest_match(given, choices)
-        return f"did you mean {likely}?" if likely else f"one of {', '.join(choices)}"
-    return check(given) if check is not None else ""
+    if not text and default is None:
+        return "An answer is required. Press Ctrl-C to cancel."
+    if choices and text not in choices:
+        likely = closest_match(text, choices)
+        return f"Did you mean {likely}?" if likely else f"Choose one of: {', '.join(choices)}"
+    return check(text) if check is not None else ""
 
 
 def _no_terminal(question: str, option: str) -> Problem:
     return Problem(
         code="cli.question",
-        what="there is a question and no terminal to ask it on",
-        why=f"the question is: {' '.join(question.split())}",
-        fix=f"answer it on the command line with `{option}`, or run the command on a terminal",
+        what="a prompt needs a terminal",
+        why=f"the command has to ask: {' '.join(question.split())}",
+        fix=f"answer it with `{option}`, or run the command in a terminal",
     )

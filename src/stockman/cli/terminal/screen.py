@@ -1,4 +1,4 @@
-"""The user's side of one run: data on stdout, everything else on stderr, answers from stdin."""
+"""Input and output of a command: data on stdout, everything else on stderr, answers from stdin."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class OutputClosed(Exception):
-    """Whoever read our output has closed it; nobody is left to be told anything."""
+    """The reader of the output closed it, so no error can be printed either."""
 
 
 class Screen:
-    """Three streams and how much the user wants to hear.
+    """Three streams and the verbosity.
 
-    A stream that the caller closed is None and swallows what it is given.
+    A stream that the caller closed is None; writes to it are ignored.
     """
 
     def __init__(
@@ -48,16 +48,16 @@ class Screen:
         )
 
     def data(self, text: str) -> None:
-        """Print what the command was asked for, to stdout."""
+        """Print data to stdout."""
         _write(self._stdout, text)
 
     def document(self, text: str) -> None:
-        """Print a document of YAML to stdout, apart from the one before it."""
+        """Print a YAML document to stdout, separated from the previous one."""
         self.data(f"---\n{text}" if self._documents else text)
         self._documents += 1
 
     def raw(self, content: bytes) -> None:
-        """Print bytes to stdout as they are, without a line break of ours."""
+        """Print bytes to stdout unchanged, without a line break."""
         stream, buffer = self._stdout, getattr(self._stdout, "buffer", None)
         if stream is None or buffer is None:
             _write(stream, content.decode("utf-8", "replace"), end="")
@@ -68,25 +68,25 @@ class Screen:
             buffer.flush()
 
     def note(self, text: str) -> None:
-        """Tell how the work goes, on stderr; `--quiet` silences it."""
+        """Print progress to stderr, unless `--quiet` is given."""
         if not self.quiet:
             _write(self._stderr, text)
 
     def detail(self, text: str, level: int = 1) -> None:
-        """Tell more on stderr, for those who gave `-v` at least `level` times."""
+        """Print details to stderr if `-v` is given at least `level` times."""
         if self.verbosity >= level:
             self.note(text)
 
     def draw(self, text: str) -> None:
-        """Write to the terminal of the notes as it is, without a line break; see `can_redraw`."""
+        """Write control sequences to the terminal on stderr; see `can_redraw`."""
         _write(self._stderr, text, end="")
 
-    def complain(self, lines: Iterable[str]) -> None:
-        """Print problems to stderr, however quiet the user wants it."""
+    def print_problems(self, lines: Iterable[str]) -> None:
+        """Print problems to stderr, even with `--quiet`."""
         _write(self._stderr, "\n".join(lines))
 
     def prompt(self, text: str) -> str:
-        """Ask on stderr and return the line typed; Ctrl-D counts as Ctrl-C."""
+        """Print a prompt to stderr and return the answer; Ctrl-D has the same effect as Ctrl-C."""
         _write(self._stderr, text, end="")
         line = self._stdin.readline() if self._stdin is not None else ""
         if not line:
@@ -94,7 +94,7 @@ class Screen:
         return line.rstrip("\r\n")
 
     def prompt_hidden(self, text: str) -> str:
-        """Ask as `prompt` does, without showing what is typed."""
+        """Prompt without echoing the answer."""
         import termios
 
         descriptor = _descriptor(self._stdin)
@@ -110,8 +110,8 @@ class Screen:
             termios.tcsetattr(descriptor, termios.TCSAFLUSH, before)
             _write(self._stderr, "")
 
-    def all_input(self) -> bytes:
-        """Everything that stdin holds."""
+    def read_input(self) -> bytes:
+        """Return everything from stdin."""
         if self._stdin is None:
             return b""
         buffer = getattr(self._stdin, "buffer", None)
@@ -119,59 +119,59 @@ class Screen:
         return content
 
     @property
-    def can_ask(self) -> bool:
-        """Whether somebody is there to read a question and to answer it."""
+    def can_prompt(self) -> bool:
+        """Return whether prompts are possible: stdin and stderr are terminals."""
         return _is_terminal(self._stdin) and _is_terminal(self._stderr)
 
     @property
     def width(self) -> int | None:
-        """Columns of the terminal that shows data; None: no terminal, lines may be any length."""
+        """Columns of the terminal on stdout; None: not a terminal, lines may have any length."""
         return self._width_of(self._stdout)
 
     @property
     def notes_width(self) -> int | None:
-        """Columns of the terminal that shows notes and problems; None: no terminal."""
+        """Columns of the terminal on stderr; None: not a terminal."""
         return self._width_of(self._stderr)
 
     @property
     def notes_height(self) -> int:
-        """Lines of the terminal that shows notes."""
+        """Lines of the terminal on stderr."""
         return layout.rows(self._environment, _descriptor(self._stderr))
 
     @property
     def can_redraw(self) -> bool:
-        """Whether what was noted can be drawn over: on a terminal that understands it."""
+        """Whether stderr is a terminal that supports control sequences."""
         capable = self._environment.get("TERM", "dumb") != "dumb"
         return capable and not self.quiet and _is_terminal(self._stderr)
 
     @property
     def help_width(self) -> int:
-        """Columns for help, which has a width in pipes too."""
+        """Columns for help; also limited in pipes."""
         return layout.help_width(self._environment, _descriptor(self._stdout))
 
     @property
     def paint(self) -> Paint:
-        """How data is coloured: not at all, unless a terminal shows it."""
+        """How to color data; no colors unless stdout is a terminal."""
         return self._paint_on(self._stdout)
 
     @property
     def notes_paint(self) -> Paint:
-        """How notes and problems are coloured."""
+        """How to color notes and problems."""
         return self._paint_on(self._stderr)
 
     @property
-    def takes_unicode(self) -> bool:
-        """Whether stdout can carry every character."""
+    def supports_unicode(self) -> bool:
+        """Whether stdout can encode every character."""
         encoding = getattr(self._stdout, "encoding", None) or "utf-8"
         return encoding.lower().replace("_", "-") in ("utf-8", "utf8")
 
     def flush(self) -> None:
-        """Hand everything to the system, or meet the trouble now."""
+        """Flush all streams, and raise errors of earlier writes."""
         for stream in (self._stdout, self._stderr):
             _write(stream, "", end="")
 
     def abandon(self) -> None:
-        """Let go of broken streams, so that the interpreter says nothing of them as it ends."""
+        """Detach broken streams, so that the interpreter prints no errors when it exits."""
         for stream in (self._stdout, self._stderr):
             _abandon(stream)
 
@@ -185,20 +185,20 @@ class Screen:
 
 
 def process_screen() -> Screen:
-    """The screen on the streams of this process."""
+    """Return the screen for the streams of this process."""
     return Screen(sys.stdin, sys.stdout, sys.stderr, os.environ)
 
 
 def current_screen() -> Screen:
-    """The screen of the command that is running."""
+    """Return the screen of the running command."""
     context = click.get_current_context(silent=True)
-    found = context.find_object(Screen) if context is not None else None
-    return found if found is not None else process_screen()
+    screen = context.find_object(Screen) if context is not None else None
+    return screen if screen is not None else process_screen()
 
 
 def _replace_unencodable(stream: TextIO | None) -> TextIO | None:
     if isinstance(stream, io.TextIOWrapper):
-        with suppress(OSError):  # it flushes first; the next write meets the same trouble
+        with suppress(OSError):  # it flushes first; the next write raises the same error
             stream.reconfigure(errors="backslashreplace")
     return stream
 
@@ -231,8 +231,8 @@ def _unwritable(stream: TextIO, error: OSError) -> Problem:
         code="cli.output",
         what="the output cannot be written",
         where=str(getattr(stream, "name", "")),
-        why=f"the system says: {error.strerror or type(error).__name__}",
-        fix="send the output to a place that has room and may be written",
+        why=f"the operating system reports: {error.strerror or type(error).__name__}",
+        fix="redirect the output to a writable file with enough free space",
     )
 
 

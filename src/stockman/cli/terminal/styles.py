@@ -1,11 +1,11 @@
-"""Colours, the width of text on a terminal, and text that cannot steer one."""
+"""Colors, display width, and removal of terminal control characters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Paint = Callable[[str, str], str]
-"""Takes a text and the name of a style; returns the text as the terminal wants it."""
+"""Takes a text and the name of a style; returns the text with escape sequences."""
 
 _STYLES = {
     "error": "1;31",
@@ -18,18 +18,18 @@ _STYLES = {
 
 
 def paint_text(text: str, style: str) -> str:
-    """The text with the escape sequences of a style; as it is for `""`."""
+    """Return the text with the escape sequences of a style; unchanged for `""`."""
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if style and text else text
 
 
 def plain_text(text: str, style: str) -> str:
-    """The text without colours, for pipes and for those who do not want them."""
+    """Return the text without colors, for pipes and NO_COLOR."""
     del style
     return text
 
 
 def escape_control(text: str) -> str:
-    """The text with control characters written out, so that it stays one harmless line."""
+    """Return the text with control characters escaped, so that it stays one safe line."""
     if text.isprintable():
         return text
     return "".join(
@@ -38,7 +38,7 @@ def escape_control(text: str) -> str:
 
 
 def display_width(text: str) -> int:
-    """How many columns a text takes on a terminal."""
+    """Return the number of terminal columns of a text."""
     if text.isascii():
         return len(text)
     return sum(_char_width(character) for character in text)

@@ -1,4 +1,4 @@
-"""Tables in plain text: as wide as their content in a pipe, as narrow as the terminal on one."""
+"""Plain text tables: as wide as their content in a pipe, limited to the terminal otherwise."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NARROWEST_COLUMN = 8
 
 
 class Cell(NamedTuple):
-    """A text in a table and the style it is painted in."""
+    """A text and its style."""
 
     text: str
     style: str = ""
@@ -29,10 +29,10 @@ def table(
     width: int | None = None,
     paint: Paint = plain_text,
 ) -> Iterator[str]:
-    """Lines of a table, without trailing spaces.
+    """Return the lines of a table, without trailing spaces.
 
-    Columns shrink and their cells wrap where `width` asks for it; where not even that fits, each
-    row becomes a block of lines of its own. A row may be shorter than the headers.
+    Columns shrink and cells wrap to fit `width`; if they still do not fit, each row becomes a block
+    of lines. A row may be shorter than the headers.
     """
     cells = [[_cell(value) for value in row] for row in rows]
     titles = [Cell(header, "heading") for header in headers]
@@ -50,14 +50,14 @@ def table(
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """A text as lines of at most `width` columns; a word that is longer is cut."""
+    """Wrap a text to lines of at most `width` columns; longer words are cut."""
     lines = [""]
-    for word in text.split(" "):
-        joined = f"{lines[-1]} {word}" if lines[-1] else word
+    for piece in text.split(" "):
+        joined = f"{lines[-1]} {piece}" if lines[-1] else piece
         if display_width(joined) <= width:
             lines[-1] = joined
             continue
-        pieces = _pieces(word, width)
+        pieces = _pieces(piece, width)
         if lines[-1]:
             lines.extend(pieces)
         else:
@@ -83,7 +83,8 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _fit_widths(widths: Sequence[int], width: int) -> list[int] | None:
-    """Widths that fit, taken from the widest columns first; None where columns are too many."""
+    """Return column widths that fit, shrinking the widest first; None if there are too many
+    columns."""
     fitted = list(widths)
     while _total(fitted) > width:
         widest = max(range(len(fitted)), key=fitted.__getitem__)
@@ -95,11 +96,11 @@ def _fit_widths(widths: Sequence[int], width: int) -> list[int] | None:
 
 def _wrap_row(row: Sequence[Cell], widths: Sequence[int], paint: Paint) -> Iterator[str]:
     columns = [
-        [cell._replace(text=part) for part in wrap(cell.text, width)]
+        [cell._replace(text=line) for line in wrap(cell.text, width)]
         for cell, width in zip(row, widths, strict=False)
     ]
-    for parts in zip_longest(*columns, fillvalue=Cell("")):
-        yield _line(parts, widths, paint)
+    for cells in zip_longest(*columns, fillvalue=Cell("")):
+        yield _line(cells, widths, paint)
 
 
 def _line(row: Sequence[Cell], widths: Sequence[int], paint: Paint) -> str:
@@ -122,15 +123,15 @@ def _blocks(
         if number:
             yield ""
         for title, cell in zip(titles, row, strict=False):
-            parts = wrap(cell.text, max(width - beside, _NARROWEST_COLUMN))
-            for index, part in enumerate(parts):
+            lines = wrap(cell.text, max(width - beside, _NARROWEST_COLUMN))
+            for index, line in enumerate(lines):
                 label = title if index == 0 else Cell("")
-                yield _line([label, cell._replace(text=part)], [longest, 0], paint)
+                yield _line([label, cell._replace(text=line)], [longest, 0], paint)
 
 
-def _pieces(word: str, width: int) -> list[str]:
+def _pieces(text: str, width: int) -> list[str]:
     pieces = [""]
-    for character in word:
+    for character in text:
         if pieces[-1] and display_width(pieces[-1] + character) > width:
             pieces.append("")
         pieces[-1] += character

@@ -1,4 +1,4 @@
-"""Charts of the apps of a repository, as programs other than Flux install them."""
+"""Helm charts of the apps, for programs other than Flux that install them."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from stockman.model.record import record
 from stockman.rendering.app_order import OrderedApp
 
 _FOLDER = "app"
-"""Directory in which programs look for the values of a release."""
+"""Directory in which helmfile looks for the values of a release."""
 
 
 @record
 class Chart:
-    """A chart, and the release that it is installed as."""
+    """A chart and its Helm release."""
 
     component: str
     release: str
-    """Also the directory below the namespace's that holds its values."""
+    """Also the name of the directory with its values, below that of the namespace."""
     namespace: str
     source: str
-    """Where it comes from: `oci://...` with its name, or the address of a repository."""
+    """`oci://...` including the chart name, or the URL of a repository."""
     name: str
-    """Its name in a repository; empty for OCI, whose address holds it."""
+    """Chart name in a repository; empty for OCI, whose URL contains it."""
     version: str
     folder: str
-    """Directory below the component's own."""
+    """Directory of the app below that of the component."""
     has_definitions: bool
-    """Whether the custom resource definitions that it may bring are not turned off."""
+    """Whether the chart may install custom resource definitions."""
     is_waited_for: bool
-    """Whether all that it brings can run before anything else is installed."""
+    """Whether all of its objects can become ready before anything else is installed."""
 
     @property
     def is_main(self) -> bool:
-        """Whether its values stand where programs look for them."""
+        """Whether its values are in the usual directory."""
         return self.folder == _FOLDER
 
     @property
@@ -47,25 +47,25 @@ class Chart:
 def charts_before_flux(
     selection: Iterable[SelectedComponent], apps: Iterable[OrderedApp]
 ) -> tuple[Chart, ...]:
-    """The releases without which the cluster cannot follow its repository, in their order.
+    """Return the releases that the cluster needs before Flux can run, in order.
 
-    An app that still waits for something is left to Flux, which has it suspended.
+    Suspended apps are left to Flux.
     """
     ready = (placed for placed in apps if not placed.app.pending)
     known = {chart.component: chart for chart in all_charts(ready) if chart.is_main}
-    first = [one for one in selection if one.component.phase.before_flux]
-    first = [one for one in first if one.component.phase is not Phase.DEFINITIONS]
+    first = [item for item in selection if item.component.phase.before_flux]
+    first = [item for item in first if item.component.phase is not Phase.DEFINITIONS]
     return tuple(known[name] for name in _order_names(first) if name in known)
 
 
 def charts_with_crds(
     selection: Iterable[SelectedComponent], apps: Iterable[OrderedApp]
 ) -> tuple[Chart, ...]:
-    """The releases that bring kinds and come later than objects of these kinds may."""
+    """Return the releases with CRDs that must exist before their release is installed."""
     placed = tuple(apps)
     chosen = tuple(selection)
     early = {chart.component for chart in charts_before_flux(chosen, placed)}
-    bringing = {one.component.name for one in chosen if one.component.definitions} - early
+    bringing = {item.component.name for item in chosen if item.component.definitions} - early
     return tuple(
         chart
         for chart in all_charts(placed)
@@ -74,10 +74,12 @@ def charts_with_crds(
 
 
 def all_charts(apps: Iterable[OrderedApp]) -> Iterator[Chart]:
-    """Every chart that is installed as a release of its own."""
+    """Return every chart that is installed as its own release."""
     for placed in apps:
         objects = {
-            str(one.get("kind")): one for sheet in placed.app.sheets for one in sheet.objects
+            str(content.get("kind")): content
+            for sheet in placed.app.sheets
+            for content in sheet.objects
         }
         release = objects.get("HelmRelease")
         if release is not None:
@@ -89,9 +91,11 @@ def _chart(placed: OrderedApp, release: Object, objects: Mapping[str, Object]) -
         spec = _part_of_sheet(objects["OCIRepository"], "spec")
         source, name, version = str(spec["url"]), "", str(_part_of_sheet(spec, "ref")["tag"])
     else:
-        wanted = _part_of_sheet(_part_of_sheet(_part_of_sheet(release, "spec"), "chart"), "spec")
+        chart_spec = _part_of_sheet(
+            _part_of_sheet(_part_of_sheet(release, "spec"), "chart"), "spec"
+        )
         source = str(_part_of_sheet(objects["HelmRepository"], "spec")["url"])
-        name, version = str(wanted["chart"]), str(wanted["version"])
+        name, version = str(chart_spec["chart"]), str(chart_spec["version"])
     return Chart(
         component=placed.owner,
         release=placed.folder,
@@ -117,17 +121,17 @@ def _has_dependents(release: Object) -> bool:
 
 
 def _order_names(selection: Iterable[SelectedComponent]) -> Iterator[str]:
-    """Names by phase; within a phase what others need comes before them."""
-    left = sorted(selection, key=lambda one: (one.component.phase.rank, one.component.name))
+    """Return names by phase; within a phase dependencies come first."""
+    left = sorted(selection, key=lambda item: (item.component.phase.rank, item.component.name))
     while left:
-        waiting = {one.component.name for one in left}
-        free = next(one for one in left if not waiting & set(one.scene.known.requires))
+        waiting = {item.component.name for item in left}
+        free = next(item for item in left if not waiting & set(item.scene.known.requires))
         yield free.component.name
         left.remove(free)
 
 
 def _part_of_sheet(mapping: Object, key: str) -> Object:
-    found = mapping[key]
-    if not isinstance(found, dict):
+    value = mapping[key]
+    if not isinstance(value, dict):
         raise TypeError(f"{key} is a mapping")
-    return found
+    return value

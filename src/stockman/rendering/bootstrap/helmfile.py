@@ -1,6 +1,6 @@
-"""helmfile's files: the releases that come before Flux, for people who install them by hand.
+"""helmfile files with the releases that are installed before Flux.
 
-Values are those of the repository's own HelmReleases, so that Flux finds what it would install.
+Values are read from the HelmReleases of the repository, so that Flux finds the same releases.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from stockman.rendering.bootstrap.secrets import DIRECTORY
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 
 _CRDS_COMMENT = (
-    "Kinds that objects of the repository are of. Take only these out of the charts:",
+    "Custom resource definitions that objects of the repository need. Extract only these:",
     "  helmfile -f FILE template --quiet, then keep CustomResourceDefinitions and apply them.",
-    "Neither `helmfile apply` nor `helmfile sync` belongs here.",
+    "Do not use `helmfile apply` or `helmfile sync` with this file.",
 )
 _APPS_COMMENT = (
-    "What has to run before the cluster can follow its repository; Flux takes it over then.",
+    "Releases that the cluster needs before Flux; Flux adopts them later.",
     "  helmfile -f FILE sync",
 )
 _CRDS_ONLY = {"args": ["--include-crds", "--no-hooks"]}
@@ -45,7 +45,7 @@ _READ_VALUES = '{{{{ (tpl (readFile "./templates/release.yaml.gotmpl") . | fromY
 def helmfile_files(
     definitions: Sequence[Chart], apps: Sequence[Chart], dialect: Dialect
 ) -> Iterator[RenderedFile]:
-    """The files of one dialect."""
+    """Return the helmfile files of a dialect."""
     toml = dialect == "toml"
     folder = f"{DIRECTORY}/{'helmfile' if toml else 'helmfile.d'}"
     crds_file, apps_file = ("crds", "apps") if toml else ("00-crds", "01-apps")
@@ -66,7 +66,7 @@ def helmfile_files(
 
 
 class _Releases:
-    """Releases with what they need around them."""
+    """Releases with their sources and namespaces."""
 
     def __init__(self, *, toml: bool) -> None:
         self.toml = toml
@@ -90,33 +90,33 @@ class _Releases:
 
 
 def _releases(charts: Iterable[Chart], *, toml: bool) -> _Releases:
-    found = _Releases(toml=toml)
+    releases = _Releases(toml=toml)
     for chart in charts:
-        found.add(chart)
-    return found
+        releases.add(chart)
+    return releases
 
 
-def _chain_releases(found: _Releases) -> _Releases:
-    """Each release waits for the one before it."""
+def _chain_releases(releases: _Releases) -> _Releases:
+    """Let each release depend on the previous one."""
     before = ""
-    for release in found.releases:
-        if release["name"] in found.unawaited:
+    for release in releases.releases:
+        if release["name"] in releases.unawaited:
             release |= {"wait": False, "waitForJobs": False}
         if before:
             release["needs"] = [before]
         before = f"{release['namespace']}/{release['name']}"
-    return found
+    return releases
 
 
-def _text(comment: tuple[str, ...], defaults: Mapping[str, object], found: _Releases) -> str:
+def _text(comment: tuple[str, ...], defaults: Mapping[str, object], releases: _Releases) -> str:
     content: dict[str, object] = {"helmDefaults": Commented(value=dict(defaults), above=comment)}
-    if found.toml:
+    if releases.toml:
         content["bases"] = ["default.yaml"]
-    if found.repositories:
+    if releases.repositories:
         content["repositories"] = [
-            {"name": name, "url": url} for name, url in found.repositories.items()
+            {"name": name, "url": url} for name, url in releases.repositories.items()
         ]
-    return render_yaml_document(content | {"releases": found.releases})
+    return render_yaml_document(content | {"releases": releases.releases})
 
 
 def _default() -> str:

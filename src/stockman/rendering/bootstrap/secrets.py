@@ -1,4 +1,4 @@
-"""`bootstrap/`: what a cluster needs before it can follow its repository."""
+"""`bootstrap/`: the Secrets and SSH host keys that Flux needs to read the repository."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DEPLOY_KEYS: dict[Dialect, str] = {"classic": "github-deploy-key", "toml": "dep
 def bootstrap_secrets(
     cluster: Cluster, materials: InputFiles, dialect: Dialect, problems: Problems
 ) -> Iterator[RenderedFile]:
-    """The identity that opens the repository's secrets, and the key that fetches it."""
+    """Return the Secrets with the age identity and the deploy key."""
     yield _secret("sops-age", {"age.agekey": materials.age_identity})
     repository = cluster.repository
     if not repository.private:
@@ -32,13 +32,13 @@ def bootstrap_secrets(
     if key is None and materials.age_recipient:
         problems.error(
             "repository.deploy-key-missing",
-            "the repository is private, and there is no deploy key",
-            why=f"{repository.url} is fetched by SSH, and nothing is there to log in with",
-            fix="run `stockman init`, which makes what is missing, or put your own key there",
+            "the repository is private, but there is no deploy key",
+            why=f"{repository.url} uses SSH, and there is no key to log in with",
+            fix="run `stockman init` to create the missing files, or copy your own key there",
             at=repository.where("url"),
         )
         return
-    # Without an identity nothing is encrypted: the file is known by its name alone.
+    # Without an identity nothing is encrypted; only the file name is needed.
     texts: Mapping[str, Secret | str] = {
         "identity": key or Secret(""),
         "known_hosts": known_hosts(repository.url, repository.known_hosts),
@@ -58,9 +58,9 @@ def _secret(name: str, texts: Mapping[str, Secret | str]) -> RenderedFile:
     return render_sheet(f"{DIRECTORY}/{file}", REPOSITORY, sheet)
 
 
-def known_hosts(url: str, given: str | None) -> str:
-    """The host keys for a repository: those that come with stockman, then those that are given."""
+def known_hosts(url: str, configured: str | None) -> str:
+    """Return the SSH host keys for a repository: built-in ones, then those of the configuration."""
     server = git_host(url)
     lines = [line for line in host_keys() if line.split(" ", 1)[0] == server]
-    lines += [line.strip() for line in (given or "").splitlines() if line.strip()]
+    lines += [line.strip() for line in (configured or "").splitlines() if line.strip()]
     return "".join(f"{line}\n" for line in dict.fromkeys(lines))

@@ -1,4 +1,4 @@
-"""What the cluster gets: files followed from Flux's entry, as Flux and kustomize follow them."""
+"""Find the objects that Flux applies, following files from its entry as Flux and kustomize do."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ from stockman.rendering.checks.objects import (
 FLUX = "kustomize.toolkit.fluxcd.io"
 KUSTOMIZE = "kustomize.config.k8s.io"
 ENTRIES = ("kubernetes/flux/cluster", "bootstrap")
-"""Directories that are applied without anything in the tree saying so."""
+"""Directories that are applied without a reference in the tree."""
 _REMOTE = pattern(r"^[a-z+]+://|^git@|^[a-z0-9-]+(\.[a-z0-9-]+)+/|\?ref=")
 
 
 @record
 class AppliedObject:
-    """An object with the namespace that it ends up in, and the app that applies it."""
+    """An object with its final namespace and the app that applies it."""
 
-    one: TreeObject
+    object: TreeObject
     namespace: str
-    """Empty: it belongs to the whole cluster, or nobody names one."""
+    """Empty: cluster-scoped, or no namespace is set."""
     home: str
-    """Where objects of the whole cluster look for Secrets: the namespace of their app."""
+    """Namespace in which a cluster-scoped object looks for Secrets: that of its app."""
     app: str
-    """Flux Kustomization; empty: it stands before Flux."""
+    """Name of the Flux Kustomization; empty: applied before Flux."""
 
     @property
     def identity(self) -> ObjectIdentity:
-        return ObjectIdentity(self.one.group, self.one.kind, self.namespace, self.one.name)
+        return ObjectIdentity(self.object.group, self.object.kind, self.namespace, self.object.name)
 
 
 class MissingPath(NamedTuple):
-    """A path that a file names, and that is not there."""
+    """A path that a file refers to and that does not exist."""
 
     path: str
     named: str
@@ -53,18 +53,18 @@ class MissingPath(NamedTuple):
 
 
 class GeneratedObject(NamedTuple):
-    """A Secret or ConfigMap that kustomize makes from files."""
+    """A Secret or ConfigMap that kustomize generates from files."""
 
     kind: str
     namespace: str
     name: str
     keys: frozenset[str] | None
-    """None: they stand in a file that is not looked into."""
+    """None: unknown, they are in a file that is not parsed."""
 
 
 @record
 class AppliedTree:
-    """Everything that is applied, and what could not be."""
+    """All applied objects, and references that could not be followed."""
 
     objects: tuple[AppliedObject, ...]
     generated: frozenset[GeneratedObject]
@@ -85,7 +85,7 @@ class _FluxWalk:
                 self._file(path, "", "")
 
     def folder(self, folder: str, namespace: str, app: str) -> None:
-        """A directory that Flux is pointed at: with a kustomization, or all that is in it."""
+        """Follow a directory: its kustomization, or all files in it."""
         if f"{folder}/kustomization.yaml" in self.library.paths:
             self._kustomization(folder, namespace, app)
             return
@@ -96,61 +96,63 @@ class _FluxWalk:
 
     def _kustomization(self, folder: str, namespace: str, app: str) -> None:
         path = f"{folder}/kustomization.yaml"
-        for one in self.library.objects.get(path, ()):
-            inner = namespace or text_at(one.content, "namespace")
+        for item in self.library.objects.get(path, ()):
+            inner = namespace or text_at(item.content, "namespace")
             for named in (
-                *texts_at(one.content, "resources"),
-                *texts_at(one.content, "components"),
+                *texts_at(item.content, "resources"),
+                *texts_at(item.content, "components"),
             ):
-                self._resource(one, folder, named, (inner, app))
-            for named in _other_files(one.content):
-                self._exists(one, folder, named)
-            self.generated.update(_generator_objects(one.content, inner))
+                self._resource(item, folder, named, (inner, app))
+            for named in _other_files(item.content):
+                self._exists(item, folder, named)
+            self.generated.update(_generator_objects(item.content, inner))
 
-    def _resource(self, one: TreeObject, folder: str, named: str, context: tuple[str, str]) -> None:
+    def _resource(
+        self, item: TreeObject, folder: str, named: str, context: tuple[str, str]
+    ) -> None:
         target = posixpath.normpath(posixpath.join(folder, named))
         if f"{target}/kustomization.yaml" in self.library.paths:
             self._kustomization(target, *context)
         elif target in self.library.paths:
             self._file(target, *context)
         elif not _REMOTE.search(named):
-            self.missing[MissingPath(one.path, named, one.ours)] = None
+            self.missing[MissingPath(item.path, named, item.ours)] = None
 
-    def _exists(self, one: TreeObject, folder: str, named: str) -> None:
+    def _exists(self, item: TreeObject, folder: str, named: str) -> None:
         target = posixpath.normpath(posixpath.join(folder, named))
         if target not in self.library.paths and not _REMOTE.search(named):
-            self.missing[MissingPath(one.path, named, one.ours)] = None
+            self.missing[MissingPath(item.path, named, item.ours)] = None
 
     def _file(self, path: str, namespace: str, app: str) -> None:
-        for index, one in enumerate(self.library.objects.get(path, ())):
-            if one.is_a(KUSTOMIZE, "Kustomization", "Component"):
+        for index, item in enumerate(self.library.objects.get(path, ())):
+            if item.is_a(KUSTOMIZE, "Kustomization", "Component"):
                 continue
-            place = self._namespace(one, namespace)
-            self.objects[path, index, place] = AppliedObject(
-                one=one, namespace=place, home=place or namespace, app=app
+            target_namespace = self._namespace(item, namespace)
+            self.objects[path, index, target_namespace] = AppliedObject(
+                object=item, namespace=target_namespace, home=target_namespace or namespace, app=app
             )
-            if one.is_a(FLUX, "Kustomization"):
-                self._flux(one, place)
+            if item.is_a(FLUX, "Kustomization"):
+                self._flux(item, target_namespace)
 
-    def _namespace(self, one: TreeObject, namespace: str) -> str:
-        known = load_kind(one.api_version, one.kind)
+    def _namespace(self, item: TreeObject, namespace: str) -> str:
+        known = load_kind(item.api_version, item.kind)
         if known is not None and not known.namespaced:
             return ""
-        # kustomize puts its namespace in the place of the one that an object names.
-        return namespace or one.namespace
+        # kustomize replaces the namespace of an object with its own.
+        return namespace or item.namespace
 
-    def _flux(self, one: TreeObject, namespace: str) -> None:
-        source = mapping_at(one.spec, "sourceRef")
+    def _flux(self, item: TreeObject, namespace: str) -> None:
+        source = mapping_at(item.spec, "sourceRef")
         if text_at(source, "name") != "flux-system":
             return
-        folder = posixpath.normpath(text_at(one.spec, "path"))
-        if (folder, one.name) in self._apps:
+        folder = posixpath.normpath(text_at(item.spec, "path"))
+        if (folder, item.name) in self._apps:
             return
-        self._apps.add((folder, one.name))
+        self._apps.add((folder, item.name))
         if folder not in self.library.folders:
-            self.missing[MissingPath(one.path, text_at(one.spec, "path"), one.ours)] = None
+            self.missing[MissingPath(item.path, text_at(item.spec, "path"), item.ours)] = None
             return
-        self.folder(folder, text_at(one.spec, "targetNamespace"), f"{namespace}/{one.name}")
+        self.folder(folder, text_at(item.spec, "targetNamespace"), f"{namespace}/{item.name}")
 
     def _files(self, folder: str) -> Iterator[str]:
         for path in self.library.objects:
@@ -158,13 +160,13 @@ class _FluxWalk:
                 yield path
 
     def _below(self, folder: str) -> Iterator[str]:
-        for one in sorted(self.library.folders):
-            if one.rpartition("/")[0] == folder:
-                yield one
+        for directory in sorted(self.library.folders):
+            if directory.rpartition("/")[0] == folder:
+                yield directory
 
 
 def find_applied_objects(library: ObjectTree) -> AppliedTree:
-    """Everything that Flux, started at its entry, applies."""
+    """Return all objects that Flux applies."""
     walk = _FluxWalk(library)
     walk.everything()
     return AppliedTree(
@@ -176,13 +178,13 @@ def find_applied_objects(library: ObjectTree) -> AppliedTree:
 
 def _generator_objects(content: Content, namespace: str) -> Iterator[GeneratedObject]:
     for key, kind in (("configMapGenerator", "ConfigMap"), ("secretGenerator", "Secret")):
-        for one in mappings_at(content, key):
-            files = {_key_of(named) for named in texts_at(one, "files")}
-            literals = {named.partition("=")[0] for named in texts_at(one, "literals")}
-            opaque = text_at(one, "env") or any(True for _ in texts_at(one, "envs"))
+        for generator in mappings_at(content, key):
+            files = {_key_of(named) for named in texts_at(generator, "files")}
+            literals = {named.partition("=")[0] for named in texts_at(generator, "literals")}
+            opaque = text_at(generator, "env") or any(True for _ in texts_at(generator, "envs"))
             keys = None if opaque else frozenset(files | literals)
-            place = namespace or text_at(one, "namespace")
-            yield GeneratedObject(kind, place, text_at(one, "name"), keys)
+            target_namespace = namespace or text_at(generator, "namespace")
+            yield GeneratedObject(kind, target_namespace, text_at(generator, "name"), keys)
 
 
 def _key_of(named: str) -> str:
@@ -191,7 +193,7 @@ def _key_of(named: str) -> str:
 
 
 def _other_files(content: Content) -> Iterator[str]:
-    """Further files that a kustomization reads."""
+    """Return other files that a kustomization reads."""
     for generator in (
         *mappings_at(content, "configMapGenerator"),
         *mappings_at(content, "secretGenerator"),

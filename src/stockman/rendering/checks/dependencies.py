@@ -1,4 +1,4 @@
-"""Which app waits for which, read from the rendered objects."""
+"""Dependencies between apps, read from the rendered objects."""
 
 from __future__ import annotations
 
@@ -13,45 +13,47 @@ AppName = tuple[str, str]
 
 
 class DanglingDependency(NamedTuple):
-    """An app that waits for one that is not there."""
+    """An app that depends on one that does not exist."""
 
     path: str
     app: str
-    wanted: str
+    dependency: str
 
 
 class DependencyCycle(NamedTuple):
-    """Apps that wait for each other."""
+    """Apps that depend on each other."""
 
     path: str
     names: tuple[str, ...]
-    """The first one stands at the end again."""
+    """The first one is repeated at the end."""
 
 
 def _apps(application: AppliedTree) -> dict[AppName, AppliedObject]:
     return {
-        (applied.namespace, applied.one.name): applied
+        (applied.namespace, applied.object.name): applied
         for applied in application.objects
-        if applied.one.is_a(FLUX, "Kustomization")
+        if applied.object.is_a(FLUX, "Kustomization")
     }
 
 
 def _dependencies(applied: AppliedObject) -> Iterator[AppName]:
-    for one in mappings_at(applied.one.spec, "dependsOn"):
-        yield text_at(one, "namespace") or applied.namespace, text_at(one, "name")
+    for entry in mappings_at(applied.object.spec, "dependsOn"):
+        yield text_at(entry, "namespace") or applied.namespace, text_at(entry, "name")
 
 
 def find_dangling(application: AppliedTree) -> Iterator[DanglingDependency]:
-    """Names in `dependsOn` that no app has."""
+    """Return names in `dependsOn` that are not apps."""
     apps = _apps(application)
     for applied in apps.values():
-        for wanted in _dependencies(applied):
-            if applied.one.ours and wanted not in apps:
-                yield DanglingDependency(applied.one.path, applied.one.name, "/".join(wanted))
+        for dependency in _dependencies(applied):
+            if applied.object.ours and dependency not in apps:
+                yield DanglingDependency(
+                    applied.object.path, applied.object.name, "/".join(dependency)
+                )
 
 
 def find_cycles(application: AppliedTree) -> Iterator[DependencyCycle]:
-    """Each circle once, from the first of its apps in the tree."""
+    """Return each cycle once, starting at the first of its apps in the tree."""
     apps = _apps(application)
     done: set[AppName] = set()
     for start in apps:
@@ -67,7 +69,9 @@ def find_cycles(application: AppliedTree) -> Iterator[DependencyCycle]:
                 path.pop()
             elif following in path:
                 names = (*path[path.index(following) :], following)
-                yield DependencyCycle(apps[following].one.path, tuple(one for _, one in names))
+                yield DependencyCycle(
+                    apps[following].object.path, tuple(member for _, member in names)
+                )
             elif following in apps and following not in done:
                 path.append(following)
                 stack.append((following, iter(_dependencies(apps[following]))))

@@ -1,4 +1,4 @@
-"""Tables of kinds: what an object of each kind that stockman renders may hold."""
+"""Schemas of object kinds, and the check of objects against them."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 SHAPES = Path(__file__).parent / "shapes"
-"""One file per kind, written by `scripts/write_object_schemas.py`; kustomize's by hand."""
+"""One file per kind, written by `scripts/write_object_schemas.py`; those of kustomize by hand."""
 
 
 class KindShape(NamedTuple):
-    """What is known of a kind."""
+    """The schema of a kind."""
 
     namespaced: bool
     root: str | int
-    """The shape of whole objects, without `apiVersion`, `kind`, `metadata` and `status`."""
+    """Shape of the object, without `apiVersion`, `kind`, `metadata` and `status`."""
     shapes: tuple[dict[str, Any], ...]
-    """Shapes refer to each other by number; a text is the name of a leaf."""
+    """Shapes refer to each other by number; a text is the name of a leaf type."""
 
 
 def shape_file(api_version: str, kind: str) -> str:
-    """Where the table of a kind is, below the directory of all."""
+    """Return the path of a schema below the schema directory."""
     group, _, version = api_version.rpartition("/")
     return f"{group or 'core'}/{kind.lower()}_{version}.json"
 
 
 @cache
 def load_kind(api_version: str, kind: str) -> KindShape | None:
-    """The table of a kind. None: there is none."""
+    """Return the schema of a kind. None: there is none."""
     if "." in kind or "/" in kind or api_version.startswith((".", "/")) or ".." in api_version:
         return None
     try:
         text = (SHAPES / shape_file(api_version, kind)).read_bytes()
     except (OSError, ValueError):
         return None
-    found = loads(text)
+    schema = loads(text)
     return KindShape(
-        namespaced=found["namespaced"], root=found["root"], shapes=tuple(found["shapes"])
+        namespaced=schema["namespaced"], root=schema["root"], shapes=tuple(schema["shapes"])
     )
 
 
 SUBSTITUTED = "${"
-"""A text with this in it is still to be filled in by Flux, and may become anything."""
+"""A string that contains this is substituted by Flux, so it may have any value."""
 _LEAVES: Mapping[str, tuple[type, ...]] = {
     "text": (str,),
     "whole": (int,),
@@ -67,46 +67,46 @@ Reference = str | int
 
 
 class Fault(NamedTuple):
-    """What is wrong with an object, and where in it."""
+    """An invalid value in an object, and its path."""
 
-    place: str
+    path: str
     why: str
-    """Names what is allowed, never the value: it may be a secret."""
+    """Describes the allowed values, never the value itself: it may be a secret."""
 
 
 def find_faults(value: object, kind: KindShape) -> Iterator[Fault]:
-    """Everything in an object that its kind does not know or allow."""
+    """Return everything in an object that its kind does not allow."""
     yield from _find_faults(value, kind.root, kind, "")
 
 
 def _find_faults(
-    value: object, reference: Reference, kind: KindShape, place: str
+    value: object, reference: Reference, kind: KindShape, path: str
 ) -> Iterator[Fault]:
     if isinstance(reference, str):
-        yield from _check_leaf(value, reference, place)
+        yield from _check_leaf(value, reference, path)
         return
     shape = kind.shapes[reference]
     if value is None and shape.get("null"):
         return
     if "fields" in shape:
-        yield from _check_mapping(value, shape, kind, place)
+        yield from _check_mapping(value, shape, kind, path)
     elif "items" in shape:
-        yield from _check_list(value, shape, kind, place)
+        yield from _check_list(value, shape, kind, path)
     elif "each" in shape:
-        yield from _check_items(value, shape["each"], kind, place)
+        yield from _check_items(value, shape["each"], kind, path)
     else:
-        found = tuple(_check_leaf(value, shape["is"], place))
-        yield from found
-        if not found:
-            yield from _check_bounds(value, shape, place)
+        faults = tuple(_check_leaf(value, shape["is"], path))
+        yield from faults
+        if not faults:
+            yield from _check_bounds(value, shape, path)
 
 
-def _check_leaf(value: object, name: str, place: str) -> Iterator[Fault]:
+def _check_leaf(value: object, name: str, path: str) -> Iterator[Fault]:
     if name == "any" or _has_type(value, name):
         return
     if name != "mapping" and isinstance(value, str) and SUBSTITUTED in value:
         return
-    yield Fault(place, f"it is {_value_name(value)}, not {_TYPE_NAMES[name]}")
+    yield Fault(path, f"the value is {_value_name(value)}, not {_TYPE_NAMES[name]}")
 
 
 def _has_type(value: object, name: str) -> bool:
@@ -116,70 +116,79 @@ def _has_type(value: object, name: str) -> bool:
 
 
 def _check_mapping(
-    value: object, shape: dict[str, Any], kind: KindShape, place: str
+    value: object, shape: dict[str, Any], kind: KindShape, path: str
 ) -> Iterator[Fault]:
     if not isinstance(value, dict):
-        yield Fault(place, f"it is {_value_name(value)}, not a mapping")
+        yield Fault(path, f"the value is {_value_name(value)}, not a mapping")
         return
     fields = shape["fields"]
     for name, item in value.items():
         reference = fields.get(name)
         if reference is not None:
-            yield from _find_faults(item, reference, kind, f"{place}.{name}")
+            yield from _find_faults(item, reference, kind, f"{path}.{name}")
         elif not shape.get("open"):
-            yield Fault(f"{place}.{name}", "there is no such field")
+            yield Fault(f"{path}.{name}", "the field does not exist")
     for name in shape.get("needs", ()):
         if name not in value:
-            yield Fault(f"{place}.{name}", "the field is missing")
+            yield Fault(f"{path}.{name}", "the field is missing")
 
 
 def _check_list(
-    value: object, shape: dict[str, Any], kind: KindShape, place: str
+    value: object, shape: dict[str, Any], kind: KindShape, path: str
 ) -> Iterator[Fault]:
     if not isinstance(value, list):
-        yield Fault(place, f"it is {_value_name(value)}, not a list")
+        yield Fault(path, f"the value is {_value_name(value)}, not a list")
         return
     for index, item in enumerate(value):
-        yield from _find_faults(item, shape["items"], kind, f"{place}[{index}]")
+        yield from _find_faults(item, shape["items"], kind, f"{path}[{index}]")
     if len(value) < shape.get("fewest", 0):
-        yield Fault(place, f"it has {len(value)} entries, and needs {shape['fewest']}")
+        yield Fault(
+            path, f"the value has {len(value)} entries; at least {shape['fewest']} are required"
+        )
     if len(value) > shape.get("many", len(value)):
-        yield Fault(place, f"it has {len(value)} entries, and may have {shape['many']}")
+        yield Fault(
+            path, f"the value has {len(value)} entries; at most {shape['many']} are allowed"
+        )
 
 
 def _check_items(
-    value: object, reference: Reference, kind: KindShape, place: str
+    value: object, reference: Reference, kind: KindShape, path: str
 ) -> Iterator[Fault]:
     if not isinstance(value, dict):
-        yield Fault(place, f"it is {_value_name(value)}, not a mapping")
+        yield Fault(path, f"the value is {_value_name(value)}, not a mapping")
         return
     for name, item in value.items():
-        yield from _find_faults(item, reference, kind, f"{place}.{name}")
+        yield from _find_faults(item, reference, kind, f"{path}.{name}")
 
 
-def _check_bounds(value: object, shape: dict[str, Any], place: str) -> Iterator[Fault]:
+def _check_bounds(value: object, shape: dict[str, Any], path: str) -> Iterator[Fault]:
     if isinstance(value, str):
         if SUBSTITUTED not in value:
-            yield from _check_text(value, shape, place)
+            yield from _check_text(value, shape, path)
         return
     if "values" in shape and value not in shape["values"]:
-        yield Fault(place, f"it has to be one of {_join_names(shape['values'])}")
+        yield Fault(path, f"the value must be one of {_join_names(shape['values'])}")
     if isinstance(value, int | float):
         if value < shape.get("least", value):
-            yield Fault(place, f"it has to be at least {shape['least']}")
+            yield Fault(path, f"the value must be at least {shape['least']}")
         if value > shape.get("most", value):
-            yield Fault(place, f"it may be at most {shape['most']}")
+            yield Fault(path, f"the value must be at most {shape['most']}")
 
 
-def _check_text(value: str, shape: dict[str, Any], place: str) -> Iterator[Fault]:
+def _check_text(value: str, shape: dict[str, Any], path: str) -> Iterator[Fault]:
     if "values" in shape and value not in shape["values"]:
-        yield Fault(place, f"it has to be one of {_join_names(shape['values'])}")
+        yield Fault(path, f"the value must be one of {_join_names(shape['values'])}")
     if "pattern" in shape and not _check_pattern(shape["pattern"]).search(value):
-        yield Fault(place, f"it does not match {shape['pattern']}")
+        yield Fault(path, f"the value does not match {shape['pattern']}")
     if len(value) < shape.get("shortest", 0):
-        yield Fault(place, f"it has {len(value)} characters, and needs {shape['shortest']}")
+        yield Fault(
+            path,
+            f"the value has {len(value)} characters; at least {shape['shortest']} are required",
+        )
     if len(value) > shape.get("longest", len(value)):
-        yield Fault(place, f"it has {len(value)} characters, and may have {shape['longest']}")
+        yield Fault(
+            path, f"the value has {len(value)} characters; at most {shape['longest']} are allowed"
+        )
 
 
 @cache
@@ -188,7 +197,7 @@ def _check_pattern(text: str) -> re.Pattern[str]:
 
 
 def _join_names(values: list[object]) -> str:
-    return ", ".join('""' if one == "" else str(one) for one in values)
+    return ", ".join('""' if value == "" else str(value) for value in values)
 
 
 def _value_name(value: object) -> str:

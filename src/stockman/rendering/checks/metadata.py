@@ -1,4 +1,4 @@
-"""What all objects have in common: a name, and labels and annotations that are texts."""
+"""Check the metadata of objects: names, labels and annotations."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ _FIELDS = frozenset(
 )
 
 
-def find_metadata_faults(one: TreeObject) -> Iterator[Fault]:
-    """Everything in the metadata that no kind allows."""
-    if one.group == KUSTOMIZE:
+def find_metadata_faults(item: TreeObject) -> Iterator[Fault]:
+    """Return everything in the metadata that is invalid for every kind."""
+    if item.group == KUSTOMIZE:
         return
-    metadata = one.content.get("metadata")
+    metadata = item.content.get("metadata")
     if not isinstance(metadata, dict):
-        yield Fault("metadata", "an object has to have a name")
+        yield Fault("metadata", "an object must have a name")
         return
     for key in metadata.keys() - _FIELDS:
-        yield Fault(f"metadata.{key}", "there is no such field")
+        yield Fault(f"metadata.{key}", "the field does not exist")
     for key in ("name", "namespace"):
         value = metadata.get(key, "" if key == "name" else None)
         if value is not None and not _matches(_NAME, value):
             yield Fault(
-                f"metadata.{key}", "it has to consist of small letters, digits, dots and hyphens"
+                f"metadata.{key}", "only lower-case letters, digits, dots and hyphens are allowed"
             )
     for key in ("labels", "annotations"):
         values = metadata.get(key, {})
         for name, value in values.items() if isinstance(values, dict) else ((key, values),):
-            place = f"metadata.{key}.{name}"
+            path = f"metadata.{key}.{name}"
             if not isinstance(value, str):
-                yield Fault(place, "it is not a text: quote it")
+                yield Fault(path, "the value is not a string: quote it")
             elif key == "labels" and not _matches(_LABEL, value):
-                yield Fault(place, f"it does not match {_LABEL.pattern}")
+                yield Fault(path, f"the value does not match {_LABEL.pattern}")
 
 
 def _matches(pattern: re.Pattern[str], value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Objects of a tree of files, as its text says them."""
+"""Kubernetes objects in a tree of files."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ _DIRECTORIES = ("kubernetes/", "bootstrap/")
 _ENDINGS = (".yaml", ".yml")
 _MAX_DEPTH = 100
 _MAX_VALUES = 200_000
-"""In one object; the largest that is rendered has a hundredth of it."""
+"""Per object; the largest rendered object has a hundredth of it."""
 
 Content = Mapping[str, object]
 
 
 class ObjectIdentity(NamedTuple):
-    """What tells an object from all others of a cluster."""
+    """What distinguishes an object from all others of a cluster."""
 
     group: str
     kind: str
     namespace: str
-    """Empty: it belongs to the whole cluster."""
+    """Empty: cluster-scoped."""
     name: str
 
 
 @record
 class TreeObject:
-    """One object of one file."""
+    """One object of a file."""
 
     path: str
     ours: bool
-    """Whether it is rendered; the others are the user's own, and only looked up."""
+    """Whether it is rendered; other objects are the user's own and only used for lookups."""
     content: Content
 
     @property
@@ -58,7 +58,7 @@ class TreeObject:
 
     @property
     def namespace(self) -> str:
-        """As the file names it; empty: it names none."""
+        """Namespace in the file; empty: none."""
         return text_at(mapping_at(self.content, "metadata"), "namespace")
 
     @property
@@ -75,32 +75,32 @@ class TreeObject:
 
 @record
 class UnparsedFile:
-    """A rendered file that no reader of YAML understands."""
+    """A rendered file that is not valid YAML."""
 
     path: str
     line: int
-    """0: nowhere in particular."""
+    """0: unknown."""
     why: str
 
 
 @record
 class ObjectTree:
-    """Every object of a tree, by file."""
+    """All objects of a tree, by file."""
 
     objects: Mapping[str, tuple[TreeObject, ...]]
-    """Files without an object in them have an empty entry."""
+    """Files without objects have an empty entry."""
     paths: frozenset[str]
-    """All files, also those that hold no objects."""
+    """All files, including those without objects."""
     folders: frozenset[str]
     unparsed: tuple[UnparsedFile, ...]
 
     def __iter__(self) -> Iterator[TreeObject]:
-        for found in self.objects.values():
-            yield from found
+        for items in self.objects.values():
+            yield from items
 
 
-def read_objects(tree: FileTree, others: Mapping[str, str]) -> ObjectTree:
-    """The objects of rendered files, and of the user's own beside them."""
+def read_objects(tree: FileTree, user_files: Mapping[str, str]) -> ObjectTree:
+    """Return the objects of rendered files and of the user's own files."""
     objects: dict[str, tuple[TreeObject, ...]] = {}
     unparsed = []
     for file in tree:
@@ -109,41 +109,41 @@ def read_objects(tree: FileTree, others: Mapping[str, str]) -> ObjectTree:
                 objects[file.path] = tuple(_objects(file.path, _documents(file), ours=True))
             except (yaml.YAMLError, ValueError, RecursionError) as error:
                 unparsed.append(_invalid_yaml(file.path, error))
-    for path, content in others.items():
+    for path, content in user_files.items():
         if _holds_objects(path) and tree.get(path) is None:
             objects[path] = _read_user_files(path, content)
-    paths = frozenset((*(file.path for file in tree), *others))
+    paths = frozenset((*(file.path for file in tree), *user_files))
     return ObjectTree(
         objects=objects, paths=paths, folders=_folders(paths), unparsed=tuple(unparsed)
     )
 
 
 def mapping_at(content: Content, key: str) -> Content:
-    """A mapping inside of another; empty where it is something else."""
-    found = content.get(key)
-    return found if isinstance(found, dict) else {}
+    """Return a mapping inside of another one; empty if the value is not a mapping."""
+    value = content.get(key)
+    return value if isinstance(value, dict) else {}
 
 
 def mappings_at(content: Content, key: str) -> Iterator[Content]:
-    """The mappings of a list."""
-    found = content.get(key)
-    for one in found if isinstance(found, list) else ():
-        if isinstance(one, dict):
-            yield one
+    """Return the mappings of a list."""
+    value = content.get(key)
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, dict):
+            yield item
 
 
 def text_at(content: Content, key: str) -> str:
-    """A text inside of a mapping; empty where it is something else."""
-    found = content.get(key)
-    return found if isinstance(found, str) else ""
+    """Return a string inside of a mapping; empty if the value is not a string."""
+    value = content.get(key)
+    return value if isinstance(value, str) else ""
 
 
 def texts_at(content: Content, key: str) -> Iterator[str]:
-    """The texts of a list."""
-    found = content.get(key)
-    for one in found if isinstance(found, list) else ():
-        if isinstance(one, str):
-            yield one
+    """Return the strings of a list."""
+    value = content.get(key)
+    for item in value if isinstance(value, list) else ():
+        if isinstance(item, str):
+            yield item
 
 
 def _holds_objects(path: str) -> bool:
@@ -163,10 +163,10 @@ def _read(content: str) -> Iterable[object]:
 
 
 def _objects(path: str, documents: Iterable[object], *, ours: bool) -> Iterator[TreeObject]:
-    for one in documents:
-        if isinstance(one, dict) and "apiVersion" in one and "kind" in one:
-            _reject_alias_bombs(one)
-            yield TreeObject(path=path, ours=ours, content=one)
+    for document in documents:
+        if isinstance(document, dict) and "apiVersion" in document and "kind" in document:
+            _reject_alias_bombs(document)
+            yield TreeObject(path=path, ours=ours, content=document)
 
 
 def _read_user_files(path: str, content: str) -> tuple[TreeObject, ...]:
@@ -177,16 +177,16 @@ def _read_user_files(path: str, content: str) -> tuple[TreeObject, ...]:
 
 
 def _invalid_yaml(path: str, error: Exception) -> UnparsedFile:
-    """The place of a mistake; what the reader says of it could hold a secret."""
+    """Return the position of a YAML error without its message, which could contain a secret."""
     if isinstance(error, _AliasBomb):
         return UnparsedFile(path=path, line=0, why=str(error))
     mark = error.problem_mark if isinstance(error, yaml.MarkedYAMLError) else None
-    why = "it is not YAML, and Flux and kustomize read every file of this directory"
+    why = "it is not valid YAML, and Flux and kustomize read every file of this directory"
     return UnparsedFile(path=path, line=mark.line + 1 if mark is not None else 0, why=why)
 
 
 class _AliasBomb(ValueError):
-    """Aliases that lead into themselves, or that multiply."""
+    """Aliases that refer to themselves or multiply the content."""
 
 
 def _reject_alias_bombs(content: object) -> None:
@@ -197,19 +197,19 @@ def _reject_alias_bombs(content: object) -> None:
         left -= 1
         if depth > _MAX_DEPTH or left < 0:
             raise _AliasBomb(
-                f"its values are nested deeper than {_MAX_DEPTH}, or repeated for ever"
+                f"its values are nested deeper than {_MAX_DEPTH}, or repeat themselves"
             )
         if isinstance(value, dict):
-            waiting.extend((one, depth + 1) for one in value.values())
+            waiting.extend((child, depth + 1) for child in value.values())
         elif isinstance(value, list):
-            waiting.extend((one, depth + 1) for one in value)
+            waiting.extend((child, depth + 1) for child in value)
 
 
 def _folders(paths: Iterable[str]) -> frozenset[str]:
-    found: set[str] = set()
+    folders: set[str] = set()
     for path in paths:
         folder = path.rpartition("/")[0]
-        while folder and folder not in found:
-            found.add(folder)
+        while folder and folder not in folders:
+            folders.add(folder)
             folder = folder.rpartition("/")[0]
-    return frozenset(found)
+    return frozenset(folders)

@@ -1,4 +1,4 @@
-"""Secrets and ConfigMaps that objects name: they are in the tree, or somebody else makes them."""
+"""Check that referenced Secrets and ConfigMaps are in the tree or created by something else."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _REFERENCE_KEYS = {
 _VOLUMES = {"secret": ("Secret", "secretName"), "configMap": ("ConfigMap", "name")}
 _LIST_KEYS = ("substituteFrom", "valuesFrom", "certificateRefs")
 _CREATED_BY_CONSUMER = {
-    "privateKeySecretRef": "cert-manager makes it when it registers an account",
+    "privateKeySecretRef": "cert-manager creates it when it registers an account",
 }
 _CSI = "csi.storage.k8s.io/"
 
 
 class Reference(NamedTuple):
-    """One name, as an object uses it."""
+    """A reference to a Secret or ConfigMap."""
 
     kind: str
     namespace: str
     name: str
     key: str
-    """Empty: all of its keys."""
+    """Empty: all keys."""
     reason: str
-    """Why it need not be in the tree. Empty: it has to."""
+    """Why it may be missing from the tree. Empty: it must exist."""
 
 
 class ExternalReference(NamedTuple):
-    """A name that is not in the tree and need not be."""
+    """A reference to an object that is created outside of the tree."""
 
     path: str
     kind: str
@@ -46,30 +46,31 @@ class ExternalReference(NamedTuple):
 
 
 KnownReferences = Mapping[tuple[str, str, str], frozenset[str] | None]
-"""Keys by kind, namespace and name. None: which ones is not known."""
+"""Keys by kind, namespace and name. None: the keys are unknown."""
 
 
 def known_references(application: AppliedTree) -> KnownReferences:
-    """Every Secret and ConfigMap that will be there."""
-    found: dict[tuple[str, str, str], frozenset[str] | None] = {
-        (one.kind, one.namespace, one.name): one.keys for one in application.generated
+    """Return every Secret and ConfigMap that will exist."""
+    known: dict[tuple[str, str, str], frozenset[str] | None] = {
+        (generated.kind, generated.namespace, generated.name): generated.keys
+        for generated in application.generated
     }
     for applied in application.objects:
-        one = applied.one
-        if one.is_a("", "Secret", "ConfigMap"):
+        item = applied.object
+        if item.is_a("", "Secret", "ConfigMap"):
             fields = ("data", "stringData", "binaryData")
-            keys = frozenset(key for field in fields for key in mapping_at(one.content, field))
-            found[one.kind, applied.namespace, one.name] = keys
-        elif one.is_a("cert-manager.io", "Certificate"):
-            name = text_at(one.spec, "secretName")
-            found["Secret", applied.namespace, name] = _CERTIFICATE_KEYS
-    return found
+            keys = frozenset(key for field in fields for key in mapping_at(item.content, field))
+            known[item.kind, applied.namespace, item.name] = keys
+        elif item.is_a("cert-manager.io", "Certificate"):
+            name = text_at(item.spec, "secretName")
+            known["Secret", applied.namespace, name] = _CERTIFICATE_KEYS
+    return known
 
 
 def references(applied: AppliedObject) -> Iterator[Reference]:
-    """Every Secret and ConfigMap that an object names."""
-    for one in _walk_references(applied.one.content):
-        yield one if one.namespace else one._replace(namespace=applied.home)
+    """Return every Secret and ConfigMap that an object refers to."""
+    for reference in _walk_references(applied.object.content):
+        yield reference if reference.namespace else reference._replace(namespace=applied.home)
 
 
 def _walk_references(value: object) -> Iterator[Reference]:
@@ -90,19 +91,19 @@ def _references_in(value: Mapping[object, object]) -> Iterator[Reference]:
         elif isinstance(item, str):
             yield from _value_references(named, key, item)
     for key in _LIST_KEYS:
-        for one in mappings_at(named, key):
-            keys = text_at(one, "valuesKey")
+        for entry in mappings_at(named, key):
+            keys = text_at(entry, "valuesKey")
             if key == "valuesFrom" and not keys:
                 keys = "values.yaml"
-            yield from _reference(text_at(one, "kind") or "Secret", one, keys)
+            yield from _reference(text_at(entry, "kind") or "Secret", entry, keys)
 
 
 def _mapping_references(key: str, item: Content) -> Iterator[Reference]:
     if kind := _REFERENCE_KEYS.get(key):
         yield from _reference(kind, item, text_at(item, "key"))
     elif key in _CREATED_BY_CONSUMER:
-        for one in _reference("Secret", item, ""):
-            yield one._replace(reason=_CREATED_BY_CONSUMER[key])
+        for reference in _reference("Secret", item, ""):
+            yield reference._replace(reason=_CREATED_BY_CONSUMER[key])
     elif key.endswith("SecretRef"):
         yield from _reference("Secret", item, text_at(item, "key"))
     elif key in _VOLUMES:
@@ -112,7 +113,7 @@ def _mapping_references(key: str, item: Content) -> Iterator[Reference]:
 
 
 def _value_references(value: Content, key: str, name: str) -> Iterator[Reference]:
-    """`existingSecret: name` of charts, and the parameters of storage classes."""
+    """Return references in chart values, and in parameters of storage classes."""
     if not name:
         return
     if key.startswith("existing") and key.endswith("Secret"):
@@ -130,28 +131,30 @@ def _reference(kind: str, item: Content, key: str) -> Iterator[Reference]:
 def missing_references(
     application: AppliedTree, pending: Mapping[str, str]
 ) -> tuple[list[tuple[AppliedObject, Reference, bool]], list[ExternalReference]]:
-    """Names that nobody makes (and whether only the key is missing), and those made elsewhere.
+    """Return missing references (and whether only the key is missing), and external ones.
 
-    `pending`: apps that wait for something, with what they wait for.
+    `pending` maps suspended apps to what they wait for.
     """
     known = known_references(application)
     missing: list[tuple[AppliedObject, Reference, bool]] = []
     elsewhere: dict[ExternalReference, None] = {}
     for applied in _keys_in_tree(application.objects):
-        for one in references(applied):
-            there = (one.kind, one.namespace, one.name)
-            keys = known.get(there, frozenset())
-            if there in known and (keys is None or not one.key or one.key in keys):
+        for reference in references(applied):
+            target = (reference.kind, reference.namespace, reference.name)
+            keys = known.get(target, frozenset())
+            if target in known and (keys is None or not reference.key or reference.key in keys):
                 continue
-            reason = one.reason
+            reason = reference.reason
             if not reason and applied.app in pending:
                 reason = f"the app waits for {pending[applied.app]}"
             if reason:
-                elsewhere[ExternalReference(applied.one.path, one.kind, one.name, reason)] = None
+                elsewhere[
+                    ExternalReference(applied.object.path, reference.kind, reference.name, reason)
+                ] = None
             else:
-                missing.append((applied, one, there in known))
+                missing.append((applied, reference, target in known))
     return missing, list(elsewhere)
 
 
 def _keys_in_tree(objects: Iterable[AppliedObject]) -> Iterator[AppliedObject]:
-    return (applied for applied in objects if applied.one.ours)
+    return (applied for applied in objects if applied.object.ours)

@@ -1,4 +1,4 @@
-"""All checks of a rendered tree; everything that is wrong becomes a problem."""
+"""Run all checks on a rendered tree and collect the problems."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ _BUILTIN_NAMESPACES = frozenset({"", "default", "kube-system", "kube-public", "k
 
 @record
 class TreeCheck:
-    """What the checks looked at, and what they could not judge."""
+    """The result of the checks, and what could not be checked."""
 
     objects: int
     not_checked: Mapping[str, int]
-    """Kinds without a table, `example.com/v1 Meadow`, each with the number of its objects."""
+    """Number of objects by kind without a schema, `example.com/v1 Meadow`."""
     elsewhere: tuple[ExternalReference, ...]
-    """Secrets and ConfigMaps that others make, each with the reason."""
+    """Secrets and ConfigMaps created by others, each with the reason."""
 
 
 def check_tree(
-    rendered: RenderedRepository, problems: Problems, others: Mapping[str, str] = _NO_FILES
+    rendered: RenderedRepository, problems: Problems, user_files: Mapping[str, str] = _NO_FILES
 ) -> TreeCheck:
-    """Judge everything that is rendered.
+    """Check all rendered files.
 
-    `others` are the user's own files below `kubernetes`, path and text: what they hold may be
-    named by rendered files, and is not judged itself.
+    `others` are the user's own files below `kubernetes`, as path and text: rendered files may refer
+    to their objects, but they are not checked themselves.
     """
-    files = read_objects(rendered.tree, others)
+    files = read_objects(rendered.tree, user_files)
     for broken in files.unparsed:
         problems.error(
             "render.not-yaml",
@@ -51,40 +51,44 @@ def check_tree(
             why=broken.why,
             fix="correct the template that this file comes from",
         )
-    ours = [one for one in files if one.ours]
+    ours = [item for item in files if item.ours]
     not_checked = _check_shapes(ours, problems)
-    found = find_applied_objects(files)
-    _check_files(found, problems)
-    _check_order(found, problems)
-    _check_identities(found, problems)
-    _check_namespaces(found, problems)
-    asked_for = frozenset(one.scene.tag for one in rendered.selection if one.scene.wish.version)
+    applied_tree = find_applied_objects(files)
+    _check_files(applied_tree, problems)
+    _check_order(applied_tree, problems)
+    _check_identities(applied_tree, problems)
+    _check_namespaces(applied_tree, problems)
+    asked_for = frozenset(
+        selected.scene.tag for selected in rendered.selection if selected.scene.wish.version
+    )
     _check_pins(ours, asked_for, problems)
     pending = {
         f"{placed.app.namespace}/{placed.app.name}": placed.app.pending
         for placed in rendered.apps
         if placed.app.pending
     }
-    elsewhere = _check_references(found, pending, problems)
+    elsewhere = _check_references(applied_tree, pending, problems)
     return TreeCheck(objects=len(ours), not_checked=not_checked, elsewhere=elsewhere)
 
 
 def _check_shapes(objects: list[TreeObject], problems: Problems) -> dict[str, int]:
     not_checked: dict[str, int] = {}
-    for one in objects:
-        known = load_kind(one.api_version, one.kind)
+    for tree_object in objects:
+        known = load_kind(tree_object.api_version, tree_object.kind)
         if known is None:
-            name = f"{one.api_version} {one.kind}"
+            name = f"{tree_object.api_version} {tree_object.kind}"
             not_checked[name] = not_checked.get(name, 0) + 1
             continue
-        own = {name: item for name, item in one.content.items() if name not in _COMMON_FIELDS}
-        for fault in (*find_metadata_faults(one), *find_faults(own, known)):
+        own = {
+            name: item for name, item in tree_object.content.items() if name not in _COMMON_FIELDS
+        }
+        for fault in (*find_metadata_faults(tree_object), *find_faults(own, known)):
             problems.error(
                 "render.schema",
-                f"{one.title} has a wrong {fault.place.removeprefix('.') or 'content'}",
-                at=one.path,
+                f"{tree_object.title} has an invalid {fault.path.removeprefix('.') or 'content'}",
+                at=tree_object.path,
                 why=fault.why,
-                fix=f"write what {one.api_version} {one.kind} allows there",
+                fix=f"use a value that {tree_object.api_version} {tree_object.kind} allows",
             )
     return dict(sorted(not_checked.items()))
 
@@ -92,105 +96,118 @@ def _check_shapes(objects: list[TreeObject], problems: Problems) -> dict[str, in
 _COMMON_FIELDS = ("apiVersion", "kind", "metadata", "status")
 
 
-def _check_files(found: AppliedTree, problems: Problems) -> None:
-    for one in found.missing:
-        if one.ours:
+def _check_files(applied_tree: AppliedTree, problems: Problems) -> None:
+    for missing_path in applied_tree.missing:
+        if missing_path.ours:
             problems.error(
                 "render.file-missing",
-                f"{one.path} names {one.named}, which is not there",
-                at=one.path,
-                why="Flux applies nothing of a directory while a file of it is missing",
-                fix=f"render {one.named} too, or take it out of {one.path}",
+                f"{missing_path.path} refers to {missing_path.named}, which does not exist",
+                at=missing_path.path,
+                why="Flux applies nothing in a directory if one of its files is missing",
+                fix=f"render {missing_path.named} too, or remove it from {missing_path.path}",
             )
 
 
-def _check_order(found: AppliedTree, problems: Problems) -> None:
-    for one in find_dangling(found):
+def _check_order(applied_tree: AppliedTree, problems: Problems) -> None:
+    for dangling in find_dangling(applied_tree):
         problems.error(
             "render.depends-missing",
-            f"the app {one.app} waits for {one.wanted}, which is not there",
-            at=one.path,
-            why="Flux would wait for ever",
-            fix=f"correct dependsOn of {one.app}, or render {one.wanted}",
+            f"the app {dangling.app} depends on {dangling.dependency}, which does not exist",
+            at=dangling.path,
+            why="Flux would wait forever",
+            fix=f"correct dependsOn of {dangling.app}, or render {dangling.dependency}",
         )
-    for circle in find_cycles(found):
+    for circle in find_cycles(applied_tree):
         problems.error(
             "render.depends-circle",
-            f"the app {circle.names[0]} waits for itself",
+            f"the app {circle.names[0]} depends on itself",
             at=circle.path,
             why=" -> ".join(circle.names),
-            fix="remove one of these from dependsOn",
+            fix="remove one of these dependencies from dependsOn",
         )
 
 
-def _check_identities(found: AppliedTree, problems: Problems) -> None:
+def _check_identities(applied_tree: AppliedTree, problems: Problems) -> None:
     seen: dict[ObjectIdentity, str] = {}
-    for applied in found.objects:
+    for applied in applied_tree.objects:
         first = seen.setdefault(applied.identity, "")
-        seen[applied.identity] = first or applied.one.path
-        if not first or not applied.one.ours:
+        seen[applied.identity] = first or applied.object.path
+        if not first or not applied.object.ours:
             continue
-        places = first if first == applied.one.path else f"{first} and in {applied.one.path}"
+        paths = first if first == applied.object.path else f"{first} and in {applied.object.path}"
         problems.error(
             "render.twice",
-            f"{applied.one.title} is rendered twice",
-            at=applied.one.path,
-            why=f"it is{_is_inside(applied.namespace)} in {places}: one of them would be lost",
-            fix="give one of them another name or another namespace",
+            f"{applied.object.title} is rendered twice",
+            at=applied.object.path,
+            why=(
+                f"it exists{_is_inside(applied.namespace)} in {paths}; only one of them "
+                "would be applied"
+            ),
+            fix="rename one of them or use another namespace",
         )
 
 
-def _check_namespaces(found: AppliedTree, problems: Problems) -> None:
-    there = {applied.one.name for applied in found.objects if applied.one.is_a("", "Namespace")}
-    for applied in found.objects:
-        if not applied.one.ours or applied.namespace in there | _BUILTIN_NAMESPACES:
+def _check_namespaces(applied_tree: AppliedTree, problems: Problems) -> None:
+    namespaces = {
+        applied.object.name
+        for applied in applied_tree.objects
+        if applied.object.is_a("", "Namespace")
+    }
+    for applied in applied_tree.objects:
+        if not applied.object.ours or applied.namespace in namespaces | _BUILTIN_NAMESPACES:
             continue
         if "${" in applied.namespace or (not applied.app and applied.namespace == "flux-system"):
             continue
         problems.error(
             "render.namespace",
-            f"{applied.one.title} is in the namespace {applied.namespace}, which is not there",
-            at=applied.one.path,
-            why="no file makes this namespace, and the cluster refuses objects in it",
-            fix=f"render a Namespace {applied.namespace}, or name one that there is",
+            f"{applied.object.title} is in the namespace {applied.namespace}, which does not exist",
+            at=applied.object.path,
+            why="no file creates this namespace, so the API server would reject the object",
+            fix=f"render a Namespace {applied.namespace}, or use an existing one",
         )
 
 
 def _check_pins(objects: list[TreeObject], asked_for: frozenset[str], problems: Problems) -> None:
-    """`asked_for`: versions that the configuration names; what is to say of them was said there."""
-    for one in objects:
-        for loose in loose_pins(one):
+    """Check versions. `asked_for` are those of the configuration, which are checked elsewhere."""
+    for item in objects:
+        for loose in loose_pins(item):
             problems.error(
                 "render.unpinned",
-                f"{one.title} leaves the version of {loose.name} open",
-                at=one.path,
+                f"{item.title} does not pin the version of {loose.name}",
+                at=item.path,
                 why=loose.why,
-                fix=f"name one exact version of this {loose.what}",
+                fix=f"use one exact version of this {loose.part}",
             )
-        for unknown in unknown_charts(one):
+        for unknown in unknown_charts(item):
             if unknown.version not in asked_for:
                 problems.warn(
                     "render.chart-unknown",
-                    f"the tables do not know {unknown.chart} {unknown.version}",
-                    at=one.path,
-                    why=f"what stockman renders for it was checked with {unknown.known}",
-                    fix="take the version that stockman knows,"
-                    " or compare the chart's values of both",
+                    f"{unknown.chart} {unknown.version} is not a known version",
+                    at=item.path,
+                    why=f"the rendered values were checked with {unknown.known}",
+                    fix="use the known version, or compare the default values of both charts",
                 )
 
 
 def _check_references(
-    found: AppliedTree, pending: Mapping[str, str], problems: Problems
+    applied_tree: AppliedTree, pending: Mapping[str, str], problems: Problems
 ) -> tuple[ExternalReference, ...]:
-    missing, elsewhere = missing_references(found, pending)
-    for applied, one, has_name in missing:
-        lacking = f"the key {one.key} of the {one.kind}" if has_name else f"the {one.kind}"
+    missing, elsewhere = missing_references(applied_tree, pending)
+    for applied, reference, has_name in missing:
+        lacking = (
+            f"the key {reference.key} of the {reference.kind}"
+            if has_name
+            else f"the {reference.kind}"
+        )
         problems.error(
             "render.reference",
-            f"{applied.one.title} needs {lacking} {one.name}, which is not there",
-            at=applied.one.path,
-            why=f"no file{_is_inside(one.namespace)} makes it, and nothing starts without it",
-            fix=f"render it, or correct the name in {applied.one.path}",
+            f"{applied.object.title} needs {lacking} {reference.name}, which does not exist",
+            at=applied.object.path,
+            why=(
+                f"no file{_is_inside(reference.namespace)} creates it, and the object cannot start "
+                "without it"
+            ),
+            fix=f"render it, or correct the reference in {applied.object.path}",
         )
     return tuple(elsewhere)
 

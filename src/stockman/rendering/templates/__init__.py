@@ -1,1 +1,1 @@
-"""Users' own Jinja trees: rendered as makejinja renders them, but fenced in and bounded."""
+"""The user's own Jinja templates: rendered like makejinja does, but sandboxed and limited."""

@@ -1,4 +1,4 @@
-"""What templates may call: methods of plain values, macros, and the functions of the contract."""
+"""Decide which calls templates may make: methods of plain values, macros, contract functions."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _TIMES = (date, datetime, time)
 
 
 class MeteredMethod:
-    """A method that makes a text, and pays for itself."""
+    """A string method that is charged before it runs."""
 
     def __init__(self, function: Callable[..., str]) -> None:
         self._function = function
 
-    def __call__(self, *given: object, **named: object) -> str:
-        return self._function(*given, **named)
+    def __call__(self, *arguments: object, **named: object) -> str:
+        return self._function(*arguments, **named)
 
 
 _JINJA_CALLABLES = (Macro, LoopContext, BlockReference, Joiner, Undefined, MeteredMethod)
@@ -58,7 +58,7 @@ _MUTATING_METHODS = frozenset(
 
 
 class Calls:
-    """Decides on every call of a template, and pays for it."""
+    """Checks and charges every call of a template."""
 
     def __init__(self, guard: Guard, functions: Mapping[str, Callable[..., object]]) -> None:
         self._guard = guard
@@ -66,20 +66,20 @@ class Calls:
         self._shared: dict[int, object] = {}
 
     def share(self, value: object) -> None:
-        """Keep a value from being changed by templates: all of them see the same one."""
+        """Protect a value that all templates share from changes."""
         if isinstance(value, dict | list) and id(value) not in self._shared:
             self._shared[id(value)] = value
-            for part in value.values() if isinstance(value, dict) else value:
-                self.share(part)
+            for item in value.values() if isinstance(value, dict) else value:
+                self.share(item)
 
-    def changes_shared(self, owner: object, name: str) -> bool:
-        """Whether a method would change what all templates see."""
+    def would_change_shared(self, owner: object, name: str) -> bool:
+        """Return whether a method would change a shared value."""
         return name in _MUTATING_METHODS and id(owner) in self._shared
 
     def before(
         self, called: object, arguments: tuple[object, ...], named: Mapping[str, object]
     ) -> None:
-        """Pay for a call, or stop the template that must not make it."""
+        """Charge a call, or stop a template that must not make it."""
         self._guard.spend(CALL + len(arguments) + len(named))
         if isinstance(called, _JINJA_CALLABLES):
             return
@@ -101,9 +101,9 @@ class Calls:
     def _before_method(
         self, owner: object, name: str, arguments: tuple[object, ...], named: Mapping[str, object]
     ) -> None:
-        for one in (*arguments, *named.values()):
-            if callable(one) and not isinstance(one, Undefined):
-                raise not_callable(one)
+        for argument in (*arguments, *named.values()):
+            if callable(argument) and not isinstance(argument, Undefined):
+                raise not_callable(argument)
         if isinstance(owner, str | bytes):
             before_text_method(self._guard, owner, name, arguments, named)
         elif isinstance(owner, _PARTS) and isinstance(owner, Sized):
@@ -111,33 +111,38 @@ class Calls:
         elif isinstance(owner, int | float):
             before_number_method(self._guard, name, arguments, named)
         elif isinstance(owner, _TIMES):
-            self._guard.text(sum(len(one) for one in arguments if isinstance(one, str)) ** 2)
+            self._guard.text(
+                sum(len(argument) for argument in arguments if isinstance(argument, str)) ** 2
+            )
         else:
             raise not_callable(owner)
 
-    def paid(self, value: object, labels: set[str] | None = None) -> object:
-        """The same value; one that makes its items only when they are asked for pays for each."""
+    def charge_iterator(self, value: object, labels: set[str] | None = None) -> object:
+        """Return the value; a lazy iterator is charged for each item."""
         if isinstance(value, GeneratorType) and isinstance(value, Iterable):
-            return self._guard.counted(value, labels)
+            return self._guard.charge_items(value, labels)
         return value
 
 
 def not_callable(called: object) -> TemplateStopped:
-    """What is said of a call that templates must not make."""
+    """Return the problem of a forbidden call."""
     name = getattr(called, "__name__", "") or type(called).__name__
     return TemplateStopped(
         code="template.unsafe",
-        what=f"the template must not call {name}",
-        why="templates call macros, methods of texts and lists, and the functions of the contract",
+        what=f"the template calls {name}, which is not allowed",
+        why=(
+            "templates may call macros, methods of strings and lists, and the functions of "
+            "the contract"
+        ),
         fix="remove the call",
     )
 
 
-def shared_change_problem(name: str) -> TemplateStopped:
-    """What is said of a change to what all templates see."""
+def forbid_shared_change(name: str) -> TemplateStopped:
+    """Return the problem of a change to a shared value."""
     return TemplateStopped(
         code="template.unsafe",
-        what=f"{name} would change what other templates see",
-        why="the keys of the configuration are the same for all templates, in any order",
-        fix=f"make a copy with `| list` or `dict(...)` first, and use {name} on that",
+        what=f"{name} would change a value that other templates use",
+        why="all templates share the configuration keys",
+        fix=f"copy the value with `| list` or `dict(...)` first, and use {name} on the copy",
     )

@@ -1,34 +1,34 @@
-"""What cluster-template tells makejinja in each dialect, and what stockman bounds besides."""
+"""Settings of makejinja in each dialect of cluster-template, and limits of rendering."""
 
 from __future__ import annotations
 
 from stockman.model.record import record
 
 SUFFIX = ".j2"
-"""Of templates; it is dropped from the names of their results."""
+"""Suffix of templates; removed from the names of the results."""
 NOT_RENDERED = ".partial.yaml.j2"
-"""How names of templates end that are there to be included only."""
+"""Suffix of templates that are only included."""
 
 BLOCK = ("#%", "%#")
 VARIABLE = ("#{", "}#")
 COMMENT = ("#|", "#|")
-"""Start and end are the same text."""
+"""Start and end are the same."""
 
 
 @record
 class Contract:
-    """How one dialect renders templates."""
+    """How a dialect renders templates."""
 
     root: str
-    """Directory of the templates, from the top of the repository."""
+    """Template directory in the repository."""
     strict: bool
-    """Whether the use of a name that nothing defines is an error; otherwise it is empty text."""
+    """Whether an undefined name is an error; otherwise it is empty."""
     functions: tuple[str, ...]
     filters: tuple[str, ...] = ()
 
     @property
     def inputs(self) -> tuple[str, str]:
-        """Where templates are looked for: the first that has a path gives the file."""
+        """Directories of templates; the first one with a path wins."""
         return (f"{self.root}/overrides", f"{self.root}/config")
 
 
@@ -60,25 +60,25 @@ TOML = Contract(
 
 @record
 class Limits:
-    """Where rendering stops. All are counts, so that every machine stops at the same place."""
+    """Limits of rendering, as counts, so that they do not depend on the machine."""
 
     work_per_file: int = 2_000_000
-    """Steps for one file: an expression, an item of a list, 64 characters of text."""
+    """Steps per file: an expression, an item of a list, or 64 characters of text."""
     work: int = 20_000_000
     """Steps for all files."""
     text: int = 4 << 20
-    """Characters of one text, and of one result."""
+    """Characters of one string or result."""
     items: int = 100_000
     """Items of one list."""
     bits: int = 4096
     """Bits of one number."""
     depth: int = 100
-    """Templates, macros and loops inside each other."""
+    """Nesting of templates, macros and loops."""
     source: int = 1 << 20
     """Bytes of a template."""
     code: int = 1 << 16
-    """Characters of a template that are no plain text, but blocks and values."""
+    """Characters of blocks and expressions in a template."""
     copied: int = 16 << 20
-    """Bytes of a file that is copied."""
+    """Bytes of a copied file."""
     files: int = 10_000
     """Files of a tree."""

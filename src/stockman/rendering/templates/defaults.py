@@ -1,4 +1,4 @@
-"""The nodes as templates see them: what a class or stockman gives stands beside what is written."""
+"""Defaults of cluster-template: what templates see besides the keys in the files."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ _MTU = 1500
 
 
 def mandatory_node_keys(node: Node) -> dict[str, object]:
-    """Keys that every node has, for templates that do without a default."""
+    """Return keys that every node has, for templates without defaults."""
     return {
         "name": node.name,
         "address": str(node.address.ip),
         "controller": node.is_controller,
         "disk": node.disk,
         "mac_addr": node.mac_addr,
-        "schematic_id": node.schematic.id or _computed_id(node),
+        "schematic_id": node.schematic.id or _default_id(node),
     }
 
 
-def _computed_id(node: Node) -> SchematicId | None:
+def _default_id(node: Node) -> SchematicId | None:
     from stockman.talos.schematic import desired_schematic_id
 
     return desired_schematic_id(node.schematic, Problems())
 
 
 def optional_node_keys(node: Node) -> dict[str, object]:
-    """Keys that a node may have, as they are for this one."""
+    """Return optional keys with their values for this node."""
     return {
         "mtu": node.mtu,
         "secureboot": node.secureboot,
@@ -41,7 +41,7 @@ def optional_node_keys(node: Node) -> dict[str, object]:
 
 
 def non_default_keys(node: Node) -> dict[str, object]:
-    """Of the keys that a node may have those that are not as they are by default."""
+    """Return the optional keys whose values are not the defaults."""
     usual = {"mtu": _MTU, "secureboot": False, "encrypt_disk": False, "kernel_modules": []}
     return {name: value for name, value in optional_node_keys(node).items() if value != usual[name]}
 
@@ -49,7 +49,7 @@ def non_default_keys(node: Node) -> dict[str, object]:
 def template_nodes(
     values: Mapping[str, object], desired: Desired
 ) -> Iterable[tuple[dict[str, object], Node]]:
-    """Every node as it is written, and as it is meant."""
+    """Return each node as written, together with its resolved node."""
     meant = {node.name: node for node in desired.nodes}
     nodes = values.get("nodes")
     for written in nodes if isinstance(nodes, list) else ():
@@ -58,7 +58,7 @@ def template_nodes(
 
 
 def fill_missing(written: dict[str, object], keys: Mapping[str, object]) -> None:
-    """Give a mapping the keys that it does not have, or that are written as nothing."""
+    """Add keys that a mapping does not have, or that have no value."""
     for name, value in keys.items():
         if written.get(name) is None:
             written[name] = value
@@ -68,7 +68,7 @@ _BGP = ("cilium_bgp_router_addr", "cilium_bgp_router_asn", "cilium_bgp_node_asn"
 
 
 def add_classic_defaults(values: dict[str, object], desired: Desired) -> None:
-    """Add what templates of the classic dialect see besides the keys that are written."""
+    """Add the names that the plugin of the classic cluster-template defines."""
     cluster = desired.cluster
     if cluster is None:
         return
@@ -95,7 +95,7 @@ def add_classic_defaults(values: dict[str, object], desired: Desired) -> None:
 
 
 def add_toml_defaults(values: dict[str, object], desired: Desired) -> None:
-    """Add what templates of the TOML dialect see besides the keys that are written."""
+    """Add the names that templates of the TOML dialect see besides the keys in the file."""
     cluster = desired.cluster
     if cluster is None:
         return
@@ -150,14 +150,14 @@ def _sections(cluster: Cluster) -> dict[str, dict[str, object]]:
 
 
 def _section(values: dict[str, object], path: str) -> dict[str, object]:
-    here = values
+    section = values
     for name in path.split("."):
-        below = here.get(name)
+        below = section.get(name)
         if not isinstance(below, dict):
             below = {}
-            here[name] = below
-        here = below
-    return here
+            section[name] = below
+        section = below
+    return section
 
 
 def _issuer(cluster: Cluster) -> str:

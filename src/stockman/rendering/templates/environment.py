@@ -1,4 +1,4 @@
-"""Jinja as makejinja sets it up for cluster-template, in a sandbox that counts."""
+"""The Jinja environment: set up like makejinja for cluster-template, as a metered sandbox."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from jinja2.tests import TESTS
 from markupsafe import Markup
 
 from stockman.model.origin import Position
-from stockman.rendering.templates.calls import Calls, MeteredMethod, shared_change_problem
+from stockman.rendering.templates.calls import Calls, MeteredMethod, forbid_shared_change
 from stockman.rendering.templates.contract import BLOCK, COMMENT, VARIABLE, Contract
 from stockman.rendering.templates.errors import TemplateStopped
 from stockman.rendering.templates.guard import VIEWS, Guard, RevealedSecret
@@ -51,21 +51,21 @@ _SHALLOW_FILTERS = frozenset(
         *("map", "reject", "rejectattr", "reverse", "select", "selectattr", "slice"),
     }
 )
-"""Filters that hand on the items of a list as they are, without looking into them."""
+"""Filters that return the items of a list without looking into them."""
 _WALKING_FILTERS = frozenset({"groupby", "join", "max", "min", "sort", "sum", "unique"})
-"""Of the others, those that take what makes its items only when they are asked for."""
+"""Other filters that accept lazy iterators."""
 _DEEP_TESTS = frozenset(
     {
         *("!=", "<", "<=", "==", ">", ">=", "divisibleby", "eq", "equalto", "ge", "greaterthan"),
         *("gt", "in", "le", "lessthan", "lower", "lt", "ne", "upper"),
     }
 )
-"""Tests that look into what they are given."""
+"""Tests that look into their values."""
 _NOT_REPEATABLE = "random"
 
 
 class TemplateSandbox(SandboxedEnvironment):
-    """Renders one tree; every operation is paid for, and secrets are followed."""
+    """Renders one tree; every operation is charged, and secrets are tracked."""
 
     intercepted_binops = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
@@ -87,7 +87,7 @@ class TemplateSandbox(SandboxedEnvironment):
             lstrip_blocks=True,
             keep_trailing_newline=True,
             undefined=StrictUndefined if contract.strict else ChainableUndefined,
-            finalize=self._printed,
+            finalize=self._print_value,
             loader=TreeLoader(tree, guard),
             cache_size=0,
             auto_reload=False,
@@ -105,16 +105,16 @@ class TemplateSandbox(SandboxedEnvironment):
         self.filters[_NOT_REPEATABLE] = _random
         self.filters |= {
             TICK: self._tick,
-            WEIGH: self._weighed,
-            SLICE: self._sliced,
-            JOIN: self._joined,
+            WEIGH: self._weigh,
+            SLICE: self._slice,
+            JOIN: self._join,
         }
 
     def add_filter(self, name: str, function: Callable[..., object]) -> None:
-        """Let templates use another filter."""
+        """Add a filter for templates."""
         self.filters[name] = self._filter(name, function)
 
-    # --- what templates are woven with --------------------------------------------------------
+    # --- called by instrumented templates ----------------------------------------------------
 
     @property
     def _tick(self) -> Callable[[Context, int], bool]:
@@ -127,12 +127,12 @@ class TemplateSandbox(SandboxedEnvironment):
 
         return tick
 
-    def _weighed(self, value: object) -> object:
+    def _weigh(self, value: object) -> object:
         if type(value) not in _PLAIN or type(value) is str:
             self.guard.survey(value, set())
         return value
 
-    def _sliced(self, value: object) -> object:
+    def _slice(self, value: object) -> object:
         if isinstance(value, str | bytes):
             self.guard.text(len(value))
         elif isinstance(value, list | tuple):
@@ -140,29 +140,29 @@ class TemplateSandbox(SandboxedEnvironment):
         return value
 
     @property
-    def _joined(self) -> Callable[[EvalContext, list[object]], str]:
+    def _join(self) -> Callable[[EvalContext, list[object]], str]:
         @pass_eval_context
-        def joined(eval_context: EvalContext, parts: list[object]) -> str:
+        def join(eval_context: EvalContext, items: list[object]) -> str:
             labels: set[str] = set()
-            self.guard.survey(parts, labels)
-            self.guard.text(sum(len(part) for part in parts if isinstance(part, str)))
+            self.guard.survey(items, labels)
+            self.guard.text(sum(len(item) for item in items if isinstance(item, str)))
             join = markup_join if eval_context.autoescape else str_join
-            return mark_secret(join(parts), frozenset(labels))
+            return mark_secret(join(items), frozenset(labels))
 
-        return joined
+        return join
 
-    # --- what Jinja asks for ------------------------------------------------------------------
+    # --- called by Jinja ----------------------------------------------------------------------
 
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
-        if self.calls.changes_shared(obj, attr):
-            raise shared_change_problem(attr)
+        if self.calls.would_change_shared(obj, attr):
+            raise forbid_shared_change(attr)
         return super().is_safe_attribute(obj, attr, value)
 
     def unsafe_undefined(self, obj: object, attribute: str) -> Undefined:
         raise TemplateStopped(
             code="template.unsafe",
-            what=f"the template must not use {attribute}",
-            why=f"it leads from {type(obj).__name__} to the inside of the program",
+            what=f"the template uses {attribute}, which is not allowed",
+            why=f"it gives access from {type(obj).__name__} to internals of the program",
             fix="remove it",
         )
 
@@ -180,17 +180,19 @@ class TemplateSandbox(SandboxedEnvironment):
             return mark_secret(result, frozenset(labels))
         return result
 
-    def call(self, context: Context, called: object, /, *given: object, **named: object) -> object:
+    def call(
+        self, context: Context, called: object, /, *arguments: object, **named: object
+    ) -> object:
         guard = self.guard
-        self.calls.before(called, given, named)
+        self.calls.before(called, arguments, named)
         labels: set[str] = set()
         owner = getattr(called, "__self__", None)
         if isinstance(owner, str | bytes):
-            guard.survey((owner, given, tuple(named.values())), labels)
+            guard.survey((owner, arguments, tuple(named.values())), labels)
         before = guard.depth
         guard.deeper(getattr(called, "name", None) or "the template")
         try:
-            paid = (self.calls.paid(one, labels) for one in given)
+            paid = (self.calls.charge_iterator(argument, labels) for argument in arguments)
             result: object = super().call(context, called, *paid, **named)
         finally:
             guard.depth = before
@@ -199,8 +201,8 @@ class TemplateSandbox(SandboxedEnvironment):
         if labels and isinstance(result, bytes):
             raise TemplateStopped(
                 code="template.unsafe",
-                what="the template must not make bytes of a secret",
-                why="bytes cannot be followed to the file that they end up in",
+                what="the template converts a secret to bytes, which is not allowed",
+                why="secrets cannot be tracked in bytes",
                 fix="remove the call",
             )
         return mark_all_secrets(result, frozenset(labels))
@@ -216,15 +218,15 @@ class TemplateSandbox(SandboxedEnvironment):
             else _Formatter(self)
         )
 
-        def wrapper(*given: object, **named: object) -> str:
+        def wrapper(*arguments: object, **named: object) -> str:
             labels: set[str] = set()
-            self.guard.survey((owner, given, tuple(named.values())), labels)
+            self.guard.survey((owner, arguments, tuple(named.values())), labels)
             if by_map:
-                (only,) = given
+                (only,) = arguments
                 fields = only if isinstance(only, Mapping) else {}
                 text = formatter.vformat(owner, (), fields)
             else:
-                text = formatter.vformat(owner, given, named)
+                text = formatter.vformat(owner, arguments, named)
             self.guard.text(len(text))
             kind = Markup if isinstance(owner, Markup) else str
             return mark_secret(kind(text), frozenset(labels))
@@ -239,20 +241,22 @@ class TemplateSandbox(SandboxedEnvironment):
         deep = name not in _SHALLOW_FILTERS
         guard = self.guard
 
-        def wrapper(*given: object, **named: object) -> object:
-            subject, *others = given[first:]
+        def wrapper(*arguments: object, **named: object) -> object:
+            subject, *remaining = arguments[first:]
             labels: set[str] = set()
             if deep:
-                guard.survey((subject, others, tuple(named.values())), labels)
+                guard.survey((subject, remaining, tuple(named.values())), labels)
             elif isinstance(subject, list | tuple | dict | str):
                 guard.spend(1 + (len(subject) >> 2))
             if isinstance(subject, GeneratorType):
                 if deep and name not in _WALKING_FILTERS:
                     raise _not_text(subject)
-                subject = list(guard.counted(subject, labels)) if deep else guard.counted(subject)
+                items = guard.charge_items(subject, labels if deep else None)
+                subject = list(items) if deep else items
             if growth is not None:
-                growth(guard, subject, tuple(others), named)
-            result = self.calls.paid(function(*given[:first], subject, *others, **named))
+                growth(guard, subject, tuple(remaining), named)
+            result = function(*arguments[:first], subject, *remaining, **named)
+            result = self.calls.charge_iterator(result)
             if isinstance(result, str):
                 guard.text(len(result))
                 if deep:
@@ -262,13 +266,13 @@ class TemplateSandbox(SandboxedEnvironment):
         return update_wrapper(wrapper, function)
 
     def _test(self, function: Callable[..., object]) -> Callable[..., object]:
-        def wrapper(*given: object) -> object:
-            self.guard.survey(given, set())
-            return function(*given)
+        def wrapper(*arguments: object) -> object:
+            self.guard.survey(arguments, set())
+            return function(*arguments)
 
         return update_wrapper(wrapper, function)
 
-    def _printed(self, value: object) -> object:
+    def _print_value(self, value: object) -> object:
         guard = self.guard
         if type(value) is str:
             guard.spend(1 + (len(value) >> 6))
@@ -285,7 +289,7 @@ class TemplateSandbox(SandboxedEnvironment):
         if isinstance(value, _PRINTABLE):
             return value
         if isinstance(value, UnresolvedSecret):
-            raise value.stopped()
+            raise value.stop_problem()
         raise _not_text(value)
 
     def _reveal(self, labels: frozenset[str]) -> None:
@@ -316,42 +320,44 @@ class _EscapeFormatter(SandboxedEscapeFormatter):
 
 
 def _range(guard: Guard) -> Callable[..., range]:
-    def bounded(*given: int) -> range:
-        made = range(*given)
+    def bounded_range(*bounds: int) -> range:
+        result = range(*bounds)
         try:
-            guard.items(len(made))
+            guard.items(len(result))
         except OverflowError:
             guard.items(sys.maxsize)
-        return made
+        return result
 
-    bounded.__name__ = "range"
-    return bounded
+    bounded_range.__name__ = "range"
+    return bounded_range
 
 
 def _not_text(value: object) -> TemplateStopped:
     return TemplateStopped(
         code="template.not-text",
         what=f"the template prints a {type(value).__name__}",
-        why="it is no text, and what stands for it would be another on every run",
-        fix="add `| list` or `| join(...)` to a list that a filter made; call a macro with `()`",
+        why="the value is not text, and its representation changes with every run",
+        fix="add `| list` or `| join(...)` to the result of a filter; call a macro with `()`",
     )
 
 
-def _random(*given: object, **named: object) -> object:
+def _random(*arguments: object, **named: object) -> object:
     raise TemplateStopped(
         code="template.random",
-        what="the template asks for chance",
-        why="`random` and `lipsum` give another result on every run, and so would every render",
-        fix="choose one item by its number, or write the text",
+        what="the template uses random values",
+        why=(
+            "`random` and `lipsum` return something else in every run, so every render would differ"
+        ),
+        fix="select an item by its index, or write the text",
     )
 
 
-def _lipsum(*given: object, **named: object) -> object:
+def _lipsum(*arguments: object, **named: object) -> object:
     return _random()
 
 
 def _caller_line() -> Position:
-    """The line of the template that is being rendered."""
+    """Return the line of the template that is being rendered."""
     frame = sys._getframe()
     while frame.f_back is not None:
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""How a template is stopped: with the problem, but without the place, which the caller finds."""
+"""The exception that stops a template: a problem whose position the caller fills in."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from stockman.model.problem import Problem
 
 
 class TemplateStopped(Exception):
-    """A template did what it may not do."""
+    """A template was stopped."""
 
     def __init__(self, code: str, what: str, *, why: str, fix: str, where: str = "") -> None:
         super().__init__(what)
         self.where = where
-        """Empty: the line that is being rendered."""
+        """Empty: the current line of the template."""
         self.code = code
         self.what = what
         self.why = why
         self.fix = fix
 
     def at(self, where: Position | str) -> Problem:
-        """The problem of it, at its place."""
-        place = self.where or where
-        return Problem(code=self.code, what=self.what, why=self.why, fix=self.fix, where=place)
+        """Return the problem with its position."""
+        position = self.where or where
+        return Problem(code=self.code, what=self.what, why=self.why, fix=self.fix, where=position)

@@ -1,4 +1,4 @@
-"""The functions and filters that templates of cluster-template call, on files that are given."""
+"""Functions and filters of cluster-template, which read from the given files."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ KEY_FILES = (
     "github-deploy.key",
     "github-push-token.txt",
 )
-"""Files that the functions read where a template names no other."""
+"""Files that the functions read by default."""
 
 
 class Functions:
-    """What templates may call, and the secrets that were given out."""
+    """The functions of templates, and the secrets they returned."""
 
     def __init__(
         self, contract: Contract, tree: TemplateTree, key_files: Mapping[str, Secret]
@@ -39,18 +39,18 @@ class Functions:
         self._tree = tree
         self._key_files = key_files
         self.given: dict[str, Secret] = {}
-        """Secrets that were asked for, by the call that asked."""
+        """Secrets that were returned, by call."""
 
     def by_name(self) -> dict[str, Callable[..., object]]:
-        """The functions of the dialect."""
+        """Return the functions of the dialect."""
         known: dict[str, Callable[..., object]] = {
             "age_key": self._age_key(),
             "cloudflare_tunnel_id": self._tunnel_id(),
             "cloudflare_tunnel_secret": self._tunnel_secret(),
-            "github_deploy_key": self._whole("github_deploy_key", "github-deploy.key"),
-            "github_push_token": self._whole("github_push_token", "github-push-token.txt"),
-            "deploy_key": self._whole("deploy_key", "deploy.key"),
-            "webhook_token": self._whole("webhook_token", "flux-webhook-token.txt"),
+            "github_deploy_key": self._read_whole("github_deploy_key", "github-deploy.key"),
+            "github_push_token": self._read_whole("github_push_token", "github-push-token.txt"),
+            "deploy_key": self._read_whole("deploy_key", "deploy.key"),
+            "webhook_token": self._read_whole("webhook_token", "flux-webhook-token.txt"),
             "talos_patches": self._talos_patches(),
         }
         return {name: known[name] for name in self._contract.functions}
@@ -64,39 +64,41 @@ class Functions:
         if file is None:
             raise _key_file(
                 f"{file_path} is missing",
-                why="a template asks for what is in it",
-                fix="make it with `stockman init`, or put your own at the top of the repository",
+                why="a template uses its content",
+                fix=(
+                    "create it with `stockman init`, or copy your own to the root of the repository"
+                ),
             )
         text = file.reveal().strip()
         if not text:
             raise _key_file(
                 f"{file_path} is empty",
-                why="a template asks for what is in it",
-                fix=f"remove it and make a new one with `stockman init`, or fill {file_path}",
+                why="a template uses its content",
+                fix=f"remove it and create a new one with `stockman init`, or fill in {file_path}",
             )
         return text
 
-    def _whole(self, name: str, default: str) -> Callable[[str], str]:
-        def whole(file_path: str = default) -> str:
+    def _read_whole(self, name: str, default: str) -> Callable[[str], str]:
+        def read_whole(file_path: str = default) -> str:
             return self._reveal(f"{name}()", self._read(file_path))
 
-        return whole
+        return read_whole
 
     def _age_key(self) -> Callable[[str, str], str]:
         def age_key(key_type: str, file_path: str = "age.key") -> str:
             if key_type not in ("public", "private"):
-                raise ValueError("age_key knows 'public' and 'private'")
+                raise ValueError("age_key supports 'public' and 'private'")
             pattern = _PUBLIC if key_type == "public" else _PRIVATE
-            found = pattern.search(self._read(file_path))
-            if found is None:
+            match = pattern.search(self._read(file_path))
+            if match is None:
                 raise _key_file(
                     f"{file_path} has no {key_type} key",
-                    why="a line `# public key: age1...` and one `AGE-SECRET-KEY-1...` are needed",
-                    fix=f"use {file_path} as age-keygen or `stockman init` writes it",
+                    why="it must contain `# public key: age1...` and `AGE-SECRET-KEY-1...`",
+                    fix=f"use {file_path} as written by age-keygen or `stockman init`",
                 )
             if key_type == "public":
-                return found[1]
-            return self._reveal("age_key('private')", found[1])
+                return match[1]
+            return self._reveal("age_key('private')", match[1])
 
         return age_key
 
@@ -107,9 +109,9 @@ class Functions:
             tunnel = None
         if not isinstance(tunnel, dict):
             raise _key_file(
-                f"{file_path} is no JSON object",
-                why="it is to be the file that cloudflared writes for a tunnel",
-                fix="make it again with `cloudflared tunnel create`",
+                f"{file_path} is not a JSON object",
+                why="it must be the file that cloudflared writes for a tunnel",
+                fix="create it again with `cloudflared tunnel create`",
             )
         return tunnel
 
@@ -118,8 +120,8 @@ class Functions:
         if not isinstance(value, str) or not value:
             raise _key_file(
                 f"{file_path} has no {key}",
-                why="it is to be the file that cloudflared writes for a tunnel",
-                fix="make it again with `cloudflared tunnel create`",
+                why="it must be the file that cloudflared writes for a tunnel",
+                fix="create it again with `cloudflared tunnel create`",
             )
         return value
 
@@ -144,25 +146,25 @@ class Functions:
         def talos_patches(value: str) -> list[str]:
             *_, config = self._tree.inputs
             below = f"talos/patches/{value}/"
-            found = (
+            patches = (
                 file.label
                 for path, file in config.items()
                 if path.startswith(below)
                 and "/" not in path.removeprefix(below)
                 and path.endswith(f".yaml{SUFFIX}")
             )
-            return sorted(found, key=PurePosixPath)
+            return sorted(patches, key=PurePosixPath)
 
         return talos_patches
 
 
 def basename(value: str) -> str:
-    """The last part of a path without its last suffix."""
+    """Return the last part of a path without its last suffix."""
     return PurePosixPath(value).stem
 
 
 def nthhost(value: str, query: int) -> str | bool:
-    """An address of a network by its number, false where the network has no such address."""
+    """Return the n-th address of a network, False if the network is too small."""
     try:
         network = ipaddress.ip_network(value, strict=False)
         if 0 <= query < network.num_addresses:
@@ -175,5 +177,5 @@ def nthhost(value: str, query: int) -> str | bool:
 FILTERS: Mapping[str, Callable[..., object]] = {"basename": basename, "nthhost": nthhost}
 
 
-def _key_file(what: str, *, why: str, fix: str) -> TemplateStopped:
-    return TemplateStopped(code="template.key-file", what=what, why=why, fix=fix)
+def _key_file(summary: str, *, why: str, fix: str) -> TemplateStopped:
+    return TemplateStopped(code="template.key-file", what=summary, why=why, fix=fix)

@@ -1,4 +1,4 @@
-"""What a render may still do: steps, sizes, depth. The same on fast machines and on slow ones."""
+"""Limits of rendering: steps, sizes, depth. They do not depend on the speed of the machine."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from stockman.rendering.templates.secret_text import UnresolvedSecret, secret_la
 
 T = TypeVar("T")
 _CHARACTERS = 6
-"""64 characters of text are a step."""
+"""64 characters of text are one step."""
 _BITS = 9
 _BATCH_STEPS = 1000
 VIEWS: tuple[type, ...] = (type({}.keys()), type({}.values()), type({}.items()))
-"""What the methods of a mapping give."""
+"""Types of mapping views."""
 _CONTAINERS = (list, tuple, set, frozenset, *VIEWS)
 
 
 @record
 class RevealedSecret:
-    """A secret that a template put into its result."""
+    """A secret that a template wrote to its result."""
 
     name: str
     at: Position
 
 
 class Guard:
-    """Counts down what a render may still do, and notes the secrets that reach a result."""
+    """Counts the steps of a render, and records the secrets in its results."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -47,13 +47,13 @@ class Guard:
         self._whole -= self._left
 
     def end(self) -> None:
-        """Give back what the file did not use."""
+        """Return the unused steps of the file."""
         self._whole += max(self._left, 0)
         self._left = 0
 
     @property
     def spent(self) -> int:
-        """Steps taken so far, by all files."""
+        """Steps of all files so far."""
         return self.limits.work - self._whole
 
     def spend(self, steps: int) -> None:
@@ -61,81 +61,81 @@ class Guard:
         if self._left < 0:
             raise TemplateStopped(
                 code="template.too-much-work",
-                what="the template does not come to an end",
-                why=f"it took more than {self.limits.work_per_file:,} steps, or all templates "
-                f"together more than {self.limits.work:,}",
-                fix="look for a loop in a loop, or for a list that grows while it is walked",
+                what="the template does not terminate",
+                why=f"it needed more than {self.limits.work_per_file:,} steps, or all "
+                f"templates together more than {self.limits.work:,}",
+                fix="look for nested loops, or for a list that grows while it is iterated",
             )
 
     def text(self, size: int) -> None:
-        """Take a text of this size into account before it is made."""
+        """Charge a string of this size before it is built."""
         if size > self.limits.text:
             raise TemplateStopped(
                 code="template.too-large",
-                what="the template makes too long a text",
-                why=f"{_figure(size)} characters; at most {self.limits.text:,} are made",
-                fix="make less: a number of repetitions or a width is too large",
+                what="the template creates a string that is too long",
+                why=f"it has {_figure(size)} characters; at most {self.limits.text:,} are allowed",
+                fix="reduce the number of repetitions or the width",
             )
         if size > 0:
             self.spend(1 + (size >> _CHARACTERS))
 
     def items(self, count: int) -> None:
-        """Take a list of this length into account before it is made."""
+        """Charge a list of this length before it is built."""
         if count > self.limits.items:
             raise TemplateStopped(
                 code="template.too-large",
-                what="the template makes too long a list",
-                why=f"{_figure(count)} items; at most {self.limits.items:,} are made",
-                fix="make less: the end of a range or a number of repetitions is too large",
+                what="the template creates a list that is too long",
+                why=f"it has {_figure(count)} items; at most {self.limits.items:,} are allowed",
+                fix="reduce the range or the number of repetitions",
             )
         if count > 0:
             self.spend(1 + count)
 
     def digits(self, bits: int) -> None:
-        """Take a number of so many bits into account before it is made."""
+        """Charge a number of this many bits before it is computed."""
         if bits > self.limits.bits:
             raise TemplateStopped(
                 code="template.too-large",
-                what="the template makes too large a number",
+                what="the template computes a number that is too large",
                 why=f"it has {_figure(bits * 3 // 10)} digits",
                 fix="use smaller numbers",
             )
 
-    def deeper(self, what: str) -> None:
-        """Enter a template, macro or loop inside of another."""
+    def deeper(self, name: str) -> None:
+        """Enter a nested template, macro or loop."""
         self.depth += 1
         if self.depth > self.limits.depth:
-            raise nesting_too_deep(what, self.limits.depth)
+            raise nesting_too_deep(name, self.limits.depth)
 
     def survey(self, value: object, labels: set[str]) -> None:
-        """Pay for walking through a value with everything in it, and collect its secrets."""
+        """Charge walking through a value and everything in it, and return its secrets."""
         stack = [value]
         steps = 0
         while stack:
-            one = stack.pop()
+            item = stack.pop()
             steps += 1
-            if isinstance(one, str):
-                steps += len(one) >> _CHARACTERS
-                labels.update(secret_labels(one))
-            elif isinstance(one, dict):
-                self.spend(len(one))
-                stack.extend(one.keys())
-                stack.extend(one.values())
-            elif isinstance(one, _CONTAINERS) and isinstance(one, Iterable):
-                parts = list(one)
-                self.spend(len(parts))
-                stack.extend(parts)
-            elif isinstance(one, int):
-                steps += one.bit_length() >> _BITS
-            elif isinstance(one, UnresolvedSecret):
-                raise one.stopped()
+            if isinstance(item, str):
+                steps += len(item) >> _CHARACTERS
+                labels.update(secret_labels(item))
+            elif isinstance(item, dict):
+                self.spend(len(item))
+                stack.extend(item.keys())
+                stack.extend(item.values())
+            elif isinstance(item, _CONTAINERS) and isinstance(item, Iterable):
+                items = list(item)
+                self.spend(len(items))
+                stack.extend(items)
+            elif isinstance(item, int):
+                steps += item.bit_length() >> _BITS
+            elif isinstance(item, UnresolvedSecret):
+                raise item.stop_problem()
             if steps > _BATCH_STEPS:
                 self.spend(steps)
                 steps = 0
         self.spend(steps)
 
-    def counted(self, items: Iterable[T], labels: set[str] | None = None) -> Iterator[T]:
-        """The same items, each paid for when it is taken."""
+    def charge_items(self, items: Iterable[T], labels: set[str] | None = None) -> Iterator[T]:
+        """Yield the items, charging each of them."""
         for item in items:
             self.spend(1)
             if labels is not None:
@@ -143,13 +143,13 @@ class Guard:
             yield item
 
 
-def nesting_too_deep(what: str, depth: int) -> TemplateStopped:
-    """What is said where things stand too deep inside each other."""
+def nesting_too_deep(name: str, depth: int) -> TemplateStopped:
+    """Return the problem of too much nesting."""
     return TemplateStopped(
         code="template.too-deep",
-        what=f"{what} never stops calling itself",
-        why=f"templates, macros and loops stand inside each other more than {depth} deep",
-        fix="give the recursion an end, or remove the include of itself",
+        what=f"{name} calls itself without end",
+        why=f"templates, macros and loops are nested more than {depth} levels deep",
+        fix="end the recursion, or remove the include of the template itself",
     )
 
 

@@ -1,4 +1,4 @@
-"""SSH host keys of public Git servers, as their operators publish them."""
+"""SSH host keys of public Git servers, as published by their operators."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from stockman.model.package_file import read_package_text
 
 @cache
 def host_keys() -> tuple[str, ...]:
-    """Lines of `known_hosts`: an entry of a server that is not used does no harm."""
+    """Return the lines of `known_hosts`; entries of unused servers are harmless."""
     text = read_package_text("stockman.rendering.templates", "known_hosts.txt")
     return tuple(text.splitlines())

@@ -1,4 +1,4 @@
-"""Weaves the counting into a template: every loop, macro and block pays for what it does."""
+"""Instrument templates: every loop, macro and block is charged for its steps."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from jinja2 import Environment, nodes
 from jinja2.visitor import NodeTransformer
 
 TICK = "stockman tick"
-"""Filter that pays for a stretch of a template; its name cannot be written in one."""
+"""Filter that charges a section of a template; templates cannot use its name."""
 WEIGH = "stockman weigh"
-"""Filter that pays for a walk through its value."""
+"""Filter that charges walking through its value."""
 SLICE = "stockman slice"
-"""Filter that pays for a part of a text or list."""
+"""Filter that charges a slice of a string or list."""
 JOIN = "stockman join"
-"""Filter that does what `~` does."""
+"""Filter for `~`."""
 
 CALL = 32
-"""Steps of every call and every include: bodies that take no more need not pay for themselves."""
+"""Steps charged for every call and include; shorter bodies need no charge of their own."""
 _CHARACTERS = 6
 _IN = frozenset({"in", "notin"})
 
 
 def instrument(template: nodes.Template, environment: Environment) -> nodes.Template:
-    """The same template, which now pays for what it does."""
+    """Return the instrumented template."""
     weaver = _Instrumenter()
     weaver.visit(template)
     template.set_environment(environment)
@@ -72,7 +72,7 @@ class _Instrumenter(NodeTransformer):
         return node
 
     def _steps_inside(self, node: nodes.Node) -> int:
-        """Steps of one run through what is inside of a node; loops in it pay for themselves."""
+        """Return the steps of one pass through a node; nested loops are charged separately."""
         outside, self._steps = self._steps, 0
         self.generic_visit(node)
         inside, self._steps = self._steps, outside
@@ -88,7 +88,7 @@ class _Instrumenter(NodeTransformer):
 
     def _concatenation(self, node: nodes.Node) -> nodes.Node:
         self.generic_visit(node)
-        # Jinja joins constants while it compiles, and forgets then that they were safe for HTML.
+        # Jinja joins constants at compile time and loses their mark as safe HTML.
         if isinstance(node, nodes.Concat) and not all(map(_is_constant, node.nodes)):
             return _filter_call(nodes.List(node.nodes, lineno=node.lineno), JOIN)
         return node
@@ -105,10 +105,10 @@ class _Instrumenter(NodeTransformer):
 
 
 def _is_short(node: nodes.Compare) -> bool:
-    """Whether a comparison ends at once: that of anything with a single value does."""
-    (first, *others) = node.ops
+    """Return whether a comparison is cheap because one side is a scalar."""
+    (first, *more) = node.ops
     single = isinstance(node.expr, nodes.Const) or isinstance(first.expr, nodes.Const)
-    return single and not others and first.op not in _IN
+    return single and not more and first.op not in _IN
 
 
 def _is_constant(node: nodes.Node) -> bool:

@@ -1,4 +1,4 @@
-"""Finds templates in a tree that is in memory, and compiles each of them once."""
+"""Load templates from a tree in memory, and compile each of them once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stockman.rendering.templates.tree import TemplateFile, TemplateTree
 
 
 class TreeLoader(BaseLoader):
-    """Finds templates in a tree that is in memory; each is compiled once."""
+    """Loads templates from a tree in memory; each is compiled once."""
 
     def __init__(self, tree: TemplateTree, guard: Guard) -> None:
         self._tree = tree
@@ -28,21 +28,21 @@ class TreeLoader(BaseLoader):
         name: str,
         globals: Mapping[str, object] | None = None,  # noqa: A002  # Jinja's name
     ) -> Template:
-        file = self._tree.included(name)
+        file = self._tree.find_included(name)
         if file is None:
             raise TemplateNotFound(name)
         code = self._compiled.get(name)
         if code is None:
             code = _compile(file, name, environment, file.source(self._guard.limits))
             self._compiled[name] = code
-        made = environment.template_class.from_code(environment, code, dict(globals or {}))
-        made.root_render_func = self._nested(name, made.root_render_func)
-        return made
+        template = environment.template_class.from_code(environment, code, dict(globals or {}))
+        template.root_render_func = self._limit_depth(name, template.root_render_func)
+        return template
 
-    def _nested(
+    def _limit_depth(
         self, name: str, render: Callable[[Context], Iterator[str]]
     ) -> Callable[[Context], Iterator[str]]:
-        def nested(context: Context) -> Iterator[str]:
+        def render_nested(context: Context) -> Iterator[str]:
             before = self._guard.depth
             self._guard.deeper(name)
             self._guard.spend(CALL)
@@ -51,7 +51,7 @@ class TreeLoader(BaseLoader):
             finally:
                 self._guard.depth = before
 
-        return nested
+        return render_nested
 
 
 def _compile(file: TemplateFile, name: str, environment: Environment, source: str) -> CodeType:
@@ -61,8 +61,8 @@ def _compile(file: TemplateFile, name: str, environment: Environment, source: st
     except (MemoryError, RecursionError, SyntaxError):
         raise TemplateStopped(
             code="template.syntax",
-            what="the template is nested too deep to be read",
-            why="about twenty loops, and a hundred brackets or operators, go inside each other",
+            what="the template is nested too deeply to be parsed",
+            why="about 20 loops, or 100 brackets or operators, may be nested",
             fix="split it with macros or includes",
             where=file.label,
         ) from None

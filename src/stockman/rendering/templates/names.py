@@ -1,4 +1,4 @@
-"""The names that templates see: the keys of the files, and what cluster-template adds to them."""
+"""The names that templates can use: keys of the files, and what cluster-template adds."""
 
 from __future__ import annotations
 
@@ -26,37 +26,37 @@ _SECRET_VARIABLE = re.compile(
     re.IGNORECASE,
 )
 _METADATA = "sops"
-"""What SOPS adds to a file is no key of it."""
+"""SOPS metadata in a file, not a key of it."""
 
 
 @record
 class SecretValue:
-    """A secret among the names: templates get its text, and what they make of it stays marked."""
+    """A secret value: templates get its text, and results that contain it are marked."""
 
     name: str
     value: Secret | None
-    """None: only a reference to it is known, and a template that uses it is stopped."""
+    """None: only a reference is known; a template that uses it is stopped."""
 
 
 @record
 class TemplateNames:
-    """Everything that templates can name, and the secrets in it."""
+    """All names that templates can use, and the secrets among them."""
 
     values: Lookup[str, object] = field(repr=False)
-    """Plain values, lists and mappings, with `SecretValue` in the place of secrets."""
+    """Plain values, lists and mappings, with `SecretValue` for secrets."""
 
     @property
     def secrets(self) -> dict[str, Secret]:
-        """The secrets that are known, by name."""
+        """Return the known secrets by name."""
         return dict(_secrets(self.values))
 
 
 def template_names(
     loaded: LoadedConfig, desired: Desired, resolved: Lookup[Secret, Secret] | None = None
 ) -> TemplateNames:
-    """The names that the files of a directory give.
+    """Return the names from the files of a directory.
 
-    `resolved`: what references to secrets stand for, as far as it is known.
+    `resolved` contains the known values of references to secrets.
     """
     collected = _ValueCollector(loaded, resolved or {})
     values: dict[str, object] = {}
@@ -77,7 +77,7 @@ def template_names(
 
 
 def environment_names(variables: Lookup[str, str]) -> TemplateNames:
-    """The variables of the process as templates see them; those that sound secret are secrets."""
+    """Return the environment variables; those that look like secrets are secrets."""
     return TemplateNames(
         values={
             name: SecretValue(name=f"env.{name}", value=Secret(text))
@@ -89,7 +89,7 @@ def environment_names(variables: Lookup[str, str]) -> TemplateNames:
 
 
 class _ValueCollector:
-    """Values of a tree, in which secrets are told from others by what the language knows."""
+    """Collects the values of a tree and marks secrets by the schema of the configuration."""
 
     def __init__(self, loaded: LoadedConfig, resolved: Lookup[Secret, Secret]) -> None:
         self._literals = {origin.at for origin in loaded.literals}
@@ -106,7 +106,7 @@ class _ValueCollector:
                 key: self.value(entry.value, f"{path}.{key}") for key, entry in node.entries.items()
             }
         if isinstance(node, SequenceNode):
-            return [self.value(item, f"{path}[{place}]") for place, item in enumerate(node.items)]
+            return [self.value(item, f"{path}[{index}]") for index, item in enumerate(node.items)]
         return self._scalar(node, path)
 
     def _scalar(self, node: ScalarNode, path: str) -> object:

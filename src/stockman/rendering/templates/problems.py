@@ -1,4 +1,4 @@
-"""From what a template ended with to a problem at its file and line."""
+"""Turn exceptions of templates into problems with file and line."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _UNKNOWN = re.compile(r"^No (filter|test) named '([^']+)'")
 _OWN_TYPE = re.compile(r"stockman\.[\w.]+\.Revealed\w* object")
 _LONGEST = 200
 _WINDOW = 8
-"""Characters in a row that give a secret away."""
+"""Number of consecutive characters that reveal a secret."""
 _SHORTEST = 4
 
 
 class ProblemBuilder:
-    """Makes problems; never with a secret in them."""
+    """Builds problems that never contain a secret."""
 
     def __init__(
         self, tree: TemplateTree, names: Iterable[str], secrets: Iterable[Mapping[str, Secret]]
@@ -43,11 +43,11 @@ class ProblemBuilder:
         self._labels = {file.label: file for files in tree.inputs for file in files.values()}
 
     def problem(self, error: Exception, file: TemplateFile) -> Problem:
-        """The problem of an error that ended the rendering of a file."""
+        """Return the problem of an exception that ended the rendering of a file."""
         if isinstance(error, TemplateSyntaxError):
             where = self._at(error.filename or file.label, error.lineno)
             return self._of_syntax(error).at(where)
-        return self._of_run(error, file).at(self._place(error, file))
+        return self._of_run(error, file).at(self._position(error, file))
 
     def _of_run(self, error: Exception, file: TemplateFile) -> TemplateStopped:
         match error:
@@ -58,16 +58,16 @@ class ProblemBuilder:
             case TemplateNotFound():
                 return self._not_found(error, file)
             case UndefinedError():
-                return self._undefined(error.message or "")
+                return self._undefined_name_problem(error.message or "")
             case TemplateRuntimeError():
                 unknown = _UNKNOWN.match(error.message or "")
                 if unknown is not None:
                     return _unknown_filter(unknown[1], unknown[2])
         return TemplateStopped(
             code="template.expression",
-            what="an expression of the template has no value",
-            why=f"{type(error).__name__}: {self._redacted(str(error))}",
-            fix="correct the expression on this line",
+            what="an expression of the template cannot be evaluated",
+            why=f"{type(error).__name__}: {self._redact(str(error))}",
+            fix="correct the expression in this line",
         )
 
     def _of_syntax(self, error: TemplateSyntaxError) -> TemplateStopped:
@@ -77,8 +77,8 @@ class ProblemBuilder:
             return _unknown_filter(unknown[1], unknown[2])
         return TemplateStopped(
             code="template.syntax",
-            what="the template cannot be read",
-            why=self._redacted(message),
+            what="the template cannot be parsed",
+            why=self._redact(message),
             fix="blocks are #% ... %#, values #{ ... }#, and comments #| ... #|",
         )
 
@@ -86,39 +86,39 @@ class ProblemBuilder:
         names = getattr(error, "templates", None) or [error.name or str(error)]
         known = {path for files in self._tree.inputs for path in files} - {file.path}
         near = nearest_name(str(names[0]), sorted(known))
-        shown = self._redacted(", ".join(str(name) for name in names))
+        shown = self._redact(", ".join(str(name) for name in names))
         root = self._tree.contract.root
         return TemplateStopped(
             code="template.include-missing",
             what=f"{shown} does not exist",
-            why=f"neither {root}/overrides nor {root}/config has a file of this name"
-            + (f"; {near} is the nearest" if near else ""),
-            fix=f"write {near}" if near else "name an existing file, with its suffix",
+            why=f"neither {root}/overrides nor {root}/config contains this file"
+            + (f"; did you mean {near}?" if near else ""),
+            fix=f"use {near}" if near else "use the name of an existing file, with its suffix",
         )
 
-    def _undefined(self, message: str) -> TemplateStopped:
-        found = _UNDEFINED_NAME.match(message)
-        near = nearest_name(found[1], self._names) if found else None
+    def _undefined_name_problem(self, message: str) -> TemplateStopped:
+        match = _UNDEFINED_NAME.match(message)
+        near = nearest_name(match[1], self._names) if match else None
         return TemplateStopped(
             code="template.undefined",
-            what="the template uses what is not defined",
-            why=self._redacted(message) + (f"; {near} is the nearest" if near else ""),
-            fix=f"write {near}" if near else "add the key, or give it a `default(...)`",
+            what="the template uses an undefined name",
+            why=self._redact(message) + (f"; did you mean {near}?" if near else ""),
+            fix=f"use {near}" if near else "add the key, or use `default(...)`",
         )
 
-    def _place(self, error: Exception, file: TemplateFile) -> Position:
-        place: tuple[str, int] | None = None
+    def _position(self, error: Exception, file: TemplateFile) -> Position:
+        position: tuple[str, int] | None = None
         trace: TracebackType | None = error.__traceback__
         while trace is not None:
             template = trace.tb_frame.f_globals.get("__jinja_template__")
             if isinstance(template, Template):
                 line = template.get_corresponding_lineno(trace.tb_lineno)
-                place = (template.filename or file.label, line)
+                position = (template.filename or file.label, line)
             trace = trace.tb_next
-        return self._at(*(place or (file.label, 1)))
+        return self._at(*(position or (file.label, 1)))
 
     def _at(self, label: str, line: int) -> Position:
-        """A line, and the first character on it that is no space."""
+        """Return a line and its first non-space character."""
         file = self._labels.get(label)
         text = b""
         if file is not None:
@@ -126,7 +126,7 @@ class ProblemBuilder:
             text = lines[line - 1] if 0 < line <= len(lines) else b""
         return Position(label, line, len(text) - len(text.lstrip()) + 1)
 
-    def _redacted(self, message: str) -> str:
+    def _redact(self, message: str) -> str:
         shown = " ".join(_OWN_TYPE.sub("str object", message).split())
         lower = shown.lower()
         for secrets in self._secrets:
@@ -136,7 +136,7 @@ class ProblemBuilder:
                 if len(text) >= _SHORTEST and any(
                     text[at : at + _WINDOW] in lower for at in windows
                 ):
-                    return "the message holds part of a secret and is not shown"
+                    return "the message contains part of a secret and is not shown"
         return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 3]}..."
 
 
@@ -152,6 +152,6 @@ def _unknown_filter(kind: str, name: str) -> TemplateStopped:
         code="template.unknown-filter",
         what=f"there is no {kind} {name}",
         why="templates have those of Jinja, and basename and nthhost in the classic dialect"
-        + (f"; {near} is the nearest" if near else ""),
-        fix=f"write {near}" if near and near != name else "use another",
+        + (f"; did you mean {near}?" if near else ""),
+        fix=f"use {near}" if near and near != name else "use another one",
     )

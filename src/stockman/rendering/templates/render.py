@@ -1,4 +1,4 @@
-"""One tree of templates, rendered into memory: every file it gives, and every mistake in it."""
+"""Render a tree of templates in memory: all files and all problems."""
 
 from __future__ import annotations
 
@@ -24,46 +24,46 @@ from stockman.rendering.templates.tree import TemplateFile, TemplateTree
 
 @record
 class RenderedTemplate:
-    """What one file of the tree gives."""
+    """One rendered file."""
 
     path: str
-    """From the top of the repository."""
+    """Path in the repository."""
     content: bytes | None = field(repr=False)
-    """None: nothing. What else would stand at this path is not written then."""
+    """None: nothing. Other files with this path are not written either."""
     origin: str
-    """The template or file that it was made of."""
+    """The template or file it comes from."""
     mode: int
     """Permissions: those of the template."""
     reveals: tuple[RevealedSecret, ...] = ()
-    """Secrets in the content, and where the template put them there."""
+    """Secrets in the content, and where the template wrote them."""
 
 
 @record
 class RenderResult:
-    """What a tree gives."""
+    """The result of rendering a tree."""
 
     files: Mapping[str, RenderedTemplate]
-    """By path, in their order. Only those that could be made."""
+    """By path, sorted. Only files without errors."""
     problems: Problems
     secrets: Mapping[str, Secret] = field(default_factory=dict)
-    """Every secret that templates could have used, by its name: what to look for in files."""
+    """Every secret that templates could use, by name: to search for in files."""
 
 
 @record
 class TemplateInputs:
-    """All that templates see besides each other."""
+    """All inputs of templates."""
 
     names: TemplateNames
     key_files: Mapping[str, Secret]
     """Contents of the files that functions read, by name."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Variables of the process: `env` in templates."""
+    """Environment variables: `env` in templates."""
 
 
 def render_templates(
     tree: TemplateTree, sources: TemplateInputs, limits: Limits | None = None
 ) -> RenderResult:
-    """Everything that a tree gives. A template with a mistake gives nothing but its problem."""
+    """Render all files of a tree. A template with an error results in a problem only."""
     with pause_gc():
         return _rendering(tree, sources, limits or Limits())
 
@@ -84,7 +84,7 @@ def _rendering(tree: TemplateTree, sources: TemplateInputs, limits: Limits) -> R
     problems = Problems()
     failures = ProblemBuilder(tree, fenced.globals, (known, functions.given))
     files: dict[str, RenderedTemplate] = {}
-    for file in tree.rendered():
+    for file in tree.files_to_render():
         if file.is_template:
             try:
                 files[file.target] = _render_file(file, fenced)
@@ -113,7 +113,7 @@ FAILURES = (
     TypeError,
     ValueError,
 )
-"""What expressions of a template, and Jinja on reading one, may end with."""
+"""Exceptions that template expressions and Jinja's parser raise."""
 
 
 def _render_file(file: TemplateFile, fenced: TemplateSandbox) -> RenderedTemplate:
@@ -138,17 +138,17 @@ def _text(file: TemplateFile, fenced: TemplateSandbox) -> str:
     if not any(start in source for start, _ in (BLOCK, VARIABLE, COMMENT)):
         return source
     template = fenced.get_template(file.path)
-    parts: list[str] = []
+    chunks: list[str] = []
     size = 0
-    for part in template.root_render_func(template.new_context()):
-        size += len(part)
+    for chunk in template.root_render_func(template.new_context()):
+        size += len(chunk)
         guard.text(size if size > guard.limits.text else 0)
-        parts.append(part)
-    return "".join(parts)
+        chunks.append(chunk)
+    return "".join(chunks)
 
 
 def _mark_secrets(value: object) -> object:
-    """A value as templates get it: secrets as text that is marked."""
+    """Return a value for templates: secrets as marked strings."""
     if isinstance(value, SecretValue):
         if value.value is None:
             return UnresolvedSecret(value.name)
@@ -167,9 +167,9 @@ def _check_targets(files: Mapping[str, RenderedTemplate], problems: Problems) ->
             if parent in files and files[parent].content is not None and file.content is not None:
                 problems.error(
                     "template.path-taken",
-                    f"{parent} is to be a file and a directory",
-                    why=f"{files[parent].origin} gives the file, {file.origin} one below it",
-                    fix="rename one of the two",
+                    f"{parent} would be both a file and a directory",
+                    why=f"{files[parent].origin} renders the file, {file.origin} a file below it",
+                    fix="rename one of them",
                     at=file.origin,
                 )
             parent = parent.rpartition("/")[0]

@@ -1,12 +1,12 @@
-"""Paths at which no template may write: a pull request would gain more than a rendered file."""
+"""Paths that templates must not write, because a pull request could abuse them."""
 
 from __future__ import annotations
 
 from stockman.model.problem import Problem
 
 _DIRECTORIES = {
-    ".git": "git runs programs that it finds there",
-    ".stockman": "stockman keeps there what it knows of this repository",
+    ".git": "git runs programs from it",
+    ".stockman": "stockman stores its state of the repository there",
 }
 _ROOTS = ("templates", "template")
 _FILES = frozenset(
@@ -27,20 +27,20 @@ _FILES = frozenset(
 
 
 def forbidden_path_reason(path: str, origin: str) -> Problem | None:
-    """Why a template must not write there; None: it may."""
-    # Some file systems take both cases for one.
-    parts = path.casefold().split("/")
-    why = next((_DIRECTORIES[part] for part in parts if part in _DIRECTORIES), "")
-    if parts[0] in _ROOTS and len(parts) > 1:
-        why = "templates stand there, and the next render would see others"
-    if "/".join(parts) in _FILES:
-        why = "the file is what rendering starts from"
+    """Return why a template must not write to a path; None: it may."""
+    # Some file systems ignore case.
+    names = path.casefold().split("/")
+    why = next((_DIRECTORIES[name] for name in names if name in _DIRECTORIES), "")
+    if names[0] in _ROOTS and len(names) > 1:
+        why = "it contains templates, and the next render would read others"
+    if "/".join(names) in _FILES:
+        why = "it is an input of rendering"
     if not why:
         return None
     return Problem(
         code="template.reserved",
-        what=f"a template would write {path}",
+        what=f"a template would write to {path}",
         where=origin,
         why=why,
-        fix="give the template another path",
+        fix="use another path for the template",
     )

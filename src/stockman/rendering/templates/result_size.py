@@ -1,4 +1,4 @@
-"""How large a result will be, said before it is made: operators, methods and filters that grow."""
+"""Compute the size of a result before it is built: operators, methods and filters."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ SizeCheck = Callable[[Guard, object, Arguments, KeywordArguments], None]
 
 _NUMBER = re.compile(r"\d+")
 _MAX_DIGITS = 400
-"""Decimal places: no float has more."""
+"""Decimal places; no float has more."""
 _SLOW_TEXT = 1 << 16
-"""Characters for filters whose time grows with the square of their text."""
+"""Maximum characters for filters with quadratic run time."""
 _TAB = 8
 _LINE = 79
 
@@ -25,7 +25,7 @@ _LINE = 79
 
 
 def before_operator(guard: Guard, operator: str, left: object, right: object) -> None:
-    """Pay for an operator, or stop the template where its result would be too large."""
+    """Charge an operator, or stop the template if its result would be too large."""
     guard.spend(1)
     match operator:
         case "*":
@@ -44,9 +44,9 @@ def _before_times(guard: Guard, left: object, right: object) -> None:
     if isinstance(left, int) and isinstance(right, int):
         guard.digits(left.bit_length() + right.bit_length())
         return
-    for one, times in ((left, right), (right, left)):
-        if isinstance(times, int) and isinstance(one, Sized):
-            _before_size(guard, one, len(one) * times)
+    for operand, times in ((left, right), (right, left)):
+        if isinstance(times, int) and isinstance(operand, Sized):
+            _before_size(guard, operand, len(operand) * times)
 
 
 def _before_plus(guard: Guard, left: object, right: object) -> None:
@@ -64,7 +64,7 @@ def _before_size(guard: Guard, kind: object, size: int) -> None:
 
 
 def before_percent(guard: Guard, pattern: str | bytes, values: object) -> None:
-    """Pay for `pattern % values`: widths are written in the pattern, or are values for a `*`."""
+    """Charge `pattern % values`: widths are in the pattern, or in values for `*`."""
     text = pattern if isinstance(pattern, str) else pattern.decode("latin-1")
     guard.survey(values, set())
     widths = _numbers(text)
@@ -74,22 +74,24 @@ def before_percent(guard: Guard, pattern: str | bytes, values: object) -> None:
 
 
 def before_field(guard: Guard, value: object, spec: str) -> None:
-    """Pay for one field of `str.format`."""
+    """Charge one field of `str.format`."""
     guard.survey(value, set())
     guard.text(_numbers(spec))
 
 
 def _numbers(text: str) -> int:
-    return sum(int(found[-19:]) if len(found) < 20 else 10**18 for found in _NUMBER.findall(text))
+    return sum(
+        int(digits[-19:]) if len(digits) < 20 else 10**18 for digits in _NUMBER.findall(text)
+    )
 
 
-# --- methods of texts -------------------------------------------------------------------------
+# --- string methods ---------------------------------------------------------------------------
 
 
 def _argument(
-    arguments: Arguments, named: KeywordArguments, place: int, name: str, default: object
+    arguments: Arguments, named: KeywordArguments, position: int, name: str, default: object
 ) -> object:
-    return arguments[place] if place < len(arguments) else named.get(name, default)
+    return arguments[position] if position < len(arguments) else named.get(name, default)
 
 
 def _width_size(
@@ -139,7 +141,7 @@ def _join_size(
 
 
 def _reject_bytes() -> None:
-    raise TypeError("only texts have tabs")
+    raise TypeError("only strings contain tabs")
 
 
 _TEXT_METHODS: Mapping[str, SizeCheck] = {
@@ -158,7 +160,7 @@ _INTO_LISTS = frozenset({"rsplit", "split", "splitlines"})
 def before_text_method(
     guard: Guard, text: str | bytes, name: str, arguments: Arguments, named: KeywordArguments
 ) -> None:
-    """Pay for a method of a text."""
+    """Charge a method of a string."""
     guard.text(len(text))
     guard.survey(arguments, set())
     if name in _INTO_LISTS:
@@ -174,25 +176,27 @@ _CONSTANT = frozenset({"append", "get", "pop", "popitem", "setdefault", "add", "
 
 
 def before_part_method(
-    guard: Guard, whole: Sized, name: str, arguments: Arguments, named: KeywordArguments
+    guard: Guard, container: Sized, name: str, arguments: Arguments, named: KeywordArguments
 ) -> None:
-    """Pay for a method of a list, a mapping or a set."""
+    """Charge a method of a list, a mapping or a set."""
     if name in _CONSTANT:
-        guard.survey(tuple(one for one in arguments if isinstance(one, tuple)), set())
-        guard.items(len(whole) + 1 if len(whole) >= guard.limits.items else 1)
+        guard.survey(
+            tuple(argument for argument in arguments if isinstance(argument, tuple)), set()
+        )
+        guard.items(len(container) + 1 if len(container) >= guard.limits.items else 1)
     elif name in {"extend", "update", "insert", "fromkeys"}:
-        added = sum(len(one) for one in arguments if isinstance(one, Sized))
-        guard.items(len(whole) + added + len(named))
+        added = sum(len(argument) for argument in arguments if isinstance(argument, Sized))
+        guard.items(len(container) + added + len(named))
     elif name in {"items", "keys", "values", "copy", "clear", "reverse"}:
-        guard.spend(1 + (len(whole) >> 3))
+        guard.spend(1 + (len(container) >> 3))
     else:
-        guard.survey((whole, arguments), set())
+        guard.survey((container, arguments), set())
 
 
 def before_number_method(
     guard: Guard, name: str, arguments: Arguments, named: KeywordArguments
 ) -> None:
-    """Pay for a method of a number."""
+    """Charge a method of a number."""
     length = _argument(arguments, named, 0, "length", 1)
     if name == "to_bytes" and isinstance(length, int):
         guard.text(length)
@@ -247,21 +251,21 @@ def _dump_size(
 
 
 def _indents(guard: Guard, value: object, depth: int) -> int:
-    """How many indents a value takes where every item stands on its own line."""
+    """Return the number of indents of a value that is written with one item per line."""
     if depth > guard.limits.depth:
         raise nesting_too_deep("a list", guard.limits.depth)
-    parts = value.values() if isinstance(value, dict) else value
-    if isinstance(parts, str) or not isinstance(parts, Iterable):
+    children = value.values() if isinstance(value, dict) else value
+    if isinstance(children, str) or not isinstance(children, Iterable):
         return depth
-    return depth + sum(_indents(guard, part, depth + 1) for part in parts)
+    return depth + sum(_indents(guard, child, depth + 1) for child in children)
 
 
 def _round_size(
     guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
 ) -> None:
-    places = _argument(arguments, named, 0, "precision", 0)
-    if isinstance(places, int) and abs(places) > _MAX_DIGITS:
-        guard.digits(abs(places) * 10 // 3)
+    digits = _argument(arguments, named, 0, "precision", 0)
+    if isinstance(digits, int) and abs(digits) > _MAX_DIGITS:
+        guard.digits(abs(digits) * 10 // 3)
 
 
 def _sum_size(guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments) -> None:
@@ -281,7 +285,7 @@ def _short_size(
             code="template.too-large",
             what="the text is too long for this filter",
             why=f"it has {size:,} characters, and the filter takes at most {_SLOW_TEXT:,}",
-            fix="use the filter on less text",
+            fix="use the filter on a shorter text",
         )
 
 

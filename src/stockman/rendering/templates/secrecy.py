@@ -1,4 +1,4 @@
-"""Secrets in files that are not encrypted: by what templates did, and again by looking for them."""
+"""Find secrets in files that are not encrypted, by tracking and by searching."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _SEALED = re.compile(r"[^/]+\.sops\.[^/]+$")
 
 
 def is_sealed(path: str) -> bool:
-    """Whether the file of this path is encrypted before it is written. `.sops.yaml` is not."""
+    """Return whether the file is encrypted before it is written. `.sops.yaml` is not."""
     return _SEALED.search(path) is not None
 
 
 def find_exposed_secrets(rendering: RenderResult) -> Problems:
-    """Every secret in a file that is written as it is."""
+    """Return a problem for each secret in a file that is not encrypted."""
     problems = Problems()
     for path, file in rendering.files.items():
         if file.content is None or is_sealed(path):
             continue
-        told: set[str] = set()
+        reported: set[str] = set()
         for reveal in file.reveals:
-            told.add(reveal.name)
+            reported.add(reveal.name)
             problems.add(_problem(reveal.name, path, reveal.at))
         for name in sorted(secrets_in_file(file.content, rendering.secrets)):
-            if name not in told:
+            if name not in reported:
                 problems.add(_problem(name, path, file.origin))
     return problems
 
 
 def secrets_in_file(content: bytes, secrets: Mapping[str, Secret]) -> set[str]:
-    """The names of the secrets that a file holds, as they are or in a common encoding."""
+    """Return the names of secrets that a file contains, in any common encoding."""
     folded = content.lower()
     return {
         name
@@ -48,8 +48,8 @@ def secrets_in_file(content: bytes, secrets: Mapping[str, Secret]) -> set[str]:
 def _problem(name: str, path: str, where: Position | str) -> Problem:
     return Problem(
         code="template.secret-exposed",
-        what=f"{name} would stand in {path} for everybody to read",
+        what=f"{name} would be readable in {path}",
         where=where,
-        why="only files with .sops. before the last suffix are encrypted",
+        why="only files with .sops. before the suffix are encrypted",
         fix="move it to a *.sops.* file, and refer to that",
     )

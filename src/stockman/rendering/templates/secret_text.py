@@ -1,4 +1,4 @@
-"""Texts that hold a secret, and know which: they stay marked through everything a template does."""
+"""Strings that contain secrets: they stay marked through all operations of a template."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NO_LABELS: Labels = frozenset()
 
 
 class SecretText(str):
-    """A text with a secret in it."""
+    """A string that contains a secret."""
 
     __slots__ = ("_labels",)
     _labels: Labels
@@ -28,7 +28,7 @@ class SecretText(str):
 
 
 class SecretMarkup(Markup):
-    """The same of a text that is marked as safe for HTML."""
+    """The same for a string that is marked as safe HTML."""
 
     __slots__ = ("_labels",)
     _labels: Labels
@@ -42,67 +42,67 @@ class SecretMarkup(Markup):
 
 
 class UnresolvedSecret:
-    """What stands for a secret of which only a reference is known: it is there, but has no text."""
+    """Stands for a secret whose value is unknown: it exists, but has no text."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def stopped(self) -> TemplateStopped:
-        """What is said where a template needs the text."""
+    def stop_problem(self) -> TemplateStopped:
+        """Return the problem of a template that needs the text."""
         return TemplateStopped(
             code="template.secret-withheld",
-            what=f"{self._name} is used, but is not known",
-            why="the file holds a reference to it or its ciphertext, and it was not opened",
-            fix="give the key or the variable that it needs",
+            what=f"{self._name} is used, but its value is unknown",
+            why="the file contains a reference or ciphertext that was not resolved",
+            fix="provide the key or the variable that it needs",
         )
 
     def __str__(self) -> str:
-        raise self.stopped()
+        raise self.stop_problem()
 
     def __len__(self) -> int:
-        raise self.stopped()
+        raise self.stop_problem()
 
     def __bool__(self) -> bool:
         return True
 
     def __eq__(self, other: object) -> bool:
-        raise self.stopped()
+        raise self.stop_problem()
 
     __hash__ = object.__hash__
 
     def __iter__(self) -> Iterator[str]:
-        raise self.stopped()
+        raise self.stop_problem()
 
     def __getitem__(self, key: object) -> str:
-        raise self.stopped()
+        raise self.stop_problem()
 
 
 def mark_secret(text: str, labels: Labels) -> str:
-    """The same text, known to hold these secrets."""
+    """Return the text, marked with these secrets."""
     if not labels:
         return text
     if isinstance(text, Markup):
         return _mark_markup(text, labels)
-    made = SecretText(text)
-    made._labels = labels | secret_labels(text)
-    return made
+    marked = SecretText(text)
+    marked._labels = labels | secret_labels(text)
+    return marked
 
 
 def _mark_markup(text: str, labels: Labels) -> SecretMarkup:
-    made = SecretMarkup(text)
-    made._labels = labels | secret_labels(text)
-    return made
+    marked = SecretMarkup(text)
+    marked._labels = labels | secret_labels(text)
+    return marked
 
 
 def secret_labels(text: object) -> Labels:
-    """Names of the secrets that a text is known to hold."""
+    """Return the names of the secrets in a text."""
     if isinstance(text, SecretText | SecretMarkup):
         return getattr(text, "_labels", _NO_LABELS)
     return _NO_LABELS
 
 
 def mark_all_secrets(value: object, labels: Labels) -> object:
-    """A value in which every text is known to hold these secrets."""
+    """Return a value in which all strings are marked with these secrets."""
     if not labels:
         return value
     if isinstance(value, str):

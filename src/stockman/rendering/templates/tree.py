@@ -1,4 +1,4 @@
-"""The files of a template tree, read into memory; nothing outside of its root is ever opened."""
+"""Read the files of a template tree; nothing outside of its root is opened."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TemplateFile:
     """One file of a tree."""
 
     label: str
-    """Path from the top of the repository, as people know it."""
+    """Path in the repository, for messages."""
     path: str
     """Path below its input."""
     content: bytes
@@ -33,22 +33,23 @@ class TemplateFile:
 
     @property
     def is_rendered(self) -> bool:
-        """Whether it gives a file, or is there to be included only."""
+        """Whether it is rendered, or only included."""
         return not self.path.endswith(NOT_RENDERED)
 
     @property
     def target(self) -> str:
-        """Path of what it gives."""
+        """Path of the rendered file."""
         path = PurePosixPath(self.path)
         return str(path.with_suffix("") if self.is_template else path)
 
     def source(self, limits: Limits) -> str:
-        """The text of a template, with one kind of line ends."""
+        """The text of a template, with normalized line ends."""
         if len(self.content) > limits.source:
             raise _unreadable(
                 self.label,
-                f"it has {len(self.content):,} bytes; a template has at most {limits.source:,}",
-                "split it into several",
+                f"it has {len(self.content):,} bytes; a template may have at most "
+                f"{limits.source:,}",
+                "split it into several files",
             )
         try:
             text = self.content.decode("utf-8")
@@ -56,28 +57,29 @@ class TemplateFile:
             raise _unreadable(
                 self.label,
                 f"byte {error.start + 1} is not UTF-8",
-                "save it as UTF-8, or drop its suffix so that it is copied as it is",
+                "save it as UTF-8, or remove its suffix to copy it unchanged",
             ) from None
-        code = sum(len(found) for found in _CODE.findall(text))
+        code = sum(len(code_block) for code_block in _CODE.findall(text))
         if code > limits.code:
             raise _unreadable(
                 self.label,
-                f"{code:,} characters of it are blocks and values; at most {limits.code:,} are",
-                "split it into several",
+                f"{code:,} characters are blocks and expressions; at most {limits.code:,} "
+                "are allowed",
+                "split it into several files",
             )
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 @record
 class TemplateTree:
-    """All inputs of a tree, the one that wins first."""
+    """All inputs of a tree; the first one has priority."""
 
     contract: Contract
     inputs: tuple[dict[str, TemplateFile], ...]
-    """Files by their path below the input, in the order in which they are rendered."""
+    """Files by path below the input, in rendering order."""
 
-    def rendered(self) -> Iterator[TemplateFile]:
-        """The files that give results: of each path the first."""
+    def files_to_render(self) -> Iterator[TemplateFile]:
+        """The files to render: the first one of each path."""
         seen: set[str] = set()
         for files in self.inputs:
             for file in files.values():
@@ -85,22 +87,22 @@ class TemplateTree:
                     seen.add(file.target)
                     yield file
 
-    def included(self, name: str) -> TemplateFile | None:
-        """The file that an include, import or extends of this name means; None: there is none."""
-        parts = [part for part in name.split("/") if part and part != "."]
-        if ".." in parts or name.startswith("/"):
+    def find_included(self, name: str) -> TemplateFile | None:
+        """Return the file that an include, import or extends refers to; None: it does not exist."""
+        names = [folder for folder in name.split("/") if folder and folder != "."]
+        if ".." in names or name.startswith("/"):
             raise TemplateStopped(
                 code="template.outside-root",
                 what=f"{name} is outside of {self.contract.root}",
-                why="templates include each other by their path below overrides or config",
-                fix="move the file into the tree, and name it by its path there",
+                why="templates are included by their path below overrides or config",
+                fix="move the file into the tree, and use its path there",
             )
-        path = "/".join(parts)
+        path = "/".join(names)
         return next((files[path] for files in self.inputs if path in files), None)
 
 
 def read_tree(top: Path, contract: Contract, problems: Problems, limits: Limits) -> TemplateTree:
-    """Read the tree of a repository; what is not there is empty."""
+    """Read the template tree of a repository; missing directories are empty."""
     root = top / contract.root
     inputs: list[dict[str, TemplateFile]] = []
     left = limits.files
@@ -127,11 +129,11 @@ class _TreeReader:
 
 
 def _walk(directory: Path) -> Iterator[Path]:
-    """All that is no directory, in the order of makejinja; links to directories are not entered."""
+    """Yield all files in the order of makejinja; links to directories are not followed."""
     if not directory.is_dir():
         return
-    found = sorted(directory.glob("**/*"))
-    yield from (path for path in found if path.is_symlink() or path.is_file())
+    entries = sorted(directory.glob("**/*"))
+    yield from (path for path in entries if path.is_symlink() or path.is_file())
 
 
 def _read(path: Path, label: str, relative: str, reading: _TreeReader) -> TemplateFile | None:
@@ -145,8 +147,8 @@ def _read(path: Path, label: str, relative: str, reading: _TreeReader) -> Templa
             content = file.read(reading.limits.copied + 1)
         mode = path.stat().st_mode & _PERMISSIONS
     except (OSError, RuntimeError) as error:
-        why = getattr(error, "strerror", None) or "its link leads in a circle"
-        fix = "check that it is a file that you may read"
+        why = getattr(error, "strerror", None) or "it is a link to itself"
+        fix = "check that it is a readable file"
         reading.problems.add(_unreadable(label, why, fix).at(label))
         return None
     if len(content) > reading.limits.copied:
@@ -166,10 +168,10 @@ def _unreadable(label: str, why: str, fix: str) -> TemplateStopped:
 def _link_out(label: str, path: Path) -> Problem:
     return Problem(
         code="template.outside-root",
-        what=f"{label} is a link that leads out of the templates",
+        what=f"{label} is a link to a file outside of the templates",
         where=label,
-        why="what it points to is not part of the repository's templates",
-        fix="put a copy of the file there instead of the link",
+        why="templates must not read files outside of their tree",
+        fix="replace the link with a copy of the file",
     )
 
 
@@ -178,6 +180,6 @@ def _too_many(contract: Contract, limits: Limits) -> Problem:
         code="template.unreadable",
         what=f"{contract.root} has too many files",
         where=contract.root,
-        why=f"there are more than {limits.files:,}",
+        why=f"it contains more than {limits.files:,} files",
         fix="keep only templates in it",
     )
