@@ -192,7 +192,7 @@ _HERE = "tests.cli.fake_commands"
 REGISTRY: Registry = {
     "completion": CommandEntry(
         "stockman.cli.completion:completion",
-        "Print the script that lets a shell complete stockman's words.",
+        "Print a shell completion script.",
         LEARN,
     ),
     "pets": CommandEntry(f"{_HERE}:pets", "Look after animals that have names.", INSPECT),

@@ -177,9 +177,9 @@ step vms/create/cp-1
   holds:     flag red is down; also for vms/destroy/work-3
   lanes:     host/pve1, one step at a time
              storage/ceph, 4 steps at a time
-  takes:     about 40s, and about 3m more, on the critical path
+  takes:     about 40s, and about 3m more for its dependents, on the critical path
   deadline:  10m0s from its start, including gates
-  retry:     up to 3 attempts if there is no answer, 1s to 30s
+  retry:     up to 3 attempts if there is no answer, 1s to 30s apart
   touches:   object/vms/create/cp-1
   destroys:  nothing"""
     )

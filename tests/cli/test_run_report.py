@@ -105,7 +105,7 @@ def test_a_run_that_waits_for_a_push_says_how_to_commit_and_go_on() -> None:
     assert list(result_lines(end, IN_A_PIPE))[3:] == [
         "  # commit and push the rendered files for Flux",
         '  git add --all && git commit -m "Render" && git push',
-        "  # then go on",
+        "  # then resume the run",
         f"  stockman runs resume {run}",
         "  # or let stockman commit and push",
         "  stockman apply --push",

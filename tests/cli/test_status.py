@@ -201,7 +201,7 @@ def test_a_log_gets_a_line_when_something_changes_and_seldom_otherwise(here: Sce
 
     told = err.getvalue().splitlines()
     assert len(told) == 3
-    assert all("waits for Kubernetes: 2 of 3 nodes ready" in one for one in told)
+    assert all("waiting for Kubernetes: 2 of 3 nodes ready" in one for one in told)
 
 
 def test_a_terminal_gets_a_tree_that_is_drawn_over_and_removed(here: Scene) -> None:

@@ -21,7 +21,7 @@ def test_an_unknown_command_suggests_the_nearest(capsys: pytest.CaptureFixture[s
 
     assert told.startswith("Usage: stockman [OPTIONS] COMMAND [ARGS]...\n\nerror[cli.usage]: ")
     assert "`stockman` has no command `statsu`" in told
-    assert "did you mean `status`? `stockman --help`" in told
+    assert "did you mean `status`? see `stockman --help`" in told
 
 
 def test_an_unknown_command_of_a_group_suggests_from_that_group(
@@ -30,8 +30,8 @@ def test_an_unknown_command_of_a_group_suggests_from_that_group(
     told = wrong("pets lits", capsys)
 
     assert "`stockman pets` has no command `lits`" in told
-    assert "why:   it knows list, feed\n" in told
-    assert "did you mean `list`? `stockman pets --help`" in told
+    assert "why:   its commands are list, feed\n" in told
+    assert "did you mean `list`? see `stockman pets --help`" in told
 
 
 def test_the_beginning_of_a_command_is_enough_for_a_suggestion(
@@ -48,7 +48,7 @@ def test_an_unknown_option_suggests_the_nearest(capsys: pytest.CaptureFixture[st
     told = wrong("pets list --outptu json", capsys)
 
     assert "`stockman pets list` has no option `--outptu`" in told
-    assert "why:   it takes --output, -C, --verbose, --quiet, --no-color, --debug, --help\n" in told
+    assert "why:   its options are --output, -C, --verbose, --quiet, --no-color, --debug, --help\n" in told
     assert "did you mean `--output`?" in told
 
 
@@ -58,13 +58,13 @@ def test_an_option_of_a_command_before_its_name_says_where_it_belongs(
     told = wrong("--output json pets list", capsys)
 
     assert "`stockman` has no option `--output`" in told
-    assert "options of a command stand after its name" in told
+    assert "options of a command follow its name" in told
 
 
 def test_a_wrong_value_suggests_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     told = wrong("pets list -o jsn", capsys)
 
-    assert "cannot use the value of `-o` / `--output`" in told
+    assert "invalid value for `-o` / `--output`" in told
     assert "why:   'jsn' is not one of table, json, yaml, name\n" in told
     assert "did you mean `json`?" in told
 
