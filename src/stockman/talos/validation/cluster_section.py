@@ -12,14 +12,14 @@ _DISCOVERY_SERVICE = "https://discovery.talos.dev/"
 
 
 def check_cluster(report: ValidationReport, cluster: ConfigValue, *, controls: bool) -> None:
-    """`controls`: whether the machine is a control plane."""
+    """Check the `cluster` section; `controls`: whether the machine is a control plane."""
     if not cluster.present:
         report.error(
             "machine.section",
             cluster,
             "the section cluster is missing",
             why="a machine without it belongs to no cluster",
-            fix="take it from the configuration of another machine of the cluster",
+            fix="use it from the configuration of another machine of the cluster",
         )
         return
     if not _check_endpoint(report, cluster):
@@ -41,8 +41,8 @@ def check_cluster(report: ValidationReport, cluster: ConfigValue, *, controls: b
         report.error(
             "machine.worker-secret",
             cluster.down("ca.key"),
-            "a worker holds the key of the Kubernetes API",
-            why="whoever breaks into the worker could become anyone in the cluster",
+            "a worker has the private key of the Kubernetes CA",
+            why="an attacker on the worker could impersonate anyone in the cluster",
             fix="leave cluster.ca.key of workers empty",
         )
     _check_inline_manifests(report, cluster["inlineManifests"])
@@ -53,7 +53,7 @@ def check_cluster(report: ValidationReport, cluster: ConfigValue, *, controls: b
 
 
 def _check_endpoint(report: ValidationReport, cluster: ConfigValue) -> bool:
-    """Whether there is one where there has to be: without it Talos looks no further."""
+    """Whether the endpoint is present where it is required: otherwise Talos stops checking."""
     control, endpoint = cluster["controlPlane"], cluster.down("controlPlane.endpoint")
     account = cluster["serviceAccount"]
     if report.minor < 14 or control.present:
@@ -62,8 +62,8 @@ def _check_endpoint(report: ValidationReport, cluster: ConfigValue) -> bool:
                 "machine.endpoint",
                 endpoint,
                 "cluster.controlPlane.endpoint is missing",
-                why="the machine would not find the Kubernetes API",
-                fix="write its URL: https://, `cluster_api_addr` and :6443",
+                why="the machine needs it to reach the Kubernetes API",
+                fix="set its URL: https://, `cluster_api_addr` and :6443",
             )
             return False
         check_endpoint(report, endpoint)
@@ -71,9 +71,9 @@ def _check_endpoint(report: ValidationReport, cluster: ConfigValue) -> bool:
         report.error(
             "machine.endpoint",
             account,
-            "cluster.serviceAccount stands without cluster.controlPlane.endpoint",
-            why="the name of the issuer of tokens is made of the endpoint",
-            fix="write the endpoint too, or a document KubeServiceAccountConfig instead",
+            "cluster.serviceAccount requires cluster.controlPlane.endpoint",
+            why="the issuer of tokens is derived from the endpoint",
+            fix="set the endpoint too, or use a KubeServiceAccountConfig document instead",
         )
     return True
 
@@ -84,9 +84,9 @@ def check_endpoint(report: ValidationReport, endpoint: ConfigValue) -> None:
         report.error(
             "machine.endpoint",
             endpoint,
-            f"{endpoint.name} is no URL of the Kubernetes API",
+            f"{endpoint.name} is not a URL of the Kubernetes API",
             why=wrong,
-            fix="write a URL such as https://10.42.0.10:6443",
+            fix="use a URL such as https://10.42.0.10:6443",
         )
 
 
@@ -96,23 +96,23 @@ def _check_domain(report: ValidationReport, cluster: ConfigValue) -> None:
         report.error(
             "machine.name",
             domain,
-            f"{domain.text!r} is no name of a domain",
-            why=f"{domain.name} is the end of the names of all services",
-            fix="write cluster.local, or another name of letters, digits, - and .",
+            f"{domain.text!r} is not a valid domain name",
+            why=f"{domain.name} is the suffix of all service names",
+            fix="use cluster.local, or another name of letters, digits, - and .",
         )
 
 
 def check_cni(report: ValidationReport, cluster: ConfigValue) -> None:
-    """The network plugin; only control planes are asked."""
+    """Check the network plugin; only for control planes."""
     cni = cluster.down("network.cni")
     if not cni.present:
         return
     name, urls, flannel = cni["name"].text, cni["urls"], cni["flannel"]
     if name not in _CNIS:
-        _report_cni(report, cni["name"], f"{name!r} is none of {', '.join(_CNIS)}")
+        _report_cni(report, cni["name"], f"{name!r} is not one of {', '.join(_CNIS)}")
         return
     if name != "custom" and not urls.is_empty:
-        _report_cni(report, urls, f"the plugin is {name}, and only custom ones have URLs")
+        _report_cni(report, urls, f"the plugin is {name}, and only custom plugins have URLs")
     if name != "flannel":
         if not flannel["extraArgs"].is_empty:
             _report_cni(report, flannel["extraArgs"], f"the plugin is {name}, not flannel")
@@ -125,34 +125,34 @@ def check_cni(report: ValidationReport, cluster: ConfigValue) -> None:
         report.warn(
             "machine.incomplete",
             urls,
-            "the network plugin is custom, and has no URLs",
-            why="Talos installs nothing, and pods get no network",
-            fix="write the URLs of its manifests, or `name: none` if it is installed otherwise",
+            "the network plugin is custom, but has no URLs",
+            why="Talos installs no plugin, so pods get no network",
+            fix="set the URLs of its manifests, or `name: none` if it is installed otherwise",
             counts=True,
         )
     check_urls(report, urls)
 
 
-def _report_cni(report: ValidationReport, part: ConfigValue, why: str) -> None:
+def _report_cni(report: ValidationReport, field: ConfigValue, why: str) -> None:
     report.error(
         "machine.cni",
-        part,
-        f"{part.name} does not go with the network plugin",
+        field,
+        f"{field.name} does not match the network plugin",
         why=why,
-        fix="write `name: none` and let the catalog install the plugin, or correct this",
+        fix="use `name: none` and let the catalog install the plugin, or correct this",
     )
 
 
 def check_urls(report: ValidationReport, urls: ConfigValue) -> None:
-    for one in urls.items:
-        wrong = endpoint_error(one.text)
+    for url in urls.items:
+        wrong = endpoint_error(url.text)
         if wrong:
             report.error(
                 "machine.url",
-                one,
-                f"{one.name} is no URL to download from",
+                url,
+                f"{url.name} is not a valid download URL",
                 why=wrong,
-                fix="write a URL such as https://example.com/manifest.yaml",
+                fix="use a URL such as https://example.com/manifest.yaml",
             )
 
 
@@ -163,9 +163,9 @@ def _check_cloud_provider(report: ValidationReport, provider: ConfigValue) -> No
             report.error(
                 "machine.cloud-provider",
                 manifests,
-                "cluster.externalCloudProvider has manifests, and is off",
+                "cluster.externalCloudProvider has manifests, but is disabled",
                 why="Talos would not install them",
-                fix="write `enabled: true`, or remove the manifests",
+                fix="set `enabled: true`, or remove the manifests",
             )
         return
     check_urls(report, manifests)
@@ -178,15 +178,15 @@ def _check_etcd(report: ValidationReport, etcd: ConfigValue) -> None:
             etcd["ca"],
             "cluster.etcd.ca is missing",
             why="members of etcd would not trust each other",
-            fix="take the authority `certs.etcd` of the secrets bundle",
+            fix="use the authority `certs.etcd` of the secrets bundle",
         )
     subnet, advertised = etcd["subnet"], etcd["advertisedSubnets"]
     if subnet.text and not advertised.is_empty:
         report.error(
             "machine.subnet",
             subnet,
-            "cluster.etcd has subnet and advertisedSubnets",
-            why="subnet is the older spelling of advertisedSubnets, for one",
+            "cluster.etcd has both subnet and advertisedSubnets",
+            why="subnet is the older name of advertisedSubnets",
             fix="move it into advertisedSubnets",
         )
     check_node_subnets(report, advertised if not advertised.is_empty else subnet)
@@ -202,15 +202,15 @@ def _check_inline_manifests(report: ValidationReport, manifests: ConfigValue) ->
                 "machine.name",
                 name,
                 f"{manifest.name} has no name",
-                why="Talos tells manifests apart by their names",
-                fix="write `name:`",
+                why="Talos identifies manifests by name",
+                fix="set `name:`",
             )
         if name.text in seen:
             report.error(
                 "machine.duplicate",
                 name,
-                f"the inline manifest {name.text} stands there twice",
-                why="Talos tells manifests apart by their names",
+                f"the inline manifest {name.text} is defined twice",
+                why="Talos identifies manifests by name",
                 fix="rename one of them",
             )
         seen.add(name.text)
@@ -222,23 +222,23 @@ def _check_discovery(report: ValidationReport, cluster: ConfigValue) -> None:
     if not discovery["enabled"].flag or service["disabled"].flag:
         return
     endpoint = service["endpoint"]
-    parts = parse_request_url(endpoint.text or _DISCOVERY_SERVICE)
-    if parts is None or parts.path not in ("", "/"):
+    url = parse_request_url(endpoint.text or _DISCOVERY_SERVICE)
+    if url is None or url.path not in ("", "/"):
         report.error(
             "machine.url",
             endpoint,
-            f"{endpoint.name} is no discovery service",
-            why="it is no URL" if parts is None else "its path is not empty",
-            fix=f"remove it: Talos takes {_DISCOVERY_SERVICE}",
+            f"{endpoint.name} is not a valid discovery service",
+            why="it is not a URL" if url is None else "its path is not empty",
+            fix=f"remove it: the default is {_DISCOVERY_SERVICE}",
         )
     for key in ("id", "secret"):
         if not cluster[key].text:
             report.error(
                 "machine.discovery",
                 cluster[key],
-                f"cluster.{key} is missing, and discovery is on",
-                why="the discovery service knows clusters by their id, and members by the secret",
-                fix=f"take `cluster.{key}` of the secrets bundle, or turn the service off",
+                f"cluster.{key} is missing, but discovery is enabled",
+                why="the discovery service identifies clusters by ID, and members by the secret",
+                fix=f"use `cluster.{key}` of the secrets bundle, or disable the service",
             )
 
 
@@ -251,13 +251,13 @@ def _check_authorization(report: ValidationReport, server: ConfigValue) -> None:
                     "machine.authorization",
                     entry,
                     f"{entry.name} and cluster.apiServer.authorizationConfig exclude each other",
-                    why="the API server takes authorizers in one of two ways",
+                    why="the API server accepts authorizers in only one of the two ways",
                     fix="remove one of the two",
                 )
     for authorizer in authorizers.items:
         for key in ("type", "name"):
             if not authorizer[key].text:
-                report.missing(authorizer[key], "the API server needs it of every authorizer")
+                report.missing(authorizer[key], "the API server requires it for every authorizer")
         check_authorizer_type(report, authorizer["type"])
 
 
@@ -267,8 +267,8 @@ def check_authorizer_type(report: ValidationReport, kind: ConfigValue) -> None:
             "machine.word",
             kind,
             f"{kind.name} is {kind.text!r}",
-            why=f"Talos takes {', '.join(AUTHORIZERS)}",
-            fix="write one of these",
+            why=f"it must be one of {', '.join(AUTHORIZERS)}",
+            fix="use one of these",
         )
 
 
@@ -279,7 +279,7 @@ def check_resources(report: ValidationReport, resources: ConfigValue) -> None:
                 report.error(
                     "machine.resources",
                     entry,
-                    f"{entry.name} is nothing that Talos can assign",
-                    why="static pods get cpu and memory",
+                    f"{entry.name} is not a resource that Talos can assign",
+                    why="static pods support cpu and memory",
                     fix="remove it",
                 )

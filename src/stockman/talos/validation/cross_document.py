@@ -1,4 +1,4 @@
-"""Documents and the fields of the oldest one that they replace: both together are refused."""
+"""Rules across documents: conflicts with the v1alpha1 document, and combinations since 1.14."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _PRESENT = {
     "DiscoveryServiceConfig": ("cluster.discovery",),
     "ResolverConfig": ("machine.network.searchDomains",),
 }
-"""Fields that may not be there at all."""
+"""Fields that must be absent."""
 _NOT_EMPTY = {
     "HostnameConfig": ("machine.network.hostname",),
     "TimeSyncConfig": ("machine.time.servers",),
@@ -62,73 +62,73 @@ _NOT_EMPTY = {
     "KubeClusterConfig": ("cluster.clusterName",),
     "DiscoveryIdentityConfig": ("cluster.id", "cluster.secret"),
 }
-"""Fields that may be there if they are empty."""
+"""Fields that must be absent or empty."""
 _TRUE = {
     "HostnameConfig": ("machine.features.stableHostname",),
     "TimeSyncConfig": ("machine.time.disabled",),
     "ResolverConfig": ("machine.network.disableSearchDomain",),
 }
-"""Fields that may be there unless they are true."""
+"""Fields that must not be true."""
 
 
 def check_conflicts(
-    report: ValidationReport, oldest: ConfigValue, documents: list[ConfigDocument]
+    report: ValidationReport, v1alpha1: ConfigValue, documents: list[ConfigDocument]
 ) -> None:
     for document in documents:
-        for field in _find_conflicts(report, oldest, document):
+        for field in _find_conflicts(report, v1alpha1, document):
             report.error(
                 "machine.conflict",
                 field,
-                f"{field.name} and {document.label} say the same",
-                why="Talos takes it from one of the two, and refuses both",
+                f"{field.name} and {document.label} set the same thing",
+                why="Talos accepts only one of the two",
                 fix=f"remove {field.name}, or the document",
             )
 
 
 def _find_conflicts(
-    report: ValidationReport, oldest: ConfigValue, document: ConfigDocument
+    report: ValidationReport, v1alpha1: ConfigValue, document: ConfigDocument
 ) -> Iterator[ConfigValue]:
-    kind, part = document.kind.name, root_value(document)
+    kind, content = document.kind.name, root_value(document)
     for path in _PRESENT.get(kind, ()):
-        if oldest.down(path).present:
-            yield oldest.down(path)
+        if v1alpha1.down(path).present:
+            yield v1alpha1.down(path)
     for path in _NOT_EMPTY.get(kind, ()):
-        if not oldest.down(path).is_empty:
-            yield oldest.down(path)
+        if not v1alpha1.down(path).is_empty:
+            yield v1alpha1.down(path)
     for path in _TRUE.get(kind, ()):
-        if oldest.down(path).flag:
-            yield oldest.down(path)
+        if v1alpha1.down(path).flag:
+            yield v1alpha1.down(path)
     if kind == "ResolverConfig":
-        yield from _resolver_conflicts(report, oldest, part)
+        yield from _resolver_conflicts(report, v1alpha1, content)
     elif kind == "TimeSyncConfig":
-        timeout = oldest.down("machine.time.bootTimeout")
+        timeout = v1alpha1.down("machine.time.bootTimeout")
         if timeout.text not in ("", "0s"):
             yield timeout
     elif kind == "VolumeConfig":
-        yield from _encryption_conflicts(oldest, part)
+        yield from _encryption_conflicts(v1alpha1, content)
     elif kind == "KubeAPIServerConfig":
-        port = oldest.down("cluster.controlPlane.localAPIServerPort")
+        port = v1alpha1.down("cluster.controlPlane.localAPIServerPort")
         if port.number:
             yield port
 
 
 def _resolver_conflicts(
-    report: ValidationReport, oldest: ConfigValue, document: ConfigValue
+    report: ValidationReport, v1alpha1: ConfigValue, document: ConfigValue
 ) -> Iterator[ConfigValue]:
-    servers = oldest.down("machine.network.nameservers")
+    servers = v1alpha1.down("machine.network.nameservers")
     if any(is_zoned_address(server) for server in servers.texts):
         yield servers
-    dns = oldest.down("machine.features.hostDNS")
+    dns = v1alpha1.down("machine.features.hostDNS")
     if report.minor >= 14 and not document["hostDNS"].is_empty and dns.present:
         yield dns
 
 
-def _encryption_conflicts(oldest: ConfigValue, document: ConfigValue) -> Iterator[ConfigValue]:
+def _encryption_conflicts(v1alpha1: ConfigValue, document: ConfigValue) -> Iterator[ConfigValue]:
     spec = document["encryption"]
     if spec["provider"].text in ("", "none") and spec["keys"].is_empty:
         return
     label = {"STATE": "state", "EPHEMERAL": "ephemeral"}.get(document["name"].text)
-    older = oldest.down(f"machine.systemDiskEncryption.{label}")
+    older = v1alpha1.down(f"machine.systemDiskEncryption.{label}")
     if label and older.present:
         yield older
 
@@ -137,16 +137,16 @@ _CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane"
 
 
 class DocumentSet:
-    """All documents by their kind, the oldest one apart."""
+    """All documents by kind, with the v1alpha1 document separate."""
 
     def __init__(
         self,
-        oldest: ConfigValue | None,
+        v1alpha1: ConfigValue | None,
         documents: dict[str, list[ConfigValue]],
         empty: ConfigValue,
     ) -> None:
-        self.has_oldest = oldest is not None
-        self.oldest = empty if oldest is None else oldest
+        self.has_v1alpha1 = v1alpha1 is not None
+        self.v1alpha1 = empty if v1alpha1 is None else v1alpha1
         self._documents = documents
 
     def all(self, kind: str) -> list[ConfigValue]:
@@ -162,132 +162,134 @@ class DocumentSet:
     @property
     def controls(self) -> bool:
         """Whether the machine is a control plane."""
-        return self.has_oldest and is_control_plane(machine_type(self.oldest["machine"]))
+        return self.has_v1alpha1 and is_control_plane(machine_type(self.v1alpha1["machine"]))
 
     @property
     def discovers(self) -> bool:
-        """Whether members of the cluster find each other through a service."""
-        discovery = self.oldest.down("cluster.discovery")
+        """Whether cluster members find each other through a discovery service."""
+        discovery = self.v1alpha1.down("cluster.discovery")
         service = discovery.down("registries.service")
-        told = discovery["enabled"].flag and not service["disabled"].flag
-        if told and (not service["endpoint"].text or parse_request_url(service["endpoint"].text)):
+        enabled = discovery["enabled"].flag and not service["disabled"].flag
+        if enabled and (
+            not service["endpoint"].text or parse_request_url(service["endpoint"].text)
+        ):
             return True
         return bool(self.all("DiscoveryServiceConfig"))
 
     @property
     def authority(self) -> ConfigValue | None:
-        """Who the Kubernetes API trusts. None: Kubernetes is not configured."""
+        """The CA of the Kubernetes API. None: Kubernetes is not configured."""
         document = self.first("KubeAPIServerCAConfig")
         if document is not None:
             return document
-        cluster = self.oldest["cluster"]
+        cluster = self.v1alpha1["cluster"]
         return next((cluster[key] for key in ("ca", "acceptedCAs") if cluster[key].present), None)
 
 
-def check_document_set(report: ValidationReport, whole: DocumentSet) -> None:
+def check_document_set(report: ValidationReport, documents: DocumentSet) -> None:
     if report.minor < 14:
         return
-    _check_resolvers(report, whole)
-    _check_discovery_identity(report, whole)
-    check_dependencies(report, whole.all("ContainerConfig"))
-    _check_kubespan(report, whole)
-    _check_kubernetes(report, whole)
-    _check_control_plane_label(report, whole)
-    for kind in whole.kinds:
-        if kind in CONTROLLER_KINDS and not whole.controls:
-            for document in whole.all(kind):
+    _check_resolvers(report, documents)
+    _check_discovery_identity(report, documents)
+    check_dependencies(report, documents.all("ContainerConfig"))
+    _check_kubespan(report, documents)
+    _check_kubernetes(report, documents)
+    _check_control_plane_label(report, documents)
+    for kind in documents.kinds:
+        if kind in CONTROLLER_KINDS and not documents.controls:
+            for document in documents.all(kind):
                 report.error(
                     "machine.control-plane-only",
                     document,
                     f"{document.label} is for control planes only",
-                    why="this machine is none",
+                    why="this machine is a worker",
                     fix="remove the document",
                 )
 
 
-def _check_resolvers(report: ValidationReport, whole: DocumentSet) -> None:
-    document = whole.first("ResolverConfig")
+def _check_resolvers(report: ValidationReport, documents: DocumentSet) -> None:
+    document = documents.first("ResolverConfig")
     if document is None or document.down("hostDNS.enabled").flag:
         return
-    if whole.oldest.down("machine.features.hostDNS.enabled").flag:
+    if documents.v1alpha1.down("machine.features.hostDNS.enabled").flag:
         return
     for server in document["nameservers"].items:
         if is_encrypted(server):
             report.error(
                 "machine.dns",
                 server["protocol"],
-                f"{server.name} is asked through TLS by nobody",
-                why="only the machine's own resolver speaks TLS, and it is off",
-                fix="write `hostDNS: {enabled: true}` into ResolverConfig",
+                f"{server.name} uses TLS, but host DNS is disabled",
+                why="only host DNS, the machine's own resolver, supports TLS",
+                fix="set `hostDNS: {enabled: true}` in ResolverConfig",
             )
 
 
-def _check_discovery_identity(report: ValidationReport, whole: DocumentSet) -> None:
-    if not whole.discovers:
+def _check_discovery_identity(report: ValidationReport, documents: DocumentSet) -> None:
+    if not documents.discovers:
         return
-    cluster, document = whole.oldest["cluster"], whole.first("DiscoveryIdentityConfig")
+    cluster, document = documents.v1alpha1["cluster"], documents.first("DiscoveryIdentityConfig")
     older = bool(cluster["id"].text or cluster["secret"].text)
     for old, new in (("id", "clusterID"), ("secret", "clusterSecret")):
-        told = cluster[old] if older or document is None else document[new]
-        if not told.text:
+        field = cluster[old] if older or document is None else document[new]
+        if not field.text:
             report.error(
                 "machine.discovery",
-                told,
-                f"the {old} of the cluster is missing, and discovery is on",
-                why="the discovery service knows clusters by their id, and members by the secret",
-                fix=f"write DiscoveryIdentityConfig with `cluster.{old}` of the secrets bundle",
+                field,
+                f"the {old} of the cluster is missing, but discovery is enabled",
+                why="the discovery service identifies clusters by ID, and members by the secret",
+                fix=f"add DiscoveryIdentityConfig with `cluster.{old}` of the secrets bundle",
             )
 
 
-def _check_kubespan(report: ValidationReport, whole: DocumentSet) -> None:
-    document = whole.first("KubeSpanConfig")
-    span = whole.oldest.down("machine.network.kubespan") if document is None else document
-    if span["enabled"].flag and not whole.discovers:
+def _check_kubespan(report: ValidationReport, documents: DocumentSet) -> None:
+    document = documents.first("KubeSpanConfig")
+    span = documents.v1alpha1.down("machine.network.kubespan") if document is None else document
+    if span["enabled"].flag and not documents.discovers:
         report.error(
             "machine.discovery",
             span["enabled"],
-            "KubeSpan is on, and discovery is off",
-            why="peers of KubeSpan find each other by discovery",
-            fix="write a DiscoveryServiceConfig",
+            "KubeSpan is enabled, but discovery is disabled",
+            why="KubeSpan peers find each other by discovery",
+            fix="add a DiscoveryServiceConfig",
         )
 
 
-def _check_kubernetes(report: ValidationReport, whole: DocumentSet) -> None:
-    authority, cluster = whole.authority, whole.oldest["cluster"]
+def _check_kubernetes(report: ValidationReport, documents: DocumentSet) -> None:
+    authority, cluster = documents.authority, documents.v1alpha1["cluster"]
     if authority is None:
         return
     secrets = ("secretboxEncryptionSecret", "aescbcEncryptionSecret")
     encrypted = any(cluster[key].text for key in secrets)
-    if whole.controls and not encrypted and whole.first("KubeEtcdEncryptionConfig") is None:
+    if documents.controls and not encrypted and documents.first("KubeEtcdEncryptionConfig") is None:
         report.error(
             "machine.etcd-encryption",
             authority,
-            "secrets of Kubernetes are not encrypted in etcd",
-            why="the machine runs the Kubernetes API, and has no key for it",
-            fix="write KubeEtcdEncryptionConfig with `secretboxencryptionsecret` of the bundle",
+            "Kubernetes secrets are not encrypted in etcd",
+            why="the machine runs the Kubernetes API without an encryption key",
+            fix="add KubeEtcdEncryptionConfig with `secretboxencryptionsecret` of the bundle",
         )
     if (
-        whole.first("KubeClusterConfig") is None
+        documents.first("KubeClusterConfig") is None
         and not cluster.down("controlPlane.endpoint").present
     ):
         report.error(
             "machine.endpoint",
             authority,
-            "the machine would not find the Kubernetes API",
-            why="an authority of Kubernetes is there, and an endpoint is not",
-            fix="write KubeClusterConfig with clusterName and endpoint",
+            "the endpoint of the Kubernetes API is missing",
+            why="the machine has a Kubernetes CA but no endpoint",
+            fix="add KubeClusterConfig with clusterName and endpoint",
         )
 
 
-def _check_control_plane_label(report: ValidationReport, whole: DocumentSet) -> None:
-    node = whole.first("KubeNodeConfig")
-    if node is None or not whole.controls or node["skipNodeRegistration"].flag:
+def _check_control_plane_label(report: ValidationReport, documents: DocumentSet) -> None:
+    node = documents.first("KubeNodeConfig")
+    if node is None or not documents.controls or node["skipNodeRegistration"].flag:
         return
     if _CONTROL_PLANE_LABEL not in node["labels"].entries:
         report.warn(
             "machine.doubtful",
             node["labels"],
-            "KubeNodeConfig of a control plane does not label it as one",
-            why=f"{_CONTROL_PLANE_LABEL} is no longer added by Talos itself",
-            fix=f'write `{_CONTROL_PLANE_LABEL}: ""`, and the taint of the same name',
+            "KubeNodeConfig of a control plane has no control plane label",
+            why=f"Talos no longer adds {_CONTROL_PLANE_LABEL} itself",
+            fix=f'add `{_CONTROL_PLANE_LABEL}: ""`, and the taint of the same name',
         )

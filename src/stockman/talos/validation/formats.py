@@ -1,4 +1,4 @@
-"""Forms of names that Kubernetes and Talos take."""
+"""Formats of names, addresses, URLs, PEM texts and image references, as Talos accepts them."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ KEY_BYTES = 32
 
 
 def is_subdomain(text: str) -> bool:
-    """Whether it is a name such as `example.com`, in small letters."""
+    """Whether a text is a lower-case DNS name such as `example.com`."""
     return len(text) <= _LONGEST_SUBDOMAIN and _SUBDOMAIN.fullmatch(text) is not None
 
 
 def label_key_error(text: str) -> str:
-    """What is wrong with a key such as `example.com/rack`. Empty: nothing."""
+    """Return what is wrong with a key such as `example.com/rack`. Empty: it is valid."""
     prefix, slash, name = text.rpartition("/")
     if slash and not is_subdomain(prefix):
-        return f"{prefix!r} before the slash is no name of a domain"
+        return f"{prefix!r} before the slash is not a valid domain name"
     if len(name.encode()) > _LONGEST_NAME:
         return f"a name has at most {_LONGEST_NAME} characters"
     if not _QUALIFIED.fullmatch(name):
-        return "a name starts and ends with a letter or digit; between them also stand -, _ and ."
+        return "a name starts and ends with a letter or digit, and may contain -, _ and ."
     return ""
 
 
 def label_value_error(text: str) -> str:
-    """What is wrong with the value of a label. Empty: nothing."""
+    """Return what is wrong with a label value. Empty: it is valid."""
     if len(text.encode()) > _LONGEST_NAME:
         return f"a value has at most {_LONGEST_NAME} characters"
     if text and not _QUALIFIED.fullmatch(text):
-        return "a value starts and ends with a letter or digit; between them also stand -, _ and ."
+        return "a value starts and ends with a letter or digit, and may contain -, _ and ."
     return ""
 
 
@@ -54,12 +54,12 @@ def is_dns_name(text: str) -> bool:
 
 
 def base64_key_error(text: str) -> str:
-    """What is wrong with 32 bytes in base64, without showing them. Empty: nothing."""
+    """Return what is wrong with 32 bytes in base64, without showing them. Empty: valid."""
     try:
         raw = base64.b64decode(text.replace("\r", "").replace("\n", ""), validate=True)
     except (binascii.Error, ValueError):
-        return "it is no base64"
-    return "" if len(raw) == KEY_BYTES else f"it has {len(raw)} bytes, and {KEY_BYTES} are needed"
+        return "it is not base64"
+    return "" if len(raw) == KEY_BYTES else f"it has {len(raw)} bytes instead of {KEY_BYTES}"
 
 
 _PORT = re.compile(r":[0-9]*")
@@ -68,16 +68,16 @@ _HIGHEST_PORT = 65535
 
 
 def is_address(text: str) -> bool:
-    """Whether it is an address without a zone."""
+    """Whether a text is an address without a zone."""
     try:
-        found = ip_address(text)
+        address = ip_address(text)
     except ValueError:
         return False
-    return not (isinstance(found, IPv6Address) and found.scope_id is not None)
+    return not (isinstance(address, IPv6Address) and address.scope_id is not None)
 
 
 def is_zoned_address(text: str) -> bool:
-    """Whether it is an address, with a zone or without."""
+    """Whether a text is an address, with or without a zone."""
     try:
         ip_address(text)
     except ValueError:
@@ -86,7 +86,7 @@ def is_zoned_address(text: str) -> bool:
 
 
 def is_network(text: str) -> bool:
-    """Whether it is an address, a slash and a length."""
+    """Whether a text is an address, a slash and a prefix length."""
     try:
         parse_prefix(text)
     except ValueError:
@@ -95,7 +95,7 @@ def is_network(text: str) -> bool:
 
 
 def is_lenient_network(text: str) -> bool:
-    """Whether it is a network, of which the length may start with zeros."""
+    """Whether a text is a network; leading zeros of the prefix length are accepted."""
     host, slash, length = text.partition("/")
     if not slash or not is_address(host) or not _PREFIX_LENGTH.fullmatch(length):
         return False
@@ -107,18 +107,18 @@ def is_address_or_network(text: str) -> bool:
 
 
 def is_subnet(text: str) -> bool:
-    """Whether it is a network or an address; `!` before it excludes."""
+    """Whether a text is a network or an address; a leading `!` excludes it."""
     bare = text.removeprefix("!")
     return is_network(bare) or is_zoned_address(bare)
 
 
 def is_unspecified(text: str) -> bool:
-    """Whether the address of a checked text is that of no machine, 0.0.0.0 or ::."""
+    """Whether a valid address is 0.0.0.0 or ::."""
     return ip_address(text.partition("/")[0].partition("%")[0]).is_unspecified
 
 
 def split_host_port(host: str) -> tuple[str, str]:
-    """The name and the port of the host part of a URL."""
+    """Split the host part of a URL into name and port."""
     port = ""
     name, colon, digits = host.rpartition(":")
     if colon and _PORT.fullmatch(colon + digits):
@@ -129,23 +129,23 @@ def split_host_port(host: str) -> tuple[str, str]:
 
 
 def endpoint_error(text: str) -> str:
-    """What is wrong with the URL of an endpoint. Empty: nothing."""
+    """Return what is wrong with the URL of an endpoint. Empty: it is valid."""
     try:
-        parts = parse_url(text)
+        url = parse_url(text)
     except ValueError as error:
         return str(error)
-    host, port = split_host_port(parts.host)
-    if parts.host.count(":") > 2 and "[" not in parts.host:
-        return "an IPv6 address stands in brackets"
+    host, port = split_host_port(url.host)
+    if url.host.count(":") > 2 and "[" not in url.host:
+        return "an IPv6 address must be in brackets"
     if not host:
-        return "it names no host"
+        return "it has no host"
     if port and not 1 <= int(port) <= _HIGHEST_PORT:
         return f"a port is a number from 1 to {_HIGHEST_PORT}"
     return ""
 
 
 def parse_request_url(text: str) -> Url | None:
-    """A URL that could be asked for: with a scheme, or a path from the root. None: it is none."""
+    """Parse a URL with a scheme, or an absolute path. None: it is neither."""
     if not text.startswith("/") and not re.match(r"[a-zA-Z][a-zA-Z0-9+.-]*:", text):
         return None
     try:
@@ -155,24 +155,24 @@ def parse_request_url(text: str) -> Url | None:
 
 
 def host_port_error(text: str) -> str:
-    """What is wrong with a host and a port, `logs:514`. Empty: nothing."""
+    """Return what is wrong with a host and port such as `logs:514`. Empty: it is valid."""
     host, colon, _ = text.rpartition(":")
     if not colon:
         return "the port is missing"
     if text.startswith("["):
-        inside, bracket, rest = text[1:].partition("]")
+        inside, bracket, port = text[1:].partition("]")
         if not bracket:
             return "a bracket is missing"
-        if not rest.startswith(":") or ":" in rest[1:]:
-            return "one port follows the bracket"
-        return "too many brackets" if "[" in inside + rest or "]" in rest else ""
+        if not port.startswith(":") or ":" in port[1:]:
+            return "the bracket must be followed by one port"
+        return "too many brackets" if "[" in inside + port or "]" in port else ""
     if ":" in host:
-        return "an IPv6 address stands in brackets before its port"
-    return "a bracket stands alone" if "[" in text or "]" in text else ""
+        return "an IPv6 address must be in brackets before its port"
+    return "a bracket is unmatched" if "[" in text or "]" in text else ""
 
 
 def is_host_and_port(text: str) -> bool:
-    """Whether it is a host and a port, and the host an address if it has colons."""
+    """Whether a text is a host and port; a host with colons must be an address."""
     if host_port_error(text):
         return False
     host = text.rpartition(":")[0].removeprefix("[").removesuffix("]")
@@ -188,19 +188,19 @@ _BLOCK = re.compile(
 
 
 def pem_blocks(text: str) -> list[PemBlock]:
-    """Every block of a text."""
-    found = []
+    """Return all PEM blocks of a text."""
+    blocks = []
     for match in _BLOCK.finditer(text):
         try:
             der = base64.b64decode("".join(match["body"].split()), validate=True)
         except (binascii.Error, ValueError):
             continue
-        found.append(PemBlock(match["label"], der))
-    return found
+        blocks.append(PemBlock(match["label"], der))
+    return blocks
 
 
 def is_certificate(block: PemBlock) -> bool:
-    """Whether what stands in a block is a certificate, whatever its label."""
+    """Whether a block contains a certificate, whatever its label."""
     try:
         read_certificate(encode_pem(CERTIFICATE, block.der))
     except (NotPem, ValueError):
@@ -209,7 +209,7 @@ def is_certificate(block: PemBlock) -> bool:
 
 
 def private_key_error(text: str) -> str:
-    """What is wrong with a private key, without showing it. Empty: nothing."""
+    """Return what is wrong with a private key, without showing it. Empty: it is valid."""
     try:
         read_key(Secret(text))
     except NotPem as error:
@@ -223,7 +223,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def is_image_reference(text: str) -> bool:
-    """Whether it names an image, by a tag, a digest or neither."""
+    """Whether a text is an image reference, with or without tag and digest."""
     base, at, digest = text.partition("@")
     if at:
         return _DIGEST.fullmatch(digest) is not None and _is_repository(_split_tag(base)[0])

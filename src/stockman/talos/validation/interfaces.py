@@ -1,4 +1,4 @@
-"""Which options of a bond go with which mode, in `machine.network.interfaces`."""
+"""Rules of `machine.network.interfaces`, including bonds."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ _ONLY_IN = {
     "packetsPerSlave": ("balance-rr",),
     "tlbDynamicLb": _BALANCED,
 }
-"""Options that only some modes have."""
+"""Options that only some modes support."""
 
 
 def check_bond(report: ValidationReport, bond: ConfigValue) -> None:
-    """Words, delays, and options that the mode does not have."""
-    for key, words in _OPTION_VALUES.items():
-        if bond[key].text and bond[key].text not in words:
+    """Check words, delays, and options that the mode does not support."""
+    for key, values in _OPTION_VALUES.items():
+        if bond[key].text and bond[key].text not in values:
             report.error(
                 "machine.word",
                 bond[key],
                 f"{bond[key].name} is {bond[key].text!r}",
-                why=f"it is one of {', '.join(words)}",
-                fix="write one of these",
+                why=f"it must be one of {', '.join(values)}",
+                fix="use one of these",
             )
     for key in ("arpIPTarget", "adActorSystem"):
         if not bond[key].is_empty:
@@ -66,7 +66,7 @@ def check_bond(report: ValidationReport, bond: ConfigValue) -> None:
     mode = mode if mode in _MODES else "balance-rr"
     for key, modes in _ONLY_IN.items():
         if mode not in modes and _is_set(bond[key]):
-            why = f"the mode is {mode}, and only {', '.join(modes)} have it"
+            why = f"the mode is {mode}, and only {', '.join(modes)} support it"
             _report_option(report, bond[key], why, "remove it, or change the mode")
 
 
@@ -77,18 +77,18 @@ def _is_set(option: ConfigValue) -> bool:
 
 
 def _check_delays(report: ValidationReport, bond: ConfigValue) -> None:
-    every = bond["miimon"].number
+    interval = bond["miimon"].number
     for key in ("updelay", "downdelay"):
         delay = bond[key]
-        if not every and delay.number:
-            _report_option(report, delay, "miimon is 0, and nothing is watched", "set miimon")
-        elif every and delay.number % every:
-            why = f"{delay.number} is no multiple of miimon, {every}"
-            _report_option(report, delay, why, f"write a multiple of {every}")
+        if not interval and delay.number:
+            _report_option(report, delay, "miimon is 0, so links are not monitored", "set miimon")
+        elif interval and delay.number % interval:
+            why = f"{delay.number} is not a multiple of miimon, {interval}"
+            _report_option(report, delay, why, f"use a multiple of {interval}")
 
 
-def _report_option(report: ValidationReport, part: ConfigValue, why: str, fix: str) -> None:
-    report.error("machine.bond", part, f"{part.name} cannot be used here", why=why, fix=fix)
+def _report_option(report: ValidationReport, option: ConfigValue, why: str, fix: str) -> None:
+    report.error("machine.bond", option, f"{option.name} cannot be used here", why=why, fix=fix)
 
 
 def check_interfaces(report: ValidationReport, machine: ConfigValue) -> None:
@@ -98,11 +98,11 @@ def check_interfaces(report: ValidationReport, machine: ConfigValue) -> None:
             "machine.null",
             null,
             f"{null.name} is null",
-            why="Talos looks into it, and finds nothing",
-            fix="write the interface, or remove it",
+            why="Talos fails on an empty interface",
+            fix="define the interface, or remove it",
         )
     devices = [device for device in devices if device.present]
-    members = _bridged_interfaces(report, devices)
+    members = _member_owners(report, devices)
     for device in devices:
         if device["ignore"].flag:
             continue
@@ -119,16 +119,16 @@ def check_interfaces(report: ValidationReport, machine: ConfigValue) -> None:
 
 
 def virtual_addresses(machine: ConfigValue) -> Iterator[ConfigValue]:
-    """Every shared address of the interfaces and their VLANs."""
+    """Yield every virtual IP of the interfaces and their VLANs."""
     for device in machine.down("network.interfaces").items:
         for holder in (device, *device["vlans"].items):
             if holder["vip"].present:
                 yield holder["vip"]
 
 
-def _bridged_interfaces(report: ValidationReport, devices: list[ConfigValue]) -> dict[str, str]:
-    """Interfaces that belong to a bond or bridge, with its name."""
-    found: dict[str, str] = {}
+def _member_owners(report: ValidationReport, devices: list[ConfigValue]) -> dict[str, str]:
+    """Return the members of bonds and bridges, with the name of their bond or bridge."""
+    owners: dict[str, str] = {}
     for device in devices:
         name = device["interface"].text
         bond, bridge = device["bond"], device["bridge"]
@@ -136,48 +136,48 @@ def _bridged_interfaces(report: ValidationReport, devices: list[ConfigValue]) ->
             report.error(
                 "machine.interface",
                 bridge,
-                f"{device.name} is a bond and a bridge",
-                why="an interface is one of the two",
-                fix="put the bridge over the bond, as an interface of its own",
+                f"{device.name} is both a bond and a bridge",
+                why="an interface can be only one of them",
+                fix="define the bridge as a separate interface on the bond",
             )
         if not bond["interfaces"].is_empty and not bond["deviceSelectors"].is_empty:
             report.error(
                 "machine.interface",
                 bond["deviceSelectors"],
-                f"{bond.name} names its members and selects them",
+                f"{bond.name} both names and selects its members",
                 why="interfaces and deviceSelectors exclude each other",
                 fix="keep one of the two",
             )
         chosen = bridge if bridge.present else bond
         for member in chosen["interfaces"].items:
-            if found.setdefault(member.text, name) != name:
+            if owners.setdefault(member.text, name) != name:
                 report.error(
                     "machine.member",
                     member,
-                    f"{member.text} belongs to {found[member.text]} and to {name}",
-                    why="an interface is part of one bond or bridge",
+                    f"{member.text} belongs to {owners[member.text]} and to {name}",
+                    why="an interface can belong to only one bond or bridge",
                     fix="remove it from one of them",
                 )
-            found[member.text] = name
-    return found
+            owners[member.text] = name
+    return owners
 
 
 def _check_selection(report: ValidationReport, device: ConfigValue) -> None:
     name, selector = device["interface"], device["deviceSelector"]
     why = ""
     if not name.text and not selector.present:
-        why = "neither interface nor deviceSelector is there"
+        why = "neither interface nor deviceSelector is set"
     elif name.text and selector.present:
         why = "interface and deviceSelector exclude each other"
-    elif selector.present and not any(part.text for part in selector.entries.values()):
-        why = "the selector is empty, and would take any"
+    elif selector.present and not any(condition.text for condition in selector.entries.values()):
+        why = "the selector is empty, and would match any card"
     if why:
         report.error(
             "machine.interface",
             selector if selector.present else device,
-            f"{device.name} does not say which card it means",
+            f"{device.name} does not select a card",
             why=why,
-            fix="write `interface: eth0`, or select by hardwareAddr",
+            fix="set `interface: eth0`, or select by hardwareAddr",
         )
 
 
@@ -187,8 +187,8 @@ def _check_addresses(report: ValidationReport, holder: ConfigValue) -> None:
         report.error(
             "machine.address",
             cidr,
-            f"{holder.name} has a cidr and addresses",
-            why="cidr is the older spelling of addresses, for one",
+            f"{holder.name} has both cidr and addresses",
+            why="cidr is the older name of addresses",
             fix="move it into addresses",
         )
     for address in ([cidr] if cidr.text else []) + addresses.items:
@@ -196,9 +196,9 @@ def _check_addresses(report: ValidationReport, holder: ConfigValue) -> None:
             report.error(
                 "machine.address",
                 address,
-                f"{address.text!r} is no address",
-                why=f"{address.name} takes addresses, with the length of the network or without",
-                fix="write an address such as 10.42.0.21/24",
+                f"{address.text!r} is not an address",
+                why=f"{address.name} accepts addresses with or without a prefix length",
+                fix="use an address such as 10.42.0.21/24",
             )
 
 
@@ -212,7 +212,7 @@ def _check_addressing(
         report.error(
             "machine.member",
             device,
-            f"{device['interface'].text} has addresses, and is part of {owner}",
+            f"{device['interface'].text} has addresses, but belongs to {owner}",
             why="addresses belong to the bond or bridge, not to its members",
             fix=f"move them to {owner}",
         )
@@ -221,9 +221,9 @@ def _check_addressing(
         report.warn(
             "machine.deprecated",
             cidr,
-            f"{cidr.name} is out of date",
-            why="Talos still takes it, and will not for ever",
-            fix="write it into addresses",
+            f"{cidr.name} is deprecated",
+            why="Talos still accepts it, but a later version will not",
+            fix="use addresses instead",
             counts=True,
         )
     if vip.present and not is_address(vip["ip"].text):
@@ -231,8 +231,8 @@ def _check_addressing(
             "machine.address",
             vip["ip"],
             f"{vip.name} has no address",
-            why=f"{vip['ip'].text!r} is none",
-            fix="write `ip:` with the shared address",
+            why=f"{vip['ip'].text!r} is not an address",
+            fix="set `ip:` to the virtual IP",
         )
 
 
@@ -242,25 +242,25 @@ def _check_route(report: ValidationReport, route: ConfigValue) -> None:
         report.error(
             "machine.route",
             route,
-            f"{route.name} leads nowhere",
+            f"{route.name} has no destination",
             why="a route has a network, a gateway or both",
-            fix="write `network: 0.0.0.0/0` and the gateway",
+            fix="set `network: 0.0.0.0/0` and the gateway",
         )
-    for part, fits in ((network, is_lenient_network), (gateway, is_address)):
-        if part.text and not fits(part.text):
-            _report_route(report, part)
+    for field, fits in ((network, is_lenient_network), (gateway, is_address)):
+        if field.text and not fits(field.text):
+            _report_route(report, field)
     if route["source"].text and not is_address(route["source"].text):
         _report_route(report, route["source"])
 
 
-def _report_route(report: ValidationReport, part: ConfigValue) -> None:
-    wanted = "a network" if part.path.endswith(".network") else "an address"
+def _report_route(report: ValidationReport, field: ConfigValue) -> None:
+    expected = "a network" if field.path.endswith(".network") else "an address"
     report.error(
         "machine.route",
-        part,
-        f"{part.text!r} is not {wanted}",
-        why=f"{part.name} takes {wanted}",
-        fix=f"write {wanted}, such as {'10.43.0.0/16' if 'net' in wanted else '10.42.0.1'}",
+        field,
+        f"{field.text!r} is not {expected}",
+        why=f"{field.name} must be {expected}",
+        fix=f"use {expected}, such as {'10.43.0.0/16' if 'net' in expected else '10.42.0.1'}",
     )
 
 
@@ -273,18 +273,18 @@ def _check_wireguard(report: ValidationReport, tunnel: ConfigValue) -> None:
             report.error(
                 "machine.wireguard",
                 endpoint,
-                f"{endpoint.name} is no address with a port",
+                f"{endpoint.name} is not an address with a port",
                 why=f"it is {endpoint.text!r}",
-                fix="write it as 10.42.0.7:51820, an IPv6 address in brackets",
+                fix="use the form 10.42.0.7:51820, an IPv6 address in brackets",
             )
         for allowed in peer["allowedIPs"].items:
             if not is_lenient_network(allowed.text):
                 report.error(
                     "machine.wireguard",
                     allowed,
-                    f"{allowed.text!r} is no network",
-                    why=f"{allowed.name} takes networks",
-                    fix="write a network such as 10.43.0.0/16",
+                    f"{allowed.text!r} is not a network",
+                    why=f"{allowed.name} accepts networks",
+                    fix="use a network such as 10.43.0.0/16",
                 )
 
 
@@ -294,7 +294,7 @@ def check_wireguard_key(report: ValidationReport, key: ConfigValue) -> None:
         report.error(
             "machine.wireguard",
             key,
-            f"{key.name} is no key of WireGuard",
+            f"{key.name} is not a WireGuard key",
             why=wrong if key.text else "it is missing",
-            fix="write the 32 bytes of the key in base64, as `wg genkey` prints them",
+            fix="use the 32 bytes of the key in base64, as `wg genkey` prints them",
         )

@@ -1,4 +1,4 @@
-"""Rules of KubeNetworkConfig: networks of pods and services."""
+"""Rules of documents about Kubernetes, since 1.14."""
 
 from __future__ import annotations
 
@@ -54,28 +54,28 @@ def check_kube_network(report: ValidationReport, document: ConfigValue) -> None:
     _check_subnets(report, pods, lambda bits, version: _pod_subnet_error(document, bits, version))
     _check_subnets(report, services, _service_subnet_error)
     if len(pods.items) != len(services.items):
-        _report_subnet(report, services, "pods and services have networks of the same families")
+        _report_subnet(report, services, "pods and services must use the same address families")
 
 
 def _check_subnets(
-    report: ValidationReport, subnets: ConfigValue, fault: Callable[[int, int], str]
+    report: ValidationReport, subnets: ConfigValue, find_error: Callable[[int, int], str]
 ) -> None:
-    found = subnets.items
-    if not 1 <= len(found) <= 2:
-        _report_subnet(report, subnets, "there is one network, or one of each family")
+    networks = subnets.items
+    if not 1 <= len(networks) <= 2:
+        _report_subnet(report, subnets, "it must have one network, or one of each address family")
         return
     versions = []
-    for subnet in found:
-        why = _subnet_error(subnet, fault)
+    for subnet in networks:
+        why = _subnet_error(subnet, find_error)
         if why:
             _report_subnet(report, subnet, why)
             return
         versions.append(ip_interface(subnet.text).version)
     if len(set(versions)) != len(versions):
-        _report_subnet(report, subnets, "two networks are of two families")
+        _report_subnet(report, subnets, "the two networks must be of different address families")
 
 
-def _subnet_error(subnet: ConfigValue, fault: Callable[[int, int], str]) -> str:
+def _subnet_error(subnet: ConfigValue, find_error: Callable[[int, int], str]) -> str:
     if not subnet.text:
         return "it is empty"
     interface = ip_interface(subnet.text)
@@ -84,15 +84,15 @@ def _subnet_error(subnet: ConfigValue, fault: Callable[[int, int], str]) -> str:
         return f"{subnet.text} is an address in {interface.network}, not a network"
     if interface.max_prefixlen - bits < _LEAST_HOST_BITS:
         return f"{subnet.text} has too few addresses"
-    return fault(bits, interface.version)
+    return find_error(bits, interface.version)
 
 
 def _pod_subnet_error(document: ConfigValue, bits: int, version: int) -> str:
     key, most, usual = _MASKS[version]
-    told = document[key].number
-    if not 0 <= told <= most:
+    configured = document[key].number
+    if not 0 <= configured <= most:
         return ""
-    mask = told or usual
+    mask = configured or usual
     if bits > mask:
         return f"it is smaller than the /{mask} that every node gets"
     if mask - bits > _MOST_NODES_BITS:
@@ -102,16 +102,16 @@ def _pod_subnet_error(document: ConfigValue, bits: int, version: int) -> str:
 
 def _service_subnet_error(bits: int, version: int) -> str:
     host_bits = (32 if version == 4 else 128) - bits
-    return "it is larger than Kubernetes takes" if host_bits > _MOST_SERVICE_BITS else ""
+    return "it is larger than Kubernetes supports" if host_bits > _MOST_SERVICE_BITS else ""
 
 
-def _report_subnet(report: ValidationReport, part: ConfigValue, why: str) -> None:
+def _report_subnet(report: ValidationReport, field: ConfigValue, why: str) -> None:
     report.error(
         "machine.subnet",
-        part,
-        f"{part.name} is not what Kubernetes takes",
+        field,
+        f"{field.name} is not supported by Kubernetes",
         why=why,
-        fix="write networks such as 10.42.0.0/16 and 10.43.0.0/16: `cluster_pod_cidr` and"
+        fix="use networks such as 10.42.0.0/16 and 10.43.0.0/16: `cluster_pod_cidr` and"
         " `cluster_svc_cidr`",
     )
 
@@ -123,7 +123,7 @@ _HIGHEST_PORT = 65535
 
 
 def check_api_server_ca(report: ValidationReport, document: ConfigValue) -> None:
-    """The authority of the API server: an issuing one, and others that are trusted."""
+    """Check the CAs of the API server: the issuing one, and others that it accepts."""
     if document["issuingCA"].present:
         check_certificate_pair(report, document["issuingCA"])
     for accepted in document["acceptedCAs"].items:
@@ -132,13 +132,13 @@ def check_api_server_ca(report: ValidationReport, document: ConfigValue) -> None
 
 def check_aggregator_ca(report: ValidationReport, document: ConfigValue) -> None:
     if not document["issuingCA"].present:
-        report.missing(document["issuingCA"], "the API server speaks to its extensions by it")
+        report.missing(document["issuingCA"], "the API server needs it for aggregated APIs")
     check_api_server_ca(report, document)
 
 
 def _check_image(report: ValidationReport, document: ConfigValue) -> None:
     if not document["image"].text:
-        report.missing(document["image"], "Talos runs what the image holds")
+        report.missing(document["image"], "Talos runs this image")
 
 
 def check_api_server(report: ValidationReport, document: ConfigValue) -> None:
@@ -149,15 +149,15 @@ def check_api_server(report: ValidationReport, document: ConfigValue) -> None:
             report.error(
                 "machine.authorization",
                 entry,
-                f"{entry.name} cannot be an argument",
-                why="who may do what has documents of its own",
-                fix=f"write a document {kind}",
+                f"{entry.name} is not supported as an argument",
+                why="authentication and authorization have their own documents",
+                fix=f"add a document {kind}",
             )
     check_resources(report, document["resources"])
 
 
 def check_component(report: ValidationReport, document: ConfigValue) -> None:
-    """A component that can be turned off: then nothing else is looked at."""
+    """Check a component that can be disabled: then nothing else is checked."""
     if is_disabled(document):
         return
     _check_image(report, document)
@@ -179,23 +179,23 @@ def check_proxy(report: ValidationReport, document: ConfigValue) -> None:
             mode,
             f"{mode.name} is {mode.text!r}",
             why=f"modes are {', '.join(_PROXY_MODES)}",
-            fix="leave it out: nftables is taken",
+            fix="leave it out: the default is nftables",
         )
     elif mode.text not in ("", "nftables"):
         report.warn(
             "machine.doubtful",
             mode,
-            f"kube-proxy works with {mode.text}",
-            why="Kubernetes is leaving that way",
-            fix="leave the mode out: nftables is taken",
+            f"kube-proxy uses {mode.text}",
+            why="Kubernetes is phasing it out",
+            fix="leave the mode out: the default is nftables",
         )
     if not document["extraArgs"].is_empty:
         report.warn(
             "machine.doubtful",
             document["extraArgs"],
-            "kube-proxy gets arguments",
-            why="it has a configuration too, and passes over arguments that stand there",
-            fix="write `config:` instead",
+            "kube-proxy has extra arguments",
+            why="it also has a configuration, which takes precedence over arguments",
+            fix="use `config:` instead",
         )
 
 
@@ -216,7 +216,7 @@ def check_cluster_document(report: ValidationReport, document: ConfigValue) -> N
         report.missing(document["clusterName"], "certificates and tokens name the cluster")
     endpoint = document["endpoint"]
     if not endpoint.present:
-        report.missing(endpoint, "the machine would not find the Kubernetes API")
+        report.missing(endpoint, "the machine needs it to reach the Kubernetes API")
     else:
         check_endpoint(report, endpoint)
 
@@ -225,28 +225,28 @@ def check_authorizer(report: ValidationReport, document: ConfigValue) -> None:
     check_name(report, document)
     kind, webhook = document["type"], document["webhook"]
     if not kind.text:
-        report.missing(kind, "the API server needs it of every authorizer")
+        report.missing(kind, "the API server requires it for every authorizer")
     check_authorizer_type(report, kind)
     if kind.text == "Webhook" and webhook.is_empty:
-        report.missing(webhook, "an authorizer elsewhere is asked at an address")
+        report.missing(webhook, "the API server calls the authorizer at its address")
     elif kind.text != "Webhook" and not webhook.is_empty:
         report.warn(
             "machine.doubtful",
             webhook,
-            f"{webhook.name} is there, and nobody asks it",
+            f"{webhook.name} is set, but not used",
             why=f"the type is {kind.text or 'none'}, not Webhook",
-            fix="remove it, or write `type: Webhook`",
+            fix="remove it, or set `type: Webhook`",
         )
 
 
 def check_etcd_encryption(report: ValidationReport, document: ConfigValue) -> None:
     if document["config"].is_empty:
-        report.missing(document["config"], "it says how secrets are encrypted in etcd")
+        report.missing(document["config"], "it defines how secrets are encrypted in etcd")
 
 
 def check_flannel(report: ValidationReport, document: ConfigValue) -> None:
     if not document["backendType"].text:
-        report.missing(document["backendType"], "flannel has several ways to carry packets")
+        report.missing(document["backendType"], "flannel supports several backends")
     check_resources(report, document["resources"])
 
 
@@ -268,8 +268,8 @@ def check_manifest_name(report: ValidationReport, document: ConfigValue) -> None
         report.error(
             "machine.name",
             name,
-            f"{name.text!r} is no name of a {document.label.partition(' ')[0]}",
-            why="it has small letters, digits, - and . only",
+            f"{name.text!r} is not a valid name of a {document.label.partition(' ')[0]}",
+            why="it may only contain lower-case letters, digits, - and .",
             fix="rename it",
         )
 
@@ -278,21 +278,21 @@ def check_external_manifest(report: ValidationReport, document: ConfigValue) -> 
     check_manifest_name(report, document)
     target = document["url"]
     if not target.present:
-        report.missing(target, "a manifest is downloaded from somewhere")
+        report.missing(target, "the manifest is downloaded from it")
     elif parse_url(target.text).scheme not in ("http", "https"):
         report.error(
             "machine.url",
             target,
-            f"{target.name} is no URL to download from",
+            f"{target.name} is not a valid download URL",
             why="its scheme is neither http nor https",
-            fix="write a URL such as https://example.com/manifest.yaml",
+            fix="use a URL such as https://example.com/manifest.yaml",
         )
 
 
 def check_static_pod(report: ValidationReport, document: ConfigValue) -> None:
     check_manifest_name(report, document)
     if document["pod"].is_empty:
-        report.missing(document["pod"], "the kubelet runs what it says")
+        report.missing(document["pod"], "it defines what the kubelet runs")
 
 
 def check_service_account(report: ValidationReport, document: ConfigValue) -> None:
@@ -312,8 +312,8 @@ def check_talos_api_access(report: ValidationReport, document: ConfigValue) -> N
             "machine.incomplete",
             roles,
             "KubeTalosAPIAccessConfig allows no role",
-            why="pods may use the Talos API, and are allowed nothing",
-            fix="write roles, os:reader for example, or remove the document",
+            why="pods may use the Talos API, but have no permissions",
+            fix="add roles, os:reader for example, or remove the document",
         )
     check_roles(report, roles)
 
@@ -322,15 +322,15 @@ def check_discovery_service(report: ValidationReport, document: ConfigValue) -> 
     check_name(report, document)
     endpoint = document["endpoint"]
     if not endpoint.present:
-        report.missing(endpoint, "a discovery service has a URL")
+        report.missing(endpoint, "a discovery service needs a URL")
         return
-    parts = parse_url(endpoint.text)
-    if parts.scheme not in ("http", "https", "grpc") or not split_host_port(parts.host)[0]:
+    url = parse_url(endpoint.text)
+    if url.scheme not in ("http", "https", "grpc") or not split_host_port(url.host)[0]:
         report.error(
             "machine.url",
             endpoint,
-            f"{endpoint.name} is no discovery service",
-            why="its scheme is none of http, https and grpc, or its host is missing",
+            f"{endpoint.name} is not a valid discovery service",
+            why="its scheme is not http, https or grpc, or its host is missing",
             fix="write https://discovery.talos.dev/",
         )
 
@@ -338,14 +338,14 @@ def check_discovery_service(report: ValidationReport, document: ConfigValue) -> 
 def check_discovery_identity(report: ValidationReport, document: ConfigValue) -> None:
     for key in ("clusterID", "clusterSecret"):
         if not document[key].text:
-            report.missing(document[key], "members of a cluster find each other by it")
+            report.missing(document[key], "cluster members find each other by it")
     secret = document["clusterSecret"]
     wrong = base64_key_error(secret.text) if secret.text else ""
     if wrong:
         report.error(
             "machine.discovery",
             secret,
-            f"{secret.name} is no key",
+            f"{secret.name} is not a valid key",
             why=wrong,
-            fix="take `cluster.secret` of the secrets bundle",
+            fix="use `cluster.secret` of the secrets bundle",
         )

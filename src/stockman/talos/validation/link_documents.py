@@ -1,4 +1,4 @@
-"""Rules of documents about links: cards, bonds, bridges, VLANs and the like."""
+"""Rules of documents about links: cards, bonds, bridges, VLANs, BGP and others."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _RESERVED_TABLES = ("", "unspec", "local", "main", "default")
 
 
 def check_name(report: ValidationReport, document: ConfigValue) -> None:
-    """A document that needs a name."""
+    """Check that a document has a name."""
     if not document["name"].text:
         kind = document.label.partition(" ")[0]
-        report.missing(document["name"], f"a {kind} says by its name what it is about")
+        report.missing(document["name"], f"a {kind} is identified by its name")
 
 
 def check_link(report: ValidationReport, link: ConfigValue) -> None:
-    """A link with addresses and routes."""
+    """Check a link with addresses and routes."""
     check_name(report, link)
     check_link_fields(report, link)
 
@@ -37,39 +37,39 @@ def check_link_fields(report: ValidationReport, link: ConfigValue) -> None:
                 "machine.address",
                 value,
                 f"{address.name} has no address",
-                why="0.0.0.0 and :: are none" if value.text else "address is missing",
-                fix="write one such as 10.42.0.21/24",
+                why="0.0.0.0 and :: are not addresses" if value.text else "address is missing",
+                fix="use an address such as 10.42.0.21/24",
             )
     for route in link["routes"].items:
         for key in ("destination", "gateway", "source"):
-            part = route[key]
-            if part.text and is_unspecified(part.text):
+            field = route[key]
+            if field.text and is_unspecified(field.text):
                 report.error(
                     "machine.route",
-                    part,
-                    f"{part.name} is {part.text}",
-                    why="0.0.0.0 and :: are no addresses"
-                    + ("; the route to everywhere has no destination" if key[0] == "d" else ""),
-                    fix=f"remove the {key}, or write another",
+                    field,
+                    f"{field.name} is {field.text}",
+                    why="0.0.0.0 and :: are not addresses"
+                    + ("; the default route has no destination" if key[0] == "d" else ""),
+                    fix=f"remove the {key}, or use another",
                 )
 
 
 def check_bond_document(report: ValidationReport, bond: ConfigValue) -> None:
     check_link(report, bond)
     if bond["links"].is_empty:
-        report.missing(bond["links"], "a bond bundles links")
+        report.missing(bond["links"], "a bond consists of links")
     mode = bond["bondMode"]
     if not mode.present:
-        report.missing(mode, "a bond works in one of several modes, active-backup for example")
+        report.missing(mode, "a bond needs a mode, active-backup for example")
     elif report.minor >= 13 and mode.text == "802.3ad":
         for key in ("miimon", "updelay", "downdelay"):
             if not bond[key].present:
                 report.warn(
                     "machine.incomplete",
                     bond[key],
-                    f"{bond[key].name} is not said",
-                    why="a bond of mode 802.3ad notices a dead link by it",
-                    fix=f"write `{key}:`, in milliseconds",
+                    f"{bond[key].name} is not set",
+                    why="a bond of mode 802.3ad needs it to detect a dead link",
+                    fix=f"set `{key}:`, in milliseconds",
                 )
 
 
@@ -81,11 +81,11 @@ def check_vlan(report: ValidationReport, vlan: ConfigValue) -> None:
             "machine.range",
             number,
             f"{number.name} is {number.number}",
-            why=f"numbers of VLANs are 1 to {_HIGHEST_VLAN}",
-            fix="write the number of the VLAN",
+            why=f"VLAN IDs are 1 to {_HIGHEST_VLAN}",
+            fix="set the ID of the VLAN",
         )
     if not vlan["parent"].text:
-        report.missing(vlan["parent"], "a VLAN lies over another link")
+        report.missing(vlan["parent"], "a VLAN needs a parent link")
 
 
 def check_vrf(report: ValidationReport, vrf: ConfigValue) -> None:
@@ -95,21 +95,21 @@ def check_vrf(report: ValidationReport, vrf: ConfigValue) -> None:
         report.error(
             "machine.route",
             table,
-            f"{table.name} is a table that Linux keeps for itself",
+            f"{table.name} is reserved by Linux",
             why=f"{table.text or 'none'} cannot belong to a VRF",
-            fix="write another number, 100 for example",
+            fix="use another number, 100 for example",
         )
 
 
 def check_veth(report: ValidationReport, veth: ConfigValue) -> None:
     peer = veth["peer"]
-    for part in (veth["name"], peer["name"]):
-        wrong = _link_name_error(part.text)
+    for field in (veth["name"], peer["name"]):
+        wrong = _link_name_error(field.text)
         if wrong:
             report.error(
                 "machine.name",
-                part,
-                f"{part.name} is no name of a link",
+                field,
+                f"{field.name} is not a valid link name",
                 why=wrong,
                 fix="rename it",
             )
@@ -117,8 +117,8 @@ def check_veth(report: ValidationReport, veth: ConfigValue) -> None:
         report.error(
             "machine.name",
             peer["name"],
-            f"both ends of the pair are called {peer['name'].text}",
-            why="a name belongs to one link",
+            f"both ends of the pair have the name {peer['name'].text}",
+            why="link names are unique",
             fix="rename one of them",
         )
     check_link_fields(report, veth)
@@ -129,11 +129,11 @@ def _link_name_error(text: str) -> str:
     if not text:
         return "it is missing"
     if len(text.encode()) > _LONGEST_LINK:
-        return f"names of links have {_LONGEST_LINK} characters at most"
+        return f"link names have at most {_LONGEST_LINK} characters"
     if text in (".", "..") or any(mark in text for mark in "/:"):
-        return "it may hold no / and no :"
+        return "it must not contain / or :"
     if not text.isprintable() or any(letter.isspace() for letter in text):
-        return "it may hold no spaces"
+        return "it must not contain spaces"
     return ""
 
 
@@ -147,13 +147,13 @@ def check_link_alias(report: ValidationReport, alias: ConfigValue) -> None:
             report.error(
                 "machine.name",
                 name,
-                f"{name.text!r} numbers links in no way that Talos knows",
-                why="a name with a % ends with %d, and has something before it",
-                fix="write a name such as net%d",
+                f"{name.text!r} is not a valid name pattern",
+                why="a name with a % must end with %d, with text before it",
+                fix="use a name such as net%d",
             )
     match = alias.down("selector.match")
     if not match.text:
-        report.missing(match, "an alias says of which links it speaks")
+        report.missing(match, "an alias needs a selector of links")
     else:
         check_expression(report, match, LINK)
 
@@ -167,8 +167,8 @@ def check_wireguard(report: ValidationReport, tunnel: ConfigValue) -> None:
             "machine.range",
             port,
             f"{port.name} is {port.number}",
-            why=f"ports are numbers up to {_HIGHEST_PORT}",
-            fix="write 51820, or leave it out",
+            why=f"ports are 0 to {_HIGHEST_PORT}",
+            fix="use 51820, or leave it out",
         )
     for peer in tunnel["peers"].items:
         check_wireguard_key(report, peer["publicKey"])
@@ -179,25 +179,25 @@ def check_wireguard(report: ValidationReport, tunnel: ConfigValue) -> None:
 
 
 def check_not_negative(report: ValidationReport, span: ConfigValue) -> None:
-    """A time or a number that cannot be below zero."""
+    """Check that a time or number is not negative."""
     if span.text.startswith("-") and span.text != "-0":
         report.error(
             "machine.range",
             span,
             f"{span.name} is {span.text}",
-            why="it cannot be below zero",
-            fix="write it without the minus, or leave it out",
+            why="it must not be negative",
+            fix="remove the minus, or leave it out",
         )
 
 
 def check_bgp(report: ValidationReport, document: ConfigValue) -> None:
     check_name(report, document)
     if not document["localASN"].number:
-        report.missing(document["localASN"], "a system in BGP has a number")
+        report.missing(document["localASN"], "BGP needs a local AS number")
     router = document["routerID"]
     if router.text and ip_address(router.text.partition("%")[0]).version != 4:
         _report_bgp(
-            report, router, "it is written as an IPv4 address", "write one of the machine's"
+            report, router, "it must have the form of an IPv4 address", "use one of the machine"
         )
     neighbors = document["neighbors"]
     if neighbors.is_empty:
@@ -205,15 +205,15 @@ def check_bgp(report: ValidationReport, document: ConfigValue) -> None:
             "machine.incomplete",
             neighbors,
             f"{document.label} has no neighbors",
-            why="it speaks to nobody",
-            fix="write neighbors, or remove the document",
+            why="the instance has no peers",
+            fix="add neighbors, or remove the document",
         )
     _check_neighbors(report, document, neighbors)
     _check_imports(report, document)
 
 
-def _report_bgp(report: ValidationReport, part: ConfigValue, why: str, fix: str) -> None:
-    report.error("machine.bgp", part, f"{part.name} does not fit", why=why, fix=fix)
+def _report_bgp(report: ValidationReport, field: ConfigValue, why: str, fix: str) -> None:
+    report.error("machine.bgp", field, f"{field.name} is invalid", why=why, fix=fix)
 
 
 def _check_neighbors(
@@ -223,17 +223,15 @@ def _check_neighbors(
     for neighbor in neighbors.items:
         address, link = neighbor["address"].text, neighbor["link"].text
         if bool(address) == bool(link):
-            _report_bgp(
-                report, neighbor, "it has an address or a link, and one of the two", "keep one"
-            )
+            _report_bgp(report, neighbor, "it needs either an address or a link", "keep one")
         elif (address or link) in seen:
-            _report_bgp(report, neighbor, f"{address or link} is there twice", "remove one")
+            _report_bgp(report, neighbor, f"{address or link} is listed twice", "remove one")
         else:
             seen.add(address or link)
         check_not_negative(report, neighbor["holdTime"])
         detection = neighbor["bfd"]
         if detection.present and document["vrf"].text:
-            _report_bgp(report, detection, "BFD does not work inside of a VRF", "remove it")
+            _report_bgp(report, detection, "BFD does not work inside a VRF", "remove it")
         for key in ("transmitInterval", "receiveInterval"):
             check_not_negative(report, detection[key])
 
@@ -246,24 +244,24 @@ def _check_imports(report: ValidationReport, document: ConfigValue) -> None:
         if not source.text:
             report.missing(source, "routes are imported from another instance")
         elif source.text == document["name"].text or source.text in sources:
-            why = "routes come from other instances, from each once"
-            _report_bgp(report, source, why, "name another instance")
+            why = "each other instance can be imported once"
+            _report_bgp(report, source, why, "use another instance")
         sources.add(source.text)
         if route["prefixes"].is_empty:
-            report.missing(route["prefixes"], "only routes to chosen networks are imported")
+            report.missing(route["prefixes"], "only routes to listed networks are imported")
         for prefix in route["prefixes"].items:
             _check_prefix_filter(report, prefix, prefixes)
 
 
-def _check_prefix_filter(report: ValidationReport, prefix: ConfigValue, others: list[str]) -> None:
+def _check_prefix_filter(report: ValidationReport, prefix: ConfigValue, known: list[str]) -> None:
     if not prefix.text:
         _report_bgp(report, prefix, "it is empty", "write a network")
         return
     interface = ip_interface(prefix.text)
     if interface.ip != interface.network.network_address:
         _report_bgp(report, prefix, f"it is an address in {interface.network}", "write the network")
-    for other in others:
-        network = ip_interface(other).network
+    for known_prefix in known:
+        network = ip_interface(known_prefix).network
         if network.version == interface.version and network.overlaps(interface.network):
-            _report_bgp(report, prefix, f"it overlaps {other}", "remove one of the two")
-    others.append(prefix.text)
+            _report_bgp(report, prefix, f"it overlaps {known_prefix}", "remove one of the two")
+    known.append(prefix.text)

@@ -1,4 +1,4 @@
-"""The text of a configuration to documents, with all that keeps Talos from reading it."""
+"""Load the text of a configuration, and report everything that prevents Talos from reading it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stockman.talos.patches.tree import Tree
 
 
 class _ProblemCodes(NamedTuple):
-    """What a misfit is called in a patch, and what in a configuration."""
+    """The code of a problem in a patch, and in a configuration."""
 
     patch: str
     machine: str
@@ -39,12 +39,12 @@ _MACHINE_CODES = {codes.patch: codes.machine for codes in _CODES}
 def load_configuration(
     file: str, text: str, minor: str, problems: Problems
 ) -> tuple[ConfigDocument, ...] | None:
-    """The documents of a text. None: Talos cannot read it, and `problems` say why."""
+    """Return the documents of a text. None: Talos cannot read it, and `problems` say why."""
     try:
         return load_documents(file, text, minor)
-    except StockmanError as refused:
-        found = _collect_problems(file, text, load_schema(minor)) or [refused.problem]
-        problems.extend(_with_machine_code(problem) for problem in found)
+    except StockmanError as error:
+        collected = _collect_problems(file, text, load_schema(minor)) or [error.problem]
+        problems.extend(_with_machine_code(problem) for problem in collected)
         return None
 
 
@@ -58,44 +58,46 @@ def _with_machine_code(problem: Problem) -> Problem:
     )
 
 
-def _collect_problems(file: str, text: str, known: TypeSchema) -> list[Problem]:
-    """What is wrong in each document by itself, each place once."""
+def _collect_problems(file: str, text: str, schema: TypeSchema) -> list[Problem]:
+    """Return the problems of each document on its own, one per position."""
     try:
         nodes = read_documents(file, text)
     except InvalidValue:
         return []
-    found: dict[Position | None, InvalidValue] = {}
+    errors: dict[Position | None, InvalidValue] = {}
 
-    def note(misfit: InvalidValue) -> None:
-        found.setdefault(misfit.at, misfit)
+    def note(error: InvalidValue) -> None:
+        errors.setdefault(error.at, error)
 
-    decoder = _CollectingDecoder(known, note)
+    decoder = _CollectingDecoder(schema, note)
     for node in nodes:
         if isinstance(node, MappingNode):
             try:
-                decode_document(known, node, decoder)
-            except InvalidValue as misfit:
-                note(misfit)
-    return [misfit.error(file, at).problem for at, misfit in found.items()]
+                decode_document(schema, node, decoder)
+            except InvalidValue as error:
+                note(error)
+    return [error.error(file, at).problem for at, error in errors.items()]
 
 
 class _CollectingDecoder(Decoder):
-    """A decoder that goes on: what does not fit is told, and left out."""
+    """A decoder that records invalid values, leaves them out, and continues."""
 
-    def __init__(self, known: TypeSchema, note: Callable[[InvalidValue], None]) -> None:
-        super().__init__(known, lambda node, path: Origin(node.at, path_text(path)))
+    def __init__(self, schema: TypeSchema, note: Callable[[InvalidValue], None]) -> None:
+        super().__init__(schema, lambda node, path: Origin(node.at, path_text(path)))
         self._note = note
 
     def decode(self, type_: SchemaType, node: TreeNode, path: Path = ()) -> Tree | None:
         if type_.kind == "struct" and isinstance(node, MappingNode) and type_.free is None:
-            node = MappingNode(node.at, self._known(type_, node, path))
+            node = MappingNode(node.at, self._known_entries(type_, node, path))
         try:
             return super().decode(type_, node, path)
-        except InvalidValue as misfit:
-            self._note(misfit)
+        except InvalidValue as error:
+            self._note(error)
             return None
 
-    def _known(self, type_: SchemaType, node: MappingNode, path: Path) -> dict[str, MappingEntry]:
+    def _known_entries(
+        self, type_: SchemaType, node: MappingNode, path: Path
+    ) -> dict[str, MappingEntry]:
         if type_.codec and not type_.codec.startswith("x509."):
             return node.entries
         kept = {}

@@ -1,4 +1,4 @@
-"""Disks, registries and encryption in the `machine` section."""
+"""Rules of the `machine` section, including disks, registries and encryption."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def check_disks(report: ValidationReport, machine: ConfigValue) -> None:
             report.error(
                 "machine.partition",
                 partition,
-                f"{partition.name} has no size, and is not the last",
-                why="a partition without a size takes the rest of the disk",
-                fix="give it a size, or write it last",
+                f"{partition.name} has no size, but is not the last",
+                why="a partition without a size uses the rest of the disk",
+                fix="set a size, or move it to the end",
             )
 
 
-def _report_null(report: ValidationReport, part: ConfigValue) -> None:
+def _report_null(report: ValidationReport, field: ConfigValue) -> None:
     report.error(
         "machine.null",
-        part,
-        f"{part.name} is null",
-        why="Talos looks into it, and finds nothing",
-        fix="write what belongs there, or remove it",
+        field,
+        f"{field.name} is null",
+        why="Talos fails on an empty value",
+        fix="set a value, or remove the key",
     )
 
 
@@ -51,7 +51,7 @@ def check_registries(report: ValidationReport, machine: ConfigValue) -> None:
 
 
 def check_system_encryption(report: ValidationReport, machine: ConfigValue) -> None:
-    """Encryption of the system's own partitions, as it was written before volumes."""
+    """Check the encryption of system partitions in the format before volumes."""
     for label in ("state", "ephemeral"):
         system = machine.down(f"systemDiskEncryption.{label}")
         if system.present:
@@ -59,14 +59,14 @@ def check_system_encryption(report: ValidationReport, machine: ConfigValue) -> N
 
 
 def check_keys(report: ValidationReport, parent: ConfigValue, keys: ConfigValue) -> None:
-    """Keys of an encrypted partition: one at least, each in a slot of its own, each of a kind."""
+    """Check the keys of an encrypted partition: at least one, unique slots, each of one kind."""
     if keys.is_empty:
         report.error(
             "machine.encryption",
             keys,
             f"{parent.name} has no key",
-            why="a partition is encrypted with one key or more",
-            fix="write a key, for example `nodeID: {}` in slot 0",
+            why="an encrypted partition needs at least one key",
+            fix="add a key, for example `nodeID: {}` in slot 0",
         )
     taken: set[int] = set()
     for key in keys.items:
@@ -75,7 +75,7 @@ def check_keys(report: ValidationReport, parent: ConfigValue, keys: ConfigValue)
             report.error(
                 "machine.encryption",
                 slot if slot.present else key,
-                f"{key.name} is in slot {slot.number} like another",
+                f"{key.name} uses slot {slot.number} of another key",
                 why="a slot holds one key",
                 fix="number the slots from 0",
             )
@@ -84,9 +84,9 @@ def check_keys(report: ValidationReport, parent: ConfigValue, keys: ConfigValue)
             report.error(
                 "machine.encryption",
                 key,
-                f"{key.name} is of no kind",
-                why="a key is static, from the nodeID, from a kms or from the tpm",
-                fix="write one of the four, for example `nodeID: {}`",
+                f"{key.name} has no kind",
+                why="a key is one of static, nodeID, kms and tpm",
+                fix="use one of the four, for example `nodeID: {}`",
             )
 
 
@@ -100,11 +100,11 @@ _MACHINE_TYPES = {
     "": WORKER,
 }
 _DISK_TYPES = ("nvme", "sd", "hdd", "ssd")
-_HOSTNAME_VERSIONS = ("v1", "v2")
+_ADDRESS_SORT_ALGORITHMS = ("v1", "v2")
 
 
 def machine_type(machine: ConfigValue) -> str:
-    """`init`, `controlplane` or `worker`. Empty: none that Talos knows."""
+    """Return `init`, `controlplane` or `worker`. Empty: an unknown type."""
     return _MACHINE_TYPES.get(machine["type"].text, "")
 
 
@@ -113,28 +113,28 @@ def is_control_plane(kind: str) -> bool:
 
 
 def check_type(report: ValidationReport, machine: ConfigValue) -> None:
-    kind, part = machine_type(machine), machine["type"]
+    kind, field = machine_type(machine), machine["type"]
     if not kind:
         report.error(
             "machine.type",
-            part,
-            f"{part.text} is no type of machine",
-            why="machines are of type controlplane or worker",
-            fix="write `type: controlplane` or `type: worker`",
+            field,
+            f"{field.text} is not a valid machine type",
+            why="machine types are controlplane and worker",
+            fix="set `type: controlplane` or `type: worker`",
         )
-    elif kind != part.text:
+    elif kind != field.text:
         report.warn(
             "machine.spelling",
-            part,
-            f"the type of the machine is spelled {part.text!r}",
-            why=f"Talos reads it as {kind}, and says so at every start",
-            fix=f"write `type: {kind}`",
+            field,
+            f"the machine type is written as {field.text!r}",
+            why=f"Talos reads it as {kind}, and warns at every start",
+            fix=f"set `type: {kind}`",
             counts=True,
         )
 
 
 def check_install(report: ValidationReport, machine: ConfigValue) -> None:
-    """Where Talos is installed; only machines that install themselves need it."""
+    """Check where Talos is installed; only machines that install themselves need it."""
     install = machine["install"]
     if report.mode is not RuntimeMode.METAL:
         return
@@ -144,8 +144,8 @@ def check_install(report: ValidationReport, machine: ConfigValue) -> None:
                 "machine.install",
                 install,
                 "machine.install is missing",
-                why="a machine in metal mode installs itself, and does not know where",
-                fix="write machine.install with a disk: `disk:` of the node in nodes.yaml",
+                why="a machine in metal mode needs it to install itself",
+                fix="add machine.install with a disk: `disk:` of the node in nodes.yaml",
             )
         return
     selector = install["diskSelector"]
@@ -155,7 +155,7 @@ def check_install(report: ValidationReport, machine: ConfigValue) -> None:
             "machine.install",
             wrong,
             f"{wrong.name} selects no disk",
-            why=f"types of disks are {', '.join(_DISK_TYPES)}"
+            why=f"disk types are {', '.join(_DISK_TYPES)}"
             if wrong.path.endswith(".type")
             else "Talos cannot select a disk by its name",
             fix="write another type" if wrong.path.endswith(".type") else "select by model or size",
@@ -164,9 +164,9 @@ def check_install(report: ValidationReport, machine: ConfigValue) -> None:
         report.error(
             "machine.install",
             install["disk"],
-            "machine.install names no disk",
-            why="neither disk nor a diskSelector that Talos understands is there",
-            fix="write machine.install.disk: `disk:` of the node in nodes.yaml",
+            "machine.install has no disk",
+            why="neither disk nor a valid diskSelector is set",
+            fix="set machine.install.disk: `disk:` of the node in nodes.yaml",
         )
     arguments, plain = install["extraKernelArgs"], install["grubUseUKICmdline"]
     if report.minor >= 12 and not arguments.is_empty and plain.flag:
@@ -174,13 +174,13 @@ def check_install(report: ValidationReport, machine: ConfigValue) -> None:
             "machine.install",
             arguments,
             "machine.install.extraKernelArgs and grubUseUKICmdline exclude each other",
-            why="with the latter the kernel takes the arguments that are part of the image",
+            why="with the latter the kernel uses the arguments of the image",
             fix="put the arguments into the image: `kernel_args:` under `talos:`",
         )
 
 
 def _find_selector_error(selector: ConfigValue) -> ConfigValue | None:
-    """What keeps a selector from being understood; its name first, as Talos looks."""
+    """Return the invalid field of a selector; the name first, in Talos' order."""
     if selector["name"].text:
         return selector["name"]
     kind = selector["type"]
@@ -188,30 +188,30 @@ def _find_selector_error(selector: ConfigValue) -> ConfigValue | None:
 
 
 def check_authorities(report: ValidationReport, machine: ConfigValue) -> None:
-    """Who may speak to the machine, and whom a control plane issues certificates to."""
+    """Check which clients the machine trusts, and the CA key of a control plane."""
     authority, accepted = machine["ca"], machine["acceptedCAs"]
     kind = machine_type(machine)
-    lacking = None
+    missing = None
     if not authority.present and (accepted.is_empty or is_control_plane(kind)):
-        lacking, why = authority, "no client could prove to the machine who it is"
+        missing, why = authority, "the machine could not authenticate clients"
     elif is_control_plane(kind) and not authority["key"].text:
-        lacking, why = authority["key"], "a control plane issues certificates, and cannot without"
+        missing, why = authority["key"], "a control plane needs it to issue certificates"
     elif kind == WORKER and not authority["crt"].text and accepted.is_empty and authority.present:
-        lacking, why = authority["crt"], "no client could prove to the machine who it is"
-    if lacking is not None:
+        missing, why = authority["crt"], "the machine could not authenticate clients"
+    if missing is not None:
         report.error(
             "machine.ca",
-            lacking,
-            f"{lacking.name} is missing",
+            missing,
+            f"{missing.name} is missing",
             why=why,
-            fix="take the authority `certs.os` of the secrets bundle",
+            fix="use the authority `certs.os` of the secrets bundle",
         )
     if kind == WORKER and authority["key"].text:
         report.error(
             "machine.worker-secret",
             authority["key"],
-            "a worker holds the key of the Talos API",
-            why="whoever breaks into the worker could command every machine",
+            "a worker has the private key of the Talos CA",
+            why="an attacker on the worker could control every machine",
             fix="leave machine.ca.key of workers empty",
         )
 
@@ -223,9 +223,9 @@ def check_host_dns(report: ValidationReport, machine: ConfigValue) -> None:
         report.error(
             "machine.dns",
             forward,
-            "machine.features.hostDNS forwards to a resolver that is off",
-            why="forwardKubeDNSToHost is true and enabled is not",
-            fix="write `enabled: true` beside it",
+            "machine.features.hostDNS forwards to a disabled resolver",
+            why="forwardKubeDNSToHost is true, but enabled is not",
+            fix="set `enabled: true` as well",
         )
 
 
@@ -238,24 +238,24 @@ def check_logging(report: ValidationReport, machine: ConfigValue) -> None:
                 "machine.word",
                 style,
                 f"{style.name} is {style.text!r}",
-                why="Talos writes logs as json_lines and in no other form",
-                fix="write `format: json_lines`",
+                why="Talos supports only json_lines",
+                fix="set `format: json_lines`",
             )
 
 
 def check_log_endpoint(report: ValidationReport, endpoint: ConfigValue) -> None:
     if not endpoint.present:
-        report.missing(endpoint, "Talos would not know where to send logs")
+        report.missing(endpoint, "Talos sends logs to it")
         return
-    parts = parse_url(endpoint.text)
-    if not parts.host or parts.scheme not in ("tcp", "udp"):
-        wrong = "it names no host" if not parts.host else "its scheme is neither tcp nor udp"
+    url = parse_url(endpoint.text)
+    if not url.host or url.scheme not in ("tcp", "udp"):
+        wrong = "it has no host" if not url.host else "its scheme is neither tcp nor udp"
         report.error(
             "machine.url",
             endpoint,
-            f"{endpoint.name} is nowhere to send logs to",
+            f"{endpoint.name} is not a valid log destination",
             why=wrong,
-            fix="write a URL such as tcp://logs.example.com:514",
+            fix="use a URL such as tcp://logs.example.com:514",
         )
 
 
@@ -268,7 +268,7 @@ def check_extensions(report: ValidationReport, machine: ConfigValue) -> None:
             report.error(
                 "machine.duplicate",
                 image,
-                f"the extension {image.text} stands there twice",
+                f"the extension {image.text} is listed twice",
                 why="Talos would install it twice",
                 fix="remove one of the two",
             )
@@ -279,12 +279,12 @@ def check_extensions(report: ValidationReport, machine: ConfigValue) -> None:
         )
 
 
-def _warn_deprecated(report: ValidationReport, part: ConfigValue, fix: str) -> None:
+def _warn_deprecated(report: ValidationReport, field: ConfigValue, fix: str) -> None:
     report.warn(
         "machine.deprecated",
-        part,
-        f"{part.name} is out of date",
-        why="Talos still takes it, and will not for ever",
+        field,
+        f"{field.name} is deprecated",
+        why="Talos still accepts it, but a later version will not",
         fix=fix,
         counts=True,
     )
@@ -298,7 +298,7 @@ def check_deprecated_fields(report: ValidationReport, machine: ConfigValue) -> N
         ("baseRuntimeSpecOverrides", "CRIBaseRuntimeSpecConfig"),
     ):
         if not machine[key].is_empty:
-            _warn_deprecated(report, machine[key], f"write a document {document}")
+            _warn_deprecated(report, machine[key], f"use a document {document}")
 
 
 def check_api_access(report: ValidationReport, machine: ConfigValue) -> None:
@@ -310,7 +310,7 @@ def check_api_access(report: ValidationReport, machine: ConfigValue) -> None:
             "machine.control-plane-only",
             access,
             f"{access.name} is for control planes only",
-            why="this machine is a worker, and its API grants no other machine anything",
+            why="this machine is a worker, whose API cannot grant access",
             fix="remove it from workers",
         )
     roles = machine.down("features.rbac")
@@ -318,9 +318,9 @@ def check_api_access(report: ValidationReport, machine: ConfigValue) -> None:
         report.error(
             "machine.role",
             roles,
-            "pods may use the Talos API, and roles are off",
-            why="without roles every pod could do everything",
-            fix="write `rbac: true` in machine.features",
+            "pods may use the Talos API, but roles are disabled",
+            why="without roles every pod would have full access",
+            fix="set `rbac: true` in machine.features",
         )
     check_roles(report, access["allowedRoles"])
 
@@ -332,9 +332,9 @@ def check_roles(report: ValidationReport, roles: ConfigValue) -> None:
             report.error(
                 "machine.role",
                 role,
-                f"{role.text} is no role of the Talos API",
-                why=f"roles are {', '.join(known)}",
-                fix="write one of these",
+                f"{role.text} is not a role of the Talos API",
+                why=f"the roles are {', '.join(known)}",
+                fix="use one of these",
             )
 
 
@@ -343,20 +343,20 @@ def known_roles(minor: int) -> list[str]:
     return [role.value for role in TalosRole if role not in new]
 
 
-def check_udev_sort(report: ValidationReport, machine: ConfigValue) -> None:
+def check_address_sort(report: ValidationReport, machine: ConfigValue) -> None:
     sort = machine.down("features.nodeAddressSortAlgorithm")
-    if sort.text and sort.text.lower() not in _HOSTNAME_VERSIONS:
+    if sort.text and sort.text.lower() not in _ADDRESS_SORT_ALGORITHMS:
         report.error(
             "machine.word",
             sort,
             f"{sort.name} is {sort.text!r}",
-            why=f"ways to sort addresses are {' and '.join(_HOSTNAME_VERSIONS)}",
-            fix="write one of these",
+            why=f"the algorithms are {' and '.join(_ADDRESS_SORT_ALGORITHMS)}",
+            fix="use one of these",
         )
 
 
 def check_machine(report: ValidationReport, machine: ConfigValue) -> None:
-    """Every rule of the section that needs no other part, in no order."""
+    """Check every rule of the section that needs no other section."""
     for rule in (
         check_type,
         check_install,
@@ -369,7 +369,7 @@ def check_machine(report: ValidationReport, machine: ConfigValue) -> None:
         check_extensions,
         check_deprecated_fields,
         check_api_access,
-        check_udev_sort,
+        check_address_sort,
     ):
         rule(report, machine)
     if report.minor < 14:

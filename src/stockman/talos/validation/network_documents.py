@@ -1,4 +1,4 @@
-"""Rules of documents about names, addresses, time and probes."""
+"""Rules of documents about names, addresses, time, probes and the firewall."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ def check_hostname(report: ValidationReport, document: ConfigValue) -> None:
     unnamed = off if report.minor < 13 else not auto.present
     why = ""
     if unnamed and not name.text:
-        why = "neither auto nor hostname is there"
+        why = "neither auto nor hostname is set"
     elif not off and name.text:
         why = f"auto is {auto.text}, and hostname is {name.text}"
     elif auto.present and auto.text not in ("off", "stable"):
-        why = f"auto is {auto.text}; it is off or stable"
+        why = f"auto is {auto.text}; it must be off or stable"
     elif len(name.text.encode()) > _LONGEST_FQDN:
-        why = f"a name has {_LONGEST_FQDN} characters at most"
+        why = f"a name has at most {_LONGEST_FQDN} characters"
     elif name.text and not 1 <= len(name.text.partition(".")[0].encode()) <= _LONGEST_HOSTNAME:
-        why = f"the part before the first dot has 1 to {_LONGEST_HOSTNAME} characters"
+        why = f"the label before the first dot has 1 to {_LONGEST_HOSTNAME} characters"
     if why:
         report.error(
             "machine.hostname",
             name if name.present else document,
-            "HostnameConfig gives the machine no name",
+            "HostnameConfig does not define a hostname",
             why=why,
-            fix='write `auto: stable`, or `auto: "off"` and the hostname',
+            fix='set `auto: stable`, or `auto: "off"` and the hostname',
         )
 
 
@@ -51,29 +51,29 @@ def check_dhcp(report: ValidationReport, document: ConfigValue) -> None:
         report.error(
             "machine.dhcp",
             duid if duid.text else identifier,
-            f"duidRaw and clientIdentifier of {document.label} do not go together",
-            why="a raw identifier belongs to `clientIdentifier: duid`, and that needs one",
-            fix="write both, or none of the two",
+            f"duidRaw and clientIdentifier of {document.label} do not match",
+            why="duidRaw and `clientIdentifier: duid` require each other",
+            fix="set both, or neither",
         )
 
 
 def check_address_document(report: ValidationReport, document: ConfigValue) -> None:
-    """The name of a document is the address that it is about."""
+    """Check a document whose name is an address."""
     name = document["name"]
     if not is_zoned_address(name.text):
         report.error(
             "machine.address",
             name,
-            f"{name.text!r} is no address",
-            why=f"the name of a {document.label.partition(' ')[0]} is the address it is about",
-            fix="write the address as the name",
+            f"{name.text!r} is not an address",
+            why=f"the name of a {document.label.partition(' ')[0]} must be its address",
+            fix="use the address as the name",
         )
 
 
 def check_shared_address(report: ValidationReport, document: ConfigValue) -> None:
     check_address_document(report, document)
     if not document["link"].text:
-        report.missing(document["link"], "a shared address lies on a link")
+        report.missing(document["link"], "a virtual IP belongs to a link")
 
 
 def check_hcloud_address(report: ValidationReport, document: ConfigValue) -> None:
@@ -85,7 +85,7 @@ def check_hcloud_address(report: ValidationReport, document: ConfigValue) -> Non
 def check_static_host(report: ValidationReport, document: ConfigValue) -> None:
     check_address_document(report, document)
     if document["hostnames"].is_empty:
-        report.missing(document["hostnames"], "an address without names is of no use")
+        report.missing(document["hostnames"], "an address without names has no effect")
 
 
 def check_blackhole(report: ValidationReport, document: ConfigValue) -> None:
@@ -94,9 +94,9 @@ def check_blackhole(report: ValidationReport, document: ConfigValue) -> None:
         report.error(
             "machine.route",
             name,
-            f"{name.text!r} is no network",
-            why="the name of a BlackholeRouteConfig is the network it swallows",
-            fix="write a network such as 10.43.0.0/16 as the name",
+            f"{name.text!r} is not a network",
+            why="the name of a BlackholeRouteConfig must be its network",
+            fix="use a network such as 10.43.0.0/16 as the name",
         )
 
 
@@ -108,22 +108,22 @@ def check_routing_rule(report: ValidationReport, document: ConfigValue) -> None:
         report.error(
             "machine.route",
             name,
-            f"{name.text!r} is no priority of a routing rule",
-            why=f"it is a number, and {', '.join(map(str, _RESERVED_PRIORITIES))} are taken",
-            fix="write a number from 1 to 32765 as the name",
+            f"{name.text!r} is not a priority of a routing rule",
+            why=f"it is a number, and {', '.join(map(str, _RESERVED_PRIORITIES))} are reserved",
+            fix="use a number from 1 to 32765 as the name",
         )
     if document["table"].text in ("", "unspec") and document["action"].text in (
         "",
         "unspec",
         "unicast",
     ):
-        report.missing(document["table"], "a rule that does not refuse says which table to use")
+        report.missing(document["table"], "a rule that does not refuse needs a table")
     if document["fwMask"].number and not document["fwMark"].number:
-        report.missing(document["fwMark"], "fwMask says which bits of fwMark count")
+        report.missing(document["fwMask"], "fwMask defines which bits of fwMark count")
 
 
 def check_resolver(report: ValidationReport, document: ConfigValue) -> None:
-    """Only looked at since 1.14."""
+    """Check a ResolverConfig, since 1.14."""
     if report.minor < 14:
         return
     dns = document["hostDNS"]
@@ -132,30 +132,30 @@ def check_resolver(report: ValidationReport, document: ConfigValue) -> None:
             report.error(
                 "machine.dns",
                 dns[key],
-                f"{dns[key].name} needs a resolver that is off",
+                f"{dns[key].name} needs a disabled resolver",
                 why="hostDNS.enabled is not true",
-                fix="write `enabled: true` beside it",
+                fix="set `enabled: true` as well",
             )
     servers = document["nameservers"].items
     for server in servers:
         name, protocol = server["tlsServerName"], server["protocol"].text or _PLAIN_DNS
         if not server["address"].text:
-            report.missing(server["address"], "a resolver is asked at its address")
+            report.missing(server["address"], "a resolver needs an address")
         if bool(name.text) != (protocol != _PLAIN_DNS):
             report.error(
                 "machine.dns",
                 name,
-                f"tlsServerName and protocol of {server.name} do not go together",
-                why=f"the protocol is {protocol}; encrypted ones need the name, {_PLAIN_DNS} none",
-                fix="write the name in the resolver's certificate, or remove it",
+                f"tlsServerName and protocol of {server.name} do not match",
+                why=f"the protocol is {protocol}; only encrypted protocols need the name",
+                fix="use the name in the resolver's certificate, or remove it",
             )
     if servers and all(is_encrypted(server) for server in servers):
         report.warn(
             "machine.doubtful",
             document["nameservers"],
-            "every resolver is asked through TLS",
-            why="certificates need a clock that is right, which may need a resolver first",
-            fix="keep one plain resolver, or write time servers as addresses",
+            "every resolver uses TLS",
+            why="TLS needs a correct clock, and time synchronization may need a resolver first",
+            fix="keep one plain resolver, or use addresses of time servers",
         )
 
 
@@ -170,7 +170,7 @@ def check_time(report: ValidationReport, document: ConfigValue) -> None:
         report.error(
             "machine.time",
             ptp,
-            "TimeSyncConfig takes the time from servers and from devices",
+            "TimeSyncConfig has both time servers and time devices",
             why="ntp and ptp exclude each other",
             fix="keep one of the two",
         )
@@ -181,32 +181,32 @@ def check_time(report: ValidationReport, document: ConfigValue) -> None:
             report.error(
                 "machine.time",
                 server,
-                f"{server.text} is an address, and NTS is on",
+                f"{server.text} is an address, but NTS is enabled",
                 why="NTS checks the name of a server in its certificate",
-                fix="write the name of the server",
+                fix="use the name of the server",
             )
 
 
 def check_tcp_probe(report: ValidationReport, probe: ConfigValue) -> None:
     _check_probe(report, probe)
     if not probe["endpoint"].text:
-        report.missing(probe["endpoint"], "a probe knocks at a host and a port")
+        report.missing(probe["endpoint"], "a probe connects to a host and a port")
 
 
 def check_http_probe(report: ValidationReport, probe: ConfigValue) -> None:
     _check_probe(report, probe)
     target = probe["url"]
     if not target.present:
-        report.missing(target, "a probe asks for a URL")
+        report.missing(target, "a probe needs a URL")
         return
-    parts = parse_url(target.text)
-    if parts.scheme not in ("http", "https") or parts.opaque or not split_host_port(parts.host)[0]:
+    url = parse_url(target.text)
+    if url.scheme not in ("http", "https") or url.opaque or not split_host_port(url.host)[0]:
         report.error(
             "machine.url",
             target,
-            f"{target.name} is nothing to ask for",
+            f"{target.name} is not a valid probe URL",
             why="its scheme is neither http nor https, or its host is missing",
-            fix="write a URL such as https://example.com/",
+            fix="use a URL such as https://example.com/",
         )
 
 
@@ -220,24 +220,28 @@ def check_firewall_rule(report: ValidationReport, rule: ConfigValue) -> None:
     check_name(report, rule)
     ports = rule.down("portSelector.ports")
     if ports.is_empty:
-        report.missing(ports, "a rule of the firewall is about ports")
+        report.missing(ports, "a firewall rule needs ports")
     _check_ports(report, ports)
     for ingress in rule["ingress"].items:
         if not ingress["subnet"].text:
-            report.missing(ingress["subnet"], "a rule of the firewall says who may come in")
+            report.missing(ingress["subnet"], "a firewall rule needs the allowed subnets")
 
 
 def _check_ports(report: ValidationReport, ports: ConfigValue) -> None:
-    spans = sorted(((_port_range(port.text), port) for port in ports.items), key=lambda one: one[0])
+    spans = sorted(
+        ((_port_range(port.text), port) for port in ports.items), key=lambda pair: pair[0]
+    )
     before = -1
     for (low, high), port in spans:
         if low > high or low <= before:
             report.error(
                 "machine.ports",
                 port,
-                f"the ports {port.text} stand there wrongly",
-                why="the first is higher than the last" if low > high else "another one holds them",
-                fix="write ranges from low to high, each port once",
+                f"the port range {port.text} is invalid",
+                why="the first is higher than the last"
+                if low > high
+                else "it overlaps another range",
+                fix="use ranges from low to high, each port once",
             )
         before = high
 

@@ -23,14 +23,14 @@ def check_mirror(report: ValidationReport, document: ConfigValue) -> None:
     for endpoint in document["endpoints"].items:
         target = endpoint["url"]
         if not target.present:
-            report.missing(target, "a mirror has a URL")
+            report.missing(target, "a mirror needs a URL")
         elif parse_url(target.text).scheme not in ("http", "https"):
             report.error(
                 "machine.url",
                 target,
-                f"{target.name} is no mirror",
+                f"{target.name} is not a valid mirror",
                 why="its scheme is neither http nor https",
-                fix="write a URL such as https://mirror.example.com",
+                fix="use a URL such as https://mirror.example.com",
             )
 
 
@@ -41,7 +41,7 @@ def check_auth(report: ValidationReport, document: ConfigValue) -> None:
         report.error(
             "machine.registry-auth",
             document[used[-1]],
-            f"{document.label} says in two ways who it is",
+            f"{document.label} has two kinds of credentials",
             why=f"{' and '.join(used)} exclude each other",
             fix="keep one of them",
         )
@@ -50,9 +50,9 @@ def check_auth(report: ValidationReport, document: ConfigValue) -> None:
 def check_tls(report: ValidationReport, document: ConfigValue) -> None:
     check_name(report, document)
     authority, identity = document["ca"], document["clientIdentity"]
-    found = [one for one in pem_blocks(authority.text) if one.label == CERTIFICATE]
-    if authority.text and not any(is_certificate(one) for one in found):
-        report_pem(report, authority, "no block of it is a certificate")
+    blocks = [block for block in pem_blocks(authority.text) if block.label == CERTIFICATE]
+    if authority.text and not any(is_certificate(block) for block in blocks):
+        report_pem(report, authority, "it contains no certificate")
     if not identity.present:
         return
     if report.minor >= 14:
@@ -61,7 +61,7 @@ def check_tls(report: ValidationReport, document: ConfigValue) -> None:
     _check_certificate(report, identity["cert"])
     wrong = private_key_error(identity["key"].text)
     if not wrong and pem_blocks(identity["key"].text)[0].label in _TRADITIONAL_KEYS:
-        wrong = "it is not in PKCS#8 form"
+        wrong = "it is not in PKCS#8 format"
     if wrong:
         report_pem(report, identity["key"], wrong)
 
@@ -69,50 +69,50 @@ def check_tls(report: ValidationReport, document: ConfigValue) -> None:
 def check_certificate_pair(
     report: ValidationReport, identity: ConfigValue, *, loaded: bool = True
 ) -> None:
-    """A certificate and its key; `loaded`: they have to be right, and not only PEM."""
+    """Check a certificate and its key; `loaded`: beyond the PEM form."""
     for key, label in (("cert", CERTIFICATE), ("key", "")):
-        part = identity[key]
-        if not part.text:
-            report.missing(part, "a certificate and its key belong together")
+        field = identity[key]
+        if not field.text:
+            report.missing(field, "a certificate and its key belong together")
             continue
-        if check_pem(report, part, label) and loaded:
+        if check_pem(report, field, label) and loaded:
             if key == "cert":
-                _check_certificate(report, part)
-            elif wrong := private_key_error(part.text):
-                report_pem(report, part, wrong)
+                _check_certificate(report, field)
+            elif wrong := private_key_error(field.text):
+                report_pem(report, field, wrong)
 
 
-def check_pem(report: ValidationReport, part: ConfigValue, label: str) -> bool:
-    """Whether a text is PEM, of blocks with a label if one is given."""
-    found = pem_blocks(part.text)
-    if not found:
-        report_pem(report, part, "it has no PEM block")
-    elif label and any(one.label != label for one in found):
-        report_pem(report, part, f"not every block of it is a {label}")
+def check_pem(report: ValidationReport, field: ConfigValue, label: str) -> bool:
+    """Whether a text consists of PEM blocks; if a label is given, all must have it."""
+    blocks = pem_blocks(field.text)
+    if not blocks:
+        report_pem(report, field, "it has no PEM block")
+    elif label and any(block.label != label for block in blocks):
+        report_pem(report, field, f"not every block is a {label}")
     else:
         return True
     return False
 
 
-def _check_certificate(report: ValidationReport, part: ConfigValue) -> None:
-    found = pem_blocks(part.text)
-    if not found or not is_certificate(found[0]):
-        report_pem(report, part, "its first block is no certificate")
+def _check_certificate(report: ValidationReport, field: ConfigValue) -> None:
+    blocks = pem_blocks(field.text)
+    if not blocks or not is_certificate(blocks[0]):
+        report_pem(report, field, "its first block is not a certificate")
 
 
-def check_private_key(report: ValidationReport, part: ConfigValue) -> None:
-    wrong = private_key_error(part.text)
+def check_private_key(report: ValidationReport, field: ConfigValue) -> None:
+    wrong = private_key_error(field.text)
     if wrong:
-        report_pem(report, part, wrong)
+        report_pem(report, field, wrong)
 
 
-def report_pem(report: ValidationReport, part: ConfigValue, why: str) -> None:
+def report_pem(report: ValidationReport, field: ConfigValue, why: str) -> None:
     report.error(
         "machine.certificate",
-        part,
-        f"{part.name} is not what Talos can read",
+        field,
+        f"{field.name} is not valid PEM",
         why=why,
-        fix="write the PEM text, from -----BEGIN to -----END, as it is",
+        fix="use the complete PEM text, from -----BEGIN to -----END",
     )
 
 
@@ -120,12 +120,12 @@ def check_customization(report: ValidationReport, document: ConfigValue) -> None
     name = document["name"]
     wrong = label_key_error(name.text) if name.text else "it is missing"
     if not wrong and name.text == _LEGACY:
-        wrong = "Talos keeps that name for itself"
+        wrong = "the name is reserved by Talos"
     if wrong:
         report.error(
             "machine.name",
             name,
-            f"{name.text!r} is no name of a customization",
+            f"{name.text!r} is not a valid name of a customization",
             why=wrong,
             fix="rename it",
         )
@@ -143,32 +143,32 @@ def check_image_rules(report: ValidationReport, document: ConfigValue) -> None:
 def _check_image_rule(report: ValidationReport, rule: ConfigValue) -> None:
     pattern = rule["image"]
     if not pattern.text:
-        report.missing(pattern, "a rule says of which images it speaks")
+        report.missing(pattern, "a rule needs an image pattern")
     skip, deny = rule["skip"].flag, rule["deny"].flag
     keyless, public = rule["keyless"], rule["publicKey"]
-    ways = [way for way in (keyless, public) if way.present]
+    verifiers = [verifier for verifier in (keyless, public) if verifier.present]
     why = ""
     if skip and deny:
         why = "skip and deny exclude each other"
-    elif (skip or deny) and ways:
+    elif (skip or deny) and verifiers:
         why = "an image that is skipped or denied is not verified"
-    elif not skip and not deny and not ways:
+    elif not skip and not deny and not verifiers:
         why = "it neither skips nor denies nor verifies"
-    elif len(ways) > 1:
+    elif len(verifiers) > 1:
         why = "keyless and publicKey exclude each other"
     if why:
         report.error(
             "machine.image-rule",
             rule,
-            f"{rule.name} does not say what to do",
+            f"{rule.name} has no valid action",
             why=why,
-            fix="write one of skip, deny, keyless and publicKey",
+            fix="set one of skip, deny, keyless and publicKey",
         )
     if keyless.present:
         if not keyless["issuer"].text:
-            report.missing(keyless["issuer"], "signers without keys are known by their issuer")
+            report.missing(keyless["issuer"], "keyless signers are identified by their issuer")
         if not keyless["subject"].text and not keyless["subjectRegex"].text:
-            report.missing(keyless["subject"], "signers without keys are known by their subject")
+            report.missing(keyless["subject"], "keyless signers are identified by their subject")
     if public.present and not public["certificate"].text:
         report.missing(public["certificate"], "signatures are checked with it")
     _warn_pattern(report, pattern)
@@ -178,10 +178,10 @@ def _warn_pattern(report: ValidationReport, pattern: ConfigValue) -> None:
     text = pattern.text
     doubts = []
     if "@" in text:
-        doubts.append("a digest is not part of what is compared")
-    _, slash, rest = text.partition("/")
-    if slash and ":" in rest:
-        doubts.append("a tag is not part of what is compared")
+        doubts.append("a digest is not field of what is compared")
+    _, slash, repository = text.partition("/")
+    if slash and ":" in repository:
+        doubts.append("a tag is not field of what is compared")
     if text and _matches_nothing(text, report.minor):
         doubts.append("images are compared with their registry: docker.io/library/nginx")
     for why in doubts:
@@ -190,7 +190,7 @@ def _warn_pattern(report: ValidationReport, pattern: ConfigValue) -> None:
             pattern,
             f"the pattern {text} may match no image",
             why=why,
-            fix="write the registry and the repository, without tag and digest",
+            fix="use registry and repository, without tag and digest",
         )
 
 

@@ -1,4 +1,4 @@
-"""Parts of a document as its rules look at them: what is absent has the zero value."""
+"""Values of a document as validation rules see them, and the report of their problems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
 
 
 class ConfigValue:
-    """A value in a document, present or not, with its path and its place."""
+    """A value in a document, present or not, with its path and position."""
 
     __slots__ = ("_near", "label", "path", "tree")
 
@@ -20,7 +20,7 @@ class ConfigValue:
         self.tree = tree
         self.path = path
         self.label = label
-        """The document, `LinkConfig eth0`. Empty: the oldest one, whose paths speak for it."""
+        """The document, `LinkConfig eth0`. Empty: the v1alpha1 document."""
         self._near = near
 
     def __getitem__(self, key: str) -> ConfigValue:
@@ -29,27 +29,27 @@ class ConfigValue:
         return ConfigValue(inner, path, self.label, self.origin if inner is None else inner.origin)
 
     def down(self, path: str) -> ConfigValue:
-        """The part below, `ca.key`."""
-        part = self
+        """Return the value at a path below, `ca.key`."""
+        value = self
         for key in path.split("."):
-            part = part[key]
-        return part
+            value = value[key]
+        return value
 
     @property
     def origin(self) -> Origin:
-        """Where it was written; of an absent part, where its parent was."""
+        """Where the value was written; for an absent value, its parent."""
         return self._near if self.tree is None else self.tree.origin
 
     @property
     def name(self) -> str:
-        """How people call it."""
+        """The name for messages."""
         if not self.label:
             return self.path or "the configuration"
         return f"{self.path} of {self.label}" if self.path else self.label
 
     @property
     def present(self) -> bool:
-        """Whether it was written, and is not null."""
+        """Whether the value exists and is not null."""
         if isinstance(self.tree, Leaf):
             return self.tree.value is not None
         return self.tree is not None
@@ -69,7 +69,7 @@ class ConfigValue:
 
     @property
     def value(self) -> object:
-        """The value itself, where its type is free."""
+        """The value itself, for free-form types."""
         return self.tree.value if isinstance(self.tree, Leaf) else None
 
     @property
@@ -98,25 +98,25 @@ class ConfigValue:
 
     @property
     def entries(self) -> dict[str, ConfigValue]:
-        """What a mapping holds, by its keys in their order."""
+        """The values of a mapping by key, in their order."""
         return {key: self[key] for key in self.tree} if isinstance(self.tree, Branch) else {}
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing stands in it: absent, an empty text, list or mapping."""
+        """Whether it is absent, or an empty text, list or mapping."""
         if isinstance(self.tree, Leaf):
             return self.tree.value in (None, "")
         return not self.tree
 
 
 def root_value(document: ConfigDocument) -> ConfigValue:
-    """The whole of a document."""
+    """Return a document as a value."""
     label = "" if document.kind.name == V1ALPHA1 else document.label
     return ConfigValue(document.tree, "", label, document.tree.origin)
 
 
 class RuntimeMode(Enum):
-    """Where a machine runs, as far as its configuration has to know."""
+    """Where a machine runs, as far as validation depends on it."""
 
     METAL = "metal"
     CLOUD = "cloud"
@@ -132,34 +132,34 @@ class ValidationReport:
         self.mode = mode
         self._strict = strict
 
-    def error(self, code: str, part: ConfigValue, what: str, *, why: str, fix: str) -> None:
-        self._add(code, part, what, why, fix, Severity.ERROR)
+    def error(self, code: str, field: ConfigValue, what: str, *, why: str, fix: str) -> None:
+        self._add(code, field, what, why, fix, Severity.ERROR)
 
     def warn(  # noqa: PLR0913 - the fields of a problem, and one more
-        self, code: str, part: ConfigValue, what: str, *, why: str, fix: str, counts: bool = False
+        self, code: str, field: ConfigValue, what: str, *, why: str, fix: str, counts: bool = False
     ) -> None:
-        """Something that Talos says and takes; `counts`: not if it is strict.
+        """Report a warning of Talos; with `counts`, strict mode makes it an error.
 
-        Only warnings about the oldest document count; others are never more than that.
+        Only warnings about the v1alpha1 document count.
         """
         severity = Severity.ERROR if counts and self._strict else Severity.WARNING
-        self._add(code, part, what, why, fix, severity)
+        self._add(code, field, what, why, fix, severity)
 
-    def missing(self, part: ConfigValue, why: str, fix: str = "") -> None:
-        """A part that has to be there is not."""
+    def missing(self, field: ConfigValue, why: str, fix: str = "") -> None:
+        """Report a required value that is absent."""
         self.error(
             "machine.required",
-            part,
-            f"{part.name} is missing",
+            field,
+            f"{field.name} is missing",
             why=why,
-            fix=fix or f"write {part.path.rpartition('.')[2]}",
+            fix=fix or f"set {field.path.rpartition('.')[2]}",
         )
 
     def _add(  # noqa: PLR0913 - the fields of a problem
-        self, code: str, part: ConfigValue, what: str, why: str, fix: str, severity: Severity
+        self, code: str, field: ConfigValue, what: str, why: str, fix: str, severity: Severity
     ) -> None:
-        origin = part.origin
-        where = origin.at if not origin.is_derived else part.name
+        origin = field.origin
+        where = origin.at if not origin.is_derived else field.name
         self.problems.add(
             Problem(code=code, what=what, why=why, fix=fix, where=where, severity=severity)
         )

@@ -46,8 +46,8 @@ def check_environment(report: ValidationReport, document: ConfigValue) -> None:
             report.error(
                 "machine.environment",
                 entry,
-                f"{key!r} is no name of a variable",
-                why="names have letters, digits and _, and start with no digit",
+                f"{key!r} is not a valid variable name",
+                why="names have letters, digits and _, and do not start with a digit",
                 fix="rename it",
             )
 
@@ -57,16 +57,16 @@ def check_etc_file(report: ValidationReport, document: ConfigValue) -> None:
     path = name.text
     why = ""
     if not path or path.startswith((".", "/")) or posixpath.normpath(path).startswith(".."):
-        why = "it is a path below /etc"
+        why = "it must be a path below /etc"
     elif path in _MANAGED or path.partition("/")[0] in _MANAGED_DIRECTORIES:
-        why = "Talos writes it itself"
+        why = "Talos manages it"
     if why:
         report.error(
             "machine.etc-file",
             name,
-            f"{path!r} is no file of yours",
+            f"{path!r} cannot be written by EtcFileConfig",
             why=why,
-            fix="write another path, example.conf for example",
+            fix="use another path, example.conf for example",
         )
 
 
@@ -77,9 +77,9 @@ def check_event_sink(report: ValidationReport, document: ConfigValue) -> None:
         report.error(
             "machine.url",
             endpoint,
-            f"{endpoint.name} is nowhere to send events to",
+            f"{endpoint.name} is not a valid event destination",
             why=wrong,
-            fix="write a host and a port, 10.42.0.5:3000 for example",
+            fix="use a host and a port, 10.42.0.5:3000 for example",
         )
 
 
@@ -87,15 +87,15 @@ def check_kmsg_log(report: ValidationReport, document: ConfigValue) -> None:
     check_name(report, document)
     target = document["url"]
     if not target.present:
-        report.missing(target, "the log of the kernel goes somewhere")
+        report.missing(target, "the kernel log is sent to it")
         return
-    parts = parse_url(target.text)
+    url = parse_url(target.text)
     why = ""
-    if parts.scheme not in ("tcp", "udp"):
+    if url.scheme not in ("tcp", "udp"):
         why = "its scheme is neither tcp nor udp"
-    elif parts.path not in ("", "/"):
+    elif url.path not in ("", "/"):
         why = "its path is not empty"
-    elif not split_host_port(parts.host)[1]:
+    elif not split_host_port(url.host)[1]:
         why = "its port is missing"
     if why:
         _report_url(report, target, why, "tcp://logs.example.com:514")
@@ -106,20 +106,20 @@ def check_siderolink(report: ValidationReport, document: ConfigValue) -> None:
     if not target.present:
         report.missing(target, "the machine reports to it")
         return
-    parts = parse_url(target.text)
-    if parts.scheme not in ("https", "grpc"):
+    url = parse_url(target.text)
+    if url.scheme not in ("https", "grpc"):
         _report_url(report, target, "its scheme is neither https nor grpc", "https://example.com")
-    elif parts.path not in ("", "/"):
+    elif url.path not in ("", "/"):
         _report_url(report, target, "its path is not empty", "https://example.com")
 
 
-def _report_url(report: ValidationReport, part: ConfigValue, why: str, example: str) -> None:
+def _report_url(report: ValidationReport, field: ConfigValue, why: str, example: str) -> None:
     report.error(
         "machine.url",
-        part,
-        f"{part.name} is no URL for this",
+        field,
+        f"{field.name} is not a valid URL",
         why=why,
-        fix=f"write a URL such as {example}",
+        fix=f"use a URL such as {example}",
     )
 
 
@@ -140,8 +140,8 @@ def check_parameters(report: ValidationReport, document: ConfigValue) -> None:
                 "machine.environment",
                 entry,
                 f"a parameter of {document.label} has no name",
-                why="the kernel knows its parameters by their names",
-                fix="write the name, or remove the line",
+                why="kernel parameters are identified by name",
+                fix="add the name, or remove the line",
             )
 
 
@@ -150,15 +150,15 @@ def check_unattended_install(report: ValidationReport, document: ConfigValue) ->
         report.warn(
             "machine.incomplete",
             document.down("installer.image"),
-            "UnattendedInstallConfig names no installer",
-            why="only images of the Image Factory know theirs",
-            fix="write installer.image: `schematic_id:` of the node gives one",
+            "UnattendedInstallConfig has no installer",
+            why="only images of the image factory know their installer",
+            fix="set installer.image: `schematic_id:` of the node defines it",
         )
     match = document.down("provisioning.diskSelector.match")
     if match.text:
         check_expression(report, match, DISK)
     else:
-        report.missing(match, "Talos is installed on a disk", "write it: `disk:` of the node")
+        report.missing(match, "Talos is installed on this disk", "set it: `disk:` of the node")
 
 
 def check_watchdog(report: ValidationReport, document: ConfigValue) -> None:
@@ -175,10 +175,10 @@ def check_extension_service(report: ValidationReport, document: ConfigValue) -> 
             "machine.extension-service",
             document,
             f"{document.label} configures nothing",
-            why="neither configFiles nor environment is there",
-            fix="write one of them, or remove the document",
+            why="neither configFiles nor environment is set",
+            fix="add one of them, or remove the document",
         )
     for file in files.items:
         for key in ("content", "mountPath"):
             if not file[key].text:
-                report.missing(file[key], "a file has a content and a place")
+                report.missing(file[key], "a file needs content and a mount path")

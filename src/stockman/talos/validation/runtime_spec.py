@@ -1,4 +1,4 @@
-"""Overrides of the specification that containers run with: do its types take them?"""
+"""Types of overrides of the container runtime specification."""
 
 from __future__ import annotations
 
@@ -16,53 +16,57 @@ _FLOATS = ("float32", "float64")
 
 @cache
 def load_shapes(minor: int) -> dict[str, dict[str, SpecShape]]:
-    """The structs of a runtime specification, by name."""
+    """Return the structs of a runtime specification, by name."""
     text = files("stockman.talos.validation.types").joinpath(f"1.{minor}.json").read_text("utf-8")
-    found: dict[str, dict[str, SpecShape]] = json.loads(text)["runtime"]
-    return found
+    shapes: dict[str, dict[str, SpecShape]] = json.loads(text)["runtime"]
+    return shapes
 
 
 def check_runtime_spec(report: ValidationReport, overrides: ConfigValue) -> None:
-    for wrong, wanted in _find_mismatches(load_shapes(report.minor), {"struct": "Spec"}, overrides):
+    for field, expected in _find_mismatches(
+        load_shapes(report.minor), {"struct": "Spec"}, overrides
+    ):
         report.error(
             "machine.runtime-spec",
-            wrong,
-            f"{wrong.name} does not fit",
-            why=f"{wanted} is needed there",
-            fix="write what the runtime specification of containers takes",
+            field,
+            f"{field.name} is invalid",
+            why=f"it must be {expected}",
+            fix="use values of the container runtime specification",
         )
 
 
 def _find_mismatches(
-    known: dict[str, dict[str, SpecShape]], shape: SpecShape, part: ConfigValue
+    structs: dict[str, dict[str, SpecShape]], shape: SpecShape, value: ConfigValue
 ) -> list[tuple[ConfigValue, str]]:
-    if not part.present or shape == "any":
+    if not value.present or shape == "any":
         return []
     if isinstance(shape, str):
-        return [] if _fits(shape, part) else [(part, _expected_text(shape))]
+        return [] if _fits(shape, value) else [(value, _expected_text(shape))]
     ((kind, inner),) = shape.items()
     if kind == "list":
         if inner == "uint8":
             return []
-        if not part.is_list:
-            return [(part, "a list")]
-        return [one for item in part.items for one in _find_mismatches(known, inner, item)]
-    if not part.is_mapping:
-        return [(part, "a mapping")]
-    fields = known[str(inner)] if kind == "struct" else {}
+        if not value.is_list:
+            return [(value, "a list")]
+        return [
+            mismatch for item in value.items for mismatch in _find_mismatches(structs, inner, item)
+        ]
+    if not value.is_mapping:
+        return [(value, "a mapping")]
+    fields = structs[str(inner)] if kind == "struct" else {}
     lower = {name.lower(): name for name in fields}
-    found = []
-    for key, entry in part.entries.items():
+    mismatches = []
+    for key, entry in value.entries.items():
         name = key if key in fields else lower.get(key.lower(), "")
         if kind == "map":
-            found += _find_mismatches(known, inner, entry)
+            mismatches += _find_mismatches(structs, inner, entry)
         elif name:
-            found += _find_mismatches(known, fields[name], entry)
-    return found
+            mismatches += _find_mismatches(structs, fields[name], entry)
+    return mismatches
 
 
-def _fits(kind: str, part: ConfigValue) -> bool:
-    value = part.value
+def _fits(kind: str, field: ConfigValue) -> bool:
+    value = field.value
     if kind == "string":
         return isinstance(value, str)
     if kind == "bool":

@@ -1,4 +1,4 @@
-"""What the kubelet of a machine may be told."""
+"""Rules for the kubelet, KubeSpan, labels and taints, which several documents share."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def check_kubelet(report: ValidationReport, kubelet: ConfigValue) -> None:
 
 
 def check_protected_fields(report: ValidationReport, config: ConfigValue) -> None:
-    """Fields of the kubelet's configuration that are Talos' own."""
+    """Check that fields of the kubelet configuration that Talos manages are not set."""
     for key, entry in config.entries.items():
         if key in _PROTECTED:
             report.error(
                 "machine.kubelet-field",
                 entry,
-                f"{entry.name} is Talos' own",
+                f"{entry.name} is managed by Talos",
                 why="the kubelet would not work on Talos with another value",
                 fix="remove it",
             )
@@ -51,9 +51,9 @@ def check_node_subnets(report: ValidationReport, subnets: ConfigValue) -> None:
             report.error(
                 "machine.subnet",
                 subnet,
-                f"{subnet.text} is no subnet",
-                why=f"{subnet.name} takes addresses and networks, after a ! those to leave out",
-                fix="write a network such as 10.42.0.0/16",
+                f"{subnet.text} is not a subnet",
+                why=f"{subnet.name} accepts addresses and networks; a leading ! excludes them",
+                fix="use a network such as 10.42.0.0/16",
             )
 
 
@@ -74,9 +74,9 @@ def check_kubespan(report: ValidationReport, machine: ConfigValue) -> None:
                 report.error(
                     "machine.subnet",
                     network,
-                    f"{network.text} is no network",
-                    why=f"{network.name} takes networks only",
-                    fix="write a network such as 10.42.0.0/16",
+                    f"{network.text} is not a network",
+                    why=f"{network.name} accepts only networks",
+                    fix="use a network such as 10.42.0.0/16",
                 )
 
 
@@ -86,8 +86,8 @@ def check_kubespan_mtu(report: ValidationReport, mtu: ConfigValue) -> None:
             "machine.range",
             mtu,
             f"{mtu.name} is {mtu.number}",
-            why=f"KubeSpan needs an MTU of {LEAST_KUBESPAN_MTU} at least, for IPv6",
-            fix="leave it out: Talos takes 1420",
+            why=f"KubeSpan needs an MTU of at least {LEAST_KUBESPAN_MTU}, for IPv6",
+            fix="leave it out: the default is 1420",
         )
 
 
@@ -101,44 +101,47 @@ _RESERVED = ("talos.dev/owned-labels", "talos.dev/owned-annotations", "talos.dev
 _LONGEST_ANNOTATIONS = 256 * 1024
 
 
-def check_labels(report: ValidationReport, part: ConfigValue) -> None:
-    for key, entry in part.entries.items():
+def check_labels(report: ValidationReport, labels: ConfigValue) -> None:
+    for key, entry in labels.entries.items():
         for wrong in (label_key_error(key), label_value_error(entry.text)):
             if wrong:
                 _report_label(report, entry, f"the label {key}", wrong)
 
 
-def check_annotations(report: ValidationReport, part: ConfigValue) -> None:
+def check_annotations(report: ValidationReport, annotations: ConfigValue) -> None:
     size = 0
-    for key, entry in part.entries.items():
+    for key, entry in annotations.entries.items():
         wrong = label_key_error(key)
         if wrong or key in _RESERVED:
-            reason = wrong or "Talos keeps its own notes there"
+            reason = wrong or "it is reserved by Talos"
             _report_label(report, entry, f"the annotation {key}", reason)
         size += len(key.encode()) + len(entry.text.encode())
     if size > _LONGEST_ANNOTATIONS:
         _report_label(
-            report, part, part.name, f"annotations have {_LONGEST_ANNOTATIONS} bytes at most"
+            report,
+            annotations,
+            annotations.name,
+            f"annotations have at most {_LONGEST_ANNOTATIONS} bytes",
         )
 
 
-def check_taints(report: ValidationReport, part: ConfigValue) -> None:
-    for key, entry in part.entries.items():
+def check_taints(report: ValidationReport, taints: ConfigValue) -> None:
+    for key, entry in taints.entries.items():
         value, colon, effect = entry.text.partition(":")
         wrong = label_key_error(key)
         if not wrong and (effect if colon else value) not in _EFFECTS:
-            wrong = f"its effect is none of {', '.join(_EFFECTS)}"
+            wrong = f"its effect must be one of {', '.join(_EFFECTS)}"
         if not wrong and colon:
             wrong = label_value_error(value)
         if wrong:
             _report_label(report, entry, f"the taint {key}", wrong)
 
 
-def _report_label(report: ValidationReport, part: ConfigValue, what: str, why: str) -> None:
+def _report_label(report: ValidationReport, field: ConfigValue, what: str, why: str) -> None:
     report.error(
         "machine.label",
-        part,
-        f"{what} does not have the form that Kubernetes takes",
+        field,
+        f"{what} is not valid in Kubernetes",
         why=why,
-        fix="write it as Kubernetes does, example.com/rack: a; taints as value:NoSchedule",
+        fix="use the form of Kubernetes, example.com/rack: a; taints as value:NoSchedule",
     )

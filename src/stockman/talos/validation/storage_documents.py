@@ -1,4 +1,4 @@
-"""Rules of documents about volumes."""
+"""Rules of documents about volumes, LVM and RAID."""
 
 from __future__ import annotations
 
@@ -28,12 +28,16 @@ def check_volume_name(
     name = document["name"]
     wrong = ""
     if not 1 <= len(name.text.encode()) <= longest:
-        wrong = f"it has 1 to {longest} characters"
+        wrong = f"it must have 1 to {longest} characters"
     elif not _VOLUME_NAME.fullmatch(name.text):
-        wrong = "it has letters, digits and - only"
+        wrong = "it may only contain letters, digits and -"
     if wrong:
         report.error(
-            "machine.name", name, f"{name.name} is no name of a volume", why=wrong, fix="rename it"
+            "machine.name",
+            name,
+            f"{name.name} is not a valid volume name",
+            why=wrong,
+            fix="rename it",
         )
 
 
@@ -44,9 +48,9 @@ def check_system_volume(report: ValidationReport, volume: ConfigValue) -> None:
         report.error(
             "machine.volume",
             volume["name"],
-            f"{name!r} is no volume of the system",
-            why=f"those are {', '.join(known)}",
-            fix="write one of these, or a UserVolumeConfig for a volume of your own",
+            f"{name!r} is not a system volume",
+            why=f"the system volumes are {', '.join(known)}",
+            fix="use one of these, or a UserVolumeConfig for your own volume",
         )
         return
     _check_constraints(report, volume)
@@ -61,7 +65,7 @@ def _check_constraints(report: ValidationReport, volume: ConfigValue) -> None:
     if name == "STATE":
         if _is_provisioned(provisioning):
             _report_unsupported(
-                report, provisioning, "its place and size are Talos' own", "remove it"
+                report, provisioning, "Talos manages its disk and size", "remove it"
             )
         for key in volume.down("encryption.keys").items:
             if key["lockToState"].flag:
@@ -71,38 +75,38 @@ def _check_constraints(report: ValidationReport, volume: ConfigValue) -> None:
     if report.minor < 14:
         return
     if name in ("STATE", "IMAGECACHE") and not mount.is_empty:
-        _report_unsupported(report, mount, f"{name} is mounted as Talos needs it", "remove it")
+        _report_unsupported(report, mount, f"Talos manages the mount of {name}", "remove it")
     if name == "IMAGECACHE" and volume["filesystem"]["xfs"].present:
         _report_unsupported(report, volume["filesystem"], "the image cache is ext4", "remove it")
     if name in _PROMOTABLE and not mount.is_empty and not _is_provisioned(provisioning, grow=True):
         why = f"{name} is a directory unless it is provisioned, and directories have no options"
-        _report_unsupported(report, mount, why, "remove it, or write provisioning too")
+        _report_unsupported(report, mount, why, "remove it, or add provisioning")
 
 
 def _is_provisioned(spec: ConfigValue, *, grow: bool = True) -> bool:
-    said = [spec.down("diskSelector.match").text, spec["minSize"].text, spec["maxSize"].text]
-    return any(said) or (grow and spec["grow"].present)
+    settings = [spec.down("diskSelector.match").text, spec["minSize"].text, spec["maxSize"].text]
+    return any(settings) or (grow and spec["grow"].present)
 
 
-def _report_unsupported(report: ValidationReport, part: ConfigValue, why: str, fix: str) -> None:
-    report.error("machine.volume", part, f"{part.name} is not for this volume", why=why, fix=fix)
+def _report_unsupported(report: ValidationReport, field: ConfigValue, why: str, fix: str) -> None:
+    report.error("machine.volume", field, f"{field.name} is not supported here", why=why, fix=fix)
 
 
 def check_provisioning(
     report: ValidationReport, spec: ConfigValue, *, needed: bool, sized: bool = True
 ) -> None:
-    """Where a volume lies and how large it is; `sized`: it has a size of its own."""
+    """Check disk and size of a volume; `sized`: its size can be set."""
     match = spec.down("diskSelector.match")
     if match.text:
         check_expression(report, match, DISK)
     elif needed:
-        report.missing(match, "a volume lies on a disk, and Talos chooses none by itself")
+        report.missing(match, "a volume needs a disk, and Talos does not choose one")
     least, most = spec["minSize"], spec["maxSize"]
     if not sized:
         if least.text or most.text or spec["grow"].present:
-            first = next(one for one in (least, most, spec["grow"]) if one.present)
+            first = next(field for field in (least, most, spec["grow"]) if field.present)
             _report_unsupported(
-                report, first, "a volume that is a whole disk has its size", "remove it"
+                report, first, "a volume that is a whole disk has a fixed size", "remove it"
             )
         return
     if least.text and most.text:
@@ -113,20 +117,20 @@ def check_provisioning(
         ):
             check_size_limits(report, least, most)
     elif needed and not least.text and not most.text:
-        report.missing(least, "a volume has a least size, a greatest or both")
+        report.missing(least, "a volume needs a minimum or maximum size")
     if report.minor >= 13 and least.text.startswith("-"):
         check_not_negative(report, least)
 
 
-def _is_absolute(part: ConfigValue) -> bool:
-    return not part.text.endswith("%") and not part.text.startswith("-")
+def _is_absolute(size: ConfigValue) -> bool:
+    return not size.text.endswith("%") and not size.text.startswith("-")
 
 
 def check_size_limits(report: ValidationReport, least: ConfigValue, most: ConfigValue) -> None:
     report.error(
         "machine.size",
         most,
-        f"{most.name} is less than the least size",
+        f"{most.name} is less than the minimum size",
         why=f"minSize is {least.text}, maxSize {most.text}",
         fix="raise maxSize, or remove it",
     )
@@ -134,16 +138,16 @@ def check_size_limits(report: ValidationReport, least: ConfigValue, most: Config
 
 def check_volume_encryption(report: ValidationReport, spec: ConfigValue) -> None:
     provider, keys = spec["provider"], spec["keys"]
-    unsaid = provider.text in ("", "none")
-    if unsaid and keys.is_empty:
+    no_provider = provider.text in ("", "none")
+    if no_provider and keys.is_empty:
         return
-    if unsaid:
+    if no_provider:
         report.error(
             "machine.encryption",
             provider,
-            f"{spec.name} does not say how",
-            why="keys are there, and a provider is not",
-            fix="write `provider: luks2`",
+            f"{spec.name} has no provider",
+            why="keys are set, but no provider",
+            fix="set `provider: luks2`",
         )
     check_keys(report, spec, keys)
     if report.minor < 12:
@@ -155,8 +159,8 @@ def check_volume_encryption(report: ValidationReport, spec: ConfigValue) -> None
                     "machine.range",
                     register,
                     f"{register.name} is {register.number}",
-                    why=f"registers of a TPM are 0 to {_PCRS - 1}",
-                    fix="write one of these",
+                    why=f"TPM registers are 0 to {_PCRS - 1}",
+                    fix="use one of these",
                 )
 
 
@@ -170,15 +174,15 @@ def check_scrub(report: ValidationReport, interval: ConfigValue) -> None:
 
 
 def check_least_time(report: ValidationReport, span: ConfigValue, least: int) -> None:
-    """A time that is zero, or this many nanoseconds at least."""
-    told = parse_nanoseconds(span.text) if span.text else 0
-    if told and told < least:
+    """Check that a time is zero or at least a number of nanoseconds."""
+    nanoseconds = parse_nanoseconds(span.text) if span.text else 0
+    if nanoseconds and nanoseconds < least:
         report.error(
             "machine.range",
             span,
             f"{span.name} is {span.text}",
             why=f"less than {least // 10**9} s is too often",
-            fix=f"write {least // 10**9}s or more",
+            fix=f"use at least {least // 10**9}s",
         )
 
 
@@ -201,29 +205,29 @@ def check_user_volume(report: ValidationReport, volume: ConfigValue) -> None:
         check_volume_encryption(report, volume["encryption"])
     else:
         _report_unsupported(
-            report, volume["volumeType"], f"volumes are not of type {kind}", "write partition"
+            report, volume["volumeType"], f"{kind} is not a volume type", "use partition"
         )
     check_maintenance(report, volume)
 
 
 def _check_directory(report: ValidationReport, volume: ConfigValue) -> None:
     encryption, filesystem = volume["encryption"], volume["filesystem"]
-    parts = []
+    fields = []
     if _is_provisioned(volume["provisioning"], grow=report.minor >= 12):
-        parts.append(volume["provisioning"])
+        fields.append(volume["provisioning"])
     if encryption["provider"].text not in ("", "none") or not encryption["keys"].is_empty:
-        parts.append(encryption)
+        fields.append(encryption)
     if filesystem["type"].text not in ("", "none") or any(
         filesystem[key].present for key in ("projectQuotaSupport", "xfs")
     ):
-        parts.append(filesystem)
+        fields.append(filesystem)
     mount = volume["mount"]
     if report.minor >= 14 and mount["disableAccessTime"].present:
-        parts.append(mount["disableAccessTime"])
+        fields.append(mount["disableAccessTime"])
     if report.minor == 13 and not mount.is_empty:
-        parts.append(mount)
-    for part in parts:
-        _report_unsupported(report, part, "a directory lies in EPHEMERAL, as that is", "remove it")
+        fields.append(mount)
+    for field in fields:
+        _report_unsupported(report, field, "a directory is part of EPHEMERAL", "remove it")
 
 
 def _check_filesystem(report: ValidationReport, spec: ConfigValue) -> None:
@@ -231,7 +235,7 @@ def _check_filesystem(report: ValidationReport, spec: ConfigValue) -> None:
     kind = spec["type"].text or "none"
     if kind not in known:
         _report_unsupported(
-            report, spec["type"], f"filesystems are {', '.join(known[1:])}", "write xfs"
+            report, spec["type"], f"filesystems are {', '.join(known[1:])}", "use xfs"
         )
         return
     for key, used in (
@@ -240,12 +244,15 @@ def _check_filesystem(report: ValidationReport, spec: ConfigValue) -> None:
     ):
         if used and kind not in ("none", _XFS):
             _report_unsupported(
-                report, spec[key], f"the filesystem is {kind}, and only xfs has it", "remove it"
+                report,
+                spec[key],
+                f"the filesystem is {kind}, and only xfs supports it",
+                "remove it",
             )
 
 
 def check_raw_volume(report: ValidationReport, volume: ConfigValue) -> None:
-    """Raw volumes and swap: a partition without a filesystem."""
+    """Check raw volumes and swap: partitions without a filesystem."""
     check_volume_name(report, volume)
     check_provisioning(report, volume["provisioning"], needed=True)
     check_volume_encryption(report, volume["encryption"])
@@ -257,7 +264,7 @@ def check_existing_volume(report: ValidationReport, volume: ConfigValue) -> None
     if match.text:
         check_expression(report, match, VOLUME)
     else:
-        report.missing(match, "Talos has to find the volume among those that are there")
+        report.missing(match, "Talos selects the existing volume by it")
     check_maintenance(report, volume)
 
 
@@ -265,9 +272,9 @@ def check_external_volume(report: ValidationReport, volume: ConfigValue) -> None
     check_volume_name(report, volume)
     kind, virtiofs = volume["filesystemType"], volume.down("mount.virtiofs")
     if kind.text != "virtiofs":
-        _report_unsupported(report, kind, "volumes from outside are virtiofs", "write `virtiofs`")
+        _report_unsupported(report, kind, "external volumes are virtiofs", "use `virtiofs`")
     elif not virtiofs["tag"].text:
-        report.missing(virtiofs["tag"], "the host shares the directory under a tag")
+        report.missing(virtiofs["tag"], "the host shares the directory under this tag")
 
 
 def check_zswap(report: ValidationReport, document: ConfigValue) -> None:
@@ -277,8 +284,8 @@ def check_zswap(report: ValidationReport, document: ConfigValue) -> None:
             "machine.range",
             share,
             f"{share.name} is {share.number}",
-            why="a share is 0 to 100 percent",
-            fix="write 20, or leave it out",
+            why="it is a percentage from 0 to 100",
+            fix="use 20, or leave it out",
         )
 
 
@@ -299,49 +306,49 @@ def _check_lvm_name(report: ValidationReport, document: ConfigValue) -> None:
         report.error(
             "machine.name",
             name,
-            f"{name.name} is no name for storage",
-            why=f"it has 1 to {longest} letters, digits, - and _",
+            f"{name.name} is not a valid storage name",
+            why=f"it must have 1 to {longest} letters, digits, - and _",
             fix="rename it",
         )
 
 
 def check_volume_group(report: ValidationReport, document: ConfigValue) -> None:
-    """A group of volumes or an array: what its members are."""
+    """Check the members of a volume group or an array."""
     _check_lvm_name(report, document)
     match = document.down("provisioning.volumeSelector.match")
     if match.text:
         check_expression(report, match, MEMBER)
     else:
-        report.missing(match, "Talos has to find the members among the volumes that are there")
+        report.missing(match, "Talos selects the members by it")
 
 
 def check_logical_volume(report: ValidationReport, document: ConfigValue) -> None:
     _check_lvm_name(report, document)
     layout = document["type"].text or "linear"
     for key, layouts in _LAYOUTS.items():
-        part = document[key]
-        if part.present and (layout not in layouts or part.number < _MINIMUM_COUNT[key]):
+        field = document[key]
+        if field.present and (layout not in layouts or field.number < _MINIMUM_COUNT[key]):
             report.error(
                 "machine.volume",
-                part,
-                f"{part.name} is not for this volume",
+                field,
+                f"{field.name} is not supported here",
                 why=f"the layout is {layout}; {' and '.join(layouts)} have at least "
                 f"{_MINIMUM_COUNT[key]}",
                 fix="remove it, or change the type",
             )
     spec = document["provisioning"]
     if not spec["volumeGroup"].text:
-        report.missing(spec["volumeGroup"], "a logical volume lies in a group")
+        report.missing(spec["volumeGroup"], "a logical volume belongs to a group")
     least, most = spec["minSize"], spec["maxSize"]
     if not most.text:
-        report.missing(most, "a logical volume has a greatest size")
+        report.missing(most, "a logical volume needs a maximum size")
     check_not_negative(report, most)
     if least.text and not most.text.endswith("%") and size_in_bytes(least) > size_in_bytes(most):
         check_size_limits(report, least, most)
 
 
-def size_in_bytes(part: ConfigValue) -> int:
-    """What a size is in bytes; a share of the disk is nothing."""
-    if not part.text or part.text.endswith("%"):
+def size_in_bytes(size: ConfigValue) -> int:
+    """Return a size in bytes; 0 for a percentage of the disk."""
+    if not size.text or size.text.endswith("%"):
         return 0
-    return parse_size(part.text.removeprefix("-"))
+    return parse_size(size.text.removeprefix("-"))

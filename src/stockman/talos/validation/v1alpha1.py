@@ -1,4 +1,4 @@
-"""Rules of the oldest document, the one with the sections `machine` and `cluster`."""
+"""Rules of the v1alpha1 document, with the sections `machine` and `cluster`."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def check_v1alpha1(report: ValidationReport, config: ConfigValue) -> None:
             "machine.section",
             machine,
             "the section machine is missing",
-            why="Talos would not know what kind of machine this is",
-            fix="take it from the configuration of another machine of the cluster",
+            why="it defines the type of the machine",
+            fix="use it from the configuration of another machine of the cluster",
         )
         return
     kind = machine_type(machine)
@@ -41,8 +41,8 @@ def check_v1alpha1(report: ValidationReport, config: ConfigValue) -> None:
             "machine.section",
             persist,
             "persist is false",
-            why="the machine would forget its configuration at every start",
-            fix="write `persist: true`, or remove the key",
+            why="the machine would lose its configuration at every start",
+            fix="set `persist: true`, or remove the key",
         )
 
 
@@ -51,29 +51,29 @@ def _check_shared_addresses(report: ValidationReport, machine: ConfigValue) -> N
         report.error(
             "machine.worker-vip",
             shared,
-            f"{shared.name} is an address that control planes share",
-            why="this machine is a worker, and serves no Kubernetes API",
+            f"{shared.name} is a virtual IP of control planes",
+            why="this machine is a worker without a Kubernetes API",
             fix="remove it from workers",
         )
 
 
 def _check_kubespan_identity(report: ValidationReport, cluster: ConfigValue) -> None:
-    """What KubeSpan needs of the cluster to find its peers."""
+    """Check the settings of the cluster that KubeSpan needs to find its peers."""
     discovery = cluster.down("discovery.enabled")
     if not discovery.flag:
         report.error(
             "machine.discovery",
             discovery,
-            "cluster.discovery is off, and KubeSpan is on",
-            why="peers of KubeSpan find each other by discovery",
-            fix="write `discovery: {enabled: true}` in the section cluster",
+            "KubeSpan is enabled, but cluster.discovery is disabled",
+            why="KubeSpan peers find each other by discovery",
+            fix="set `discovery: {enabled: true}` in the section cluster",
         )
     for key in ("id", "secret"):
         if not cluster[key].text:
             report.error(
                 "machine.discovery",
                 cluster[key],
-                f"cluster.{key} is missing, and KubeSpan is on",
-                why="peers of KubeSpan find each other by discovery, which needs it",
-                fix=f"take `cluster.{key}` of the secrets bundle",
+                f"KubeSpan is enabled, but cluster.{key} is missing",
+                why="KubeSpan peers find each other by discovery, which needs it",
+                fix=f"use `cluster.{key}` of the secrets bundle",
             )

@@ -1,4 +1,4 @@
-"""Every rule of `talosctl validate`, on documents that were loaded."""
+"""All rules of `talosctl validate`, for documents that were loaded."""
 
 from __future__ import annotations
 
@@ -107,32 +107,32 @@ RULES: dict[str, Rule] = {
     "WireguardConfig": link_documents.check_wireguard,
     "ZswapConfig": storage_documents.check_zswap,
 }
-"""Rules by kind of document; other kinds have none beyond their form."""
+"""Rules by kind of document; other kinds have no rules beyond their schema."""
 
 
 def validate(
     documents: Iterable[ConfigDocument], minor: str, mode: RuntimeMode, *, strict: bool = False
 ) -> Problems:
-    """Everything that Talos of a minor would say against a configuration, and its warnings.
+    """Return all errors and warnings that Talos of a minor reports for a configuration.
 
-    `strict` makes errors of what Talos makes errors of: warnings about the oldest document.
+    `strict` turns warnings about the v1alpha1 document into errors, as in Talos.
     """
     report = ValidationReport(minor, mode, strict=strict)
-    oldest: ConfigValue | None = None
-    rest: list[ConfigDocument] = []
-    parts: dict[str, list[ConfigValue]] = {}
+    v1alpha1: ConfigValue | None = None
+    additional: list[ConfigDocument] = []
+    roots: dict[str, list[ConfigValue]] = {}
     for document in documents:
-        part = root_value(document)
+        root = root_value(document)
         if document.kind.name == V1ALPHA1:
-            oldest = part
-            check_v1alpha1(report, part)
+            v1alpha1 = root
+            check_v1alpha1(report, root)
             continue
-        rest.append(document)
-        parts.setdefault(document.kind.name, []).append(part)
+        additional.append(document)
+        roots.setdefault(document.kind.name, []).append(root)
         rule = RULES.get(document.kind.name)
         if rule is not None:
-            rule(report, part)
-    if oldest is not None:
-        check_conflicts(report, oldest, rest)
-    check_document_set(report, DocumentSet(oldest, parts, ConfigValue(None, "", "", UNWRITTEN)))
+            rule(report, root)
+    if v1alpha1 is not None:
+        check_conflicts(report, v1alpha1, additional)
+    check_document_set(report, DocumentSet(v1alpha1, roots, ConfigValue(None, "", "", UNWRITTEN)))
     return report.problems

@@ -1,4 +1,4 @@
-"""Types of expressions: does each part fit where it stands?"""
+"""Type checker for CEL expressions."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ _TYPES = {kind.name: type_of(kind) for kind in SIMPLE} | {
 
 
 class UnsupportedExpression(Exception):
-    """The expression uses a part of the language that is not looked into here."""
+    """The expression uses a part of the language that this checker does not support."""
 
 
 class Checker:
-    """Finds the type of an expression in one environment."""
+    """Determines the type of an expression in one environment."""
 
     def __init__(self, environment: Environment, messages: dict[str, dict[str, CelType]]) -> None:
         self._environment = environment
@@ -60,17 +60,17 @@ class Checker:
         self._scopes: list[dict[str, CelType]] = []
         self._depth = 0
         self._is_loose = False
-        """Whether numbers of different types may be compared: Talos forgets its rule after the
+        """Whether numbers of different types may be compared: Talos drops this rule after the
         first variable of a macro."""
 
     def kind(self, tree: Expression) -> CelType:
-        """The type of a tree; raises WrongExpression."""
+        """Return the type of a tree; raises InvalidExpression."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise UnsupportedExpression
-        found = self._kind(tree)
+        kind = self._kind(tree)
         self._depth -= 1
-        return found
+        return kind
 
     def _kind(self, tree: Expression) -> CelType:
         match tree:
@@ -97,11 +97,11 @@ class Checker:
             if name.text in scope:
                 return scope[name.text]
         bare = name.text.removeprefix(".")
-        found = self._environment.variables.get(bare) or _TYPES.get(bare)
-        if found is None:
+        kind = self._environment.variables.get(bare) or _TYPES.get(bare)
+        if kind is None:
             known = ", ".join(list(self._environment.variables)[:4])
-            raise InvalidExpression(f"there is no {name.text}; known are {known}", name.at)
-        return found
+            raise InvalidExpression(f"{name.text} is not defined; known are {known}", name.at)
+        return kind
 
     def _field(self, select: Select) -> CelType:
         if _qualified_name(select).startswith(("talos.", "google.")):
@@ -111,8 +111,8 @@ class Checker:
         if holder.name == "optional" and self._environment.has_optionals:
             (holder,) = holder.parts
             optional = True
-        found = self._member(holder, select)
-        return optional_of(found) if optional and found.name != "optional" else found
+        kind = self._member(holder, select)
+        return optional_of(kind) if optional and kind.name != "optional" else kind
 
     def _member(self, holder: CelType, select: Select) -> CelType:
         if holder in (DYN, UNBOUND):
@@ -136,29 +136,29 @@ class Checker:
         if holder.name == "optional":
             (holder,) = holder.parts
             optional = True
-        found = self._resolved("[]", [holder, key], index.at, is_member=False)
-        return optional_of(found) if optional and found.name != "optional" else found
+        kind = self._resolve_call("[]", [holder, key], index.at, is_member=False)
+        return optional_of(kind) if optional and kind.name != "optional" else kind
 
     def _call(self, call: Call) -> CelType:
         macro = self._macro(call)
         if macro is not None:
             return macro
         if call.function in _CHAINED:
-            for one in call.arguments:
-                pair = [BOOL, self.kind(one)]
-                self._resolved(call.function, pair, call.at, is_member=False)
+            for argument in call.arguments:
+                pair = [BOOL, self.kind(argument)]
+                self._resolve_call(call.function, pair, call.at, is_member=False)
             return BOOL
         if call.target is None:
-            arguments = [self.kind(one) for one in call.arguments]
-            return self._resolved(call.function, arguments, call.at, is_member=False)
+            arguments = [self.kind(argument) for argument in call.arguments]
+            return self._resolve_call(call.function, arguments, call.at, is_member=False)
         qualified = f"{_qualified_name(call.target)}.{call.function}"
         if qualified in self._environment.functions:
-            arguments = [self.kind(one) for one in call.arguments]
-            return self._resolved(qualified, arguments, call.at, is_member=False)
-        arguments = [self.kind(one) for one in (call.target, *call.arguments)]
-        return self._resolved(call.function, arguments, call.at, is_member=True)
+            arguments = [self.kind(argument) for argument in call.arguments]
+            return self._resolve_call(qualified, arguments, call.at, is_member=False)
+        arguments = [self.kind(argument) for argument in (call.target, *call.arguments)]
+        return self._resolve_call(call.function, arguments, call.at, is_member=True)
 
-    def _resolved(
+    def _resolve_call(
         self, function: str, arguments: list[CelType], at: int, *, is_member: bool
     ) -> CelType:
         overloads = self._environment.functions.get(function)
@@ -176,75 +176,73 @@ class Checker:
         return results[0] if len(results) == 1 else DYN
 
     def _macro(self, call: Call) -> CelType | None:
-        """The type of what is no function but is written like one. None: it is a function."""
+        """Return the type of a macro call. None: it is a function call."""
         if call.target is None:
             if call.function != "has" or len(call.arguments) != 1:
                 return None
-            (tested,) = call.arguments
-            if not isinstance(tested, Select) or tested.optional:
-                raise InvalidExpression("has() takes a field, has(disk.serial)", call.at)
-            self.kind(tested)
+            (field,) = call.arguments
+            if not isinstance(field, Select) or field.optional:
+                raise InvalidExpression("has() requires a field, as in has(disk.serial)", call.at)
+            self.kind(field)
             return BOOL
         count = len(call.arguments)
         if call.function in _TESTS and count == 2:
-            self._inside(call, [BOOL])
+            self._check_items_macro(call, [BOOL])
             return BOOL
         if call.function == "filter" and count == 2:
-            item, _ = self._inside(call, [BOOL])
+            item, _ = self._check_items_macro(call, [BOOL])
             return list_of(item)
         if call.function == "map" and count in (2, 3):
-            _, result = self._inside(call, [DYN] if count == 2 else [BOOL, DYN])
+            _, result = self._check_items_macro(call, [DYN] if count == 2 else [BOOL, DYN])
             return list_of(result)
         if call.function in ("optMap", "optFlatMap") and count == 2:
-            return self._mapped(call)
+            return self._check_optional_macro(call)
         return None
 
-    def _inside(self, call: Call, wanted: list[CelType]) -> tuple[CelType, CelType]:
-        """Types of the items, and of the last part, of a macro that looks at each item."""
+    def _check_items_macro(self, call: Call, expected: list[CelType]) -> tuple[CelType, CelType]:
+        """Return the types of the items and of the last argument of a macro over items."""
         if call.target is None:
-            raise InvalidExpression(f"{call.function} has nothing to go over", call.at)
+            raise InvalidExpression(f"{call.function} needs a list or a map", call.at)
         holder = self.kind(call.target)
         if holder not in (DYN, UNBOUND) and holder.name not in ("list", "map"):
-            raise InvalidExpression(f"a {_short_name(holder)} has no items to go over", call.at)
+            raise InvalidExpression(f"a {_short_name(holder)} has no items", call.at)
         item = holder.parts[0] if holder.parts else DYN
-        return item, self._scoped(call, item, wanted)
+        return item, self._check_with_variable(call, item, expected)
 
-    def _scoped(self, call: Call, item: CelType, wanted: list[CelType]) -> CelType:
-        name, *parts = call.arguments
+    def _check_with_variable(self, call: Call, item: CelType, expected: list[CelType]) -> CelType:
+        name, *bodies = call.arguments
         if not isinstance(name, Name):
-            raise InvalidExpression(f"{call.function} takes the name of a variable first", call.at)
+            raise InvalidExpression(f"{call.function} needs the name of a variable first", call.at)
         self._scopes.append({name.text: item})
         self._is_loose = True
-        found = DYN
-        for part, kind in zip(parts, wanted, strict=True):
-            found = self.kind(part)
-            if not is_assignable(found, kind, {}):
-                raise InvalidExpression(
-                    f"{kind} is needed, and this is {_short_name(found)}", call.at
-                )
+        kind = DYN
+        for body, required in zip(bodies, expected, strict=True):
+            kind = self.kind(body)
+            if not is_assignable(kind, required, {}):
+                raise InvalidExpression(f"expected {required}, got {_short_name(kind)}", call.at)
         self._scopes.pop()
-        return found
+        return kind
 
-    def _mapped(self, call: Call) -> CelType | None:
+    def _check_optional_macro(self, call: Call) -> CelType | None:
         if not self._environment.has_optionals or call.target is None:
             return None
         holder = self.kind(call.target)
         if holder.name != "optional" and holder != DYN:
-            raise InvalidExpression(f"a {_short_name(holder)} is always there", call.at)
+            raise InvalidExpression(f"a {_short_name(holder)} is not optional", call.at)
         item = holder.parts[0] if holder.parts else DYN
-        found = self._scoped(call, item, [DYN])
-        return found if call.function == "optFlatMap" else optional_of(found)
+        kind = self._check_with_variable(call, item, [DYN])
+        return kind if call.function == "optFlatMap" else optional_of(kind)
 
 
 def _overload_result(
     overload: Overload, arguments: list[CelType], *, is_member: bool
 ) -> CelType | None:
-    """What a form of a function gives. None: it does not take the arguments."""
+    """Return the result type of an overload. None: it does not accept the arguments."""
     if overload.is_member != is_member or len(overload.arguments) != len(arguments):
         return None
     bound: dict[CelType, CelType] = {}
-    for argument, wanted in zip(arguments, overload.arguments, strict=True):
-        if not is_assignable(argument, wanted, bound):
+    for argument, parameter in zip(arguments, overload.arguments, strict=True):
+        if not is_assignable(argument, parameter, bound):
             return None
     return substitute_type(overload.result, bound)
 
@@ -254,18 +252,22 @@ def _are_numbers(arguments: list[CelType]) -> bool:
 
 
 def _no_overload_text(function: str, arguments: list[CelType]) -> str:
-    told = " and ".join(_short_name(kind) for kind in arguments) or "nothing"
+    types = " and ".join(_short_name(kind) for kind in arguments) or "nothing"
     hint = ""
     if {kind.name for kind in arguments} == {"int", "uint"}:
-        hint = "; numbers without a sign are written 10u"
-    return f"{function.rstrip('_')} does not go with {told}{hint}"
+        hint = "; unsigned numbers are written as 10u"
+    return f"{function.rstrip('_')} is not defined for {types}{hint}"
 
 
 def _short_name(kind: CelType) -> str:
     if kind in PLACEHOLDERS:
         return "anything"
     name = kind.name.rpartition(".")[2]
-    return f"{name}({', '.join(_short_name(part) for part in kind.parts)})" if kind.parts else name
+    return (
+        f"{name}({', '.join(_short_name(parameter) for parameter in kind.parts)})"
+        if kind.parts
+        else name
+    )
 
 
 def _qualified_name(tree: Expression) -> str:
@@ -280,26 +282,28 @@ _TYPE_NAMES = {"bool": "true or false", "double": "a number with a fraction"}
 
 
 def expression_error(text: str, environment: Environment, minor: int) -> str:
-    """What is wrong with an expression. Empty: nothing, or nothing that is judged here."""
+    """Return what is wrong with an expression. Empty: it is valid, or cannot be checked here."""
     try:
         tree = parse_expression(text, has_optionals=environment.has_optionals)
-        found = Checker(environment, message_fields(minor)).kind(tree)
+        kind = Checker(environment, message_fields(minor)).kind(tree)
     except InvalidExpression as error:
         return f"at character {error.at + 1}: {error}"
     except UnsupportedExpression:
         return ""
-    if found != environment.result:
-        return f"it gives {found}, and {_TYPE_NAMES[environment.result.name]} is needed"
+    if kind != environment.result:
+        return f"expected {_TYPE_NAMES[environment.result.name]}, got {kind}"
     return ""
 
 
-def check_expression(report: ValidationReport, part: ConfigValue, environment: Environment) -> None:
-    wrong = expression_error(part.text, environment, report.minor)
+def check_expression(
+    report: ValidationReport, field: ConfigValue, environment: Environment
+) -> None:
+    wrong = expression_error(field.text, environment, report.minor)
     if wrong:
         report.error(
             "machine.expression",
-            part,
-            f"{part.name} is no expression that Talos can use",
+            field,
+            f"{field.name} is not a valid expression",
             why=wrong,
             fix='correct it; an example is disk.transport == "nvme" && disk.size > 100u * GB',
         )

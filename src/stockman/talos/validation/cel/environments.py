@@ -1,4 +1,4 @@
-"""What expressions may speak of: their variables and functions, by where they stand."""
+"""Variables and functions that expressions may use, depending on their purpose."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _BY_CLASS = map_of(INT, DOUBLE)
 
 @record
 class Environment:
-    """What one kind of expression may use, and what it has to be."""
+    """Variables and functions of one purpose, and the required result type."""
 
     variables: dict[str, CelType]
     functions: Functions
@@ -54,11 +54,11 @@ class Environment:
 
 
 def _pressure_variables() -> dict[str, CelType]:
-    found = {f"{delta}{name}": DOUBLE for name in _PRESSURE for delta in ("", "d_")}
-    found |= {
+    variables = {f"{delta}{name}": DOUBLE for name in _PRESSURE for delta in ("", "d_")}
+    variables |= {
         f"{delta}qos_{name}": _BY_CLASS for name in (*_PRESSURE, *_USAGE) for delta in ("", "d_")
     }
-    return found
+    return variables
 
 
 DISK = Environment(
@@ -103,7 +103,7 @@ OOM_RANKING = Environment(
 
 @cache
 def message_fields(minor: int) -> dict[str, dict[str, CelType]]:
-    """The fields of every message that a minor lets expressions look at."""
+    """Return the fields of every message that expressions may access in a minor."""
     text = files("stockman.talos.validation.types").joinpath(f"1.{minor}.json").read_text("utf-8")
     return {
         name: {field: parse_type(kind) for field, kind in fields.items()}

@@ -1,4 +1,4 @@
-"""The text of an expression, cut into words."""
+"""Tokenizer and parser for CEL expressions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LITERALS = {"true": "bool", "false": "bool", "null": "null_type"}
 
 
 class InvalidExpression(ValueError):
-    """What is wrong with an expression, and where: how many characters stand before."""
+    """What is wrong with an expression, and the number of characters before it."""
 
     def __init__(self, why: str, at: int) -> None:
         super().__init__(why)
@@ -36,7 +36,7 @@ class InvalidExpression(ValueError):
 
 
 class Token(NamedTuple):
-    """One word: `name`, `mark`, `end`, or the type of a literal."""
+    """One token: `name`, `mark`, `end`, or the type of a literal."""
 
     kind: str
     text: str
@@ -44,14 +44,14 @@ class Token(NamedTuple):
 
 
 def tokenize(text: str) -> list[Token]:
-    """All words, with one of kind `end` after them."""
-    found: list[Token] = []
+    """Split a text into tokens, followed by one of kind `end`."""
+    tokens: list[Token] = []
     at = _skip_space(text, 0)
     while at < len(text):
         token = _read_token(text, at)
-        found.append(token)
+        tokens.append(token)
         at = _skip_space(text, at + len(token.text))
-    return [*found, Token("end", "", len(text))]
+    return [*tokens, Token("end", "", len(text))]
 
 
 def _skip_space(text: str, at: int) -> int:
@@ -64,7 +64,7 @@ def _read_token(text: str, at: int) -> Token:
         token = read(text, at)
         if token is not None:
             return token
-    raise InvalidExpression(f"{text[at]!r} means nothing here", at)
+    raise InvalidExpression(f"unexpected {text[at]!r}", at)
 
 
 def _read_string(text: str, at: int) -> Token | None:
@@ -82,7 +82,7 @@ def _read_string(text: str, at: int) -> Token | None:
             if not _ESCAPE.match(match["body"], backslash.start()) and not _is_escaped(
                 match["body"], backslash.start()
             ):
-                raise InvalidExpression(f"{backslash[0]} is no escape", at)
+                raise InvalidExpression(f"{backslash[0]} is not a valid escape", at)
     return Token("bytes" if "b" in prefix else "string", match[0], at)
 
 
@@ -146,26 +146,26 @@ _PRECEDENCE = {
     **dict.fromkeys(("+", "-"), 4),
     **dict.fromkeys(("*", "/", "%"), 5),
 }
-"""Operators between two values, and how strongly they bind."""
+"""Binary operators and their precedence."""
 _CHAINED = ("||", "&&")
 
 
 class Literal(NamedTuple):
-    """A value that stands there; `kind` is its type."""
+    """A literal; `kind` is its type."""
 
     kind: str
     at: int
 
 
 class Name(NamedTuple):
-    """A variable, or the first word of a longer name."""
+    """A variable, or the first segment of a qualified name."""
 
     text: str
     at: int
 
 
 class Select(NamedTuple):
-    """A field of something; `optional`: it may be missing."""
+    """A field access; `optional`: the field may be missing."""
 
     value: Expression
     field: str
@@ -174,7 +174,7 @@ class Select(NamedTuple):
 
 
 class Index(NamedTuple):
-    """An item of something."""
+    """An index access."""
 
     value: Expression
     key: Expression
@@ -183,7 +183,7 @@ class Index(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A function or an operator, called on something or not."""
+    """A call of a function, method or operator."""
 
     function: str
     target: Expression | None
@@ -192,21 +192,21 @@ class Call(NamedTuple):
 
 
 class List(NamedTuple):
-    """A list that is written out."""
+    """A list literal."""
 
     items: tuple[Expression, ...]
     at: int
 
 
 class Map(NamedTuple):
-    """A map that is written out."""
+    """A map literal."""
 
     entries: tuple[tuple[Expression, Expression], ...]
     at: int
 
 
 class Message(NamedTuple):
-    """A message that is written out; what its fields are is not looked at."""
+    """A message literal; its fields are not checked."""
 
     name: Expression
     at: int
@@ -216,7 +216,7 @@ Expression: TypeAlias = Literal | Name | Select | Index | Call | List | Map | Me
 
 
 def parse_expression(text: str, *, has_optionals: bool = False) -> Expression:
-    """The tree of an expression; raises WrongExpression."""
+    """Parse an expression; raises InvalidExpression."""
     parser = _Parser(tokenize(text), has_optionals=has_optionals)
     tree = parser.expression()
     parser.expect_end()
@@ -224,15 +224,15 @@ def parse_expression(text: str, *, has_optionals: bool = False) -> Expression:
 
 
 class _Parser:
-    def __init__(self, words: list[Token], *, has_optionals: bool) -> None:
-        self._words = words
+    def __init__(self, tokens: list[Token], *, has_optionals: bool) -> None:
+        self._tokens = tokens
         self._has_optionals = has_optionals
         self._at = 0
         self._depth = 0
 
     @property
     def _next(self) -> Token:
-        return self._words[self._at]
+        return self._tokens[self._at]
 
     def _take(self) -> Token:
         token = self._next
@@ -245,17 +245,17 @@ class _Parser:
 
     def _expect(self, mark: str) -> Token:
         if not self._is(mark):
-            raise self._surprise(f"{mark} is missing")
+            raise self._error(f"{mark} is missing")
         return self._take()
 
-    def _surprise(self, why: str) -> InvalidExpression:
+    def _error(self, why: str) -> InvalidExpression:
         token = self._next
         shown = "the end" if token.kind == "end" else token.text
         return InvalidExpression(f"{why} before {shown}", token.at)
 
     def expect_end(self) -> None:
         if self._next.kind != "end":
-            raise self._surprise("an operator is missing")
+            raise self._error("an operator is missing")
 
     def expression(self) -> Expression:
         self._depth += 1
@@ -301,7 +301,7 @@ class _Parser:
             at = self._next.at
             if self._is("{"):
                 if not _is_type_name(value):
-                    raise self._surprise("an operator is missing")
+                    raise self._error("an operator is missing")
                 value = self._message(value)
             elif self._take().text == ".":
                 value = self._field(value, at)
@@ -315,7 +315,7 @@ class _Parser:
     def _optional(self) -> bool:
         if self._is("?"):
             if not self._has_optionals:
-                raise self._surprise("a value that may be missing is not known here,")
+                raise self._error("optional values are not supported here,")
             self._take()
             return True
         return False
@@ -323,7 +323,7 @@ class _Parser:
     def _field(self, value: Expression, at: int) -> Expression:
         optional = self._optional()
         if self._next.kind != "name" or self._next.text == "in":
-            raise self._surprise("the name of a field is missing")
+            raise self._error("the name of a field is missing")
         name = self._take()
         if not optional and self._is("("):
             return Call(name.text, value, self._arguments(), at)
@@ -331,32 +331,32 @@ class _Parser:
 
     def _arguments(self) -> tuple[Expression, ...]:
         self._expect("(")
-        found = self._list(")")
-        return tuple(found)
+        arguments = self._list(")")
+        return tuple(arguments)
 
     def _list(self, end: str) -> list[Expression]:
-        found: list[Expression] = []
+        items: list[Expression] = []
         while not self._is(end):
             if end == "]":
                 self._optional()
-            found.append(self.expression())
-            if self._is(",") and (end == "]" or self._words[self._at + 1].text != end):
+            items.append(self.expression())
+            if self._is(",") and (end == "]" or self._tokens[self._at + 1].text != end):
                 self._take()
             elif not self._is(end):
-                raise self._surprise(f"{end} is missing")
+                raise self._error(f"{end} is missing")
         self._take()
-        return found
+        return items
 
     def _primary(self) -> Expression:
         token = self._next
         if self._is("."):
             self._take()
             if self._next.kind != "name":
-                raise self._surprise("a name is missing")
-            named = self._named()
-            return named._replace(text=f".{named.text}") if isinstance(named, Name) else named
+                raise self._error("a name is missing")
+            name = self._name_or_call()
+            return name._replace(text=f".{name.text}") if isinstance(name, Name) else name
         if token.kind == "name":
-            return self._named()
+            return self._name_or_call()
         if self._is("("):
             self._take()
             inner = self.expression()
@@ -369,11 +369,11 @@ class _Parser:
             self._take()
             return Map(tuple(self._entries()), token.at)
         if token.kind in ("mark", "end"):
-            raise self._surprise("a value is missing")
+            raise self._error("a value is missing")
         self._take()
         return Literal(token.kind, token.at)
 
-    def _named(self) -> Expression:
+    def _name_or_call(self) -> Expression:
         token = self._take()
         if token.text in _RESERVED:
             raise InvalidExpression(f"{token.text} is a reserved word", token.at)
@@ -382,18 +382,18 @@ class _Parser:
         return Name(token.text, token.at)
 
     def _entries(self) -> list[tuple[Expression, Expression]]:
-        found = []
+        entries = []
         while not self._is("}"):
             self._optional()
             key = self.expression()
             self._expect(":")
-            found.append((key, self.expression()))
+            entries.append((key, self.expression()))
             if self._is(","):
                 self._take()
             elif not self._is("}"):
-                raise self._surprise("} is missing")
+                raise self._error("} is missing")
         self._take()
-        return found
+        return entries
 
     def _message(self, name: Expression) -> Expression:
         at = self._take().at
@@ -404,18 +404,18 @@ class _Parser:
         while not self._is("}"):
             self._optional()
             if self._take().kind != "name":
-                raise self._surprise("the name of a field is missing")
+                raise self._error("the name of a field is missing")
             self._expect(":")
             self.expression()
             if self._is(","):
                 self._take()
             elif not self._is("}"):
-                raise self._surprise("} is missing")
+                raise self._error("} is missing")
         self._take()
 
 
 def _binary_call(operator: Token, left: Expression, right: Expression) -> Expression:
-    """Two values with an operator between them; a chain of && or || is one call of many."""
+    """Return a binary operation; a chain of && or || becomes one call."""
     if operator.text in _CHAINED and isinstance(left, Call) and left.function == operator.text:
         return left._replace(arguments=(*left.arguments, right))
     return Call(operator.text, None, (left, right), operator.at)

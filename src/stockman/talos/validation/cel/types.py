@@ -1,4 +1,4 @@
-"""Types of values in expressions."""
+"""Types of CEL values, and the overloads of functions and operators."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ _PARAMETRIZED = ("list", "map", "optional", "type")
 
 
 class CelType(NamedTuple):
-    """A type: its name, and the types that it is made of."""
+    """A type: its name and type parameters."""
 
     name: str
     parts: tuple[CelType, ...] = ()
 
     def __str__(self) -> str:
-        inner = ", ".join(str(part) for part in self.parts)
+        inner = ", ".join(str(parameter) for parameter in self.parts)
         return f"{self.name}({inner})" if inner else self.name
 
 
@@ -26,14 +26,14 @@ STRING = CelType("string")
 BYTES = CelType("bytes")
 NULL = CelType("null_type")
 DYN = CelType("dyn")
-"""Anything: known only when the expression is evaluated."""
+"""Any type: known only at evaluation."""
 UNBOUND = CelType("_")
-"""Something of which nothing is known: an item of an empty list."""
+"""An unknown type: that of the items of an empty list."""
 DURATION = CelType("google.protobuf.Duration")
 TIMESTAMP = CelType("google.protobuf.Timestamp")
 A = CelType("A")
 B = CelType("B")
-"""Stand in overloads for a type that is the same wherever they stand."""
+"""Type parameters of overloads; each occurrence is the same type."""
 PLACEHOLDERS = (A, B)
 SIMPLE = (BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL, DYN)
 
@@ -55,70 +55,70 @@ def type_of(value: CelType) -> CelType:
 
 
 def parse_type(text: str) -> CelType:
-    """The type of a field as the tables write it, `list(string)`."""
-    name, bracket, rest = text.partition("(")
+    """Parse the type of a field, such as `list(string)`."""
+    name, bracket, parameters = text.partition("(")
     if not bracket:
         return CelType(name)
-    return CelType(name, tuple(parse_type(part) for part in rest[:-1].split(", ")))
+    return CelType(name, tuple(parse_type(parameter) for parameter in parameters[:-1].split(", ")))
 
 
-def is_assignable(value: CelType, wanted: CelType, bound: dict[CelType, CelType]) -> bool:
-    """Whether a value of a type can stand for another; `bound`: what placeholders stand for."""
-    if wanted in PLACEHOLDERS:
-        known = bound.setdefault(wanted, value)
+def is_assignable(value: CelType, target: CelType, bound: dict[CelType, CelType]) -> bool:
+    """Whether a value type fits a target type; `bound` maps type parameters to types."""
+    if target in PLACEHOLDERS:
+        known = bound.setdefault(target, value)
         if not is_assignable(value, known, bound) and not is_assignable(known, value, bound):
             return False
-        bound[wanted] = common_type(known, value)
+        bound[target] = common_type(known, value)
         return True
-    if UNBOUND in (value, wanted) or DYN in (value, wanted):
+    if UNBOUND in (value, target) or DYN in (value, target):
         return True
     if value == NULL:
-        return wanted == NULL or "." in wanted.name or wanted.name == "optional"
-    if value.name != wanted.name:
+        return target == NULL or "." in target.name or target.name == "optional"
+    if value.name != target.name:
         return False
-    if value.name == "type" or not value.parts or not wanted.parts:
+    if value.name == "type" or not value.parts or not target.parts:
         return True
     return all(
-        is_assignable(one, other, bound)
-        for one, other in zip(value.parts, wanted.parts, strict=True)
+        is_assignable(parameter, target_parameter, bound)
+        for parameter, target_parameter in zip(value.parts, target.parts, strict=True)
     )
 
 
 def substitute_type(kind: CelType, bound: dict[CelType, CelType]) -> CelType:
-    """A type with its placeholders replaced; one that stands for nothing is anything."""
+    """Replace type parameters; an unbound one becomes the dynamic type."""
     if kind in PLACEHOLDERS:
         return bound.get(kind, DYN)
-    return CelType(kind.name, tuple(substitute_type(part, bound) for part in kind.parts))
+    return CelType(kind.name, tuple(substitute_type(parameter, bound) for parameter in kind.parts))
 
 
-def common_type(one: CelType, other: CelType) -> CelType:
-    """The type that both fit into."""
-    if UNBOUND in (one, other):
-        return one if other == UNBOUND else other
-    if DYN in (one, other):
+def common_type(first: CelType, second: CelType) -> CelType:
+    """Return the type that both types fit into."""
+    if UNBOUND in (first, second):
+        return first if second == UNBOUND else second
+    if DYN in (first, second):
         return DYN
-    if NULL in (one, other):
-        return one if other == NULL else other
-    if len(one.parts) != len(other.parts):
-        return one
-    pairs = zip(one.parts, other.parts, strict=True)
-    return CelType(one.name, tuple(common_type(left, right) for left, right in pairs))
+    if NULL in (first, second):
+        return first if second == NULL else second
+    if len(first.parts) != len(second.parts):
+        return first
+    pairs = zip(first.parts, second.parts, strict=True)
+    return CelType(first.name, tuple(common_type(left, right) for left, right in pairs))
 
 
 def join_types(kinds: list[CelType]) -> CelType:
-    """The type of the items of a list that is written out."""
+    """Return the item type of a list literal."""
     if not kinds:
         return UNBOUND
-    found = kinds[0]
+    joined = kinds[0]
     for kind in kinds[1:]:
-        if not is_assignable(kind, found, {}) and not is_assignable(found, kind, {}):
+        if not is_assignable(kind, joined, {}) and not is_assignable(joined, kind, {}):
             return DYN
-        found = common_type(found, kind)
-    return found
+        joined = common_type(joined, kind)
+    return joined
 
 
 class Overload(NamedTuple):
-    """One form of a function; a member is called on its first argument."""
+    """One signature of a function; a member is called on its first argument."""
 
     arguments: tuple[CelType, ...]
     result: CelType
@@ -152,7 +152,7 @@ def _equality_overloads(*kinds: CelType) -> list[Overload]:
 
 
 def _operators() -> Functions:
-    found: Functions = {
+    functions: Functions = {
         "&&": [Overload((BOOL, BOOL), BOOL)],
         "||": [Overload((BOOL, BOOL), BOOL)],
         "!_": [Overload((BOOL,), BOOL)],
@@ -177,33 +177,33 @@ def _operators() -> Functions:
         "[]": [Overload((list_of(A), INT), A), Overload((map_of(A, B), A), B)],
     }
     for operator in ("<", "<=", ">", ">="):
-        found[operator] = [Overload((kind, kind), BOOL) for kind in _ORDERED]
-    return found
+        functions[operator] = [Overload((kind, kind), BOOL) for kind in _ORDERED]
+    return functions
 
 
 def _standard() -> Functions:
-    found = _operators()
-    sized = (STRING, BYTES, list_of(A), map_of(A, B))
-    found["size"] = [
-        Overload((kind,), INT, is_member) for kind in sized for is_member in (False, True)
+    functions = _operators()
+    containers = (STRING, BYTES, list_of(A), map_of(A, B))
+    functions["size"] = [
+        Overload((kind,), INT, is_member) for kind in containers for is_member in (False, True)
     ]
     for name in ("contains", "startsWith", "endsWith", "matches"):
-        found[name] = [Overload((STRING, STRING), BOOL, True)]
-    found["matches"].append(Overload((STRING, STRING), BOOL))
+        functions[name] = [Overload((STRING, STRING), BOOL, True)]
+    functions["matches"].append(Overload((STRING, STRING), BOOL))
     for result, sources in _CONVERSIONS.items():
-        found[result.name] = [Overload((source,), result) for source in sources]
-    found["duration"] = [Overload((kind,), DURATION) for kind in (DURATION, INT, STRING)]
-    found["timestamp"] = [Overload((kind,), TIMESTAMP) for kind in (TIMESTAMP, INT, STRING)]
-    found["dyn"] = [Overload((A,), DYN)]
-    found["type"] = [Overload((A,), type_of(A))]
+        functions[result.name] = [Overload((source,), result) for source in sources]
+    functions["duration"] = [Overload((kind,), DURATION) for kind in (DURATION, INT, STRING)]
+    functions["timestamp"] = [Overload((kind,), TIMESTAMP) for kind in (TIMESTAMP, INT, STRING)]
+    functions["dyn"] = [Overload((A,), DYN)]
+    functions["type"] = [Overload((A,), type_of(A))]
     for name in (*_MOMENT, *_CLOCK):
-        found[name] = [
+        functions[name] = [
             Overload((TIMESTAMP,), INT, True),
             Overload((TIMESTAMP, STRING), INT, True),
         ]
     for name in _CLOCK:
-        found[name].append(Overload((DURATION,), INT, True))
-    return found
+        functions[name].append(Overload((DURATION,), INT, True))
+    return functions
 
 
 STANDARD = _standard()
