@@ -35,10 +35,10 @@ def test_a_bad_one_is_told_without_its_lines(tmp_path: Path) -> None:
 
     assert (done.status, done.out) == (1, "")
     assert done.err == (
-        "error[machine.url]: url of KmsgLogConfig remote is no URL for this\n"
+        "error[machine.url]: url of KmsgLogConfig remote is not a valid URL\n"
         f"  where: {path}:4:6\n"
         "  why:   its scheme is neither tcp nor udp\n"
-        "  fix:   write a URL such as tcp://logs.example.com:514\n"
+        "  fix:   use a URL such as tcp://logs.example.com:514\n"
         "\n"
         "1 error\n"
     )

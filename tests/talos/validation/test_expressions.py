@@ -37,7 +37,7 @@ GOOD: list[tuple[Environment, str]] = [
 ]
 WRONG: list[tuple[Environment, str, str]] = [
     (DISK, "", "at character 1: a value is missing before the end"),
-    (DISK, "disk.size > 100", "at character 11: > is not defined for uint and int; unsigned numbers"),
+    (DISK, "disk.size > 100", "at character 11: > is not defined for uint and int; unsigned"),
     (DISK, "disk.speed > 1u", "at character 6: DiskSpec has no speed; it has bus_path"),
     (DISK, "volume.size > 1u", "at character 1: volume is not defined; known are disk"),
     (DISK, "disk.size", "expected true or false, got uint"),
