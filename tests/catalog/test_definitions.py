@@ -19,8 +19,8 @@ def test_a_component_has_facts_of_the_same_name(name: str) -> None:
     assert known.name == name
     assert known.namespace
     assert known.licence
-    assert known.when in CONDITIONS
-    assert known.tag or known.app or name in OWN
+    assert known.condition in CONDITIONS
+    assert known.tag or known.app_version or name in OWN
     for need in known.requires:
         assert need in names()
 

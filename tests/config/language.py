@@ -19,7 +19,7 @@ from stockman.config.reference.key_types import (
 def _classes(cls: type) -> Iterator[type]:
     yield cls
     for member in record_keys(cls):
-        block = find_record_type(member.kind)
+        block = find_record_type(member.type)
         if block is not None:
             yield from _classes(block.cls)
 
@@ -32,7 +32,7 @@ def _values(kind: KeyType) -> Iterator[ValueType]:
             yield from _values(inner)
         case RecordType(cls=cls):
             for member in record_keys(cls):
-                yield from _values(member.kind)
+                yield from _values(member.type)
 
 
 CLASSES = tuple(dict.fromkeys(_classes(Configuration)))
@@ -53,4 +53,4 @@ SPELLED = tuple(
 
 def holder(value: ValueType) -> tuple[type, RecordKey]:
     """A key that holds a value of a kind, and the class that the key stands in."""
-    return next((cls, member) for cls, member in MEMBERS if find_value_type(member.kind) == value)
+    return next((cls, member) for cls, member in MEMBERS if find_value_type(member.type) == value)

@@ -96,7 +96,9 @@ def value_of(kind: ValueType) -> st.SearchStrategy[object]:
     shape = kind.shape
     pattern = re.compile(shape.pattern, re.ASCII)
     random = st.from_regex(pattern, fullmatch=True).filter(
-        lambda text: len(text) <= shape.longest and pattern.fullmatch(_folded(text, shape.folded))
+        lambda text: (
+            len(text) <= shape.max_length and pattern.fullmatch(_folded(text, shape.lower_case))
+        )
     )
     return st.one_of(st.just(shape.example), random.filter(lambda text: not is_encrypted(text)))
 
@@ -116,7 +118,7 @@ def values(draw: Draw, kind: KeyType) -> object:
         case RecordType():
             return draw(blocks(kind.cls))
         case ListOf():
-            return draw(st.lists(values(kind.item), min_size=int(kind.filled), max_size=2))
+            return draw(st.lists(values(kind.item), min_size=int(kind.non_empty), max_size=2))
         case MapOf():
             names = value_of(ValueType(str, kind.names)) if kind.names else _TEXT
             return draw(st.dictionaries(names, values(kind.value), max_size=2))
@@ -135,14 +137,14 @@ def blocks(draw: Draw, cls: type) -> dict[str, object]:
     block = {}
     for member in draw(st.permutations([*needed, *chosen])):
         if member.name not in ("class", "extends"):
-            block[member.name] = draw(values(member.kind))
+            block[member.name] = draw(values(member.type))
     return block
 
 
 @st.composite
 def estates(draw: Draw) -> dict[str, Any]:
     """What a user may write, in the one shape."""
-    kinds = {member.name: member.kind for member in record_keys(Configuration)}
+    kinds = {member.name: member.type for member in record_keys(Configuration)}
     names = draw(st.lists(st.sampled_from(CLUSTER_SECTIONS), max_size=4, unique=True))
     estate = {name: draw(values(kinds[name])) for name in names}
     return {**estate, **draw(machines())}
@@ -151,7 +153,7 @@ def estates(draw: Draw) -> dict[str, Any]:
 @st.composite
 def machines(draw: Draw) -> dict[str, Any]:
     """Nodes, classes, guests and hosts; nodes and classes name classes that exist."""
-    kinds = {member.name: member.kind for member in record_keys(Configuration)}
+    kinds = {member.name: member.type for member in record_keys(Configuration)}
     names = draw(st.lists(st.sampled_from(MACHINE_SECTIONS), max_size=3, unique=True))
     found: dict[str, Any] = {name: draw(values(kinds[name])) for name in names if name != "classes"}
     if "classes" in names:
@@ -172,7 +174,7 @@ def machines(draw: Draw) -> dict[str, Any]:
 def flat_keys(draw: Draw) -> dict[str, object]:
     """Flat keys of cluster.yaml."""
     names = draw(st.lists(st.sampled_from(list(CLASSIC_KEYS)), max_size=8, unique=True))
-    flat = {name: draw(values(flat_record_key(name).kind)) for name in names}
+    flat = {name: draw(values(flat_record_key(name).type)) for name in names}
     if repository_address(str(flat.get("repository_name")), private=False) and draw(_FLAG):
         flat[VISIBILITY_KEY] = draw(st.sampled_from(["public", "private"]))
     return flat

@@ -136,7 +136,7 @@ def test_comments_that_nobody_takes_can_be_listed() -> None:
     tree = read_yaml("cluster.yaml", text := "# one\na: 1 # two\n")
     comments = read_yaml_comments(text, tree)
 
-    assert [(at.line, note) for at, note in comments.left()] == [(2, "one"), (2, "two")]
+    assert [(at.line, note) for at, note in comments.remaining()] == [(2, "one"), (2, "two")]
 
 
 def test_a_comment_between_a_key_and_its_value_belongs_to_the_key() -> None:

@@ -12,7 +12,7 @@ classes:
 
 
 def test_a_node_without_a_class_is_of_the_class_of_its_role() -> None:
-    node = loaded(nodes=CLASSES + NODES).estate.nodes[0]
+    node = loaded(nodes=CLASSES + NODES).configuration.nodes[0]
 
     assert node.vm is not None
     assert (node.mtu, node.vm.cores, node.vm.memory) == (9000, 2, 8192)
@@ -21,7 +21,7 @@ def test_a_node_without_a_class_is_of_the_class_of_its_role() -> None:
 def test_lists_are_replaced_and_mappings_are_merged() -> None:
     node = loaded(
         nodes=CLASSES + NODES.replace("host: pve-a", "host: pve-a, tags: [own]")
-    ).estate.nodes[0]
+    ).configuration.nodes[0]
 
     assert node.vm is not None
     assert node.vm.tags == ("own",)
@@ -29,7 +29,7 @@ def test_lists_are_replaced_and_mappings_are_merged() -> None:
 
 
 def test_an_inherited_value_says_which_class_brought_it() -> None:
-    node = loaded(nodes=CLASSES + NODES).estate.nodes[0]
+    node = loaded(nodes=CLASSES + NODES).configuration.nodes[0]
 
     assert node.vm is not None
     assert str(node.vm.where("memory")) == "nodes.yaml:3:44 (class controller)"
@@ -56,4 +56,4 @@ def test_a_named_class_wins_over_that_of_the_role() -> None:
         + NODES.replace("controller: true", "controller: true\n    class: small")
     )
 
-    assert loaded(nodes=nodes).estate.nodes[0].mtu == 1500
+    assert loaded(nodes=nodes).configuration.nodes[0].mtu == 1500

@@ -63,7 +63,9 @@ def test_a_choice_lists_its_texts() -> None:
 
 
 def test_lists_and_mappings_know_what_they_hold() -> None:
-    assert key_type(Annotated[tuple[Nic, ...], NON_EMPTY]) == ListOf(RecordType(Nic), filled=True)
+    assert key_type(Annotated[tuple[Nic, ...], NON_EMPTY]) == ListOf(
+        RecordType(Nic), non_empty=True
+    )
     assert key_type(dict[Annotated[str, DNS_LABEL], object]) == MapOf(AnyType(), names=DNS_LABEL)
 
 

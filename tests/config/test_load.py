@@ -30,13 +30,13 @@ def test_flat_keys_and_sections_mean_the_same() -> None:
     )
     toml = load({"cluster.toml": TOML.encode()})
 
-    assert classic.estate == toml.estate
+    assert classic.configuration == toml.configuration
     assert classic.classic
     assert not toml.classic
 
 
 def test_a_flat_key_keeps_its_name_and_place() -> None:
-    estate = loaded("cluster_pod_cidr: 10.1.0.0/16\n", "nodes: []\n").estate
+    estate = loaded("cluster_pod_cidr: 10.1.0.0/16\n", "nodes: []\n").configuration
 
     origin = estate.kubernetes.where("pod_cidr")
     assert origin is not None
@@ -47,7 +47,7 @@ def test_a_flat_key_keeps_its_name_and_place() -> None:
 def test_a_full_repository_address_is_taken_as_it_is() -> None:
     text = CLUSTER.replace("owner/meadow", "https://git.example.com/a/b.git")
 
-    assert loaded(text).estate.repository.url == "https://git.example.com/a/b.git"
+    assert loaded(text).configuration.repository.url == "https://git.example.com/a/b.git"
 
 
 def test_without_files_there_is_one_problem() -> None:

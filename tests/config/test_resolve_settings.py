@@ -30,7 +30,7 @@ nodes:
 
 
 def settings() -> MachineSettings:
-    estate = load({"cluster.yaml": CLUSTER, "nodes.yaml": NODES}).estate
+    estate = load({"cluster.yaml": CLUSTER, "nodes.yaml": NODES}).configuration
     return merge_settings(estate.talos, estate.nodes[0].talos)
 
 

@@ -143,7 +143,7 @@ def test_names_that_users_choose_have_their_form() -> None:
 
 
 def test_a_list_that_must_not_be_empty_says_so() -> None:
-    assert property_of(NODES, "Pool", "disks")["minItems"] == 1
+    assert property_of(NODES, "ZfsPool", "disks")["minItems"] == 1
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def judge(value: ValueType, *, null: bool = False) -> Draft202012Validator:
 
 
 def named(value: ValueType) -> str:
-    return value.shape.says if value.shape is not None else value.base.__name__
+    return value.shape.description if value.shape is not None else value.base.__name__
 
 
 def scalar(text: str, *, plain: bool) -> ScalarNode:
@@ -47,9 +47,9 @@ def is_read(value: ValueType, node: ScalarNode) -> bool:
     """Whether the reader of files takes a value without a word."""
     cls, member = holder(value)
     held: TreeNode = node
-    if isinstance(member.kind, ListOf):
+    if isinstance(member.type, ListOf):
         held = SequenceNode(AT, [node])
-    elif isinstance(member.kind, MapOf):
+    elif isinstance(member.type, MapOf):
         held = MappingNode(AT, {"a": MappingEntry(scalar("a", plain=True), node)})
     reading = ReadContext(Problems())
     reading.partial = True

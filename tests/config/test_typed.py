@@ -142,13 +142,13 @@ def test_secrets_are_typed_and_literals_are_remembered() -> None:
     thing, reading = read("{name: a, secret: hunter2}")
 
     assert thing.secret == Secret("hunter2")
-    assert [origin.name for origin in reading.literals] == ["secret"]
+    assert [origin.name for origin in reading.plain_secrets] == ["secret"]
 
 
 def test_references_are_not_literals() -> None:
     _, reading = read("{name: a, secret: '${TOKEN}'}")
 
-    assert reading.literals == []
+    assert reading.plain_secrets == []
 
 
 def test_encrypted_values_stay_opaque_whatever_the_field_is() -> None:
@@ -158,7 +158,7 @@ def test_encrypted_values_stay_opaque_whatever_the_field_is() -> None:
     )
 
     assert found(reading) == []
-    assert [origin.name for origin in reading.opaque] == ["name", "flag", "part", "servers"]
+    assert [origin.name for origin in reading.encrypted] == ["name", "flag", "part", "servers"]
     assert thing.name is None
 
 

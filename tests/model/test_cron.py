@@ -28,18 +28,18 @@ NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
     ],
 )
 def test_the_next_moment(schedule: str, expected: str) -> None:
-    found = parse_schedule(schedule).after(NOW, UTC)
+    found = parse_schedule(schedule).next_after(NOW, UTC)
 
     assert found is not None
     assert f"{found:%Y-%m-%dT%H:%M}" == expected
 
 
 def test_a_schedule_of_days_that_never_come_has_no_next_moment() -> None:
-    assert parse_schedule("0 0 31 2 *").after(NOW, UTC) is None
+    assert parse_schedule("0 0 31 2 *").next_after(NOW, UTC) is None
 
 
 def test_moments_are_those_of_the_clock_where_it_is() -> None:
-    found = parse_schedule("0 3 * * *").after(NOW, BERLIN)
+    found = parse_schedule("0 3 * * *").next_after(NOW, BERLIN)
 
     assert found == datetime(2026, 11, 17, 2, 0, tzinfo=UTC)
 
@@ -47,7 +47,7 @@ def test_moments_are_those_of_the_clock_where_it_is() -> None:
 def test_a_moment_that_the_clocks_jump_over_comes_as_much_later() -> None:
     evening = datetime(2027, 3, 27, 20, 0, tzinfo=UTC)
 
-    found = parse_schedule("30 2 * * *").after(evening, BERLIN)
+    found = parse_schedule("30 2 * * *").next_after(evening, BERLIN)
 
     assert found == datetime(2027, 3, 28, 1, 30, tzinfo=UTC)
     assert f"{found.astimezone(BERLIN):%H:%M}" == "03:30"
@@ -56,13 +56,13 @@ def test_a_moment_that_the_clocks_jump_over_comes_as_much_later() -> None:
 def test_the_latest_moment_is_one_that_was_not_long_ago() -> None:
     daily = parse_schedule("0 11 * * *")
 
-    assert daily.latest(NOW, UTC, timedelta(hours=2)) == NOW - timedelta(hours=1)
-    assert daily.latest(NOW, UTC, timedelta(minutes=59)) is None
-    assert parse_schedule("0 12 * * *").latest(NOW, UTC, timedelta(0)) == NOW
+    assert daily.latest_before(NOW, UTC, timedelta(hours=2)) == NOW - timedelta(hours=1)
+    assert daily.latest_before(NOW, UTC, timedelta(minutes=59)) is None
+    assert parse_schedule("0 12 * * *").latest_before(NOW, UTC, timedelta(0)) == NOW
 
 
 def test_the_latest_moment_may_have_been_days_ago() -> None:
-    found = parse_schedule("0 3 * * 6").latest(NOW, UTC, timedelta(hours=100))
+    found = parse_schedule("0 3 * * 6").latest_before(NOW, UTC, timedelta(hours=100))
 
     assert found == datetime(2026, 11, 14, 3, 0, tzinfo=UTC)
 

@@ -83,16 +83,17 @@ def test_a_newer_patch_of_talos_is_newer_and_a_newer_line_is_refused(
 
 def test_a_refused_talos_is_told_which_are_supported() -> None:
     assert (
-        compatibility.talos_compatibility(v("1.8.0")).because
+        compatibility.talos_compatibility(v("1.8.0")).reason
         == "stockman supports Talos 1.11 to 1.14"
     )
 
 
 def test_a_newer_patch_is_told_what_is_known_and_since_when() -> None:
-    because = compatibility.talos_compatibility(v("1.13.99")).because
+    because = compatibility.talos_compatibility(v("1.13.99")).reason
 
     assert because == (
-        f"the newest Talos 1.13 that stockman knows is {compatibility.newest_known_patch(v('1.13'))}"
+        "the newest Talos 1.13 that stockman knows is"
+        f" {compatibility.newest_known_patch(v('1.13'))}"
         f" ({tables.table_info('talos').refreshed})"
     )
 
@@ -123,14 +124,14 @@ def test_kubernetes_is_judged_by_the_talos_it_runs_on(
 def test_a_refused_kubernetes_is_told_the_range() -> None:
     fit = compatibility.kubernetes_compatibility(v("1.12.0"), v("1.36.0"))
 
-    assert fit.because == "Talos 1.12 runs Kubernetes 1.30 to 1.35"
+    assert fit.reason == "Talos 1.12 runs Kubernetes 1.30 to 1.35"
 
 
 def test_what_code_accepts_and_documentation_does_not_list_is_ok_with_a_word() -> None:
     fit = compatibility.kubernetes_compatibility(v("1.14.0"), v("1.32.0"))
 
     assert fit.verdict is Verdict.OK
-    assert "though its documentation lists 1.33 to 1.37" in fit.because
+    assert "though its documentation lists 1.33 to 1.37" in fit.reason
 
 
 @pytest.mark.parametrize(
@@ -152,7 +153,7 @@ def test_proxmox_is_supported_from_8_4_on(proxmox: str, verdict: Verdict, becaus
     fit = compatibility.proxmox_compatibility(v(proxmox))
 
     assert fit.verdict is verdict
-    assert because in fit.because
+    assert because in fit.reason
 
 
 versions = st.builds(Version, st.integers(0, 20), st.integers(0, 50), st.integers(0, 200))
@@ -160,9 +161,9 @@ versions = st.builds(Version, st.integers(0, 20), st.integers(0, 50), st.integer
 
 @given(talos=versions, kubernetes=versions)
 def test_every_pair_gets_a_verdict_and_a_reason(talos: Version, kubernetes: Version) -> None:
-    assert compatibility.talos_compatibility(talos).because
-    assert compatibility.kubernetes_compatibility(talos, kubernetes).because
-    assert compatibility.proxmox_compatibility(talos).because
+    assert compatibility.talos_compatibility(talos).reason
+    assert compatibility.kubernetes_compatibility(talos, kubernetes).reason
+    assert compatibility.proxmox_compatibility(talos).reason
 
 
 @given(line=st.sampled_from(compatibility.talos_lines()), patch=st.integers(0, 10_000))
@@ -212,7 +213,7 @@ def test_a_component_is_refused_where_its_needs_are_not_met() -> None:
     fit = component.component_compatibility(known, {"kubernetes": v("1.29.4"), "proxmox": v("8.4")})
 
     assert fit.verdict is Verdict.REFUSED
-    assert fit.because == "karpenter needs Kubernetes 1.30 or newer, not 1.29.4"
+    assert fit.reason == "karpenter needs Kubernetes 1.30 or newer, not 1.29.4"
 
 
 def test_a_kubernetes_newer_than_a_component_is_tested_with_is_newer() -> None:
@@ -222,7 +223,7 @@ def test_a_kubernetes_newer_than_a_component_is_tested_with_is_newer() -> None:
     fit = component.component_compatibility(known, {"kubernetes": v("1.37.0")})
 
     assert fit.verdict is Verdict.NEWER
-    assert fit.because == "rook-ceph is tested with Kubernetes 1.31 to 1.36, not 1.37.0"
+    assert fit.reason == "rook-ceph is tested with Kubernetes 1.31 to 1.36, not 1.37.0"
 
 
 def test_a_component_is_not_judged_by_what_is_not_known() -> None:
@@ -258,7 +259,7 @@ def test_an_extension_is_judged_by_the_talos_it_is_for(
     fit = extensions.extension_compatibility(f"siderolabs/{name}", v(talos))
 
     assert fit.verdict is verdict
-    assert because in fit.because
+    assert because in fit.reason
 
 
 def test_gone_extensions_name_what_exists_instead() -> None:
@@ -266,7 +267,7 @@ def test_gone_extensions_name_what_exists_instead() -> None:
     gone = extensions.removed_extensions()
 
     assert known.isdisjoint(one.name for one in gone)
-    assert all(known.issuperset(one.now) for one in gone)
+    assert all(known.issuperset(one.replacements) for one in gone)
 
 
 def test_tables_are_plain_json_of_their_own() -> None:
@@ -276,9 +277,9 @@ def test_tables_are_plain_json_of_their_own() -> None:
 
 def test_judging_versions_imports_nothing_large() -> None:
     script = (
-        "import sys; from stockman.model import support as s;"
-        "s.kubernetes_fits(s.Version(1, 12, 0), s.Version(1, 35, 0));"
-        "s.proxmox_fits(s.Version(9, 1));"
+        "import sys; from stockman.model import compatibility as s;"
+        "s.kubernetes_compatibility(s.Version(1, 12, 0), s.Version(1, 35, 0));"
+        "s.proxmox_compatibility(s.Version(9, 1));"
         "print(*{'importlib.resources', 'pathlib', 'pkgutil', 'dataclasses', 'asyncio'}"
         " & set(sys.modules))"
     )

@@ -75,15 +75,15 @@ def meaning(plain: bytes, name: str) -> Meaning:
     """Paths, kinds and values in order; whole numbers and others are one kind to JSON."""
     sheet = parse_plaintext(plain, file_format(name), name)
     return [
-        (slot.bound_to, _kind(value_type(slot.value)), value_bytes(slot.value))
-        for slot in walk_slots(sheet.documents, Selector().compiled())
+        (slot.bound_path, _kind(value_type(slot.value)), value_bytes(slot.value))
+        for slot in walk_slots(sheet.documents, Selector().compile())
         if not isinstance(slot.value, CommentText)
     ]
 
 
 def remarks(plain: bytes, name: str) -> list[str]:
     sheet = parse_plaintext(plain, file_format(name), name)
-    found = walk_slots(sheet.documents, Selector().compiled())
+    found = walk_slots(sheet.documents, Selector().compile())
     return sorted(slot.value.text for slot in found if isinstance(slot.value, CommentText))
 
 

@@ -99,7 +99,7 @@ def understand(contents: dict[str, bytes]) -> None:
     try:
         resolve(loaded)
     except Refused:
-        assert loaded.problems.errors or loaded.opaque
+        assert loaded.problems.errors or loaded.encrypted
 
 
 @pytest.mark.parametrize("dialect", ["yaml", "toml"])

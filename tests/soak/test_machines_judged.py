@@ -87,7 +87,7 @@ def estates(draw: st.DrawFn, line: str) -> Desired:
     texts = {"cluster.yaml": cluster, "nodes.yaml": json.dumps({"nodes": nodes})}
     loaded = load({name: text.encode() for name, text in texts.items()})
     check_rules(loaded)
-    assume(not loaded.problems.errors and not loaded.opaque)
+    assume(not loaded.problems.errors and not loaded.encrypted)
     return resolve(loaded)
 
 

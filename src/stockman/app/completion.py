@@ -15,7 +15,7 @@ def node_names(directory: Path) -> tuple[str, ...]:
     from stockman.model.errors import StockmanError
 
     try:
-        estate = load_directory(directory).estate
+        estate = load_directory(directory).configuration
     except StockmanError:
         return ()
     return tuple(node.name for node in estate.nodes if node.name)
@@ -27,7 +27,7 @@ def subject_names(directory: Path) -> tuple[str, ...]:
     from stockman.model.errors import StockmanError
 
     try:
-        estate = load_directory(directory).estate
+        estate = load_directory(directory).configuration
     except StockmanError:
         return ()
     guests = (guest.name for guest in estate.guests if guest.name)
@@ -41,7 +41,7 @@ def cluster_names(directory: Path) -> tuple[str, ...]:
     from stockman.model.errors import StockmanError
 
     try:
-        estate = load_directory(directory).estate
+        estate = load_directory(directory).configuration
     except StockmanError:
         return ()
     return (configuration_name(estate),) if estate.nodes or estate.guests else ()
@@ -106,7 +106,7 @@ def catalog_names() -> tuple[str, ...]:
     """Components that stockman installs."""
     from stockman.model.component import all_component_facts
 
-    return tuple(component.name for component in all_component_facts() if component.when)
+    return tuple(component.name for component in all_component_facts() if component.condition)
 
 
 def component_names() -> tuple[str, ...]:

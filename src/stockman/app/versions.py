@@ -83,7 +83,7 @@ class Tables:
     kubernetes: tuple[KubernetesRow, ...]
     proxmox: tuple[compatibility.ProxmoxLine, ...]
     components: tuple[ComponentFacts, ...]
-    extensions: tuple[compatibility.Extension, ...]
+    extensions: tuple[compatibility.TalosExtension, ...]
 
 
 @record
@@ -202,7 +202,7 @@ def _kubernetes(pins: Pins) -> VersionComparison:
     if pins.kubernetes is None:
         return _not_pinned("kubernetes", newest)
     if pins.talos is None:
-        fit = Compatibility(verdict=Verdict.OK, because="no Talos is pinned to judge it by")
+        fit = Compatibility(verdict=Verdict.OK, reason="no Talos is pinned to judge it by")
     else:
         fit = compatibility.kubernetes_compatibility(pins.talos, pins.kubernetes)
     line = compatibility.kubernetes_line(pins.kubernetes)
@@ -230,9 +230,9 @@ def _compare_pin(
 ) -> VersionComparison:
     because = ""
     if fit.verdict is Verdict.REFUSED:
-        standing, because = VersionStanding.REFUSED, fit.because
+        standing, because = VersionStanding.REFUSED, fit.reason
     elif fit.verdict is Verdict.NEWER:
-        standing, because = VersionStanding.AHEAD, fit.because
+        standing, because = VersionStanding.AHEAD, fit.reason
     elif pinned < newest:
         standing = VersionStanding.BEHIND
         if patch is not None and patch != newest:
@@ -277,7 +277,7 @@ def _from_table(known: ComponentFacts) -> _Answer:
 def _component(
     known: ComponentFacts, pinned: Version | None, answer: _Answer, fit: Compatibility
 ) -> VersionComparison:
-    because = "" if fit.verdict is Verdict.OK else fit.because
+    because = "" if fit.verdict is Verdict.OK else fit.reason
     if answer.newest is None:
         standing, because = VersionStanding.UNKNOWN, answer.because
     elif pinned is None:

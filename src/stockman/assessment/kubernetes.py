@@ -216,7 +216,7 @@ def _definitions(by_name: Mapping[str, SelectedComponent]) -> Iterator[InstallCr
     if selected is None:
         return
     desired_version = selected.scene.wish.version
-    version = f"v{desired_version}" if desired_version is not None else selected.scene.known.app
+    version = f"v{desired_version}" if desired_version is not None else selected.scene.known.app_version
     if version in available_crd_versions(_GATEWAY):
         yield InstallCrds(bundle=_GATEWAY, version=version)
 

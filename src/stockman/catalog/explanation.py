@@ -63,17 +63,17 @@ def settings_keys(component: Component) -> tuple[Key, ...]:
 
 def component_page(component: Component, known: ComponentFacts) -> ComponentPage:
     """Everything about a component in one record."""
-    when = CONDITIONS[known.when]
+    when = CONDITIONS[known.condition]
     return ComponentPage(
         name=component.name,
         about=component.about,
         phase=component.phase.value,
-        on=when.says or "when it is asked for",
+        on=when.reason or "when it is asked for",
         chart=known.chart,
         repository=known.repository,
         version=known.tag,
-        app=known.app,
-        further={name: one.tag for name, one in known.further.items()},
+        app=known.app_version,
+        further={name: one.tag for name, one in known.artifacts.items()},
         namespace=known.namespace,
         pod_security=known.pod_security,
         licence=known.licence,

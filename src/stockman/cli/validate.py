@@ -51,9 +51,9 @@ def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) ->
         data = {
             "valid": not failed,
             "files": sorted(validation.texts),
-            "nodes": len(validation.loaded.estate.nodes),
-            "guests": len(validation.loaded.estate.guests),
-            "unchecked": [origin.name for origin in validation.loaded.opaque],
+            "nodes": len(validation.loaded.configuration.nodes),
+            "guests": len(validation.loaded.configuration.guests),
+            "unchecked": [origin.name for origin in validation.loaded.encrypted],
             "problems": [problem_data(problem) for problem in problems],
         }
         show(data, kind="Validation", output=output, human=lambda *_: ())
@@ -70,7 +70,7 @@ def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) ->
         )
         screen.print_problems(["", problem_summary(problems)])
     if not failed:
-        estate = validation.loaded.estate
+        estate = validation.loaded.configuration
         files = " and ".join(sorted(validation.loaded.texts))
         counts = (
             _count(len(estate.nodes), "node"),

@@ -166,7 +166,7 @@ def components_view(known: VersionFacts) -> VersionView:
         rows.append(
             (
                 *_comparison(component)[:3],
-                "" if fact is None else fact.app,
+                "" if fact is None else fact.app_version,
                 ", ".join(f"{name} {version}" for name, version in needs.items()),
                 *_comparison(component)[3:],
             )

@@ -15,9 +15,9 @@ class Condition(NamedTuple):
     """A reason to turn a component on."""
 
     holds: Callable[[Configuration], bool]
-    says: str
+    reason: str
     """Why it is on, where it holds."""
-    otherwise: str
+    negative_reason: str
     """Why it is off, where it does not."""
 
 
@@ -70,9 +70,9 @@ def resolve_components(estate: Configuration) -> dict[str, Component]:
         return estate.components
     components = dict(estate.components)
     for known in all_component_facts():
-        if known.when:
+        if known.condition:
             components[known.name] = _resolve_component(
-                components.get(known.name, Component()), known.when, estate
+                components.get(known.name, Component()), known.condition, estate
             )
     return dict(sorted(components.items()))
 
@@ -82,7 +82,7 @@ def _resolve_component(component: Component, when: str, estate: Configuration) -
         return component
     condition = CONDITIONS[when]
     holds = condition.holds(estate)
-    reason = condition.says if holds else condition.otherwise
+    reason = condition.reason if holds else condition.negative_reason
     return replace(
         component,
         enabled=holds,

@@ -31,7 +31,7 @@ _DEFAULT_POSITION = Position(CLUSTER_YAML, 1, 1)
 class LoadedConfig:
     """What files say: the estate as far as it could be read, and everything found on the way."""
 
-    estate: Configuration
+    configuration: Configuration
     problems: Problems
     texts: dict[str, str]
     """Texts by file name, as far as they are text."""
@@ -39,13 +39,13 @@ class LoadedConfig:
     """Whether the files are in the classic dialect."""
     complete: bool
     """Whether every file could be read at all; if not, rules about missing things are moot."""
-    literals: tuple[Origin, ...]
+    plain_secrets: tuple[Origin, ...]
     """Where secrets stand in the clear."""
     secrets: tuple[Secret, ...]
     """All secrets, however they are given."""
-    opaque: tuple[Origin, ...]
+    encrypted: tuple[Origin, ...]
     """Encrypted values that are not secrets, and so not known."""
-    kept: dict[Position, TreeNode] = field(default_factory=dict, repr=False, compare=False)
+    patch_nodes: dict[Position, TreeNode] = field(default_factory=dict, repr=False, compare=False)
     """Patches as they were read, with the places of all that is in them, by where they stand."""
 
 
@@ -73,15 +73,15 @@ def _load(contents: Texts[str, bytes]) -> LoadedConfig:
     tree = _merge_files(trees, problems)
     apply_classes(tree, reading)
     return LoadedConfig(
-        estate=read_record(Configuration, tree, reading) or Configuration(),
+        configuration=read_record(Configuration, tree, reading) or Configuration(),
         problems=problems,
         texts=texts,
         classic=classic,
         complete=all(name in trees for name in contents if name in CONFIG_FILES),
-        literals=tuple(dict.fromkeys(reading.literals)),
+        plain_secrets=tuple(dict.fromkeys(reading.plain_secrets)),
         secrets=tuple(dict.fromkeys(reading.secrets)),
-        opaque=tuple(dict.fromkeys(reading.opaque)),
-        kept=reading.kept,
+        encrypted=tuple(dict.fromkeys(reading.encrypted)),
+        patch_nodes=reading.kept_nodes,
     )
 
 

@@ -37,9 +37,9 @@ def apply_classes(tree: MappingNode, reading: ReadContext) -> None:
 def _merge_classes(node: MappingNode, chains: _ClassChains) -> MappingNode:
     named = node.get("class")
     if isinstance(named, ScalarNode) and not named.is_null:
-        inherited = chains.of(named.text, named.at)
+        inherited = chains.find(named.text, named.at)
     else:
-        inherited = chains.of_role(node.get("controller"))
+        inherited = chains.find_for_role(node.get("controller"))
     return (
         node
         if inherited is None
@@ -71,16 +71,16 @@ class _ClassChains:
         for name, entry in classes.entries.items():
             self._check_form(name, entry)
         for name, entry in classes.entries.items():
-            self.of(name, entry.key.at)
+            self.find(name, entry.key.at)
 
-    def of_role(self, controller: object) -> MappingNode | None:
+    def find_for_role(self, controller: object) -> MappingNode | None:
         """The class that holds for nodes of a role that name none; None where there is none."""
         if not isinstance(controller, ScalarNode):
             return None
         role = {"true": "controller", "false": "worker"}.get(controller.text.lower(), "")
-        return self.of(role, controller.at) if role in self._classes.entries else None
+        return self.find(role, controller.at) if role in self._classes.entries else None
 
-    def of(self, name: str, at: Position) -> MappingNode | None:
+    def find(self, name: str, at: Position) -> MappingNode | None:
         """What a class gives; None where it does not exist or never ends, which is reported."""
         if name not in self._known:
             self._known[name] = self._chain(name, at, ())

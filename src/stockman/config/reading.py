@@ -29,13 +29,13 @@ class ReadContext:
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
-        self.literals: list[Origin] = []
+        self.plain_secrets: list[Origin] = []
         """Secrets in the clear."""
         self.secrets: list[Secret] = []
         """All secrets, however they are given."""
-        self.opaque: list[Origin] = []
+        self.encrypted: list[Origin] = []
         """Encrypted values of keys that are not secrets: present, but not known."""
-        self.kept: dict[Position, TreeNode] = {}
+        self.kept_nodes: dict[Position, TreeNode] = {}
         """Values whose inside has positions that are needed later, by where they stand."""
         self.partial = False
         """Whether keys may be missing, because another mapping will give them."""
@@ -83,7 +83,7 @@ def report_wrong_type(
 ) -> NoReturn:
     """Report a mapping, list or value where another of the three is needed."""
     if isinstance(node, ScalarNode) and is_encrypted(node.text):
-        reading.opaque.append(location.origin)
+        reading.encrypted.append(location.origin)
         raise InvalidValue
     actual = {MappingNode: "a mapping", SequenceNode: "a list", ScalarNode: "a single value"}[
         type(node)
@@ -144,7 +144,7 @@ def read_text(node: TreeNode, location: KeyLocation, reading: ReadContext) -> st
     if not isinstance(node, ScalarNode):
         report_wrong_type(node, location, reading, "a single value")
     if is_encrypted(node.text):
-        reading.opaque.append(location.origin)
+        reading.encrypted.append(location.origin)
         raise InvalidValue
     return node.text
 
@@ -168,7 +168,7 @@ def _read_secret(node: TreeNode, location: KeyLocation, reading: ReadContext) ->
     if not isinstance(node, ScalarNode):
         report_wrong_type(node, location, reading, "a single value")
     if secret_form(node.text) is SecretForm.LITERAL and node.text:
-        reading.literals.append(location.origin)
+        reading.plain_secrets.append(location.origin)
     secret = Secret(node.text)
     reading.secrets.append(secret)
     return secret

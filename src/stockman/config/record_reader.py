@@ -171,7 +171,7 @@ def _read_untyped_value(node: TreeNode, location: KeyLocation, reading: ReadCont
     """Whatever stands there; encrypted values in it are not known."""
     for inner, where in _walk_scalars(node, location):
         if is_encrypted(inner.text):
-            reading.opaque.append(where.origin)
+            reading.encrypted.append(where.origin)
     return to_plain_data(node)
 
 
@@ -210,7 +210,7 @@ def _build_annotated_reader(hint: object) -> NodeReader:
 
 def _position_keeper(reader: NodeReader) -> NodeReader:
     def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
-        reading.kept[node.at] = node
+        reading.kept_nodes[node.at] = node
         return reader(node, location, reading)
 
     return read
@@ -221,9 +221,9 @@ def _format_reader(reader: NodeReader, shape: TextFormat) -> NodeReader:
 
     def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
         text = reader(node, location, reading)
-        folded = text.lower() if shape.folded else text
-        if len(folded) > shape.longest or form.fullmatch(folded) is None:
-            report_invalid_value(location, reading, text, shape.says, shape.example)
+        folded = text.lower() if shape.lower_case else text
+        if len(folded) > shape.max_length or form.fullmatch(folded) is None:
+            report_invalid_value(location, reading, text, shape.description, shape.example)
         return folded
 
     return read
@@ -307,7 +307,7 @@ def _check_key(
         reading.problems.error(
             "config.value",
             f"{location.path} has a name that does not fit",
-            why=f"{name!r} is not {shape.says}",
+            why=f"{name!r} is not {shape.description}",
             fix=f"name it for example {shape.example}",
             at=at,
         )

@@ -41,7 +41,7 @@ _GUESTS_NAME = "guests"
 def resolve(loaded: LoadedConfig) -> Desired:
     """What should be. Refuses while there are errors or values that are still encrypted."""
     _check_ready(loaded)
-    estate = loaded.estate
+    estate = loaded.configuration
     clusters = proxmox_clusters(estate.proxmox) if estate.proxmox is not None else ()
     return Desired(
         origins=estate.origins,
@@ -78,14 +78,15 @@ def _check_ready(loaded: LoadedConfig) -> None:
                 fix="run `stockman validate` and put them right",
             )
         )
-    if loaded.opaque:
-        first = loaded.opaque[0]
+    if loaded.encrypted:
+        first = loaded.encrypted[0]
         raise Refused(
             Problem(
                 code="config.encrypted",
                 what=f"{first.name} is encrypted",
                 where=first.at,
-                why=f"encrypted and needed: {', '.join(origin.name for origin in loaded.opaque)}",
+                why="encrypted and needed: "
+                f"{', '.join(origin.name for origin in loaded.encrypted)}",
                 fix="give the values in the clear; only secrets have to be encrypted",
             )
         )

@@ -27,7 +27,7 @@ class Compatibility(NamedTuple):
     """A verdict and the fact behind it, as the `why` of a problem would say it."""
 
     verdict: Verdict
-    because: str
+    reason: str
 
 
 class TalosLine(NamedTuple):
@@ -194,7 +194,7 @@ def proxmox_compatibility(proxmox: Version) -> Compatibility:
     if newest is not None and proxmox.line > newest.line:
         return Compatibility(
             verdict=Verdict.NEWER,
-            because=f"the newest Proxmox VE {newest.major} that stockman knows is {newest}"
+            reason=f"the newest Proxmox VE {newest.major} that stockman knows is {newest}"
             f" ({read_table('proxmox')['refreshed']})",
         )
     return _incompatible(f"stockman supports Proxmox VE {_join_versions(usable)}")
@@ -207,17 +207,17 @@ def _patch_compatibility(
         return _compatible(f"{product} {version.minor_text} is supported")
     return Compatibility(
         verdict=Verdict.NEWER,
-        because=f"the newest {product} {version.minor_text} that stockman knows is {newest}"
+        reason=f"the newest {product} {version.minor_text} that stockman knows is {newest}"
         f" ({read_table(table)['refreshed']})",
     )
 
 
 def _compatible(because: str) -> Compatibility:
-    return Compatibility(verdict=Verdict.OK, because=because)
+    return Compatibility(verdict=Verdict.OK, reason=because)
 
 
 def _incompatible(because: str) -> Compatibility:
-    return Compatibility(verdict=Verdict.REFUSED, because=because)
+    return Compatibility(verdict=Verdict.REFUSED, reason=because)
 
 
 def _join_versions(versions: list[Version]) -> str:
@@ -233,19 +233,19 @@ def _parse_pair(texts: list[str]) -> tuple[Version, Version]:
 def upgrade_compatibility(product: str, running: Version, target: Version) -> Compatibility:
     """Whether one upgrade may go from what runs to what is wanted."""
     if target == running:
-        return Compatibility(verdict=Verdict.OK, because=f"{product} {running} runs already")
+        return Compatibility(verdict=Verdict.OK, reason=f"{product} {running} runs already")
     if target < running:
         return Compatibility(
             verdict=Verdict.REFUSED,
-            because=f"{product} would go back from {running} to {target}",
+            reason=f"{product} would go back from {running} to {target}",
         )
     if target.major != running.major or target.line[1] - running.line[1] > 1:
         return Compatibility(
             verdict=Verdict.REFUSED,
-            because=f"{product} goes from one line to the next, and {target.minor_text}"
+            reason=f"{product} goes from one line to the next, and {target.minor_text}"
             f" does not follow {running.minor_text}",
         )
-    return Compatibility(verdict=Verdict.OK, because=f"{target} follows {running}")
+    return Compatibility(verdict=Verdict.OK, reason=f"{target} follows {running}")
 
 
 class TalosExtension(NamedTuple):
@@ -264,9 +264,9 @@ class RemovedExtension(NamedTuple):
     """An extension that supported releases of Talos no longer have."""
 
     name: str
-    last: Version
+    last_line: Version
     """Last Talos line that had it."""
-    now: tuple[str, ...]
+    replacements: tuple[str, ...]
     """What to take instead; empty: nothing."""
 
 
@@ -289,7 +289,9 @@ def removed_extensions() -> tuple[RemovedExtension, ...]:
     """Extensions of older releases that users still name, by name."""
     return tuple(
         RemovedExtension(
-            name=row["name"], last=Version.parse(row["last"]), now=tuple(row.get("now", ()))
+            name=row["name"],
+            last_line=Version.parse(row["last"]),
+            replacements=tuple(row.get("now", ())),
         )
         for row in read_table("extensions")["gone"]
     )
@@ -304,20 +306,22 @@ def extension_compatibility(name: str, talos: Version) -> Compatibility:
     """Whether a Talos has an extension. One that the table does not know may be newer than it."""
     known = find_extension(name)
     if known is not None and talos.line >= known.since.line:
-        return Compatibility(verdict=Verdict.OK, because=f"Talos has {name} since {known.since}")
+        return Compatibility(verdict=Verdict.OK, reason=f"Talos has {name} since {known.since}")
     if known is not None:
         return Compatibility(
             verdict=Verdict.REFUSED,
-            because=f"{name} exists since Talos {known.since}, not in {talos}",
+            reason=f"{name} exists since Talos {known.since}, not in {talos}",
         )
     for gone in removed_extensions():
         if gone.name == name:
-            instead = f"; {' or '.join(gone.now)} took its place" if gone.now else ""
+            instead = (
+                f"; {' or '.join(gone.replacements)} took its place" if gone.replacements else ""
+            )
             return Compatibility(
                 verdict=Verdict.REFUSED,
-                because=f"the last Talos with {name} was {gone.last}{instead}",
+                reason=f"the last Talos with {name} was {gone.last_line}{instead}",
             )
     return Compatibility(
         verdict=Verdict.NEWER,
-        because=f"{name} is not in the table of {read_table('extensions')['refreshed']}",
+        reason=f"{name} is not in the table of {read_table('extensions')['refreshed']}",
     )

@@ -65,7 +65,7 @@ class ComponentFacts(NamedTuple):
     """`oci://` address of the chart itself, or `https://` address of its Helm repository."""
     tag: str
     """The chart's version as its registry spells it. Empty: not known, or no chart."""
-    app: str
+    app_version: str
     """The version of the program in the chart as its authors spell it. Empty: not known."""
     namespace: str
     """Empty: wherever the user wants it, or cluster-wide."""
@@ -80,19 +80,19 @@ class ComponentFacts(NamedTuple):
     note: str
     release: str
     """Name of its release and of its directory in the repository."""
-    when: str
+    condition: str
     """What turns it on without being asked for. Empty: stockman does not install it."""
     requires: tuple[str, ...]
     """Components that it cannot do without."""
     talos_role: str
     """Role with which it reaches the Talos API from inside of the cluster. Empty: it does not."""
-    further: Mapping[str, ComponentArtifact]
+    artifacts: Mapping[str, ComponentArtifact]
     """What it consists of besides its chart, by name."""
 
     @property
     def version(self) -> Version | None:
         """What a user pins: the chart's version, or without a chart the program's."""
-        text = self.tag or ("" if self.chart else self.app)
+        text = self.tag or ("" if self.chart else self.app_version)
         return Version.parse(text) if text else None
 
 
@@ -124,7 +124,7 @@ def component_compatibility(
         if installed is not None and installed.line < oldest.line:
             return Compatibility(
                 verdict=Verdict.REFUSED,
-                because=f"{component.name} needs {_PRODUCT_NAMES[product]} {oldest} or newer,"
+                reason=f"{component.name} needs {_PRODUCT_NAMES[product]} {oldest} or newer,"
                 f" not {installed}",
             )
     kubernetes = surroundings.get("kubernetes")
@@ -132,11 +132,11 @@ def component_compatibility(
     if kubernetes is not None and tested is not None and kubernetes.line > tested[1].line:
         return Compatibility(
             verdict=Verdict.NEWER,
-            because=f"{component.name} is tested with Kubernetes {tested[0]} to {tested[1]},"
+            reason=f"{component.name} is tested with Kubernetes {tested[0]} to {tested[1]},"
             f" not {kubernetes}",
         )
     return Compatibility(
-        verdict=Verdict.OK, because=f"nothing known speaks against {component.name}"
+        verdict=Verdict.OK, reason=f"nothing known speaks against {component.name}"
     )
 
 
@@ -147,7 +147,7 @@ def _parse_component(row: TableRow) -> ComponentFacts:
         chart=row.get("chart", ""),
         repository=row.get("repository", ""),
         tag=row.get("version", ""),
-        app=row.get("app", ""),
+        app_version=row.get("app", ""),
         namespace=row.get("namespace", ""),
         pod_security=row.get("pod_security", ""),
         licence=row.get("licence", ""),
@@ -155,10 +155,10 @@ def _parse_component(row: TableRow) -> ComponentFacts:
         kubernetes_tested=tested and (Version.parse(tested[0]), Version.parse(tested[1])),
         note=row.get("note", ""),
         release=row.get("release", row["name"]),
-        when=row.get("when", ""),
+        condition=row.get("when", ""),
         requires=tuple(row.get("requires", ())),
         talos_role=row.get("talos_role", ""),
-        further={
+        artifacts={
             name: ComponentArtifact(repository=artifact["repository"], tag=artifact["version"])
             for name, artifact in row.get("further", {}).items()
         },

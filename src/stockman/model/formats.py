@@ -24,12 +24,12 @@ from stockman.model.names import (
 class TextFormat(NamedTuple):
     """A pattern that a whole text must match, and its name in words."""
 
-    says: str
+    description: str
     pattern: str
     example: str
-    folded: bool = False
+    lower_case: bool = False
     """Upper case is accepted and folded to lower case."""
-    longest: int = 1024
+    max_length: int = 1024
 
 
 class Between(NamedTuple):
@@ -67,12 +67,14 @@ _PVE_ID = r"[A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9]"
 _DURATION = r"(?:\d+h)?(?:\d+m)?(?:\d+s)?"
 
 DNS_LABEL = TextFormat("a DNS label (a-z, 0-9, hyphen, at most 63)", _LABEL, "worker-1")
-FQDN = TextFormat("a host name with a domain", _FQDN, "example.com", folded=True, longest=253)
+FQDN = TextFormat(
+    "a host name with a domain", _FQDN, "example.com", lower_case=True, max_length=253
+)
 HOST_OR_ADDRESS = TextFormat(
     "a host name or an IPv4 address", r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", "time.example.com"
 )
 MAC_ADDRESS = TextFormat(
-    "a MAC address", r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", "bc:24:11:00:00:11", folded=True
+    "a MAC address", r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", "bc:24:11:00:00:11", lower_case=True
 )
 SCHEMATIC = TextFormat("64 lower-case hex digits", r"[0-9a-f]{64}", "376567988ad3" + "0" * 52)
 ORIGIN_URL = TextFormat(
@@ -95,13 +97,13 @@ USER_ID = TextFormat(
     "a Proxmox user, user@realm", r"[^\s@:/!]+@[A-Za-z][A-Za-z0-9._-]*", "stockman@pve"
 )
 AGE_RECIPIENT = TextFormat(
-    "an age recipient (age1...)", r"age1[0-9a-z]+", "age1" + "q" * 58, longest=4096
+    "an age recipient (age1...)", r"age1[0-9a-z]+", "age1" + "q" * 58, max_length=4096
 )
 FINGERPRINT = TextFormat(
     "a SHA-256 certificate fingerprint",
     r"[0-9a-f]{2}(:[0-9a-f]{2}){31}|[0-9a-f]{64}",
     ":".join(["a1"] * 32),
-    folded=True,
+    lower_case=True,
 )
 DURATION = TextFormat("a time span such as 90s, 10m or 1h30m", rf"(?=\d){_DURATION}", "10m")
 CRON = TextFormat("five cron fields", r"[0-9*/,A-Za-z-]+( +[0-9*/,A-Za-z-]+){4}", "0 3 * * 6")
@@ -112,7 +114,7 @@ DATE = TextFormat(
     "2027-03-01",
 )
 PVE_ID = TextFormat("a Proxmox name (letter first)", _PVE_ID, "local-zfs")
-PVE_NODE = TextFormat("a Proxmox host name", _LABEL, "pve-a", folded=True)
+PVE_NODE = TextFormat("a Proxmox host name", _LABEL, "pve-a", lower_case=True)
 BRIDGE_NAME = TextFormat("a bridge name", r"[A-Za-z][A-Za-z0-9_.-]{0,14}", "vmbr0")
 EXTENSION = TextFormat(
     "an extension, vendor/name", r"[a-z0-9.-]+/[a-z0-9._-]+", "siderolabs/qemu-guest-agent"
@@ -166,15 +168,15 @@ PCI_ADDRESS = TextFormat(
     "a PCI address",
     r"([0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}(\.[0-7])?",
     "0000:01:00.0",
-    folded=True,
+    lower_case=True,
 )
 USB_ID = TextFormat(
     "a USB vendor:product pair or bus-port path",
     r"[0-9a-f]{4}:[0-9a-f]{4}|\d+-\d+(\.\d+)*",
     "1a6e:089a",
-    folded=True,
+    lower_case=True,
 )
-TAG = TextFormat("a Proxmox tag", r"[a-z0-9_][a-z0-9_+.-]*", "talos", folded=True)
+TAG = TextFormat("a Proxmox tag", r"[a-z0-9_][a-z0-9_+.-]*", "talos", lower_case=True)
 QUANTITY = TextFormat("a Kubernetes quantity", r"\d+(\.\d+)?(m|k|Ki|M|Mi|G|Gi|T|Ti)?", "1")
 LABEL_KEY = TextFormat(
     "a Kubernetes label key",

@@ -22,18 +22,18 @@ class Schedule:
     times: tuple[time, ...]
     days: frozenset[int]
     months: frozenset[int]
-    week: frozenset[int]
+    weekdays: frozenset[int]
     """Days of the week; 0 is Sunday."""
 
-    def is_on(self, day: date) -> bool:
+    def matches_day(self, day: date) -> bool:
         """Whether it has moments on a day: day and weekday both count only where both are given."""
         if day.month not in self.months:
             return False
-        fits = (day.day in self.days, day.isoweekday() % 7 in self.week)
-        is_either = self.days != frozenset(range(1, 32)) and self.week != frozenset(range(7))
+        fits = (day.day in self.days, day.isoweekday() % 7 in self.weekdays)
+        is_either = self.days != frozenset(range(1, 32)) and self.weekdays != frozenset(range(7))
         return any(fits) if is_either else all(fits)
 
-    def after(self, moment: datetime, zone: tzinfo) -> datetime | None:
+    def next_after(self, moment: datetime, zone: tzinfo) -> datetime | None:
         """The first moment that comes later than another. None: there is none."""
         today = moment.astimezone(zone).date()
         for number in range(_SEARCH_DAYS):
@@ -42,7 +42,7 @@ class Schedule:
                     return candidate
         return None
 
-    def latest(self, moment: datetime, zone: tzinfo, within: timedelta) -> datetime | None:
+    def latest_before(self, moment: datetime, zone: tzinfo, within: timedelta) -> datetime | None:
         """The last moment that is not later than another, nor much earlier. None: none is."""
         today = moment.astimezone(zone).date()
         for number in range(within.days + 2):
@@ -58,7 +58,7 @@ class Schedule:
 
     def _moments(self, day: date, zone: tzinfo) -> Iterator[datetime]:
         """All moments of a day. One that the clocks jump over comes as much later."""
-        if self.is_on(day):
+        if self.matches_day(day):
             for wall_time in self.times:
                 yield datetime.combine(day, wall_time, zone).astimezone(UTC)
 
@@ -72,7 +72,7 @@ def parse_schedule(text: str) -> Schedule:
         times=tuple(time(hour, minute) for hour in hours for minute in minutes),
         days=frozenset(_parse_field(day, 1, 31)),
         months=frozenset(_parse_field(month, 1, 12, _MONTHS)),
-        week=frozenset(weekday % 7 for weekday in _parse_field(week, 0, 7, _WEEKDAYS)),
+        weekdays=frozenset(weekday % 7 for weekday in _parse_field(week, 0, 7, _WEEKDAYS)),
     )
 
 

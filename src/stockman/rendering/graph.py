@@ -28,7 +28,7 @@ def graph_nodes(selection: Iterable[SelectedComponent]) -> tuple[GraphNode, ...]
         GraphNode(
             name=name,
             phase=item.component.phase,
-            version=item.scene.tag or item.scene.known.app,
+            version=item.scene.tag or item.scene.known.app_version,
             needs=tuple(need for need in item.scene.known.requires if need in chosen),
         )
         for name, item in chosen.items()

@@ -38,12 +38,12 @@ class MaintenanceWindow:
     def until(self, now: datetime) -> datetime | None:
         """When it closes. None: it is not open."""
         length = parse_duration(self.duration)
-        opened = parse_schedule(self.start).latest(now, self.zone, length)
+        opened = parse_schedule(self.start).latest_before(now, self.zone, length)
         return opened + length if opened is not None and now < opened + length else None
 
     def opens(self, now: datetime) -> datetime | None:
         """When it opens next. None: never."""
-        return parse_schedule(self.start).after(now, self.zone)
+        return parse_schedule(self.start).next_after(now, self.zone)
 
     def told(self, moment: datetime) -> str:
         """A moment, by the clock of its time zone."""

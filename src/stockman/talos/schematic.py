@@ -191,7 +191,7 @@ def check_extensions(
             problems.error(
                 "schematic.extension",
                 f"Talos {talos} has no extension {name}",
-                why=fit.because,
+                why=fit.reason,
                 fix="remove it, or choose a Talos version that has it",
                 at=at,
             )
@@ -199,7 +199,7 @@ def check_extensions(
             problems.warn(
                 "schematic.unknown-extension",
                 f"the extension {name} is unknown",
-                why=fit.because,
+                why=fit.reason,
                 fix="check its spelling; the image factory rejects unknown names",
                 at=at,
             )

@@ -210,7 +210,7 @@ def scene(cluster: str = CLUSTER, nodes: str = NODES, **changes: Any) -> CheckIn
     loaded = load({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
     made = CheckInput(
         directory=HERE,
-        estate=loaded.estate,
+        estate=loaded.configuration,
         secrets=loaded.secrets,
         problems=tuple(loaded.problems),
         complete=loaded.complete,

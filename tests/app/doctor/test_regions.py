@@ -20,7 +20,7 @@ def found(
 ) -> tuple[ProxmoxAccess, ...]:
     loaded = load({"cluster.yaml": cluster.encode(), "nodes.yaml": NODES.encode()})
     wanted = SECRETS if environment is None else environment
-    return regions(directory, loaded.estate, resolve(loaded), wanted)
+    return regions(directory, loaded.configuration, resolve(loaded), wanted)
 
 
 def test_a_cluster_with_endpoint_and_token_is_asked(tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_a_cluster_without_endpoint_or_token_is_not_asked(key: str) -> None:
     kept = "\n".join(line for line in CLUSTER.split("\n") if not line.startswith(f"{key}:"))
     loaded = load({"cluster.yaml": kept.encode(), "nodes.yaml": NODES.encode()})
 
-    assert not has_token(loaded.estate, Path())
+    assert not has_token(loaded.configuration, Path())
 
 
 def test_a_ca_that_is_not_there_is_refused_before_anything_is_dialled(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_blocks_have_labels_and_a_body() -> None:
         'variable "talos_version" {\n  type = string\n  default = "1.11.5"\n}\nlocals {\n}\n'
     )
 
-    (variable,) = file.body.of_kind("variable")
+    (variable,) = file.body.blocks_of_kind("variable")
     assert (variable.kind, variable.labels, variable.at.line) == (
         "variable",
         ("talos_version",),

@@ -28,7 +28,7 @@ def bytes_of(converted: ConversionResult) -> Contents:
 def meaning(contents: Contents) -> Configuration:
     found = load(contents)
     assert not found.problems.errors, [str(problem) for problem in found.problems]
-    return found.estate
+    return found.configuration
 
 
 @ENOUGH

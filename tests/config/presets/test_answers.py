@@ -18,7 +18,7 @@ def estate(name: str, answers: Answers, network: IPv4Network | None = None) -> C
     loaded = load({file: text.encode() for file, text in texts.items()})
     check_rules(loaded)
     assert [str(problem) for problem in loaded.problems] == []
-    return loaded.estate
+    return loaded.configuration
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -38,7 +38,7 @@ def loaded(
 
 
 def estate(name: str) -> Configuration:
-    return loaded(name).estate
+    return loaded(name).configuration
 
 
 def desired(name: str) -> Desired:
@@ -54,12 +54,12 @@ def test_every_preset_is_valid_without_even_a_warning(
     found = loaded(name, network=network, dialect=dialect)
 
     assert [str(problem) for problem in found.problems] == []
-    assert found.literals == ()
+    assert found.plain_secrets == ()
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_both_dialects_say_the_same(name: str) -> None:
-    assert loaded(name, dialect="toml").estate == estate(name)
+    assert loaded(name, dialect="toml").configuration == estate(name)
 
 
 @pytest.mark.parametrize("name", PRESETS)

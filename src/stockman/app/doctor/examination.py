@@ -86,7 +86,7 @@ def build_check_input(directory: Path) -> CheckInput:
         loaded, trouble = load({}), (error.problem,)
     return CheckInput(
         directory=directory,
-        estate=loaded.estate,
+        estate=loaded.configuration,
         secrets=tuple(dict.fromkeys(loaded.secrets)),
         problems=trouble,
         complete=bool(loaded.texts) and loaded.complete,
@@ -104,11 +104,11 @@ def _proxmox(directory: Path, loaded: LoadedConfig, trouble: Sequence[Problem]) 
     from stockman.app.doctor.regions import has_token, regions
     from stockman.config.resolve import resolve
 
-    if not has_token(loaded.estate, directory):
+    if not has_token(loaded.configuration, directory):
         return {}
     right = not any(problem.is_error for problem in trouble)
     desired = resolve(loaded) if right and loaded.complete else None
-    clusters = regions(directory, loaded.estate, desired, os.environ)
+    clusters = regions(directory, loaded.configuration, desired, os.environ)
     return {"desired": desired, "regions": clusters}
 
 

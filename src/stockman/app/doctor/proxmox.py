@@ -74,10 +74,10 @@ async def _version(
             return (ok(region.subject, summary),)
         case Verdict.NEWER:
             return (
-                warn(region.subject, f"{summary}: {fit.because}", "see whether stockman is newer"),
+                warn(region.subject, f"{summary}: {fit.reason}", "see whether stockman is newer"),
             )
         case _:
-            return (fail(region.subject, f"{summary}: {fit.because}", "upgrade the hosts"),)
+            return (fail(region.subject, f"{summary}: {fit.reason}", "upgrade the hosts"),)
 
 
 async def _hosts(

@@ -133,4 +133,4 @@ class FirstSecrets:
         for name in texts:
             if (self._directory / name).is_file():
                 contents[name] = (self._directory / name).read_bytes()
-        return load(contents).estate
+        return load(contents).configuration

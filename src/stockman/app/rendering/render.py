@@ -266,7 +266,7 @@ def _patches(
 def _has_patches(directory: Path, loaded: LoadedConfig) -> bool:
     roots = ("templates", "template")
     folders = [f"{root}/{layer}/talos" for root in roots for layer in ("config", "overrides")]
-    return bool(loaded.kept) or any((directory / folder).is_dir() for folder in folders)
+    return bool(loaded.patch_nodes) or any((directory / folder).is_dir() for folder in folders)
 
 
 def _opener(keyring: Keyring) -> Callable[[bytes, str], bytes] | None:

@@ -58,7 +58,7 @@ def create_bundle(store: SecretStore, making: BundleCreation, *, source: Path | 
     if source is not None:
         bundle = import_bundle(source, store)
     else:
-        contract = contract_of(load_directory(store.directory).estate)
+        contract = contract_of(load_directory(store.directory).configuration)
         now, random_bytes = making.clock.now(), making.entropy.random_bytes
         bundle = making.make_bundle(contract, now, random_bytes)
     store.create(name, bundle_text(bundle).reveal().encode())

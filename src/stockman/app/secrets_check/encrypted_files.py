@@ -87,8 +87,8 @@ def _clear_values(
 ) -> dict[int, tuple[str, _Reason]]:
     """Where values stand in the clear that a selector wants encrypted, and what they are called."""
     return {
-        slot.node.start: (slot.bound_to.strip(":").replace(":", "."), reason)
-        for slot in walk_slots(sheet.documents, selector.compiled())
+        slot.node.start: (slot.bound_path.strip(":").replace(":", "."), reason)
+        for slot in walk_slots(sheet.documents, selector.compile())
         if slot.encrypted and isinstance(slot.node, SopsScalar) and not _is_encrypted_value(slot)
     }
 

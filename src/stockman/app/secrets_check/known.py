@@ -86,13 +86,13 @@ class KnownSecrets:
             return
         for slot in open_secret_file(content, name, self._keyring).slots:
             if slot.encrypted and isinstance(slot.value, str):
-                path = slot.bound_to.strip(":").replace(":", ".") or "the content"
+                path = slot.bound_path.strip(":").replace(":", ".") or "the content"
                 for text in _values(slot.value):
                     self._add(f"{path} of {name}", Secret(text), guessed=True)
 
     def _configuration(self) -> None:
         try:
-            estate = load_directory(self._directory).estate
+            estate = load_directory(self._directory).configuration
         except StockmanError:
             return
         for name, secret in find_secrets(estate):

@@ -47,7 +47,7 @@ def pins(directory: Path) -> Pins:
     """The versions that the files of a directory pin; none where there are no files."""
     from stockman.app.versions import Pins
 
-    estate = load_directory(directory).estate
+    estate = load_directory(directory).configuration
     return Pins(
         talos=estate.talos.version,
         kubernetes=estate.kubernetes.version,

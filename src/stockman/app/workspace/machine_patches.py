@@ -191,7 +191,7 @@ class PatchFiles:
         self._loaded = loaded
         self._problems = problems
         self._decrypt = decrypt
-        self._talhelper = loaded.estate.talos.patch_order == "talhelper"
+        self._talhelper = loaded.configuration.talos.patch_order == "talhelper"
         self._read: dict[str, Patch | None] = {}
         self._rendering: RenderResult | None = None
         self.texts: dict[str, str] = {}
@@ -202,7 +202,7 @@ class PatchFiles:
     def patches(self, desired: Desired) -> PatchSet:
         """All patches of a cluster: those of the keys, of the directories, and referenced."""
         written = PatchLocations(
-            nodes=self._loaded.kept, referenced=self._referenced, text_place=self._text_place
+            nodes=self._loaded.patch_nodes, referenced=self._referenced, text_place=self._text_place
         )
         nodes = {str(node.name) for node in desired.nodes}
         return build_patch_set(desired, written, self._in_directories(nodes))
@@ -345,7 +345,7 @@ def check_patches(directory: Path, loaded: LoadedConfig) -> dict[str, str]:
     Without patches nothing is done at all.
     """
     files = PatchFiles(directory, loaded, loaded.problems)
-    if not loaded.estate.nodes or not (loaded.kept or files.has_directories):
+    if not loaded.configuration.nodes or not (loaded.patch_nodes or files.has_directories):
         return {}
     from stockman.talos.machine.assembly import ConfigurationAssembler, runtime_mode
     from stockman.talos.machine.patch_sets import check_reserved_paths

@@ -23,7 +23,7 @@ def check_components(directory: Path, loaded: LoadedConfig) -> None:
 
     Files that lie beside the configuration are taken to be there: rendering looks at them.
     """
-    if not loaded.estate.nodes:
+    if not loaded.configuration.nodes:
         return
     from stockman.app.workspace.secret_names import dialect_of
     from stockman.catalog.component import InputFiles, Tunnel
@@ -69,7 +69,7 @@ class Validation:
 def validate(directory: Path) -> Validation:
     """Check the files of a directory, what components say to them, and all patches of nodes."""
     validation = validate_files(directory)
-    if validation.problems.errors or validation.loaded.opaque:
+    if validation.problems.errors or validation.loaded.encrypted:
         return validation
     from stockman.app.workspace.machine_patches import check_patches
 
@@ -84,9 +84,9 @@ def validate_files(directory: Path) -> Validation:
     loaded = load_directory(directory)
     check_rules(loaded)
     _check_settings(loaded)
-    for origin in loaded.literals:
+    for origin in loaded.plain_secrets:
         loaded.problems.add(_exposed_secrets(directory, origin))
-    for origin in loaded.opaque:
+    for origin in loaded.encrypted:
         loaded.problems.add(_is_encrypted(origin))
     return Validation(problems=loaded.problems, loaded=loaded)
 
@@ -95,7 +95,7 @@ def _check_settings(loaded: LoadedConfig) -> None:
     """Settings of components: only the catalog knows what they may hold."""
     written = {
         name: component
-        for name, component in loaded.estate.components.items()
+        for name, component in loaded.configuration.components.items()
         if component.settings
     }
     if not written:

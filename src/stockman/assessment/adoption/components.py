@@ -20,7 +20,7 @@ def component_keys(observed: ObservedKubernetes, *, several: bool, follows: bool
     """
     usual = (*_USUAL, _SEVERAL) if several else _USUAL
     default_components = {
-        component.name: component for component in all_component_facts() if component.when in usual
+        component.name: component for component in all_component_facts() if component.condition in usual
     }
     off = {
         name
@@ -45,7 +45,7 @@ def unsupported_components(observed: ObservedKubernetes) -> tuple[str, ...]:
     return tuple(
         component.name
         for component in all_component_facts()
-        if component.when == "asked" and _is_installed(component, observed)
+        if component.condition == "asked" and _is_installed(component, observed)
     )
 
 

@@ -185,7 +185,7 @@ def _texts(keys: Keys) -> tuple[dict[str, str], tuple[str, ...]]:
     lines = count(1)
     tree = build_node(keys, "", lambda _: Position(_SOURCE, next(lines), 1))
     if isinstance(tree, Tree):
-        building.whole = tree
+        building.tree = tree
     result = finish_conversion(building, NO_COMMENTS, to_toml=False)
     files = {name: result.files[name] for name in (CLUSTER_YAML, NODES_YAML)}
     return files, tuple(lost_value.key for lost_value in result.lost)

@@ -38,7 +38,7 @@ def longest_gap(schedule: str) -> timedelta | None:
     moments: list[datetime] = []
     for number in range(_DAYS):
         day = _START + timedelta(days=number)
-        if parsed_schedule.is_on(day):
+        if parsed_schedule.matches_day(day):
             moments += (datetime.combine(day, end) for end in ends)
     within = [
         datetime.combine(_START, later) - datetime.combine(_START, earlier)

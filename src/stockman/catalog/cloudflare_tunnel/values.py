@@ -43,7 +43,7 @@ def values(scene: ComponentContext) -> Object:
 
 
 def _container(scene: ComponentContext) -> Object:
-    image = scene.known.further[_PROGRAM]
+    image = scene.known.artifacts[_PROGRAM]
     probe: Object = {
         "enabled": True,
         "custom": True,

@@ -23,7 +23,9 @@ _SOURCE = "https://github.com/kubernetes-sigs/gateway-api"
 
 
 def _apps(scene: ComponentContext) -> Iterator[App]:
-    version = f"v{scene.wish.version}" if scene.wish.version is not None else scene.known.app
+    version = (
+        f"v{scene.wish.version}" if scene.wish.version is not None else scene.known.app_version
+    )
     yield App(
         name="gateway-api",
         namespace=scene.namespace,

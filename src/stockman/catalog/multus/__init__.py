@@ -18,7 +18,9 @@ _IMAGE = "ghcr.io/k8snetworkplumbingwg/multus-cni"
 
 
 def _apps(scene: ComponentContext) -> Iterator[App]:
-    version = f"v{scene.wish.version}" if scene.wish.version is not None else scene.known.app
+    version = (
+        f"v{scene.wish.version}" if scene.wish.version is not None else scene.known.app_version
+    )
     namespace = scene.namespace
     manifests = RemoteManifests(
         name="multus",
@@ -28,7 +30,7 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
         only=_MANIFEST,
         # Upstream's manifest names a tag that moves.
         images={_IMAGE: f"{version}-thick"},
-        patches=patches(scene.known.further["install-cni"]),
+        patches=patches(scene.known.artifacts["install-cni"]),
     )
     yield App(name="multus", namespace=namespace, sheets=manifests.sheets())
     if settings_of(scene).networks:

@@ -17,7 +17,7 @@ _RUNTIME: Object = {
 
 def plugin_sheets(scene: ComponentContext, nodes: tuple[str, ...]) -> tuple[Sheet, ...]:
     """The files of the device plugin, for the nodes that have a GPU."""
-    source = scene.known.further[_NAME]
+    source = scene.known.artifacts[_NAME]
     values: Object = {"runtimeClassName": "nvidia"}
     if nodes:
         values["affinity"] = _gpu_nodes_only(nodes)

@@ -19,7 +19,7 @@ def driver_name(scene: ComponentContext, kind: str) -> str:
 
 def drivers(scene: ComponentContext) -> tuple[Sheet, ...]:
     """The files that install the drivers."""
-    chart = scene.known.further[_NAME]
+    chart = scene.known.artifacts[_NAME]
     values: Object = {
         "operatorConfig": {
             "namespace": scene.namespace,

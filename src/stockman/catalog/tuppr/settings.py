@@ -40,7 +40,7 @@ def check(scene: ComponentContext, problems: Problems) -> None:
         problems.error(
             "tuppr.path",
             f"tuppr would upgrade Talos from {running} to {wanted}",
-            why=fit.because,
+            why=fit.reason,
             fix="set talos.version to a version on the way",
             at=scene.cluster.talos.where("version") or settings.where("running_talos"),
         )

@@ -86,7 +86,7 @@ class Comments:
         """What belongs to the file as a whole; an empty text is an empty line."""
         self.footer = tuple(_trim_empty_lines(footer))
         """What stands after the last key."""
-        self.for_editors = tuple(for_editors)
+        self.editor_lines = tuple(for_editors)
         """Numbers of lines that tell an editor about this very file."""
         self._keys = {anchor.at: anchor for anchor in anchors if not anchor.is_item}
         self._items = {anchor.at: anchor for anchor in anchors if anchor.is_item}
@@ -99,13 +99,13 @@ class Comments:
         """The comments of the list item at a place."""
         return _comments_of(self._items.pop(at, None))
 
-    def give_to_item(self, key: Position, item: Position) -> None:
+    def move_to_item(self, key: Position, item: Position) -> None:
         """Make the comments of a key those of an item: what had a name stands in a list now."""
         anchor = self._keys.pop(key, None)
         if anchor is not None:
             self._items[item] = anchor
 
-    def left(self) -> Iterator[tuple[Position, str]]:
+    def remaining(self) -> Iterator[tuple[Position, str]]:
         """Comments that nobody took, with what they belong to."""
         for anchor in [*self._keys.values(), *self._items.values()]:
             for text in (*anchor.above, *anchor.beside, *anchor.below):
@@ -125,7 +125,7 @@ class _CommentAttacher:
         self._anchors = known
         self._starts = [(anchor.at.line, anchor.at.column) for anchor in known]
         self._indented = indented
-        alone = {comment.line: comment for comment in source.comments if comment.alone}
+        alone = {comment.line: comment for comment in source.comments if comment.on_own_line}
         self._for_editors = [
             line for line, comment in alone.items() if comment.text.startswith(_EDITOR_DIRECTIVES)
         ]
@@ -137,7 +137,7 @@ class _CommentAttacher:
 
     def comments(self) -> Comments:
         for comment in self._comments:
-            if not comment.alone:
+            if not comment.on_own_line:
                 self._beside(comment)
         for block in self._blocks():
             self._settle_backwards(block)
@@ -167,7 +167,7 @@ class _CommentAttacher:
         if first.at.line == comment.line and self._is_header(first):
             first.beside.append(comment.text)
         else:
-            self._opened(anchor, comment).beside.append(comment.text)
+            self._enclosing_brackets(anchor, comment).beside.append(comment.text)
 
     def _is_header(self, anchor: Anchor) -> bool:
         """Whether it is a `[table]` or `[[table]]` of TOML."""
@@ -177,7 +177,7 @@ class _CommentAttacher:
             return self._source_at(anchor.at).startswith("[[")
         return anchor.node.at < anchor.at  # the table starts before its name
 
-    def _opened(self, anchor: Anchor, comment: Comment) -> Anchor:
+    def _enclosing_brackets(self, anchor: Anchor, comment: Comment) -> Anchor:
         """The anchor whose brackets are not closed yet where the comment stands."""
         before = self._lines[comment.line - 1][: comment.column - 1].rstrip(" \t,")
         closed = before.endswith(("]", "}"))

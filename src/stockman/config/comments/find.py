@@ -30,7 +30,7 @@ class Comment(NamedTuple):
     """Without `#`; a space where there is nothing behind it."""
     line: int
     column: int
-    alone: bool
+    on_own_line: bool
     """Whether nothing else stands on its line."""
 
 

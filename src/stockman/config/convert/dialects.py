@@ -48,11 +48,11 @@ def classic_to_toml(contents: Texts[str, bytes]) -> ConversionResult:
     nodes = trees.get(NODES_YAML) or MappingNode(Position(NODES_YAML, 1, 1))
     _drop_encryption(carrier, (cluster, nodes))
     _drop_empty_keys(carrier, cluster)
-    sections = carrier.sections(_in_file_order(unflatten(cluster, Problems())))
-    machines = carrier.sections(select_sections(nodes, MACHINE_SECTIONS, Problems()))
+    sections = carrier.convert_sections(_in_file_order(unflatten(cluster, Problems())))
+    machines = carrier.convert_sections(select_sections(nodes, MACHINE_SECTIONS, Problems()))
     _fold_visibility(carrier, cluster, sections)
     written = _join_files(sections, machines, comments)
-    carrier.lose_the_rest()
+    carrier.report_lost_comments()
     return ConversionResult(
         files=toml_files(written),
         lost=sort_lost_items(carrier.lost),
@@ -73,9 +73,9 @@ def toml_to_classic(contents: Texts[str, bytes]) -> ConversionResult:
     _drop_encryption(carrier, (tree,))
     sections = select_sections(tree, CLUSTER_SECTIONS + MACHINE_SECTIONS, Problems())
     written = WrittenConfig(
-        sections=carrier.sections(sections), header=comments.header, footer=comments.footer
+        sections=carrier.convert_sections(sections), header=comments.header, footer=comments.footer
     )
-    carrier.lose_the_rest()
+    carrier.report_lost_comments()
     return ConversionResult(files=classic_files(written), lost=sort_lost_items(carrier.lost))
 
 
@@ -89,14 +89,14 @@ def _drop_encryption(carrier: TreeConverter, trees: tuple[MappingNode, ...]) -> 
     for tree in trees:
         entry = tree.entries.get("sops")
         if entry is not None:
-            carrier.lose("sops", entry.key.at, _ENCRYPTION)
+            carrier.report_lost("sops", entry.key.at, _ENCRYPTION)
 
 
 def _drop_empty_keys(carrier: TreeConverter, cluster: MappingNode) -> None:
     for name, entry in cluster.entries.items():
         flat = name in CLASSIC_KEYS or name in CLASSIC_ONLY
         if flat and isinstance(entry.value, ScalarNode) and entry.value.is_null:
-            carrier.lose(name, entry.key.at, NO_VALUE)
+            carrier.report_lost(name, entry.key.at, NO_VALUE)
 
 
 def _fold_visibility(
@@ -112,9 +112,9 @@ def _fold_visibility(
         isinstance(name, ScalarNode) and repository_address(name.text, private=False) is not None
     )
     if not short or not isinstance(keys, dict):
-        carrier.lose(VISIBILITY_KEY, entry.key.at, _NOT_SHORT_REASON)
+        carrier.report_lost(VISIBILITY_KEY, entry.key.at, _NOT_SHORT_REASON)
         return
-    comments = carrier.comments_of_key(entry.key)
+    comments = carrier.take_comments(entry.key)
     url = keys["url"]
     beside = " ".join(text for text in (url.beside, comments.beside) if text)
     keys["url"] = replace(

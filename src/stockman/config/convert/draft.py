@@ -29,41 +29,41 @@ class ConfigDraft:
     """What was found so far, and what has no place in it."""
 
     def __init__(self, file: str) -> None:
-        self.whole = MappingNode(Position(file, 1, 1))
+        self.tree = MappingNode(Position(file, 1, 1))
         self.lost: list[LostItem] = []
-        self.blanks: frozenset[Position] = frozenset()
+        self.placeholders: frozenset[Position] = frozenset()
         """Where the file has something that is no value; such items are left out of lists."""
 
-    def put(self, path: str, entry: MappingEntry) -> None:
+    def set_value(self, path: str, entry: MappingEntry) -> None:
         """Place a value under a path of the one shape; the entry's name is the foreign one."""
-        put_value(self.whole, path, entry)
+        put_value(self.tree, path, entry)
 
     def append(self, section: str, item: MappingNode, key: ScalarNode) -> None:
         """Add an item to a list of machines."""
-        known = self.whole.entries.get(section)
+        known = self.tree.entries.get(section)
         if known is None:
             known = MappingEntry(key, SequenceNode(item.at))
-            self.whole.entries[section] = known
+            self.tree.entries[section] = known
         if isinstance(known.value, SequenceNode):
             known.value.items.append(item)
 
-    def lose(self, key: str, at: Position, reason: str) -> None:
+    def report_lost(self, key: str, at: Position, reason: str) -> None:
         """List something that has no place."""
         self.lost.append(LostItem(key=key, at=at, reason=reason))
 
-    def drop_what_does_not_fit(self) -> None:
+    def drop_invalid_values(self) -> None:
         """Take values out that their keys cannot have, and list them."""
         problems = Problems()
-        tree = MappingNode(self.whole.at, dict(self.whole.entries))
+        tree = MappingNode(self.tree.at, dict(self.tree.entries))
         reading = ReadContext(problems)
         apply_classes(tree, reading)
         read_record(Configuration, tree, reading)
         positions = {error.where for error in problems.errors if error.code != "config.missing-key"}
-        for mapping, name, entry in list(_leaves(self.whole)):
+        for mapping, name, entry in list(_leaves(self.tree)):
             known = entry.name or name
             if entry.value.at in positions:
                 del mapping.entries[name]
-                self.lose(known, entry.value.at, _INVALID)
+                self.report_lost(known, entry.value.at, _INVALID)
             elif isinstance(entry.value, SequenceNode):
                 self._drop_items(entry.value, known, positions)
 
@@ -71,9 +71,9 @@ class ConfigDraft:
         self, sequence: SequenceNode, known: str, positions: AbstractSet[Position | str]
     ) -> None:
         for index, item in enumerate(sequence.items):
-            if item.at in positions and item.at not in self.blanks:
-                self.lose(f"{known}[{index}]", item.at, _INVALID)
-        unfit = positions | self.blanks
+            if item.at in positions and item.at not in self.placeholders:
+                self.report_lost(f"{known}[{index}]", item.at, _INVALID)
+        unfit = positions | self.placeholders
         sequence.items = [item for item in sequence.items if item.at not in unfit]
 
 
@@ -176,7 +176,7 @@ def build_machine(source: MappingNode, known: str, building: ConfigDraft) -> Dra
         elif name in MACHINE_PATHS:
             entries.append(_target_path(MACHINE_PATHS[name], named))
         else:
-            building.lose(named.name, entry.key.at, NO_SUCH_KEY)
+            building.report_lost(named.name, entry.key.at, NO_SUCH_KEY)
     for path, named in sorted(entries, key=lambda pair: _MACHINE_KEY_ORDER.index(pair[0])):
         _put_key(machine, path, named)
     return machine

@@ -30,10 +30,10 @@ def add_network_keys(machines: Iterable[DraftMachine], building: ConfigDraft) ->
         networks.update(machine.networks)
     for path, entries in (("network.default_gateway", gateways), ("network.node_cidr", networks)):
         if len(entries) == 1:
-            building.put(path, next(iter(entries.values())))
+            building.set_value(path, next(iter(entries.values())))
         else:
             for entry in entries.values():
-                building.lose(entry.name, entry.value.at, _DIFFERENT)
+                building.report_lost(entry.name, entry.value.at, _DIFFERENT)
 
 
 def finish_conversion(
@@ -48,16 +48,16 @@ def finish_conversion(
 
     `other_comments`: the comments of further files that values come from.
     """
-    building.drop_what_does_not_fit()
+    building.drop_invalid_values()
     carrier = TreeConverter(
-        {**(other_comments or {}), building.whole.at.file: comments}, to_toml=to_toml
+        {**(other_comments or {}), building.tree.at.file: comments}, to_toml=to_toml
     )
     written = WrittenConfig(
-        sections=carrier.sections(building.whole),
+        sections=carrier.convert_sections(building.tree),
         header=comments.header,
         footer=comments.footer,
     )
-    carrier.lose_the_rest()
+    carrier.report_lost_comments()
     to_fill = _find_missing(_render_files(written, to_toml=to_toml))
     return ConversionResult(
         files=_render_files(_add_missing_comments(written, to_fill), to_toml=to_toml),

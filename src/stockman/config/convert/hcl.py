@@ -42,7 +42,7 @@ class HclText:
     def at_end(self) -> bool:
         return self.index >= len(self.text)
 
-    def ahead(self, *texts: str) -> bool:
+    def starts_with(self, *texts: str) -> bool:
         """Whether one of the texts comes next."""
         return self.text.startswith(texts, self.index)
 
@@ -51,18 +51,18 @@ class HclText:
         if match is not None:
             self.index = match.end()
 
-    def at(self, index: int) -> Position:
+    def position_of(self, index: int) -> Position:
         """The place of a character."""
         line = bisect_right(self._starts, index)
         return Position(self._file, line, index - self._starts[line - 1] + 1)
 
-    def refuse(self, why: str, fix: str) -> NoReturn:
+    def fail(self, why: str, fix: str) -> NoReturn:
         """Say that the text makes no sense at this place."""
         raise Unreadable(
             Problem(
                 code="hcl.syntax",
                 what="this line cannot be read as HCL",
-                where=self.at(min(self.index, len(self.text))),
+                where=self.position_of(min(self.index, len(self.text))),
                 why=why,
                 fix=fix,
             )
@@ -70,9 +70,9 @@ class HclText:
 
     def check_depth(self, depth: int) -> None:
         if depth > MAX_DEPTH:
-            self.refuse(f"more than {MAX_DEPTH} levels are nested here", "nest less")
+            self.fail(f"more than {MAX_DEPTH} levels are nested here", "nest less")
 
-    def pass_expression(self, ends: str) -> None:
+    def skip_expression(self, ends: str) -> None:
         """Go to the end of an expression: one of some characters outside of all brackets."""
         brackets: list[str] = []
         while not self.at_end:
@@ -80,21 +80,21 @@ class HclText:
             if not brackets and character in ends:
                 return
             if character == '"':
-                self.pass_string()
-            elif self.ahead("<<"):
-                self.pass_heredoc()
-            elif self.ahead("#", "//", "/*"):
-                if not brackets and "\n" in ends and not self.ahead("/*"):
+                self.read_string()
+            elif self.starts_with("<<"):
+                self.read_heredoc()
+            elif self.starts_with("#", "//", "/*"):
+                if not brackets and "\n" in ends and not self.starts_with("/*"):
                     return
                 start = self.index
                 self.skip(SPACE)
                 if self.index == start:
-                    self.refuse("a comment does not end", "end it with `*/`")
+                    self.fail("a comment does not end", "end it with `*/`")
             else:
                 self._track(character, brackets)
                 self.index += 1
         if brackets:
-            self.refuse("the file ends inside of brackets", f"close them with `{brackets[-1]}`")
+            self.fail("the file ends inside of brackets", f"close them with `{brackets[-1]}`")
 
     def _track(self, character: str, brackets: list[str]) -> None:
         if character in _CLOSING:
@@ -103,7 +103,7 @@ class HclText:
         elif brackets and character == brackets[-1]:
             brackets.pop()
 
-    def pass_string(self) -> str:
+    def read_string(self) -> str:
         """Go behind a quoted text and return what is between the quotes, escapes included.
 
         Quotes inside of `${...}` belong to the expression there.
@@ -115,7 +115,7 @@ class HclText:
             in_text = len(braces) % 2 == 1
             character = self.text[self.index : self.index + 1]
             if not character or (in_text and character == "\n"):
-                self.refuse("a quoted text does not end", 'end it with `"` on the same line')
+                self.fail("a quoted text does not end", 'end it with `"` on the same line')
             if in_text and character == "\\":
                 self.index += 1
             elif in_text and self._starts_expression():
@@ -131,22 +131,22 @@ class HclText:
 
     def _starts_expression(self) -> bool:
         doubled = self.text[self.index - 1] == self.text[self.index]
-        return self.ahead("${", "%{") and not doubled
+        return self.starts_with("${", "%{") and not doubled
 
     def _closes(self, character: str, braces: list[int]) -> bool:
         braces[-1] += {"{": 1, "}": -1}.get(character, 0)
         return braces[-1] == 0
 
-    def pass_heredoc(self) -> str:
+    def read_heredoc(self) -> str:
         """Go behind a heredoc and return its lines, without their common indentation if asked."""
         opening = HEREDOC.match(self.text, self.index)
         if opening is None:
-            self.refuse("a heredoc has no name", "write `<<EOT` and a new line")
+            self.fail("a heredoc has no name", "write `<<EOT` and a new line")
         name = opening["name"]
         closing = re.compile(rf"^[ \t]*{re.escape(name)}[ \t]*\r?$", re.MULTILINE)
         end = closing.search(self.text, opening.end())
         if end is None:
-            self.refuse(f"the heredoc {name} does not end", f"end it with {name} on its own line")
+            self.fail(f"the heredoc {name} does not end", f"end it with {name} on its own line")
         self.index = end.end()
         lines = self.text[opening.end() : end.start()]
         return textwrap.dedent(lines) if opening["dedent"] else lines
@@ -180,7 +180,7 @@ class HclBody:
     attributes: MappingNode
     blocks: list[HclBlock] = field(default_factory=list)
 
-    def of_kind(self, kind: str) -> Iterator[HclBlock]:
+    def blocks_of_kind(self, kind: str) -> Iterator[HclBlock]:
         """The blocks that start with a word."""
         return (block for block in self.blocks if block.kind == kind)
 
@@ -210,14 +210,14 @@ class _HclReader:
     def body(self, end: str) -> HclBody:
         """What stands before `end`; empty for the end of the file."""
         source = self._source
-        body = HclBody(attributes=MappingNode(source.at(source.index)))
+        body = HclBody(attributes=MappingNode(source.position_of(source.index)))
         while True:
             source.skip(SPACE)
             if source.at_end:
                 if end:
-                    source.refuse("the file ends inside of a block", "close it with `}`")
+                    source.fail("the file ends inside of a block", "close it with `}`")
                 return body
-            if end and source.ahead(end):
+            if end and source.starts_with(end):
                 source.index += 1
                 return body
             self._statement(body)
@@ -226,28 +226,28 @@ class _HclReader:
         source = self._source
         name = self._word()
         source.skip(BLANK)
-        if source.ahead("=") and not source.ahead("=="):
+        if source.starts_with("=") and not source.starts_with("=="):
             source.index += 1
             body.attributes.entries[name.text] = MappingEntry(name, self._value("\n}"))
             return
         labels = []
-        while not source.ahead("{"):
-            labels.append(self._string().text if source.ahead('"') else self._word().text)
+        while not source.starts_with("{"):
+            labels.append(self._string().text if source.starts_with('"') else self._word().text)
             source.skip(BLANK)
         source.index += 1
-        self._deeper(1)
+        self._change_depth(1)
         inner = self.body("}")
-        self._deeper(-1)
+        self._change_depth(-1)
         body.blocks.append(HclBlock(kind=name.text, labels=tuple(labels), body=inner, at=name.at))
 
-    def _deeper(self, step: int) -> None:
+    def _change_depth(self, step: int) -> None:
         self._depth += step
         self._source.check_depth(self._depth)
 
     def _word(self) -> ScalarNode:
         match = _WORD.match(self._source.text, self._source.index)
         if match is None:
-            self._source.refuse("a name is needed here", "write `name = value` or a block")
+            self._source.fail("a name is needed here", "write `name = value` or a block")
         return self._plain(match)
 
     def _value(self, ends: str) -> TreeNode:
@@ -256,33 +256,33 @@ class _HclReader:
         source.skip(SPACE)
         start = source.index
         node = self._literal()
-        if node is not None and self._ended(ends):
+        if node is not None and self._at_value_end(ends):
             return node
         source.index = start
-        source.pass_expression(ends)
+        source.skip_expression(ends)
         if source.index == start:
-            source.refuse("a value is needed here", "write a value behind the `=`")
-        at = source.at(start)
+            source.fail("a value is needed here", "write a value behind the `=`")
+        at = source.position_of(start)
         self.expressions.add(at)
         return ScalarNode("null", at, plain=True, span=(start, source.index))
 
-    def _ended(self, ends: str) -> bool:
+    def _at_value_end(self, ends: str) -> bool:
         self._source.skip(BLANK if "\n" in ends else SPACE)
-        return self._source.at_end or self._source.ahead("#", "//", "\r\n", *ends)
+        return self._source.at_end or self._source.starts_with("#", "//", "\r\n", *ends)
 
     def _literal(self) -> TreeNode | None:
         source = self._source
-        if source.ahead('"'):
+        if source.starts_with('"'):
             start = source.index
             string = self._string()
             raw = source.text[start : source.index]
             return None if _TEMPLATE.search(raw) else string
-        if source.ahead("<<"):
+        if source.starts_with("<<"):
             return self._heredoc()
-        if source.ahead("[", "{") and not _COMPUTED.match(source.text, source.index):
-            self._deeper(1)
-            node = self._list() if source.ahead("[") else self._object()
-            self._deeper(-1)
+        if source.starts_with("[", "{") and not _COMPUTED.match(source.text, source.index):
+            self._change_depth(1)
+            node = self._list() if source.starts_with("[") else self._object()
+            self._change_depth(-1)
             return node
         for pattern in (_NUMBER, _LITERAL):
             match = pattern.match(source.text, source.index)
@@ -292,74 +292,76 @@ class _HclReader:
 
     def _list(self) -> SequenceNode:
         source = self._source
-        sequence = SequenceNode(source.at(source.index))
+        sequence = SequenceNode(source.position_of(source.index))
         source.index += 1
-        while not self._closed("]"):
+        while not self._skip_closing("]"):
             sequence.items.append(self._value(",]"))
             source.skip(SPACE)
-            if source.ahead(","):
+            if source.starts_with(","):
                 source.index += 1
-            elif not source.ahead("]"):
-                source.refuse("the list does not go on here", "write `,` or `]`")
+            elif not source.starts_with("]"):
+                source.fail("the list does not go on here", "write `,` or `]`")
         return sequence
 
     def _object(self) -> MappingNode:
         source = self._source
-        mapping = MappingNode(source.at(source.index))
+        mapping = MappingNode(source.position_of(source.index))
         source.index += 1
-        while not self._closed("}"):
+        while not self._skip_closing("}"):
             key = self._object_key()
             source.skip(SPACE)
-            if not source.ahead("=", ":"):
-                source.refuse("a key without a value stands here", "write `key = value`")
+            if not source.starts_with("=", ":"):
+                source.fail("a key without a value stands here", "write `key = value`")
             source.index += 1
             value = self._value("\n,}")
             if key is not None:
                 mapping.entries[key.text] = MappingEntry(key, value)
             source.skip(BLANK)
-            if source.ahead(","):
+            if source.starts_with(","):
                 source.index += 1
         return mapping
 
     def _object_key(self) -> ScalarNode | None:
         """A key; None for one that has to be computed, which is listed."""
         source = self._source
-        if source.ahead("("):
-            self.expressions.add(source.at(source.index))
-            source.pass_expression("=:")
+        if source.starts_with("("):
+            self.expressions.add(source.position_of(source.index))
+            source.skip_expression("=:")
             return None
-        if source.ahead('"'):
+        if source.starts_with('"'):
             return self._string()
         number = _NUMBER.match(source.text, source.index)
         return self._word() if number is None else self._plain(number)
 
-    def _closed(self, bracket: str) -> bool:
+    def _skip_closing(self, bracket: str) -> bool:
         source = self._source
         source.skip(SPACE)
         if source.at_end:
-            source.refuse("the file ends inside of brackets", f"close them with `{bracket}`")
-        is_closed = source.ahead(bracket)
+            source.fail("the file ends inside of brackets", f"close them with `{bracket}`")
+        is_closed = source.starts_with(bracket)
         source.index += is_closed
         return is_closed
 
     def _string(self) -> ScalarNode:
         start = self._source.index
-        text = _ESCAPE.sub(_unescape, self._source.pass_string())
+        text = _ESCAPE.sub(_unescape, self._source.read_string())
         return self._text(text, start)
 
     def _heredoc(self) -> ScalarNode | None:
         start = self._source.index
-        text = self._source.pass_heredoc()
+        text = self._source.read_heredoc()
         return None if _TEMPLATE.search(text) else self._text(text, start)
 
     def _text(self, text: str, start: int) -> ScalarNode:
         literal = text.replace("$${", "${").replace("%%{", "%{")
         span = (start, self._source.index)
-        return ScalarNode(literal, self._source.at(start), plain=False, span=span)
+        return ScalarNode(literal, self._source.position_of(start), plain=False, span=span)
 
     def _plain(self, match: re.Match[str]) -> ScalarNode:
         self._source.index = match.end()
-        return ScalarNode(match[0], self._source.at(match.start()), plain=True, span=match.span())
+        return ScalarNode(
+            match[0], self._source.position_of(match.start()), plain=True, span=match.span()
+        )
 
 
 def _unescape(match: re.Match[str]) -> str:

@@ -248,7 +248,7 @@ def convert_terraform(file: str, content: bytes, *, to_toml: bool) -> Conversion
     except Unreadable as unreadable:
         return ConversionResult(problems=Problems([unreadable.problem]))
     building = ConfigDraft(file)
-    building.blanks = source.expressions
+    building.placeholders = source.expressions
     machines: list[DraftMachine] = []
     for entry in _variables(source, building):
         _drop_expressions(entry.name, entry.value, source.expressions, building)
@@ -266,14 +266,14 @@ def _variables(source: HclFile, building: ConfigDraft) -> Iterator[MappingEntry]
     """Values by name: defaults of variables, locals, and assignments of a tfvars file."""
     for name, entry in source.body.attributes.entries.items():
         yield MappingEntry(entry.key, entry.value, name=name)
-    for block in source.body.of_kind("locals"):
+    for block in source.body.blocks_of_kind("locals"):
         for name, entry in block.body.attributes.entries.items():
             yield MappingEntry(entry.key, entry.value, name=name)
-    for block in source.body.of_kind("variable"):
+    for block in source.body.blocks_of_kind("variable"):
         name = block.labels[0] if block.labels else ""
         default = block.body.attributes.entries.get("default")
         if default is None or _is_null(default.value, source.expressions):
-            building.lose(name, block.at, _NO_DEFAULT)
+            building.report_lost(name, block.at, _NO_DEFAULT)
         else:
             yield MappingEntry(default.key, default.value, name=name)
 
@@ -286,7 +286,7 @@ def _drop_expressions(
     name: str, node: TreeNode, expressions: frozenset[Position], building: ConfigDraft
 ) -> None:
     if node.at in expressions:
-        building.lose(name, node.at, _EXPRESSION)
+        building.report_lost(name, node.at, _EXPRESSION)
     if isinstance(node, MappingNode):
         for key, entry in node.entries.items():
             _drop_expressions(f"{name}.{key}", entry.value, expressions, building)
@@ -301,25 +301,25 @@ def _add_variable(entry: MappingEntry, building: ConfigDraft) -> None:
     if name in COMBINED_TOKENS and isinstance(entry.value, ScalarNode):
         _add_token(entry, entry.value, building)
     elif name in VARIABLE_PATHS:
-        building.put(VARIABLE_PATHS[name], _convert_value(VARIABLE_PATHS[name], entry))
+        building.set_value(VARIABLE_PATHS[name], _convert_value(VARIABLE_PATHS[name], entry))
     elif role is not None:
-        building.put(f"classes.{role[0]}.vm.{role[1]}", _convert_value(role[1], entry))
+        building.set_value(f"classes.{role[0]}.vm.{role[1]}", _convert_value(role[1], entry))
     elif name in SHARED_VM_KEYS or name in SHARED_NODE_KEYS:
         key = SHARED_NODE_KEYS.get(name) or f"vm.{SHARED_VM_KEYS[name]}"
         for role_name in ("controller", "worker"):
-            building.put(f"classes.{role_name}.{key}", entry)
+            building.set_value(f"classes.{role_name}.{key}", entry)
     else:
-        building.lose(entry.name, entry.key.at, NO_SUCH_KEY)
+        building.report_lost(entry.name, entry.key.at, NO_SUCH_KEY)
 
 
 def _add_token(entry: MappingEntry, value: ScalarNode, building: ConfigDraft) -> None:
     identity, equals, secret = value.text.partition("=")
     if not equals:
-        building.lose(entry.name, entry.key.at, "it is not `user@realm!name=secret`")
+        building.report_lost(entry.name, entry.key.at, "it is not `user@realm!name=secret`")
         return
     for path, text in (("token_id", identity), ("token_secret", secret)):
         token_entry = MappingEntry(entry.key, text_scalar(text, value), name=entry.name)
-        building.put(f"proxmox.{path}", token_entry)
+        building.set_value(f"proxmox.{path}", token_entry)
 
 
 def _convert_value(path: str, entry: MappingEntry) -> MappingEntry:

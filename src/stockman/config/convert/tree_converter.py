@@ -58,78 +58,80 @@ class TreeConverter:
         self._to_toml = to_toml
         self.lost: list[LostItem] = []
 
-    def sections(self, tree: MappingNode) -> dict[str, Commented]:
+    def convert_sections(self, tree: MappingNode) -> dict[str, Commented]:
         """The sections of a tree in the one shape."""
-        return self._block(Configuration, tree, "")
+        return self._convert_record(Configuration, tree, "")
 
-    def lose(self, key: str, at: Position, reason: str) -> None:
+    def report_lost(self, key: str, at: Position, reason: str) -> None:
         """List something that the result does not have."""
         self.lost.append(LostItem(key=key, at=at, reason=reason))
 
-    def comments_of_key(self, key: ScalarNode) -> Commented:
+    def take_comments(self, key: ScalarNode) -> Commented:
         """The comments of a key, which nobody else gets then."""
         return self._comments[key.at.file].take_key(key.at)
 
-    def lose_the_rest(self) -> None:
+    def report_lost_comments(self) -> None:
         """List the comments that have no place in the result."""
         for file, comments in self._comments.items():
-            for line in comments.for_editors:
-                self.lose("a comment", Position(file, line, 1), _EDITOR_REASON)
-            for at, _ in comments.left():
-                self.lose("a comment", at, "what it belongs to is not carried")
+            for line in comments.editor_lines:
+                self.report_lost("a comment", Position(file, line, 1), _EDITOR_REASON)
+            for at, _ in comments.remaining():
+                self.report_lost("a comment", at, "what it belongs to is not carried")
 
-    def _block(self, cls: type, mapping: MappingNode, path: str) -> dict[str, Commented]:
-        kinds = {member.name: member.kind for member in record_keys(cls)}
+    def _convert_record(self, cls: type, mapping: MappingNode, path: str) -> dict[str, Commented]:
+        kinds = {member.name: member.type for member in record_keys(cls)}
         values: dict[str, Commented] = {}
         for name, entry in mapping.entries.items():
             inner = f"{path}.{name}" if path else name
             known = entry.name or inner
             if name not in kinds:
-                self.lose(known, entry.key.at, "it is not a key of the language")
+                self.report_lost(known, entry.key.at, "it is not a key of the language")
             elif isinstance(entry.value, ScalarNode) and entry.value.is_null:
                 if self._to_toml:
-                    self.lose(known, entry.key.at, NO_VALUE)
+                    self.report_lost(known, entry.key.at, NO_VALUE)
             else:
-                self._carry(values, name, entry, kinds[name], inner)
+                self._convert_entry(values, name, entry, kinds[name], inner)
         return values
 
-    def _carry(
+    def _convert_entry(
         self, values: dict[str, Commented], name: str, entry: MappingEntry, kind: KeyType, path: str
     ) -> None:
         try:
-            value = self._value(kind, entry.value, path, entry.name or path)
+            value = self._convert_value(kind, entry.value, path, entry.name or path)
         except _Dropped:
             return
         if _is_user_key(name, entry, path):
-            values[name] = replace(self._around(entry, path), value=value)
+            values[name] = replace(self._take_entry_comments(entry, path), value=value)
         elif not isinstance(value, dict | list) or value:
             values[name] = Commented(value=value)  # a section that only flat keys speak of
 
-    def _around(self, entry: MappingEntry, path: str) -> Commented:
-        comments = self.comments_of_key(entry.key)
+    def _take_entry_comments(self, entry: MappingEntry, path: str) -> Commented:
+        comments = self.take_comments(entry.key)
         is_table = not isinstance(entry.value, ScalarNode) and "." in path
         return replace(comments, above=_without_gap(comments.above) if is_table else comments.above)
 
-    def _value(self, kind: KeyType, node: TreeNode, path: str, known: str) -> object:
+    def _convert_value(self, kind: KeyType, node: TreeNode, path: str, known: str) -> object:
         if isinstance(node, ScalarNode) and is_encrypted(node.text):
-            self.lose(known, node.at, _ENCRYPTED_REASON)
+            self.report_lost(known, node.at, _ENCRYPTED_REASON)
             raise _Dropped
         match kind, node:
             case ValueType(), ScalarNode():
                 return _typed_value(kind, node.text, path)
             case RecordType(), MappingNode():
-                return self._block(kind.cls, node, path)
+                return self._convert_record(kind.cls, node, path)
             case ListOf(), SequenceNode():
-                return self._list(kind.item, node, path, known)
+                return self._convert_list(kind.item, node, path, known)
             case MapOf(), MappingNode():
-                return self._map(kind.value, node, path)
-        return self._free(node, known)
+                return self._convert_map(kind.value, node, path)
+        return self._convert_any(node, known)
 
-    def _list(self, kind: KeyType, node: SequenceNode, path: str, known: str) -> list[Commented]:
+    def _convert_list(
+        self, kind: KeyType, node: SequenceNode, path: str, known: str
+    ) -> list[Commented]:
         items = []
         for index, item in enumerate(node.items):
             try:
-                value = self._value(kind, item, f"{path}[{index}]", f"{known}[{index}]")
+                value = self._convert_value(kind, item, f"{path}[{index}]", f"{known}[{index}]")
             except _Dropped:
                 continue
             comments = self._comments[item.at.file].take_item(item.at)
@@ -138,20 +140,20 @@ class TreeConverter:
             items.append(replace(comments, value=value))
         return items
 
-    def _map(self, kind: KeyType, node: MappingNode, path: str) -> dict[str, Commented]:
+    def _convert_map(self, kind: KeyType, node: MappingNode, path: str) -> dict[str, Commented]:
         values: dict[str, Commented] = {}
         for name, entry in node.entries.items():
-            self._carry(values, name, entry, kind, f"{path}.{name}")
+            self._convert_entry(values, name, entry, kind, f"{path}.{name}")
         return values
 
-    def _free(self, node: TreeNode, known: str) -> object:
+    def _convert_any(self, node: TreeNode, known: str) -> object:
         if isinstance(node, MappingNode):
-            return self._map(AnyType(), node, known)
+            return self._convert_map(AnyType(), node, known)
         if isinstance(node, SequenceNode):
-            return self._list(AnyType(), node, known, known)
+            return self._convert_list(AnyType(), node, known, known)
         value = to_plain_data(node)
         if value is None and self._to_toml:
-            self.lose(known, node.at, NO_VALUE)
+            self.report_lost(known, node.at, NO_VALUE)
             raise _Dropped
         return value
 

@@ -48,7 +48,7 @@ def convert_vm_file(file: str, content: bytes, *, to_toml: bool) -> ConversionRe
     nodes: list[DraftMachine] = []
     for name, entry in tree.entries.items():
         if not isinstance(entry.value, MappingNode):
-            building.lose(name, entry.key.at, "it is not a VM")
+            building.report_lost(name, entry.key.at, "it is not a VM")
             continue
         machine = build_machine(entry.value, name, building)
         if name.startswith(TALOS_PREFIX):
@@ -56,9 +56,9 @@ def convert_vm_file(file: str, content: bytes, *, to_toml: bool) -> ConversionRe
             building.append("nodes", machine.keys, entry.key)
         elif not _add_guest(name, entry, machine, building):
             continue
-        comments.give_to_item(entry.key.at, machine.keys.at)
+        comments.move_to_item(entry.key.at, machine.keys.at)
     add_network_keys(nodes, building)
-    notes = (_ONLY_WATCHED,) if "guests" in building.whole.entries else ()
+    notes = (_ONLY_WATCHED,) if "guests" in building.tree.entries else ()
     return finish_conversion(building, comments, to_toml=to_toml, notes=notes)
 
 
@@ -72,11 +72,11 @@ def _add_guest(
     keys |= {key: hardware.pop(key) for key in ("vmid", "host") if key in hardware}
     missing = [key for key in _NEEDED_BY_GUESTS if key not in keys]
     if missing:
-        building.lose(name, entry.key.at, f"a guest needs {', '.join(missing)}")
+        building.report_lost(name, entry.key.at, f"a guest needs {', '.join(missing)}")
         return False
     own = {key: keys[key] for key in _KEYS_OF_GUESTS if key in keys}
     for stray in (*(keys[key] for key in keys if key not in own), *machine.gateways.values()):
-        building.lose(stray.name, stray.value.at, _NOT_OF_GUESTS)
+        building.report_lost(stray.name, stray.value.at, _NOT_OF_GUESTS)
     own["manage"] = MappingEntry(entry.key, text_scalar("observe", entry.value))
     own["vm"] = MappingEntry(entry.key, MappingNode(entry.value.at, hardware))
     building.append("guests", MappingNode(machine.keys.at, own), entry.key)

@@ -103,7 +103,7 @@ class ListOf(NamedTuple):
     """Items in order."""
 
     item: KeyType
-    filled: bool = False
+    non_empty: bool = False
     """At least one item is needed."""
 
 
@@ -113,7 +113,7 @@ class MapOf(NamedTuple):
     value: KeyType
     names: TextFormat | None = None
     """What names have to look like. None: anything."""
-    filled: bool = False
+    non_empty: bool = False
 
 
 KeyType = ValueType | AnyType | RecordType | ListOf | MapOf
@@ -124,7 +124,7 @@ class RecordKey(NamedTuple):
 
     name: str
     """As a user writes it."""
-    kind: KeyType
+    type: KeyType
     required: bool
     default: object
     """None: nothing, or the key is required."""
@@ -148,7 +148,7 @@ def record_keys(cls: type) -> tuple[RecordKey, ...]:
         keys.append(
             RecordKey(
                 name=field.name.rstrip("_"),
-                kind=key_type(hint),
+                type=key_type(hint),
                 required=not has_default
                 or any(isinstance(marker, Required) for marker in _markers(hint)),
                 default=default,
@@ -214,8 +214,8 @@ def _examples(markers: Iterable[Any]) -> tuple[str, ...]:
 class BaseType(NamedTuple):
     """A type of values in words."""
 
-    one: str
-    many: str
+    singular: str
+    plural: str
     pattern: str = ""
     """What the text has to match, in the common core of Python's and ECMA's expressions.
     Empty: the type says it all."""

@@ -176,13 +176,13 @@ def record_key_at(path: str) -> RecordKey:
     """The member that a path of the dialect's table leads to; for `[0]` an item of the list."""
     key = RecordKey("", RecordType(Configuration), required=False, default=None, docs="")
     for step in path.split("."):
-        if isinstance(key.kind, MapOf):
-            key = key._replace(kind=key.kind.value)
+        if isinstance(key.type, MapOf):
+            key = key._replace(type=key.type.value)
             continue
         name = _INDEX.sub("", step)
-        key = {candidate.name: candidate for candidate in _record_keys_in(key.kind)}[name]
-        if isinstance(key.kind, ListOf) and name != step:
-            key = key._replace(kind=key.kind.item, default=None)
+        key = {candidate.name: candidate for candidate in _record_keys_in(key.type)}[name]
+        if isinstance(key.type, ListOf) and name != step:
+            key = key._replace(type=key.type.item, default=None)
     return key
 
 
@@ -200,7 +200,7 @@ def _resolve_path(kind: KeyType, steps: list[str]) -> tuple[str, ...] | None:
         return _resolve_path_below_name(kind, steps)
     for member in _record_keys_in(kind):
         if member.name == steps[0]:
-            below = _resolve_path(member.kind, steps[1:])
+            below = _resolve_path(member.type, steps[1:])
             return None if below is None else (member.name, *below)
     return None
 
@@ -218,13 +218,13 @@ def _resolve_path_below_name(kind: MapOf, steps: list[str]) -> tuple[str, ...] |
 def _walk_keys(cls: type, prefix: str, table: str) -> Iterator[Key]:
     for member in record_keys(cls):
         path = f"{prefix}{member.name}"
-        block = find_record_type(member.kind)
+        block = find_record_type(member.type)
         file = "nodes.yaml" if path.split(".", 1)[0] in MACHINE_SECTIONS else "cluster.yaml"
-        own_table = _table_header(path, member.kind)
+        own_table = _table_header(path, member.type)
         header = own_table if block is not None else f"{table} {member.name}".strip()
         yield _build_key(path, member, toml=header, file=file)
         if block is not None:
-            inner = f"{path}.{NAME_PLACEHOLDER}." if isinstance(member.kind, MapOf) else f"{path}."
+            inner = f"{path}.{NAME_PLACEHOLDER}." if isinstance(member.type, MapOf) else f"{path}."
             yield from _walk_keys(block.cls, inner, own_table)
 
 
@@ -247,13 +247,13 @@ def _flat_key(name: str, path: str) -> Key:
 
 
 def _build_key(path: str, member: RecordKey, *, toml: str, file: str, same_as: str = "") -> Key:
-    value = find_value_type(member.kind)
+    value = find_value_type(member.type)
     shape = value.shape if isinstance(value, ValueType) else None
     limits = value.limits if isinstance(value, ValueType) else None
     return Key(
         path=path,
-        type=type_in_words(member.kind),
-        docs=description(member.docs, member.kind),
+        type=type_in_words(member.type),
+        docs=description(member.docs, member.type),
         required=member.required,
         default=_format_default(member.default),
         absent=unset_meaning(member.docs),
@@ -261,7 +261,7 @@ def _build_key(path: str, member: RecordKey, *, toml: str, file: str, same_as: s
         low=limits.low if limits is not None else None,
         high=limits.high if limits is not None else None,
         unit=limits.unit if limits is not None else "",
-        form=shape.says if shape is not None else "",
+        form=shape.description if shape is not None else "",
         pattern=shape.pattern if shape is not None else "",
         examples=value.examples if value is not None else (),
         secret=isinstance(value, ValueType) and value.base is Secret,

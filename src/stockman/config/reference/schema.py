@@ -62,7 +62,7 @@ def anchor_pattern(pattern: str) -> str:
 def _value_pattern(value: ValueType) -> str:
     if value.shape is None:
         return BASE_TYPES[value.base].pattern
-    if not value.shape.folded:
+    if not value.shape.lower_case:
         return value.shape.pattern
     return _RANGE_OF_LETTERS.sub(lambda match: f"{match[0].upper()}{match[0]}", value.shape.pattern)
 
@@ -87,8 +87,8 @@ def _collapse_single(types: list[str]) -> str | list[str]:
 
 def _format_name(value: ValueType) -> str:
     if value.shape is not None:
-        return value.shape.says
-    name = BASE_TYPES[value.base].one
+        return value.shape.description
+    name = BASE_TYPES[value.base].singular
     if value.base is bool:
         return name
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
@@ -168,7 +168,7 @@ class _SchemaBuilder:
         """A key; `partial` says that what it holds is completed elsewhere."""
         optional = not member.required
         schema: Schema = {"title": key_title(member.name), "description": _description(member)}
-        schema.update(self._kind(member.kind, optional=optional, partial=partial))
+        schema.update(self._kind(member.type, optional=optional, partial=partial))
         default = to_plain_value(member.default)
         if default not in (None, "", [], {}) and not isinstance(default, dict):
             schema["default"] = default
@@ -185,15 +185,15 @@ class _SchemaBuilder:
                     else {}
                 )
             case RecordType(cls=cls):
-                reference = {"$ref": f"#/$defs/{self._defined(cls, partial=partial)}"}
+                reference = {"$ref": f"#/$defs/{self._definition_name(cls, partial=partial)}"}
                 return reference if optional else {**reference, "type": "object"}
-            case ListOf(item=item, filled=filled):
+            case ListOf(item=item, non_empty=filled):
                 schema: Schema = {
                     "type": self._types("array", optional=optional),
                     "items": self._kind(item, optional=_takes_empty(item)),
                 }
                 return {**schema, "minItems": 1} if filled else schema
-            case MapOf(value=value, names=names, filled=filled):
+            case MapOf(value=value, names=names, non_empty=filled):
                 schema = {"type": self._types("object", optional=optional)}
                 if names is not None:
                     schema["propertyNames"] = {"pattern": anchor_pattern(names.pattern)}
@@ -202,7 +202,7 @@ class _SchemaBuilder:
                 )
                 return {**schema, "minProperties": 1} if filled else schema
 
-    def _defined(self, cls: type, *, partial: bool) -> str:
+    def _definition_name(self, cls: type, *, partial: bool) -> str:
         """The name of a record class's definition; a partial one needs no key."""
         partial = (partial or cls is ClassSection) and _needs_keys(cls)
         name = f"Partial{cls.__name__}" if partial else cls.__name__
@@ -235,7 +235,7 @@ class _SchemaBuilder:
             return record_keys(cls)
         short = flat_record_key("repository_name")
         return tuple(
-            member._replace(kind=short.kind) if member.name == "url" else member
+            member._replace(type=short.type) if member.name == "url" else member
             for member in record_keys(cls)
         )
 
@@ -245,7 +245,7 @@ class _SchemaBuilder:
 
 def _needs_keys(cls: type) -> bool:
     """Whether a block, or one inside of it that merges with others, cannot do without some key."""
-    return any(member.required or _merges_keys(member.kind) for member in record_keys(cls))
+    return any(member.required or _merges_keys(member.type) for member in record_keys(cls))
 
 
 def _merges_keys(kind: KeyType) -> bool:
@@ -268,17 +268,17 @@ def _parse_example(example: str) -> object:
 
 def _description(member: RecordKey) -> str:
     """Everything an editor can show of a key in one paragraph."""
-    text = description(member.docs, member.kind)
+    text = description(member.docs, member.type)
     absent = unset_meaning(member.docs)
     if absent and absent not in text:
         text += f" Not set: {absent}."
-    value = member.kind.item if isinstance(member.kind, ListOf) else member.kind
+    value = member.type.item if isinstance(member.type, ListOf) else member.type
     if not isinstance(value, ValueType):
         return text
     if value.limits is not None and value.limits.unit and value.limits.unit not in text:
         text += f" In {value.limits.unit}."
     if value.shape is not None:
-        text += f" Form: {value.shape.says}."
+        text += f" Form: {value.shape.description}."
     return f"{text} {_SECRET}" if value.base is Secret else text
 
 

@@ -25,7 +25,7 @@ def type_in_words(kind: KeyType) -> str:
         case ValueType(choices=choices) if choices:
             return f"one of {', '.join(choices)}"
         case ValueType(base=base):
-            return BASE_TYPES[base].one
+            return BASE_TYPES[base].singular
         case AnyType():
             return "anything"
         case RecordType():
@@ -41,7 +41,7 @@ def _type_plural(kind: KeyType) -> str:
         case ValueType(choices=choices) if choices:
             return f"texts, each one of {', '.join(choices)}"
         case ValueType(base=base):
-            return BASE_TYPES[base].many
+            return BASE_TYPES[base].plural
         case AnyType():
             return "anything"
         case ListOf(item=item):

@@ -25,7 +25,7 @@ def check_edge(context: RuleContext) -> None:
 
 
 def _check_dns(context: RuleContext) -> None:
-    estate = context.estate
+    estate = context.configuration
     token = estate.dns.token
     token_name = context.name("dns.token")
     provider_name = context.name("dns.provider")
@@ -48,7 +48,7 @@ def _check_dns(context: RuleContext) -> None:
             fix=f"add {token_name}, for example ${{CLOUDFLARE_TOKEN}}; or {off}",
             at=estate.dns.origins.get("token") or context.cluster_file,
         )
-    if estate.domain.name is None and not context.reported(estate.domain.origins.get("name")):
+    if estate.domain.name is None and not context.is_reported(estate.domain.origins.get("name")):
         name = context.name("domain.name")
         context.problems.error(
             "config.missing-key",
@@ -60,7 +60,7 @@ def _check_dns(context: RuleContext) -> None:
 
 
 def _check_ingress(context: RuleContext) -> None:
-    estate = context.estate
+    estate = context.configuration
     mode = estate.ingress.mode or ("none" if estate.dns.provider == "none" else "cloudflare-tunnel")
     if mode == "none":
         return
@@ -73,7 +73,7 @@ def _check_ingress(context: RuleContext) -> None:
             at=estate.ingress.where("mode"),
         )
     external = estate.gateways.external
-    if external is None and not context.reported(estate.gateways.origins.get("external")):
+    if external is None and not context.is_reported(estate.gateways.origins.get("external")):
         name = context.name("gateways.external")
         context.problems.error(
             "ingress.no-gateway",
@@ -85,7 +85,7 @@ def _check_ingress(context: RuleContext) -> None:
 
 
 def _check_bgp(context: RuleContext) -> None:
-    bgp = context.estate.cilium.bgp
+    bgp = context.configuration.cilium.bgp
     present = [name for name in ("router_addr", "router_asn", "node_asn") if name in bgp.origins]
     missing = [name for name in ("router_addr", "router_asn", "node_asn") if name not in present]
     if present and missing:
@@ -100,7 +100,7 @@ def _check_bgp(context: RuleContext) -> None:
 
 
 def _check_repository(context: RuleContext) -> None:
-    repository = context.estate.repository
+    repository = context.configuration.repository
     match = _SSH.match(repository.url or "")
     if match is None:
         return
@@ -121,7 +121,7 @@ _ACCESS = ("username", "password", "client_key", *_TLS)
 
 
 def check_mirrors(context: RuleContext) -> None:
-    registries = context.estate.talos.registries
+    registries = context.configuration.talos.registries
     by_host: dict[str, tuple[str, RegistryMirror]] = {}
     for registry, mirror in registries.items():
         for pair in _PAIRS:
@@ -182,7 +182,7 @@ _LAST_PORT = 65_535
 
 
 def check_firewall(context: RuleContext) -> None:
-    firewall = context.estate.talos.firewall
+    firewall = context.configuration.talos.firewall
     for name, rule in firewall.rules.items():
         if name in OWN_RULES:
             context.problems.error(

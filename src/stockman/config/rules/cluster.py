@@ -23,7 +23,7 @@ _PROXMOX = _Codes("proxmox.unsupported", "proxmox.newer", "proxmox")
 
 
 def check_versions(context: RuleContext) -> None:
-    estate = context.estate
+    estate = context.configuration
     talos = estate.talos
     if talos.version is not None:
         fit = compatibility.talos_compatibility(talos.version)
@@ -42,7 +42,7 @@ def check_versions(context: RuleContext) -> None:
 
 
 def _check_kubernetes(context: RuleContext) -> None:
-    talos, kubernetes = context.estate.talos, context.estate.kubernetes
+    talos, kubernetes = context.configuration.talos, context.configuration.kubernetes
     if kubernetes.version is None:
         return
     running = talos.version or compatibility.talos_lines()[-1].newest
@@ -64,7 +64,7 @@ def _report_version(
         context.problems.error(
             codes.unsupported,
             f"{name} is not supported",
-            why=fit.because,
+            why=fit.reason,
             fix=f"choose a version that `stockman versions {codes.topic}` lists",
             at=where,
         )
@@ -72,14 +72,14 @@ def _report_version(
         context.problems.warn(
             codes.newer,
             f"{name} is newer than this stockman knows",
-            why=fit.because,
+            why=fit.reason,
             fix="go on with care, or use a newer stockman",
             at=where,
         )
 
 
 def _check_contract(context: RuleContext, contract: Version) -> None:
-    talos = context.estate.talos
+    talos = context.configuration.talos
     version = talos.version
     known = compatibility.talos_line(contract) is not None
     if known and (version is None or contract.line <= version.line):
@@ -102,7 +102,7 @@ def _check_contract(context: RuleContext, contract: Version) -> None:
 def check_presence(context: RuleContext) -> None:
     if not context.has_cluster or not context.complete:
         return
-    estate = context.estate
+    estate = context.configuration
     _check_present(
         context, estate.network, "node_cidr", "network.node_cidr", "the network of the nodes"
     )

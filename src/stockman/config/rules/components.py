@@ -17,10 +17,10 @@ CoreDNS, and the network of pods is one that the user installs."""
 
 def check_components(context: RuleContext) -> None:
     known = {facts.name: facts for facts in known_components()}
-    for name, component in context.estate.components.items():
+    for name, component in context.configuration.components.items():
         if name not in known:
             _report_unknown_component(context, name, component, known)
-        elif not known[name].when:
+        elif not known[name].condition:
             _report_not_installed(context, name, component)
         else:
             _check_version(context, component, known[name])
@@ -31,7 +31,7 @@ def _report_unknown_component(
     context: RuleContext, name: str, component: Component, known: dict[str, ComponentFacts]
 ) -> None:
     of_chart = named(name)
-    installed = [facts.name for facts in known.values() if facts.when]
+    installed = [facts.name for facts in known.values() if facts.condition]
     meant = of_chart.name if of_chart is not None else nearest_name(name, installed)
     context.problems.error(
         "component.unknown",
@@ -69,7 +69,7 @@ def _check_version(context: RuleContext, component: Component, known: ComponentF
 
 
 def _check_needs(context: RuleContext, known: dict[str, ComponentFacts]) -> None:
-    components = resolve_components(context.estate)
+    components = resolve_components(context.configuration)
     for name, component in components.items():
         if not component.enabled or name not in known:
             continue

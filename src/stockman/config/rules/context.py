@@ -13,12 +13,12 @@ class RuleContext:
     """The estate with its problems, and the names users of the dialect know keys by."""
 
     def __init__(self, loaded: LoadedConfig) -> None:
-        self.estate: Configuration = loaded.estate
+        self.configuration: Configuration = loaded.configuration
         self.problems: Problems = loaded.problems
         self.complete = loaded.complete
-        self.kept = loaded.kept
+        self.patch_nodes = loaded.patch_nodes
         self._classic = loaded.classic
-        self._opaque = {origin.name for origin in loaded.opaque}
+        self._opaque = {origin.name for origin in loaded.encrypted}
         self._unfit = {
             problem.where for problem in loaded.problems if isinstance(problem.where, Position)
         }
@@ -26,13 +26,13 @@ class RuleContext:
     @property
     def has_cluster(self) -> bool:
         """Whether there are Talos nodes, so that a cluster is wanted."""
-        return bool(self.estate.nodes)
+        return bool(self.configuration.nodes)
 
     def name(self, path: str) -> str:
         """The name of a key in the user's dialect."""
         return dialect_key(path, classic=self._classic)
 
-    def reported(self, origin: Origin | None) -> bool:
+    def is_reported(self, origin: Origin | None) -> bool:
         """Whether a problem stands at this place already, or its value is encrypted."""
         if origin is None:
             return False
@@ -41,7 +41,7 @@ class RuleContext:
     @property
     def only_region(self) -> str | None:
         """The region of machines that name none; None where there are several or no clusters."""
-        proxmox = self.estate.proxmox
+        proxmox = self.configuration.proxmox
         if proxmox is None or len(proxmox.clusters) > 1:
             return None
         return proxmox.clusters[0].region if proxmox.clusters else proxmox.region

@@ -17,7 +17,7 @@ _MATCH_FROM = (1, 14)
 
 
 def check_disks(context: RuleContext) -> None:
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         if node.disk_selector is not None:
             _check_selector(context, node, node.disk_selector)
         _check_volumes(context, node)
@@ -51,7 +51,7 @@ def _check_selector(context: RuleContext, node: NodeSection, selector: DiskSelec
 
 
 def _check_volumes(context: RuleContext, node: NodeSection) -> None:
-    settings = merge_settings(context.estate.talos, node.talos)
+    settings = merge_settings(context.configuration.talos, node.talos)
     taken: set[str] = set()
     _check_sizes(context, "EPHEMERAL", settings.ephemeral)
     for volume in settings.volumes:
@@ -116,7 +116,7 @@ _LACP_ONLY = ("lacp_rate", "ad_select", "min_links")
 
 
 def check_links(context: RuleContext) -> None:
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         _check_link_names(context, node)
         _check_tags(context, node)
         if node.bond is not None:
@@ -142,7 +142,7 @@ def _check_link_names(context: RuleContext, node: NodeSection) -> None:
 
 
 def _check_tags(context: RuleContext, node: NodeSection) -> None:
-    own = context.estate.network.vlan_tag
+    own = context.configuration.network.vlan_tag
     _check_vlans_unique(context, node, node.vlans, {own} if own is not None else set())
     for link in node.links:
         _check_vlans_unique(context, node, link.vlans, set())
@@ -187,7 +187,7 @@ def _card_addresses(context: RuleContext, node: NodeSection) -> list[str]:
     """MAC addresses of the VM's cards; none where there is no VM."""
     if node.vm is None or node.name is None:
         return []
-    cluster, name = context.estate.cluster.name, node.name
+    cluster, name = context.configuration.cluster.name, node.name
     addresses = [nic.mac_addr or card_mac(cluster, name, at) for at, nic in enumerate(node.vm.nics)]
     own = [node.mac_addr] if node.mac_addr is not None else []
     return [*own, *addresses[1:]]

@@ -10,7 +10,7 @@ from stockman.model.origin import Origin
 
 def check_guests(context: RuleContext) -> None:
     known = _known_hosts(context)
-    for guest in context.estate.guests:
+    for guest in context.configuration.guests:
         if (guest.vm is None) == (guest.container is None):
             both = guest.vm is not None
             context.problems.error(
@@ -38,7 +38,7 @@ def check_guests(context: RuleContext) -> None:
                 fix="give `url`, or `volume`, not both",
                 at=image.where(),
             )
-    for host in context.estate.hosts.values():
+    for host in context.configuration.hosts.values():
         _check_names(
             context, "storage", [(storage.name, storage.where("name")) for storage in host.storages]
         )
@@ -49,7 +49,7 @@ def check_guests(context: RuleContext) -> None:
 
 
 def _known_hosts(context: RuleContext) -> set[str]:
-    proxmox = context.estate.proxmox
+    proxmox = context.configuration.proxmox
     if proxmox is None:
         return set()
     return {name for cluster in proxmox_clusters(proxmox) for name in cluster.hosts}

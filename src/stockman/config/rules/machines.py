@@ -13,7 +13,7 @@ from stockman.model.schedule import parse_duration
 
 def contract_line(context: RuleContext) -> tuple[int, int]:
     """The line whose style machine configurations have."""
-    talos = context.estate.talos
+    talos = context.configuration.talos
     version = talos.contract or talos.version or compatibility.talos_lines()[-1].newest
     return version.line
 
@@ -79,8 +79,8 @@ _DNS_INDEX = 10
 
 
 def check_machines(context: RuleContext) -> None:
-    talos = context.estate.talos
-    for settings in (talos, *(node.talos for node in context.estate.nodes)):
+    talos = context.configuration.talos
+    for settings in (talos, *(node.talos for node in context.configuration.nodes)):
         _check_kubelet(context, settings.kubelet)
         _check_watchdog(context, settings)
     _check_arguments(context)
@@ -126,7 +126,7 @@ def _check_watchdog(context: RuleContext, settings: MachineSettings) -> None:
 
 
 def _check_arguments(context: RuleContext) -> None:
-    kubernetes = context.estate.kubernetes
+    kubernetes = context.configuration.kubernetes
     documents = contract_line(context) >= _DOCUMENTS_FROM
     for name in kubernetes.extra_args.api_server:
         twice = kubernetes.oidc is not None and name.startswith("oidc-")
@@ -145,7 +145,7 @@ def _check_arguments(context: RuleContext) -> None:
 
 
 def _check_manifests(context: RuleContext) -> None:
-    for name, manifest in context.estate.kubernetes.inline_manifests.items():
+    for name, manifest in context.configuration.kubernetes.inline_manifests.items():
         if bool(manifest.contents.strip()) == (manifest.file is not None):
             context.problems.error(
                 "manifest.form",
@@ -157,7 +157,7 @@ def _check_manifests(context: RuleContext) -> None:
 
 
 def _check_dns(context: RuleContext) -> None:
-    host_dns = context.estate.talos.host_dns
+    host_dns = context.configuration.talos.host_dns
     needing = [
         name for name in ("forward_kube_dns", "resolve_member_names") if getattr(host_dns, name)
     ]
@@ -169,8 +169,8 @@ def _check_dns(context: RuleContext) -> None:
             fix=f"set `{needing[0]}: false` as well",
             at=host_dns.where("enabled"),
         )
-    kubernetes = context.estate.kubernetes
-    coredns = context.estate.components.get("coredns")
+    kubernetes = context.configuration.kubernetes
+    coredns = context.configuration.components.get("coredns")
     services = kubernetes.svc_cidr
     if (
         coredns is not None

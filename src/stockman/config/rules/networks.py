@@ -24,14 +24,14 @@ class AddressUse(NamedTuple):
 def check_addresses(context: RuleContext) -> None:
     uses = list(_list_address_uses(context))
     _check_unique(context, uses)
-    network = context.estate.network.node_cidr
+    network = context.configuration.network.node_cidr
     if network is not None:
         for use in uses:
             _check_inside(context, use, network)
 
 
 def _list_address_uses(context: RuleContext) -> Iterator[AddressUse]:
-    estate = context.estate
+    estate = context.configuration
     for index, node in enumerate(estate.nodes):
         if node.address is not None:
             owner = f"node {node.name or index}"
@@ -59,8 +59,8 @@ def _list_address_uses(context: RuleContext) -> Iterator[AddressUse]:
 def _is_controller_address(context: RuleContext) -> bool:
     """Whether the API has no address of its own: that of the only controller, or, where machines
     reach it by a name, that of any."""
-    api = context.estate.kubernetes.api
-    controllers = [node for node in context.estate.nodes if node.controller]
+    api = context.configuration.kubernetes.api
+    controllers = [node for node in context.configuration.nodes if node.controller]
     is_free = len(controllers) == 1 or api.endpoint is not None
     return is_free and any(node.address == api.addr for node in controllers)
 
@@ -95,9 +95,9 @@ def _check_inside(context: RuleContext, use: AddressUse, network: IPv4Network) -
     if use.origin is None:
         return
     if use.address not in network:
-        if use.announced and context.estate.cilium.bgp.router_addr is not None:
+        if use.announced and context.configuration.cilium.bgp.router_addr is not None:
             return
-        where = context.estate.network.where("node_cidr")
+        where = context.configuration.network.where("node_cidr")
         context.problems.error(
             "address.outside-network",
             f"{use.owner} has an address outside of the node network",
@@ -130,7 +130,7 @@ def check_networks(context: RuleContext) -> None:
 
 
 def _check_overlaps(context: RuleContext) -> None:
-    estate = context.estate
+    estate = context.configuration
     networks = [
         ("network.node_cidr", estate.network.node_cidr, estate.network.where("node_cidr")),
         ("kubernetes.pod_cidr", estate.kubernetes.pod_cidr, estate.kubernetes.where("pod_cidr")),
@@ -154,7 +154,7 @@ def _check_overlaps(context: RuleContext) -> None:
 
 
 def _check_services(context: RuleContext) -> None:
-    kubernetes = context.estate.kubernetes
+    kubernetes = context.configuration.kubernetes
     services = kubernetes.svc_cidr
     where = kubernetes.where("svc_cidr")
     name = context.name("kubernetes.svc_cidr")
@@ -177,7 +177,7 @@ def _check_services(context: RuleContext) -> None:
 
 
 def _check_time_servers(context: RuleContext) -> None:
-    network = context.estate.network
+    network = context.configuration.network
     for index, server in enumerate(network.ntp_servers):
         if not server.replace(".", "").isdigit():
             context.problems.warn(
@@ -190,10 +190,10 @@ def _check_time_servers(context: RuleContext) -> None:
 
 
 def _check_double_tags(context: RuleContext) -> None:
-    tag = context.estate.network.vlan_tag
+    tag = context.configuration.network.vlan_tag
     if tag is None:
         return
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         first = node.vm.nics[0] if node.vm is not None and node.vm.nics else None
         vlan = first.vlan_id if first is not None else node.vm.vlan_id if node.vm else None
         if vlan is None or node.vm is None:
@@ -210,7 +210,7 @@ def _check_double_tags(context: RuleContext) -> None:
 def _check_pool(context: RuleContext) -> None:
     from ipaddress import IPv4Address, IPv4Network
 
-    cilium = context.estate.cilium
+    cilium = context.configuration.cilium
     for index, text in enumerate(cilium.loadbalancer_pool):
         try:
             if "-" in text:

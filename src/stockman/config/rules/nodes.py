@@ -59,15 +59,15 @@ def _check_unique_claims(
 
 
 def _name_claims(context: RuleContext) -> Iterable[Claim]:
-    for index, node in enumerate(context.estate.nodes):
+    for index, node in enumerate(context.configuration.nodes):
         if node.name is not None:
             yield Claim(node.name, f"node {index + 1} of the list", node.where("name"))
-    for index, guest in enumerate(context.estate.guests):
+    for index, guest in enumerate(context.configuration.guests):
         yield Claim(guest.name, f"guest {index + 1} of the list", guest.where("name"))
 
 
 def _mac_claims(context: RuleContext) -> Iterable[Claim]:
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         owner = f"node {node.name}"
         if node.mac_addr is not None:
             yield Claim(node.mac_addr, owner, node.where("mac_addr"))
@@ -75,7 +75,7 @@ def _mac_claims(context: RuleContext) -> Iterable[Claim]:
             repeats = index == 0 and nic.mac_addr == node.mac_addr
             if nic.mac_addr is not None and not repeats:
                 yield Claim(nic.mac_addr, f"card {index} of {owner}", nic.where("mac_addr"))
-    for guest in context.estate.guests:
+    for guest in context.configuration.guests:
         block = guest.vm or guest.container
         for index, nic in enumerate(block.nics if block is not None else ()):
             if nic.mac_addr is not None:
@@ -84,24 +84,24 @@ def _mac_claims(context: RuleContext) -> Iterable[Claim]:
 
 
 def _vmid_claims(context: RuleContext) -> Iterable[Claim]:
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         if node.vm is not None and node.vm.vmid is not None:
             owner = f"node {node.name}"
             region = node.vm.region or context.only_region
             yield Claim(node.vm.vmid, owner, node.vm.where("vmid"), region)
-    for guest in context.estate.guests:
+    for guest in context.configuration.guests:
         owner = f"guest {guest.name}"
         yield Claim(guest.vmid, owner, guest.where("vmid"), context.only_region)
 
 
 def _uuid_claims(context: RuleContext) -> Iterable[Claim]:
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         if node.vm is not None and node.vm.uuid is not None:
             yield Claim(node.vm.uuid, f"node {node.name}", node.vm.where("uuid"))
 
 
 def _check_reserved(context: RuleContext) -> None:
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         if node.name in RESERVED_NAMES:
             context.problems.error(
                 "node.name-reserved",
@@ -123,7 +123,7 @@ def _check_macs(context: RuleContext) -> None:
                 fix="use an even first octet, for example bc:24:11:...",
                 at=claim.origin,
             )
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         nic = node.vm.nics[0] if node.vm is not None and node.vm.nics else None
         if nic is None or nic.mac_addr is None or nic.mac_addr == node.mac_addr:
             continue
@@ -138,7 +138,7 @@ def _check_macs(context: RuleContext) -> None:
 
 
 def check_images(context: RuleContext) -> None:
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         if context.complete:
             _check_schematic(context, node)
         _check_install_disk(context, node)
@@ -146,7 +146,7 @@ def check_images(context: RuleContext) -> None:
 
 
 def _check_schematic(context: RuleContext, node: NodeSection) -> None:
-    talos = context.estate.talos
+    talos = context.configuration.talos
     role = "controller_schematic_id" if node.controller else "worker_schematic_id"
     inherited = {role, "schematic_id", "schematic", "extensions", "kernel_args"}
     own = {"schematic", "extensions", "kernel_args"} & node.talos.origins.keys()
@@ -204,11 +204,11 @@ def _check_secureboot(context: RuleContext, node: NodeSection) -> None:
 
 
 def check_roles(context: RuleContext) -> None:
-    nodes = context.estate.nodes
+    nodes = context.configuration.nodes
     if not nodes or any(node.controller is None for node in nodes):
         return
     controllers = sum(1 for node in nodes if node.controller)
-    origin = context.estate.where("nodes")
+    origin = context.configuration.where("nodes")
     if controllers == 0:
         context.problems.error(
             "role.no-controller",
@@ -234,7 +234,7 @@ def _all_workers(workers: int) -> str:
 
 
 def check_classes(context: RuleContext) -> None:
-    estate = context.estate
+    estate = context.configuration
     used = {str(node.class_) for node in estate.nodes if node.class_ is not None}
     used |= {
         "controller" if node.controller else "worker"

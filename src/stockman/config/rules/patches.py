@@ -58,7 +58,7 @@ def check_patches(context: RuleContext) -> None:
         if isinstance(patch, list):
             _check_operations(context, owner, where)
         if isinstance(patch, dict | list):
-            node = context.kept.get(where.at) if where is not None else None
+            node = context.patch_nodes.get(where.at) if where is not None else None
             if node is not None:
                 context.problems.extend(owned_key_problems(node, owner))
         elif not isinstance(patch, str) or not _may_hold_keys(patch):
@@ -127,12 +127,12 @@ def _owned_key_problem(label: str, field: str, decider: str, at: Position) -> Pr
 
 
 def _patches(context: RuleContext) -> _Patches:
-    shared = context.estate.talos.patches
+    shared = context.configuration.talos.patches
     for scope in ("all", "controller", "worker"):
         for index, patch in enumerate(getattr(shared, scope)):
             origin = shared.origins.get(f"{scope}[{index}]")
             yield patch, f"patch {index + 1} of talos.patches.{scope}", origin
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         for index, patch in enumerate(node.talos.patches):
             origin = node.talos.origins.get(f"patches[{index}]")
             owner = origin.name if origin is not None else f"a patch of node {node.name}"
@@ -141,7 +141,7 @@ def _patches(context: RuleContext) -> _Patches:
 
 def _check_operations(context: RuleContext, owner: str, where: Origin | None) -> None:
     """Lists of operations apply to one document only; whether there is one is seen later."""
-    talos = context.estate.talos
+    talos = context.configuration.talos
     contract = talos.contract or talos.version
     if contract is None or contract.line >= _SEVERAL_DOCUMENTS:
         context.problems.error(

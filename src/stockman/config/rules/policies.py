@@ -10,8 +10,8 @@ from stockman.model.schedule import parse_schedule
 
 
 def check_upgrades(context: RuleContext) -> None:
-    upgrade = context.estate.upgrade
-    names = [str(node.name) for node in context.estate.nodes]
+    upgrade = context.configuration.upgrade
+    names = [str(node.name) for node in context.configuration.nodes]
     for index, canary in enumerate(upgrade.canary):
         if canary not in names:
             near = nearest_name(canary, names)
@@ -23,12 +23,12 @@ def check_upgrades(context: RuleContext) -> None:
                 at=upgrade.origins.get(f"canary[{index}]") or upgrade.where("canary"),
             )
     for name, exception in upgrade.classes.items():
-        if name not in context.estate.classes:
-            near = nearest_name(name, context.estate.classes)
+        if name not in context.configuration.classes:
+            near = nearest_name(name, context.configuration.classes)
             context.problems.error(
                 "class.unknown",
                 f"there is no class {name}",
-                why=f"the classes are: {', '.join(context.estate.classes) or 'none'}",
+                why=f"the classes are: {', '.join(context.configuration.classes) or 'none'}",
                 fix=f"write {near}" if near else "remove the exception",
                 at=exception.where(),
             )
@@ -38,8 +38,8 @@ def check_upgrades(context: RuleContext) -> None:
 
 
 def _check_engine(context: RuleContext) -> None:
-    upgrade = context.estate.upgrade
-    tuppr = context.estate.components.get("tuppr")
+    upgrade = context.configuration.upgrade
+    tuppr = context.configuration.components.get("tuppr")
     if tuppr is None or tuppr.enabled is None:
         return
     if tuppr.enabled and upgrade.engine == "stockman":
@@ -61,7 +61,7 @@ def _check_engine(context: RuleContext) -> None:
 
 
 def _check_windows(context: RuleContext) -> None:
-    for window in context.estate.upgrade.windows:
+    for window in context.configuration.upgrade.windows:
         if why := _window_problem(window.start):
             context.problems.error(
                 "upgrade.window",
@@ -78,12 +78,12 @@ def _window_problem(start: str) -> str:
         schedule = parse_schedule(start)
     except ValueError:
         return f"`{start}` is no time of cron"
-    is_ever = schedule.after(datetime(2026, 1, 1, tzinfo=UTC), UTC) is not None
+    is_ever = schedule.next_after(datetime(2026, 1, 1, tzinfo=UTC), UTC) is not None
     return "" if is_ever else f"no day is one of `{start}`"
 
 
 def _check_zones(context: RuleContext) -> None:
-    for window in context.estate.upgrade.windows:
+    for window in context.configuration.upgrade.windows:
         if window.timezone == "UTC":
             continue
         from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -101,7 +101,7 @@ def _check_zones(context: RuleContext) -> None:
 
 
 def check_backups(context: RuleContext) -> None:
-    backup = context.estate.backup
+    backup = context.configuration.backup
     for target in backup.targets:
         if (target.bucket is None) == (target.directory is None):
             both = target.bucket is not None

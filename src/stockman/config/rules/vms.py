@@ -17,10 +17,10 @@ _TALOS_MEMORY = 2048
 
 
 def check_vms(context: RuleContext) -> None:
-    for node in context.estate.nodes:
+    for node in context.configuration.nodes:
         if node.vm is not None:
             _check_node(context, node, node.vm)
-    for guest in context.estate.guests:
+    for guest in context.configuration.guests:
         if guest.vm is not None:
             _check_hardware(context, f"guest {guest.name}", guest.vm)
 
@@ -146,12 +146,12 @@ def _check_expectations(context: RuleContext, node: NodeSection, vm: VmSection) 
 
 
 def check_placement(context: RuleContext) -> None:
-    proxmox = context.estate.proxmox
-    placed = [(node, node.vm) for node in context.estate.nodes if node.vm is not None]
+    proxmox = context.configuration.proxmox
+    placed = [(node, node.vm) for node in context.configuration.nodes if node.vm is not None]
     if proxmox is None:
         _check_section(context, placed)
     else:
-        _check_clusters(context, proxmox, needed=bool(placed or context.estate.guests))
+        _check_clusters(context, proxmox, needed=bool(placed or context.configuration.guests))
         for node, vm in placed:
             _check_vm(context, proxmox, node, vm)
         _check_memory(context, proxmox, placed)
@@ -167,7 +167,7 @@ def _check_section(context: RuleContext, placed: list[tuple[NodeSection, VmSecti
     machines: list[tuple[str, Origin | None]] = [
         (f"node {node.name}", vm.where()) for node, vm in placed
     ]
-    machines += [(f"guest {guest.name}", guest.where()) for guest in context.estate.guests]
+    machines += [(f"guest {guest.name}", guest.where()) for guest in context.configuration.guests]
     if machines and context.complete:
         owner, origin = machines[0]
         context.problems.error(
@@ -286,7 +286,7 @@ def _check_memory(
     for _, vm in placed:
         if vm.host is not None:
             required[vm.host] += vm.memory
-    for guest in context.estate.guests:
+    for guest in context.configuration.guests:
         block = guest.vm or guest.container
         required[guest.host] += block.memory if block is not None else 0
     for cluster in proxmox_clusters(proxmox):
@@ -324,10 +324,10 @@ def _check_spread(context: RuleContext, placed: list[tuple[NodeSection, VmSectio
 
 
 def check_templates(context: RuleContext) -> None:
-    proxmox = context.estate.proxmox
+    proxmox = context.configuration.proxmox
     if proxmox is None:
         return
-    nodes = {str(node.name): node for node in context.estate.nodes}
+    nodes = {str(node.name): node for node in context.configuration.nodes}
     clusters = proxmox_clusters(proxmox)
     for cluster in clusters:
         named: set[str] = set()

@@ -69,7 +69,7 @@ class ItemName(NamedTuple):
 
     path: str
     """Of its list. Empty: the list that it is in now."""
-    place: int
+    position: int
     via: str
 
 

@@ -35,7 +35,7 @@ def encode_armor(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """A binary age file as text."""
     yield BEGIN + b"\n"
     source = ByteStream(chunks)
-    while block := source.take(_ARMOR_BLOCK):
+    while block := source.read(_ARMOR_BLOCK):
         text = base64.b64encode(block)
         yield b"".join(
             text[start : start + COLUMNS] + b"\n" for start in range(0, len(text), COLUMNS)
@@ -84,17 +84,17 @@ class _ArmorLines:
         self._where = where
 
     def next(self) -> bytes:
-        line = self._source.line(COLUMNS * 2)
+        line = self._source.read_line(COLUMNS * 2)
         if not line:
             raise problems.unexpected_end(self._where, "its END line is missing")
         return line.removesuffix(b"\n").removesuffix(b"\r")
 
     def skip_space(self) -> None:
         head = self._source.peek(_MAX_WHITESPACE)
-        self._source.take(len(head) - len(head.lstrip()))
+        self._source.read(len(head) - len(head.lstrip()))
 
     def expect_end(self) -> None:
-        remaining = bytes(self._source.take(_MAX_WHITESPACE))
+        remaining = bytes(self._source.read(_MAX_WHITESPACE))
         if remaining.strip() or len(remaining) == _MAX_WHITESPACE:
             raise problems.bad_armor(self._where, "something follows its END line")
 
@@ -111,7 +111,7 @@ def encrypt_payload(source: ByteStream, file_key: bytes, nonce: bytes) -> Iterat
     cipher = _payload_cipher(file_key, nonce)
     number = 0
     while True:
-        chunk = source.take(CHUNK_BYTES)
+        chunk = source.read(CHUNK_BYTES)
         last = len(chunk) < CHUNK_BYTES or source.at_end
         yield cipher.encrypt(_chunk_nonce(number, last=last), chunk, None)
         if last:
@@ -126,7 +126,7 @@ def decrypt_payload(
     cipher = _payload_cipher(file_key, nonce)
     number = 0
     while True:
-        chunk = source.take(_ENCRYPTED_CHUNK)
+        chunk = source.read(_ENCRYPTED_CHUNK)
         last = len(chunk) < _ENCRYPTED_CHUNK or source.at_end
         if len(chunk) < _TAG_BYTES or (number and len(chunk) == _TAG_BYTES):
             raise problems.unexpected_end(where, f"the end comes inside of piece {number + 1}")
@@ -199,7 +199,7 @@ def decrypt_stream(
         source = ByteStream(decode_armor(source, where))
     header = read_header(source, where)
     file_key = _find_file_key(header, identities, where)
-    nonce = bytes(source.take(NONCE_BYTES))
+    nonce = bytes(source.read(NONCE_BYTES))
     if len(nonce) < NONCE_BYTES:
         raise problems.unexpected_end(where, "nothing follows its header")
     return decrypt_payload(source, file_key, nonce, where)

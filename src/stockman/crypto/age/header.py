@@ -137,7 +137,7 @@ class _HeaderReader:
         return Header(stanzas=tuple(stanzas), mac=self._closing(arguments))
 
     def _read_intro(self) -> None:
-        line = self._source.line(len(_INTRO))
+        line = self._source.read_line(len(_INTRO))
         if not line:
             raise problems.unexpected_end(self._where, "it is empty")
         if line == _INTRO:
@@ -178,7 +178,7 @@ class _HeaderReader:
         return mac
 
     def _line(self) -> str:
-        line = self._source.line(self._left)
+        line = self._source.read_line(self._left)
         self._left -= len(line)
         if not line.endswith(b"\n"):
             if self._left <= 0:

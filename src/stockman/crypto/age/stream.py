@@ -29,7 +29,7 @@ class ByteStream:
         self._parts = iter(chunks)
         self._held = memoryview(b"")
 
-    def take(self, size: int) -> bytes | memoryview:
+    def read(self, size: int) -> bytes | memoryview:
         """The next `size` bytes; fewer only at the end."""
         if len(self._held) >= size:
             taken, self._held = self._held[:size], self._held[size:]
@@ -45,7 +45,7 @@ class ByteStream:
                 break
         return bytes(data)
 
-    def line(self, limit: int) -> bytes:
+    def read_line(self, limit: int) -> bytes:
         """Bytes up to and with the next line feed; without one only at the end or the limit."""
         data = bytearray()
         while len(data) < limit:
@@ -63,7 +63,7 @@ class ByteStream:
     def at_end(self) -> bool:
         return not self._held and not self._refill()
 
-    def rest(self) -> Iterator[bytes]:
+    def read_all(self) -> Iterator[bytes]:
         """Everything that is left, in pieces."""
         if self._held:
             yield bytes(self._held)
@@ -72,7 +72,7 @@ class ByteStream:
 
     def peek(self, size: int) -> bytes:
         """The next `size` bytes without taking them; fewer only at the end."""
-        data = bytes(self.take(size))
+        data = bytes(self.read(size))
         self._held = memoryview(data + bytes(self._held))
         return data
 

@@ -24,14 +24,14 @@ def to_data(file: DecryptedFile) -> PlainData:
     """The values of a file as JSON knows them; several documents become a list."""
     reader = _ContentReader(file)
     documents: list[PlainData] = [
-        reader.data(document.root, top=True) for document in file.sheet.documents
+        reader.data(document.root, top=True) for document in file.parsed.documents
     ]
     return documents[0] if len(documents) == 1 else documents
 
 
 def data_at(file: DecryptedFile, path: ValuePath) -> PlainData:
     """What stands at a path of the first document: a value, a mapping or a list."""
-    data = _ContentReader(file).data(file.sheet.documents[0].root, top=True)
+    data = _ContentReader(file).data(file.parsed.documents[0].root, top=True)
     for depth, step in enumerate(path):
         if isinstance(data, dict) and str(step) in data:
             data = data[str(step)]
@@ -44,7 +44,7 @@ def data_at(file: DecryptedFile, path: ValuePath) -> PlainData:
 
 def list_paths(file: DecryptedFile) -> Iterator[ValuePath]:
     """The path of every value of the first document, in its order."""
-    return _ContentReader(file).paths(file.sheet.documents[0].root, (), top=True)
+    return _ContentReader(file).paths(file.parsed.documents[0].root, (), top=True)
 
 
 def format_value(value: SopsValue) -> str:

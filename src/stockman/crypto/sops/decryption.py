@@ -73,7 +73,7 @@ class DecryptedFile:
     """A file whose check sum was found right."""
 
     form: FileFormat
-    sheet: ParsedFile
+    parsed: ParsedFile
     metadata: Metadata
     data_key: bytes = field(repr=False)
     slots: list[Slot]
@@ -98,13 +98,13 @@ def open_file_with(
     metadata = sheet_metadata(sheet)
     data_key = unwrap_data_key(metadata, identities_for(metadata.recipients), file)
     cipher = ValueCipher(data_key)
-    slots = list(walk_slots(sheet.documents, metadata.selector.compiled()))
+    slots = list(walk_slots(sheet.documents, metadata.selector.compile()))
     paths = _comment_paths(slots)
     for slot in slots:
         if slot.encrypted:
             _decrypt_slot(slot, cipher, sheet, paths)
     _verify_mac(slots, metadata, cipher, file)
-    return DecryptedFile(form=form, sheet=sheet, metadata=metadata, data_key=data_key, slots=slots)
+    return DecryptedFile(form=form, parsed=sheet, metadata=metadata, data_key=data_key, slots=slots)
 
 
 def sheet_metadata(sheet: ParsedFile) -> Metadata:
@@ -120,9 +120,9 @@ def sheet_metadata(sheet: ParsedFile) -> Metadata:
 
 def _decrypt_slot(slot: Slot, cipher: ValueCipher, sheet: ParsedFile, paths: set[str]) -> None:
     if isinstance(slot.node, SopsScalar):
-        slot.value = _decrypt_scalar(slot.node, slot.bound_to, cipher, sheet)
+        slot.value = _decrypt_scalar(slot.node, slot.bound_path, cipher, sheet)
         return
-    text = _decrypt_comment(slot.node.text, [slot.bound_to, *sorted(paths)], cipher)
+    text = _decrypt_comment(slot.node.text, [slot.bound_path, *sorted(paths)], cipher)
     # As in SOPS, a comment that does not open was written by hand and stays as it is.
     slot.encrypted = text is not None
     if text is not None:
@@ -133,7 +133,7 @@ def _comment_paths(slots: list[Slot]) -> set[str]:
     """Every path that a comment could be bound to: some were written at another depth."""
     paths = {":"}
     for slot in slots:
-        steps = slot.bound_to.split(":")
+        steps = slot.bound_path.split(":")
         paths |= {":".join(steps[:depth]) + ":" for depth in range(1, len(steps))}
     return paths
 
@@ -144,7 +144,7 @@ def _decrypt_scalar(
     if not isinstance(leaf.value, str):
         raise problems.bad_value(sheet.position(leaf.start), "it is not encrypted, and has to be")
     try:
-        return cipher.open(leaf.value, bound_to)
+        return cipher.decrypt(leaf.value, bound_to)
     except ValueError as error:
         raise problems.bad_value(sheet.position(leaf.start), str(error)) from None
 
@@ -156,7 +156,7 @@ def _decrypt_comment(text: str, paths: list[str], cipher: ValueCipher) -> str | 
         return None
     for path in paths:
         try:
-            value = cipher.open(text, path)
+            value = cipher.decrypt(text, path)
         except ValueError:
             continue
         if isinstance(value, CommentText | str):
@@ -166,7 +166,7 @@ def _decrypt_comment(text: str, paths: list[str], cipher: ValueCipher) -> str | 
 
 def _verify_mac(slots: list[Slot], metadata: Metadata, cipher: ValueCipher, file: str) -> None:
     try:
-        expected = cipher.open(metadata.mac, metadata.moment)
+        expected = cipher.decrypt(metadata.mac, metadata.moment)
     except ValueError:
         raise problems.bad_mac(
             file, "its check sum does not open with its data key and time"
@@ -189,19 +189,19 @@ def plaintext(file: DecryptedFile) -> bytes:
     if file.form is FileFormat.BINARY:
         return value_bytes(_binary_content(file))
     edits = [edit for slot in file.slots if slot.encrypted for edit in _plaintext_edits(slot, file)]
-    for document in file.sheet.documents:
+    for document in file.parsed.documents:
         entry = document.root.entry(METADATA_KEY)
         if entry is not None:
-            edits.append(remove_entry(file.sheet, document, entry))
-    return apply_edits(file.sheet.text, edits).encode()
+            edits.append(remove_entry(file.parsed, document, entry))
+    return apply_edits(file.parsed.text, edits).encode()
 
 
 def _binary_content(file: DecryptedFile) -> SopsValue:
-    entry = file.sheet.documents[0].root.entry("data")
+    entry = file.parsed.documents[0].root.entry("data")
     for slot in file.slots:
         if entry is not None and slot.node is entry.node and isinstance(slot.value, str):
             return slot.value
-    raise problems.bad_syntax(file.sheet.file, "it holds no text under `data`")
+    raise problems.bad_syntax(file.parsed.file, "it holds no text under `data`")
 
 
 def _plaintext_edits(slot: Slot, file: DecryptedFile) -> list[TextEdit]:
@@ -209,10 +209,10 @@ def _plaintext_edits(slot: Slot, file: DecryptedFile) -> list[TextEdit]:
     if isinstance(node, SopsComment):
         return [TextEdit(node.start + 1, node.end, _comment_content(value))]
     if isinstance(value, CommentText):
-        return item_to_comment(file.sheet, slot.parent, node, value.text)
+        return item_to_comment(file.parsed, slot.parent, node, value.text)
     if value == "":
         return []
-    return [scalar_edit(file.sheet, file.form, node, value)]
+    return [scalar_edit(file.parsed, file.form, node, value)]
 
 
 def scalar_edit(

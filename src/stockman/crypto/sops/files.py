@@ -73,20 +73,20 @@ class ValueEncryptor:
         self._fresh = fresh
         self._stash = stash or CiphertextCache()
 
-    def sealed(self, slot: Slot) -> str:
+    def encrypt(self, slot: Slot) -> str:
         kept = self._stash.take(slot)
         if kept is not None:
             return kept
-        return self._cipher.seal(slot.value, slot.bound_to, self._fresh.random_bytes)
+        return self._cipher.encrypt(slot.value, slot.bound_path, self._fresh.random_bytes)
 
-    def signed(self, slots: Iterable[Slot], old: Metadata) -> Metadata:
+    def sign(self, slots: Iterable[Slot], old: Metadata) -> Metadata:
         """The metadata with the check sum of these values, at this time."""
         moment = format_time(self._fresh.now)
         mac = compute_mac(slots, only_encrypted=old.only_encrypted)
         return Metadata(
             age=old.age,
             lastmodified=moment,
-            mac=self._cipher.seal(mac, moment, self._fresh.random_bytes),
+            mac=self._cipher.encrypt(mac, moment, self._fresh.random_bytes),
             selector=old.selector,
             only_encrypted=old.only_encrypted,
             version=old.version,
@@ -108,7 +108,7 @@ def encryption_edits(
     for slot in slots:
         if not slot.encrypted:
             continue
-        text = sealer.sealed(slot)
+        text = sealer.encrypt(slot)
         if not text:
             continue
         if isinstance(slot.node, SopsComment) and _would_select(matcher, text):
@@ -145,7 +145,7 @@ def _cache_key(slot: Slot) -> tuple[str, str, bytes]:
     value: SopsValue = slot.value
     if isinstance(slot.node, SopsComment) and not isinstance(value, CommentText):
         value = CommentText(str(value))
-    return slot.bound_to, value_type(value), value_bytes(value)
+    return slot.bound_path, value_type(value), value_bytes(value)
 
 
 def _ciphertext(node: SopsScalar | SopsComment) -> str:
@@ -184,8 +184,8 @@ def rotate(
     keys = wrap_data_key(data_key, old.metadata.recipients, fresh.random_bytes, file)
     sealer = ValueEncryptor(data_key, fresh)
     edits = _reencryption_edits(old, sealer)
-    metadata = sealer.signed(old.slots, _with_keys(old.metadata, keys))
-    return _replace_metadata(old.sheet, old.form, metadata, edits)
+    metadata = sealer.sign(old.slots, _with_keys(old.metadata, keys))
+    return _replace_metadata(old.parsed, old.form, metadata, edits)
 
 
 def rekey(
@@ -231,10 +231,10 @@ def render_encrypted(
     sheet: ParsedFile, form: FileFormat, sealer: ValueEncryptor, metadata: Metadata, indent: int
 ) -> bytes:
     """A plaintext tree, encrypted and signed, as the bytes of a file."""
-    matcher = metadata.selector.compiled()
+    matcher = metadata.selector.compile()
     slots = list(walk_slots(sheet.documents, matcher))
     edits = encryption_edits(sheet, slots, sealer, matcher)
-    signed = sealer.signed(slots, metadata)
+    signed = sealer.sign(slots, metadata)
     edits += [add_entry(sheet, document, form, signed, indent) for document in sheet.documents]
     encrypted = apply_edits(sheet.text, edits).encode()
     _verify_output(encrypted, sheet.file, form, slots, matcher)
@@ -252,8 +252,8 @@ def _verify_output(
     read = [
         slot for slot in walk_slots(sheet.documents, matcher) if isinstance(slot.node, SopsScalar)
     ]
-    paths = [slot.bound_to for slot in read if not _is_comment(slot)]
-    if paths != [slot.bound_to for slot in meant if isinstance(slot.node, SopsScalar)]:
+    paths = [slot.bound_path for slot in read if not _is_comment(slot)]
+    if paths != [slot.bound_path for slot in meant if isinstance(slot.node, SopsScalar)]:
         raise problems.bad_layout(file)
 
 
@@ -265,7 +265,7 @@ def _reencryption_edits(old: DecryptedFile, sealer: ValueEncryptor) -> list[Text
     """New ciphertext at the places of the old one."""
     edits: list[TextEdit] = []
     for slot in old.slots:
-        text = sealer.sealed(slot) if slot.encrypted else ""
+        text = sealer.encrypt(slot) if slot.encrypted else ""
         if not text:
             continue
         if not isinstance(slot.node, SopsScalar):

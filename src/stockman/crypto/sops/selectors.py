@@ -134,7 +134,7 @@ class Selector:
     def by_comment(self) -> bool:
         return self.name.endswith("comment_regex")
 
-    def compiled(self) -> Matcher:
+    def compile(self) -> Matcher:
         return Matcher(self)
 
 
@@ -155,10 +155,10 @@ class Matcher:
         """Whether one key, or one comment, fits the pattern."""
         known = self._known.get(text)
         if known is None:
-            known = self._known[text] = self._asked(text)
+            known = self._known[text] = self._compute_match(text)
         return known
 
-    def _asked(self, text: str) -> bool:
+    def _compute_match(self, text: str) -> bool:
         if self._regex is not None:
             return self._regex.search(text) is not None
         return self._suffix is not None and text.endswith(self._suffix)
@@ -173,7 +173,7 @@ def build_selector(options: Mapping[str, str], where: Location) -> Selector:
         return Selector()
     selector = Selector(name=named[0], pattern=options[named[0]])
     try:
-        selector.compiled()
+        selector.compile()
     except ValueError as error:
         raise problems.bad_regex(where, named[0], str(error)) from None
     return selector

@@ -27,7 +27,7 @@ _ONLY_ENCRYPTED = hashlib.sha256(b"sops").digest()
 class Slot:
     """A value or comment, the keys above it, and what holds it."""
 
-    __slots__ = ("bound_to", "encrypted", "node", "parent", "value")
+    __slots__ = ("bound_path", "encrypted", "node", "parent", "value")
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Slot:
         value: SopsValue = None,
     ) -> None:
         self.node = node
-        self.bound_to = bound_to
+        self.bound_path = bound_to
         self.encrypted = encrypted
         self.parent = parent
         self.value = value
@@ -194,7 +194,7 @@ def canonical_bytes(plain: bytes, file: str) -> bytes:
     if form is FileFormat.BINARY:
         return plain
     sheet = parse_plaintext(plain, form, file)
-    slots = list(walk_slots(sheet.documents, ENCRYPT_ALL.compiled()))
+    slots = list(walk_slots(sheet.documents, ENCRYPT_ALL.compile()))
 
     def pieces() -> Iterator[bytes]:
         for kind, text in outline(sheet.documents, slots):

@@ -59,8 +59,8 @@ def reencrypt(
     """
     old = open_file(content, file, identities)
     new = parse_unencrypted(plain, old.form, file)
-    slots = list(walk_slots(new.documents, old.metadata.selector.compiled()))
-    if outline(old.sheet.documents, old.slots) != outline(new.documents, slots):
+    slots = list(walk_slots(new.documents, old.metadata.selector.compile()))
+    if outline(old.parsed.documents, old.slots) != outline(new.documents, slots):
         sealer = ValueEncryptor(old.data_key, fresh, CiphertextCache(old))
         return render_encrypted(new, old.form, sealer, old.metadata, _entry_indent(old))
     changed = [
@@ -81,21 +81,21 @@ def replace_values(
         slot.value = value
         if isinstance(slot.node, SopsScalar):
             edits.append(_value_edit(old, slot, slot.node, sealer))
-    signed = sealer.signed(old.slots, old.metadata)
-    for document in old.sheet.documents:
+    signed = sealer.sign(old.slots, old.metadata)
+    for document in old.parsed.documents:
         edits += _signature_edits(old, document, signed)
-    return apply_edits(old.sheet.text, edits).encode()
+    return apply_edits(old.parsed.text, edits).encode()
 
 
 def _value_edit(
     old: DecryptedFile, slot: Slot, leaf: SopsScalar, sealer: ValueEncryptor
 ) -> TextEdit:
-    sealed = sealer.sealed(slot) if slot.encrypted else ""
+    sealed = sealer.encrypt(slot) if slot.encrypted else ""
     if sealed:
         return ciphertext_edit(leaf, sealed)
     if slot.encrypted:
         return TextEdit(leaf.start, leaf.end, '""')
-    return scalar_edit(old.sheet, old.form, leaf, slot.value)
+    return scalar_edit(old.parsed, old.form, leaf, slot.value)
 
 
 def _signature_edits(
@@ -107,7 +107,7 @@ def _signature_edits(
     time = _find_scalar(entry.node, "lastmodified")
     mac = _find_scalar(entry.node, "mac")
     if time is None or mac is None:
-        return [replace_entry(old.sheet, document, entry, old.form, signed)]
+        return [replace_entry(old.parsed, document, entry, old.form, signed)]
     return [
         TextEdit(time.start, time.end, json_quote(signed.lastmodified)),
         ciphertext_edit(mac, signed.mac),
@@ -125,7 +125,7 @@ def _value_slots(slots: list[Slot]) -> list[Slot]:
 
 def _entry_indent(old: DecryptedFile) -> int:
     """How far the `sops` entry of a YAML file is indented."""
-    root = old.sheet.documents[0].root
+    root = old.parsed.documents[0].root
     entry = root.entry(METADATA_KEY)
     if old.form is FileFormat.YAML and entry is not None and isinstance(entry.node, SopsMapping):
         return max(entry.node.column - root.column, 2)
@@ -173,7 +173,7 @@ def _find_slot(file: DecryptedFile, path: ValuePath) -> Slot:
 
 
 def _find_node(file: DecryptedFile, path: ValuePath) -> SopsScalar:
-    node: SopsNode | None = file.sheet.documents[0].root
+    node: SopsNode | None = file.parsed.documents[0].root
     comments = {id(slot.node) for slot in file.slots if isinstance(slot.value, CommentText)}
     for depth, step in enumerate(path):
         node = None if depth == 0 and step == METADATA_KEY else child_node(node, step, comments)
@@ -205,7 +205,7 @@ def value_not_found(file: DecryptedFile, path: ValuePath, why: str) -> NotFound:
         Problem(
             code="sops.no-value",
             what=f"the file has no value at {format_path(path)}",
-            where=file.sheet.file,
+            where=file.parsed.file,
             why=why,
             fix="list its keys with `stockman secrets get -o name` and correct the path",
         )

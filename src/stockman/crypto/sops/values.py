@@ -47,7 +47,7 @@ class ValueCipher:
     def __init__(self, data_key: bytes) -> None:
         self._cipher = AESGCM(data_key)
 
-    def seal(self, value: SopsValue, bound_to: str, random_bytes: Callable[[int], bytes]) -> str:
+    def encrypt(self, value: SopsValue, bound_to: str, random_bytes: Callable[[int], bytes]) -> str:
         """The encrypted value; the empty text stays as it is."""
         plain = value_bytes(value)
         if not plain:
@@ -60,7 +60,7 @@ class ValueCipher:
             f",type:{value_type(value)}]"
         )
 
-    def open(self, text: str, bound_to: str) -> SopsValue:
+    def decrypt(self, text: str, bound_to: str) -> SopsValue:
         """The value; ValueError says why it does not open, without showing it."""
         if not text:
             return ""

@@ -65,15 +65,15 @@ class CommentPlacer:
         self._flows: list[SopsMapping | SopsSequence] = []
         self._before = -1
 
-    def begin(self, index: int) -> None:
+    def begin_document(self, index: int) -> None:
         """A document begins; comments above its `---` belong to nothing in it."""
         self._placed = []
         self._parents = {}
         self._flows = []
-        self._gap(index)
+        self._collect_comments(index)
 
-    def scalar(self, start: int, end: int, *, block: bool) -> None:
-        self._gap(start)
+    def add_scalar(self, start: int, end: int, *, block: bool) -> None:
+        self._collect_comments(start)
         self.reached = end
         if block and self._has_comments:
             header_end = self._text.find("\n", start, end)
@@ -81,16 +81,16 @@ class CommentPlacer:
             if match:
                 self._notes.append(SopsComment(match[1], end, end, own_line=False, tail=True))
 
-    def collection(self, node: SopsMapping | SopsSequence) -> None:
+    def add_collection(self, node: SopsMapping | SopsSequence) -> None:
         if node.flow:
             self._flows.append(node)
-            self._gap(node.start)
+            self._collect_comments(node.start)
             self.reached = max(self.reached, node.start + 1)
 
-    def flow_end(self, end: int) -> None:
-        self._gap(end)
+    def end_flow(self, end: int) -> None:
+        self._collect_comments(end)
 
-    def entry(
+    def add_entry(
         self,
         start: int,
         parent: SopsMapping | SopsSequence,
@@ -101,15 +101,15 @@ class CommentPlacer:
         if not isinstance(placed.node, SopsScalar):
             self._parents[id(placed.node)] = placed
 
-    def finish(self, root: SopsMapping, end: int) -> None:
+    def finish_document(self, root: SopsMapping, end: int) -> None:
         """Put every comment of the document into its tree."""
-        self._gap(end)
+        self._collect_comments(end)
         notes, self._notes = self._notes, []
         self._before = -1
         for note in notes:
-            self._put(note, root)
+            self._place_comment(note, root)
 
-    def _gap(self, end: int) -> None:
+    def _collect_comments(self, end: int) -> None:
         if self._has_comments and end > self.reached:
             for match in _COMMENT.finditer(self._text, self.reached, end):
                 line = self._text.rfind("\n", 0, match.start()) + 1
@@ -117,17 +117,17 @@ class CommentPlacer:
                 self._notes.append(SopsComment(match[1], match.start(), match.end(), own_line=own))
         self.reached = max(self.reached, end)
 
-    def _put(self, note: SopsComment, root: SopsMapping) -> None:
+    def _place_comment(self, note: SopsComment, root: SopsMapping) -> None:
         index = bisect_left(self._placed, note.start, key=lambda placed: placed.start)
         after = self._placed[index] if index < len(self._placed) else None
         last = self._placed[index - 1] if index else None
         flow = self._flow_around(note.start)
         if flow is not None:
-            self._into_flow(note, flow, after)
+            self._place_in_flow(note, flow, after)
         elif not note.own_line and last is not None:
-            self._beside(note, last)
+            self._place_inline(note, last)
         else:
-            self._on_its_own(note, root, index)
+            self._place_on_own_line(note, root, index)
 
     def _flow_around(self, index: int) -> SopsMapping | SopsSequence | None:
         innermost = None
@@ -136,7 +136,7 @@ class CommentPlacer:
                 innermost = node
         return innermost
 
-    def _into_flow(
+    def _place_in_flow(
         self, note: SopsComment, flow: SopsMapping | SopsSequence, after: _PlacedItem | None
     ) -> None:
         if after is not None and after.parent is flow:
@@ -144,7 +144,7 @@ class CommentPlacer:
         else:
             flow.items.append(note)
 
-    def _beside(self, note: SopsComment, last: _PlacedItem) -> None:
+    def _place_inline(self, note: SopsComment, last: _PlacedItem) -> None:
         line = self._text.rfind("\n", 0, note.start) + 1
         for node in self._flows:
             # Behind the bracket that closes a list or mapping: it belongs to what is inside.
@@ -153,7 +153,7 @@ class CommentPlacer:
                 return
         _insert_before(last.parent, last.item, note)
 
-    def _on_its_own(self, note: SopsComment, root: SopsMapping, index: int) -> None:
+    def _place_on_own_line(self, note: SopsComment, root: SopsMapping, index: int) -> None:
         after = self._placed[index] if index < len(self._placed) else None
         last = self._placed[index - 1] if index else None
         if self._belongs_before(note, root, index):
@@ -256,7 +256,7 @@ class _YamlTreeReader:
             self._refuse(event, f"the alias *{event.anchor}", fix)
         elif isinstance(event, yaml.DocumentStartEvent):
             self._root = None
-            self._comments.begin(_mark_index(event.end_mark))
+            self._comments.begin_document(_mark_index(event.end_mark))
         elif isinstance(event, yaml.DocumentEndEvent):
             self._document(event)
 
@@ -265,7 +265,7 @@ class _YamlTreeReader:
         if not event.explicit:
             end = max(end, self._comments.reached)
         root = self._root or SopsMapping(end, 0, flow=False, end=end)
-        self._comments.finish(root, end)
+        self._comments.finish_document(root, end)
         self.documents.append(SopsDocument(root, end))
 
     def _scalar(self, event: yaml.ScalarEvent) -> None:
@@ -275,7 +275,7 @@ class _YamlTreeReader:
         block = event.style in ("|", ">")
         if block:
             end = start + len(self._text[start:end].rstrip())
-        self._comments.scalar(start, end, block=block)
+        self._comments.add_scalar(start, end, block=block)
         if self._expects_key:
             self._key(event, start)
             return
@@ -323,7 +323,7 @@ class _YamlTreeReader:
             self._put(node, node.start)
         else:
             self._root = node if isinstance(node, SopsMapping) else None
-        self._comments.collection(node)
+        self._comments.add_collection(node)
         self._open.append(node)
         self._keys.append(None)
         self._known.append(set())
@@ -334,7 +334,7 @@ class _YamlTreeReader:
         self._known.pop()
         node.end = _mark_index(event.end_mark)
         if node.flow:
-            self._comments.flow_end(node.end)
+            self._comments.end_flow(node.end)
 
     @property
     def _expects_key(self) -> bool:
@@ -346,14 +346,14 @@ class _YamlTreeReader:
         parent = self._open[-1]
         if isinstance(parent, SopsSequence):
             parent.items.append(node)
-            self._comments.entry(start, parent, node)
+            self._comments.add_entry(start, parent, node)
             return
         pending = self._keys[-1]
         if pending is not None:
             entry = SopsEntry(pending[0], pending[1], node)
             parent.items.append(entry)
             self._keys[-1] = None
-            self._comments.entry(entry.start, parent, entry)
+            self._comments.add_entry(entry.start, parent, entry)
 
     def _at(self, event: yaml.Event) -> Position:
         mark: Any = event.start_mark

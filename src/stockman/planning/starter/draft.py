@@ -60,7 +60,7 @@ def build_draft(found: StarterCluster, wish: DraftOptions) -> Draft:
     """Choices that fit what was found. `Refused` where nothing does, with what to change."""
     fit = proxmox_compatibility(found.version)
     if fit.verdict is Verdict.REFUSED:
-        raise Refused(problems.version_too_old(str(found.version), fit.because))
+        raise Refused(problems.version_too_old(str(found.version), fit.reason))
     hosts, away = _usable_hosts(found)
     if not hosts:
         raise Refused(problems.no_host(found.away))

@@ -73,7 +73,7 @@ def _known_versions() -> Mapping[str, tuple[str, ...]]:
         if facts.tag:
             key = facts.repository if facts.repository.startswith("oci://") else facts.chart
             versions[key] = (*versions.get(key, ()), facts.tag)
-        for name, artifact in facts.further.items():
+        for name, artifact in facts.artifacts.items():
             key = artifact.repository if artifact.repository.startswith("oci://") else name
             versions[key] = (*versions.get(key, ()), artifact.tag)
     return versions

@@ -92,7 +92,7 @@ class _ValueCollector:
     """Collects the values of a tree and marks secrets by the schema of the configuration."""
 
     def __init__(self, loaded: LoadedConfig, resolved: Lookup[Secret, Secret]) -> None:
-        self._literals = {origin.at for origin in loaded.literals}
+        self._literals = {origin.at for origin in loaded.plain_secrets}
         self._references = {
             secret.reveal(): secret
             for secret in loaded.secrets

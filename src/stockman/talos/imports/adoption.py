@@ -94,7 +94,7 @@ class _Adoption:
         self._to_toml = to_toml
         self._platform = platform
         self._building = foreign.building
-        self._at = foreign.building.whole.at
+        self._at = foreign.building.tree.at
         self._theirs: dict[str, Configuration] = {}
         self._links: dict[str, PlainLink | None] = {}
         self._notes = [*foreign.notes, *_NOTES]
@@ -172,7 +172,9 @@ class _Adoption:
                 self._put(f"kubernetes.{key}", subnets[0])
         for flag in machines.common_value(map(machines.scheduling, controllers)):
             value = ScalarNode(flag, self._at, plain=True, span=(0, 0))
-            self._building.put("kubernetes.schedule_on_controllers", MappingEntry(value, value))
+            self._building.set_value(
+                "kubernetes.schedule_on_controllers", MappingEntry(value, value)
+            )
         self._put("dns.provider", "none")
         self._put("talos.platform", self._platform)
         if self._foreign.order == "talhelper":
@@ -215,16 +217,16 @@ class _Adoption:
         self._building.append("nodes", node.keys, key)
 
     def _put(self, path: str, text: str) -> None:
-        self._building.put(path, _entry(text, self._at, path))
+        self._building.set_value(path, _entry(text, self._at, path))
 
     def _put_list(self, path: str, texts: Iterable[str]) -> None:
         value = build_node(list(texts), self._at)
         if isinstance(value, SequenceNode) and value.items:
             key = ScalarNode(path, self._at, plain=False, span=(0, 0))
-            self._building.put(path, MappingEntry(key, value, name=path))
+            self._building.set_value(path, MappingEntry(key, value, name=path))
 
     def _text(self, path: str) -> str:
-        node: object = self._building.whole
+        node: object = self._building.tree
         for step in path.split("."):
             node = node.get(step) if isinstance(node, Tree) else None
         return node.text if isinstance(node, ScalarNode) else ""
@@ -254,7 +256,7 @@ class _Adoption:
         return [self._text(path) for path in paths]
 
     def _convert(self, building: ConfigDraft) -> ConversionResult:
-        comments = dict.fromkeys(source_files(building.whole), NO_COMMENTS)
+        comments = dict.fromkeys(source_files(building.tree), NO_COMMENTS)
         return finish_conversion(
             building, NO_COMMENTS, to_toml=self._to_toml, other_comments=comments
         )
@@ -293,7 +295,7 @@ class _Adoption:
                     _append_patch(node.keys, "talos.patches", patch)
                 elif patch_source(patch) not in done:
                     done.add(patch_source(patch))
-                    _append_patch(self._building.whole, f"talos.patches.{level}", patch)
+                    _append_patch(self._building.tree, f"talos.patches.{level}", patch)
 
     # --- what differs -----------------------------------------------------------------------
 

@@ -17,14 +17,14 @@ _SPARE_ADDRESSES = 8
 
 def fill_placeholders(building: ConfigDraft, taken: set[str]) -> None:
     """Fill the gaps of a configuration; existing values stay."""
-    at = building.whole.at
-    network = building.whole.get("network")
+    at = building.tree.at
+    network = building.tree.get("network")
     cidr = network.get("node_cidr") if isinstance(network, MappingNode) else None
     free = _free_addresses(cidr.text, taken) if isinstance(cidr, ScalarNode) else []
     for path, text in zip(("gateways.internal", "gateways.dns"), free, strict=False):
-        building.put(path, _placeholder_entry(text, at))
-    building.put("repository.url", _placeholder_entry(_REPOSITORY, at))
-    nodes = building.whole.get("nodes")
+        building.set_value(path, _placeholder_entry(text, at))
+    building.set_value("repository.url", _placeholder_entry(_REPOSITORY, at))
+    nodes = building.tree.get("nodes")
     for index, node in enumerate(nodes.items if isinstance(nodes, SequenceNode) else []):
         if isinstance(node, MappingNode):
             mac = f"02:00:00:00:{index // 256:02x}:{index % 256:02x}"

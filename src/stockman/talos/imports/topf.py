@@ -336,7 +336,7 @@ class _TopfReader:
     def _put(self, path: str, key: str, text: str) -> None:
         entry = self._tree.entries[key]
         value = ScalarNode(text, entry.value.at, plain=False, span=(0, 0))
-        self._foreign.building.put(path, MappingEntry(entry.key, value, name=key))
+        self._foreign.building.set_value(path, MappingEntry(entry.key, value, name=key))
         if path != "talos.contract":
             self._foreign.record(key, entry.key.at, "taken", path)
 

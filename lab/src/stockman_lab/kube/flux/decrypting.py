@@ -136,7 +136,7 @@ def _values(value: Tree, path: tuple[str, ...], cipher: ValueCipher) -> Tree:
     if not isinstance(value, str) or not looks_encrypted(value):
         return value
     try:
-        found = cipher.open(value, bound_path(path))
+        found = cipher.decrypt(value, bound_path(path))
     except ValueError as why:
         raise BuildFailure(f"error decrypting sops tree: {why}") from None
     return format_value(found) if isinstance(found, Timestamp | CommentText) else found

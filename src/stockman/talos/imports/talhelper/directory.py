@@ -129,14 +129,16 @@ class _TalconfigReader:
             normalized = text_scalar(
                 value.text.removeprefix("v") if "Version" in key else value.text, value
             )
-            foreign.building.put(_PLAIN_KEYS[key], MappingEntry(entry.key, normalized, name=key))
+            foreign.building.set_value(
+                _PLAIN_KEYS[key], MappingEntry(entry.key, normalized, name=key)
+            )
             foreign.record(key, at, "taken", _PLAIN_KEYS[key])
         elif key == "endpoint" and isinstance(value, ScalarNode):
             self._read_endpoint(key, entry, value)
         elif key in ("clusterPodNets", "clusterSvcNets"):
             self._read_network(key, entry)
         elif key in ("allowSchedulingOnMasters", "allowSchedulingOnControlPlanes"):
-            foreign.building.put(
+            foreign.building.set_value(
                 "kubernetes.schedule_on_controllers", MappingEntry(entry.key, value, name=key)
             )
             foreign.record(key, at, "taken", "kubernetes.schedule_on_controllers")
@@ -154,7 +156,7 @@ class _TalconfigReader:
         match = _ENDPOINT.fullmatch(value.text)
         if match is not None and _ADDRESS.fullmatch(match[1]):
             address = MappingEntry(entry.key, text_scalar(match[1], value), name=key)
-            self._foreign.building.put("kubernetes.api.addr", address)
+            self._foreign.building.set_value("kubernetes.api.addr", address)
             self._foreign.record(key, entry.key.at, "taken", "kubernetes.api.addr")
         else:
             how = "the endpoint must be https://ADDRESS:6443 with an IPv4 address"
@@ -167,7 +169,7 @@ class _TalconfigReader:
             how = "exactly one IPv4 network is required"
             self._foreign.record(key, entry.key.at, "left out", how)
             return
-        self._foreign.building.put(path, MappingEntry(entry.key, networks[0], name=key))
+        self._foreign.building.set_value(path, MappingEntry(entry.key, networks[0], name=key))
         self._foreign.record(key, entry.key.at, "taken", path)
 
     def _read_cni(self, entry: MappingEntry) -> None:
@@ -190,7 +192,7 @@ class _TalconfigReader:
                     else "https"
                 )
                 address = text_scalar(f"{scheme}://{setting.value.text}", setting.value)
-                self._foreign.building.put(
+                self._foreign.building.set_value(
                     "talos.factory_url", MappingEntry(setting.key, address, name=label)
                 )
                 self._foreign.record(label, setting.key.at, "taken", "talos.factory_url")
@@ -205,7 +207,7 @@ class _TalconfigReader:
         foreign, value = self._foreign, self._tree.get("talosVersion")
         if value is None:
             at = self._tree.at
-            foreign.building.put(
+            foreign.building.set_value(
                 "talos.version",
                 MappingEntry(_scalar("talosVersion", at), _scalar(NEWEST_VERSION[1:], at)),
             )
@@ -215,7 +217,7 @@ class _TalconfigReader:
         at = self._tree.at if value is None else value.at
         if HIDDEN_VALUE_PREFIX in text or not set_contract(foreign, text, at):
             return
-        foreign.building.put(
+        foreign.building.set_value(
             "talos.contract",
             MappingEntry(_scalar("talosVersion", at), _scalar(foreign.contract, at)),
         )
