@@ -34,7 +34,7 @@ class RememberedWorkspace(RunWorkspace):
         self, directory: Path, environment: Mapping[str, str], clock: Clock, entropy: Entropy
     ) -> None:
         super().__init__(directory, environment, clock, entropy)
-        self.tree = RememberedTree(directory, self.render_doors)
+        self.tree = RememberedTree(directory, self.render_context)
 
     @property
     def bundle(self) -> SecretsBundle:
@@ -50,7 +50,7 @@ class RememberedTree(RenderedTree):
     """The rendered files of one directory, without rendering again what was rendered before."""
 
     def rendering(self) -> Rendering:
-        if self._doors.environment:
+        if self._context.environment:
             return super().rendering()
         key = digest(self._directory)
         if key not in _known:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stockman.app.proxmox.credentials import incomplete_token
-from stockman.app.rendering.tree import undecided_files
-from stockman.app.runs.apply import plan_outdated
+from stockman.app.rendering.tree import decision_needed
+from stockman.app.runs.apply import stale_plan
 from stockman.app.runs.connections import no_token
-from stockman.app.runs.secrets import no_secret_stored, unwritable_secret
+from stockman.app.runs.secrets import secret_missing, unwritable_secret
 from stockman.cli.plans.destroy import missing_cluster_name
 from stockman.cli.plans.options import no_password, plan_file_conflict
 from stockman.cli.plans.plan import unwritable
@@ -26,15 +26,15 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "plan.outside-windows": lambda: composition.outside_windows(
         ("work-1", "work-2"), "Sat 2026-11-21 03:00 Europe/Berlin"
     ),
-    "plan.outdated": lambda: plan_outdated("k8s"),
+    "plan.outdated": lambda: stale_plan("k8s"),
     "plan.unwritable": lambda: unwritable("plans/today.json", "No such file or directory"),
     "proxmox.administrator": lambda: incomplete_token("PROXMOX_VE_API_TOKEN"),
     "proxmox.no-token": lambda: no_token(
         "stockman@pve!stockman", "pve", "PROXMOX_TOKEN_SECRET is not set"
     ),
-    "secret.nothing-there": lambda: no_secret_stored(
+    "secret.nothing-there": lambda: secret_missing(
         "token:pve/stockman@pve!stockman", "there is no such file"
     ),
     "secret.unwritable-place": lambda: unwritable_secret("${PROXMOX_TOKEN_SECRET}"),
-    "tree.undecided": lambda: undecided_files(["kubernetes/apps/kube-system/cilium/ks.yaml"]),
+    "tree.undecided": lambda: decision_needed(["kubernetes/apps/kube-system/cilium/ks.yaml"]),
 }

@@ -34,7 +34,7 @@ def door(made: World) -> MemoryDoor:
 
 def errand(preset: str | None = None, network: NetworkOptions | None = None) -> ProxmoxSource:
     wish = DraftOptions(preset=preset, network=network or NetworkOptions())
-    return ProxmoxSource(url=URL, asker=ROOT, wish=wish)
+    return ProxmoxSource(url=URL, asker=ROOT, options=wish)
 
 
 def port(made: World, caller: Caller | None = None) -> ProxmoxClient:

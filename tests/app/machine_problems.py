@@ -18,13 +18,13 @@ _DENIED = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 _DIRECTORY = "templates/config/talos/patches"
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "config.exposed-output": lambda: trouble.configuration_exposed(Path("configs/work-1.yaml")),
+    "config.exposed-output": lambda: trouble.configuration_in_git(Path("configs/work-1.yaml")),
     "config.unwritable": lambda: trouble.unwritable_configuration(Path("/configs"), _DENIED),
     "patch.file": lambda: trouble.unreadable_patch("patches/worker.yaml", _MISSING, _REFERENCE),
     "patch.no-node": lambda: trouble.no_such_node(
         f"{_DIRECTORY}/work-01/disk.yaml", "work-01", ["cp-1", "work-1"]
     ),
-    "patch.template": lambda: trouble.unrendered_template(
+    "patch.template": lambda: trouble.template_in_patch(
         f"{_DIRECTORY}/global/time.yaml", Position(f"{_DIRECTORY}/global/time.yaml", 3, 15)
     ),
     "patch.two-forms": lambda: refused("1.14", "machine:\n  kubelet:\n    extraArgs: {a: b}\n"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from stockman.app.init.from_proxmox import untrusted_certificate
+from stockman.app.init.from_proxmox import unknown_certificate
 from stockman.app.proxmox.credentials import no_login
 from stockman.model.problem import Problem
 from stockman.planning.starter import problems
@@ -36,5 +36,5 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "init.unseen": lambda: problems.missing_resources(
         "Datastore.Audit or Datastore.AllocateSpace", "/storage", "storages"
     ),
-    "init.untrusted": lambda: untrusted_certificate("https://127.66.0.4:8006", _SEEN).problem,
+    "init.untrusted": lambda: unknown_certificate("https://127.66.0.4:8006", _SEEN).problem,
 }

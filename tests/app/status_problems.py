@@ -27,7 +27,7 @@ RUN = "20260301t060000z-5f2c1a"
 def _no_credentials() -> Problem:
     around = BackupContext(directory=Path(), environment={}, clock=JumpClock())
     with pytest.raises(NotFound) as caught:
-        around.given(None, "AWS_ACCESS_KEY_ID")
+        around.credential(None, "AWS_ACCESS_KEY_ID")
     return caught.value.problem
 
 
@@ -94,9 +94,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "status.node-not-ready": lambda: cluster.node_not_ready(
         "work-1", "Kubelet stopped posting node status."
     ),
-    "status.node-cordoned": lambda: as_warning(cluster.node_cordoned("work-1")),
+    "status.node-cordoned": lambda: as_warning(cluster.cordon("work-1")),
     "status.node-pressure": lambda: cluster.node_pressure("work-1", "DiskPressure"),
-    "status.uninitialized": lambda: cluster.uninitialized(
+    "status.uninitialized": lambda: cluster.awaits_cloud_controller(
         "work-1", " since 12 minutes", "proxmox-cloud-controller-manager"
     ),
     "status.no-cloud-controller": lambda: cluster.nobody_initializes("work-1"),
@@ -112,13 +112,13 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         "Kustomization", "flux-system/cluster-apps", "path not found: ./kubernetes/apps"
     ),
     "status.flux-suspended": lambda: as_warning(
-        cluster.flux_suspended("HelmRelease", "kube-system/cilium")
+        cluster.flux_suspension("HelmRelease", "kube-system/cilium")
     ),
     "status.repository-behind": lambda: cluster.flux_behind(
         "main@3f2a1b0c9d8e", "77aa66bb55cc44dd33ee22ff11aa00bb99cc88dd", "main"
     ),
     "status.not-pushed": lambda: as_warning(
-        cluster.not_pushed(
+        cluster.commit_to_push(
             "77aa66bb55cc44dd33ee22ff11aa00bb99cc88dd", "3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a"
         )
     ),
@@ -128,7 +128,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "status.backup-credentials": _no_credentials,
     "status.backup-none": lambda: care.no_backup("s3", "s3://etcd-backups", "0 */6 * * *"),
     "status.backup-old": lambda: care.old_backup("s3", "s3://etcd-backups", "3 days", "6 hours"),
-    "status.run-unfinished": lambda: care.run_unfinished(
+    "status.run-unfinished": lambda: care.open_run(
         RUN, "open: it was killed", "12 of 31", "node work-3 is cordoned"
     ),
     "status.lease-held": lambda: as_warning(care.lease_held(f"{RUN}-9d2e")),

@@ -329,7 +329,7 @@ def test_answers_that_do_not_fit_are_all_told_and_nothing_is_written(tmp_path: P
 
     started = init_directory(wish(tmp_path / "new", answers=answers), doors())
 
-    assert started.spoiled
+    assert started.has_invalid_options
     assert not started.complete
     assert started.files == ()
     assert len(started.problems.errors) >= 3

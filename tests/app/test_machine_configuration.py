@@ -32,7 +32,7 @@ def opened(directory: Path, **environment: str) -> Machines:
 def sysctls(directory: Path, node: str = "work-1") -> dict[str, tuple[object, str]]:
     """Kernel parameters of a node, each with its origin."""
     found = opened(directory)
-    trees = found.documents(found.named(node), show_secrets=False)
+    trees = found.documents(found.find(node), show_secrets=False)
     return {
         path.removeprefix("machine.sysctls."): (leaf.value, str(leaf.origin))
         for path, leaf in iter_leaves(trees[0])
@@ -208,8 +208,8 @@ def test_an_encrypted_patch_is_opened_and_masked(tmp_path: Path) -> None:
     sealed(tmp_path, "patches/a.sops.yaml", "machine:\n  sysctls:\n    a: canary\n")
 
     found = opened(tmp_path)
-    shown = trees_text(found.documents(found.named("cp-1"), show_secrets=False))
-    clear = trees_text(found.documents(found.named("cp-1"), show_secrets=True))
+    shown = trees_text(found.documents(found.find("cp-1"), show_secrets=False))
+    clear = trees_text(found.documents(found.find("cp-1"), show_secrets=True))
 
     assert "canary" not in shown
     assert "a: canary" in clear
@@ -224,8 +224,8 @@ MIRROR = (
 def test_references_to_secrets_are_followed(tmp_path: Path) -> None:
     found = opened(workspace(tmp_path, MIRROR), MIRROR="canary-mirror")
 
-    clear = trees_text(found.documents(found.named("cp-1"), show_secrets=True))
-    shown = trees_text(found.documents(found.named("cp-1"), show_secrets=False))
+    clear = trees_text(found.documents(found.find("cp-1"), show_secrets=True))
+    shown = trees_text(found.documents(found.find("cp-1"), show_secrets=False))
 
     assert "canary-mirror" in clear
     assert "canary-mirror" not in shown
@@ -248,13 +248,13 @@ def difference(directory: Path, text: str, *, show_secrets: bool = False) -> Com
     file = directory / "running.yaml"
     file.write_text(text)
     found = opened(directory)
-    node = found.named("work-1")
-    return compare_configurations(found, found.assembled(node), file, show_secrets=show_secrets)
+    node = found.find("work-1")
+    return compare_configurations(found, found.assemble(node), file, show_secrets=show_secrets)
 
 
 def clear_text(directory: Path, **environment: str) -> str:
     found = opened(directory, **environment)
-    return trees_text(found.documents(found.named("work-1"), show_secrets=True))
+    return trees_text(found.documents(found.find("work-1"), show_secrets=True))
 
 
 def test_a_configuration_does_not_differ_from_itself(tmp_path: Path) -> None:
@@ -303,11 +303,11 @@ def test_secrets_are_compared_and_not_shown(tmp_path: Path) -> None:
 
 def test_masked_files_are_compared_as_far_as_they_go(tmp_path: Path) -> None:
     found = opened(workspace(tmp_path))
-    node = found.named("cp-1")
+    node = found.find("cp-1")
     file = tmp_path / "masked.yaml"
     file.write_text(trees_text(found.documents(node, show_secrets=False)))
 
-    result = compare_configurations(found, found.assembled(node), file, show_secrets=False)
+    result = compare_configurations(found, found.assemble(node), file, show_secrets=False)
 
     assert result.differences == ()
     assert "machine.ca.key" in result.withheld

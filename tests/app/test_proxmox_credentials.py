@@ -30,7 +30,7 @@ def test_the_token_of_an_administrator_is_used_for_the_look_alone() -> None:
     asker = login_from_environment({"PROXMOX_VE_API_TOKEN": "root@pam!a=hunter2"})
 
     assert asker is not None
-    assert (asker.who, asker.secret.reveal()) == ("root@pam!a", "hunter2")
+    assert (asker.user, asker.secret.reveal()) == ("root@pam!a", "hunter2")
     assert asker.token_id == "stockman@pve!stockman"
 
 

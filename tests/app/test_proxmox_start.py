@@ -281,7 +281,7 @@ def test_what_is_pinned_stands_in_the_files() -> None:
 
     assert f'fingerprint: "{FINGERPRINT}"' in found.files.texts["cluster.yaml"]
     assert mistakes(found.files) == []
-    assert found.files.beside == {}
+    assert found.files.extra_files == {}
 
 
 def test_a_public_certificate_needs_no_key() -> None:

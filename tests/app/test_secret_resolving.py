@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stockman.app.secrets.keyring import Keyring
-from stockman.app.secrets.references import ReferenceContext, ResolvedDesired, load_resolved
+from stockman.app.secrets.references import ReferenceContext, ResolvedDesired, load_with_secrets
 from stockman.app.secrets.store import SecretStore
 from stockman.app.workspace.validation import validate
 from stockman.crypto.sops.update import NewValue
@@ -58,7 +58,7 @@ def resolved(directory: Path, keys: Keyring | None = None, **environment: str) -
         keyring=keys or keyring(),
         environment={"SECRET": "from the environment"} | environment,
     )
-    return load_resolved(around)
+    return load_with_secrets(around)
 
 
 def token_of(found: ResolvedDesired) -> Secret:

@@ -44,7 +44,7 @@ def test_a_file_as_it_was_written_is_unchanged_for_everyone(tmp_path: Path) -> N
     assert file.recipients == (OWNER.recipient,)
     assert file.modified == "2026-08-01T12:00:00Z"
     assert file.opens_here
-    assert file.as_ruled
+    assert file.matches_rules
 
 
 @pytest.mark.parametrize(("value", "state"), [(True, "changed"), (False, "unchanged")])
@@ -131,10 +131,10 @@ def test_a_broken_lock_file_is_an_error_and_files_are_told_all_the_same(tmp_path
 def test_recipients_are_compared_with_the_rules(tmp_path: Path) -> None:
     written(tmp_path)
     store = store_in(tmp_path, rules=f"creation_rules:\n  - age: {OTHER.recipient}\n")
-    assert files(read_status(store))[SECRET].as_ruled is False
+    assert files(read_status(store))[SECRET].matches_rules is False
 
     store = store_in(tmp_path, rules="creation_rules:\n  - path_regex: nothing$\n")
-    assert files(read_status(store))[SECRET].as_ruled is None
+    assert files(read_status(store))[SECRET].matches_rules is None
 
 
 def test_accepting_seals_what_is_there_and_forgets_what_is_gone(tmp_path: Path) -> None:

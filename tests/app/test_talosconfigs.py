@@ -69,7 +69,7 @@ def test_the_second_run_changes_nothing_but_a_mode_that_lets_others_in(place: Pa
 
     done = write(TalosconfigOptions(directory=place))
 
-    assert (done.state, done.closed) == ("unchanged", True)
+    assert (done.state, done.mode_restricted) == ("unchanged", True)
     assert (place / PLACE).read_bytes() == before
     assert (place / PLACE).stat().st_mode & 0o777 == 0o600
 

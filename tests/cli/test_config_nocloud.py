@@ -69,7 +69,7 @@ def test_an_image_holds_the_files(project: Path) -> None:
     content = (project / "cp-1.iso").read_bytes()
     assert size == len(content)
     assert read_image("cp-1.iso", content).files["user-data"] == b"machine: {}\n"
-    assert made.way == "image"
+    assert made.delivery == "image"
     assert "machine" not in repr(made.user_data)
 
 

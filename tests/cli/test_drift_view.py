@@ -25,13 +25,13 @@ SCREEN = Screen(None, io.StringIO(), io.StringIO(), {})
 MEMORY = Drift(
     layer=Layer.VMS,
     subject="work-1",
-    what="VM 7 (work-1) differs",
+    description="VM 7 (work-1) differs",
     values=(
-        DriftValue(key="memory", found="2", wanted="1"),
-        DriftValue(key="net1", found="x", wanted=None),
+        DriftValue(key="memory", observed="2", desired="1"),
+        DriftValue(key="net1", observed="x", desired=None),
     ),
     author=Author(
-        who="mary@pve", when=datetime(2026, 8, 1, 12, tzinfo=UTC), how="task qmconfig on pve1"
+        name="mary@pve", when=datetime(2026, 8, 1, 12, tzinfo=UTC), how="task qmconfig on pve1"
     ),
     correction=Correction(
         steps=(CorrectionStep(id="vms/configure/work-1", summary="change memory of VM 7"),),
@@ -41,7 +41,7 @@ MEMORY = Drift(
 FILE = Drift(
     layer=Layer.TREE,
     subject="a.yaml",
-    what="a.yaml was changed by hand",
+    description="a.yaml was changed by hand",
     why="somebody was there",
     details=("-  a: 1", "+  a: \x1b[31m2"),
     author=Author(how="it is not committed"),

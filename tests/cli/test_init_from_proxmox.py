@@ -273,6 +273,6 @@ def test_who_asks_can_be_typed_and_is_not_shown() -> None:
     with click.Context(click.Command("init"), obj=screen):
         asker = prompt_login()
 
-    assert (asker.who, asker.secret.reveal()) == ("ops@pve!look", "hunter2")
+    assert (asker.user, asker.secret.reveal()) == ("ops@pve!look", "hunter2")
     assert asker.token_id == "ops@pve!look"
     assert "hunter2" not in shown.getvalue()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.app.runs.observation import observe_touched
+from stockman.app.runs.observation import observe_plan_guests
 from stockman.planning.proxmox.plan import digest_touched_guests
 from tests.planning.estate import Estate
 
@@ -18,7 +18,7 @@ async def test_what_a_plan_touches_looks_the_same_without_all_the_rest(is_made: 
         await estate.apply()
     whole = await estate.observe_all()
 
-    part = await observe_touched(estate.desired, estate.ports(), (*VMS, "machine/neo"))
+    part = await observe_plan_guests(estate.desired, estate.ports(), (*VMS, "machine/neo"))
 
     assert digest_touched_guests(part, VMS) == digest_touched_guests(whole, VMS)
     assert sorted(digest_touched_guests(part, VMS)) == sorted(VMS)
@@ -29,7 +29,7 @@ async def test_nothing_but_the_guests_that_a_plan_touches_is_looked_at() -> None
     await estate.apply()
     del estate.trigger.log[:]
 
-    await observe_touched(estate.desired, estate.ports(), VMS[:1])
+    await observe_plan_guests(estate.desired, estate.ports(), VMS[:1])
 
     assert [one.partition(" ")[2] for one in estate.trigger.log] == [
         "GET /cluster/resources",
@@ -40,5 +40,5 @@ async def test_nothing_but_the_guests_that_a_plan_touches_is_looked_at() -> None
 async def test_where_no_guest_is_touched_nobody_is_asked() -> None:
     estate = Estate("three-node")
 
-    assert await observe_touched(estate.desired, estate.ports(), ("machine/neo",)) == {}
+    assert await observe_plan_guests(estate.desired, estate.ports(), ("machine/neo",)) == {}
     assert estate.trigger.log == []

@@ -185,7 +185,7 @@ async def _answer(registry: Registry, repository: str, limit: asyncio.Semaphore)
 def _talos(pins: Pins) -> VersionComparison:
     newest = compatibility.talos_lines()[-1].newest
     if pins.talos is None:
-        return _not_pinned("talos", newest)
+        return _without_pin("talos", newest)
     patch = compatibility.newest_known_patch(pins.talos)
     return _compare_pin(
         "talos", pins.talos, newest, compatibility.talos_compatibility(pins.talos), patch
@@ -200,7 +200,7 @@ def _kubernetes(pins: Pins) -> VersionComparison:
         if usable is None or usable[0] <= kubernetes_line.line <= usable[1]
     )
     if pins.kubernetes is None:
-        return _not_pinned("kubernetes", newest)
+        return _without_pin("kubernetes", newest)
     if pins.talos is None:
         fit = Compatibility(verdict=Verdict.OK, reason="no Talos is pinned to judge it by")
     else:
@@ -213,13 +213,13 @@ def _kubernetes(pins: Pins) -> VersionComparison:
 def _proxmox(pins: Pins) -> VersionComparison:
     newest = compatibility.proxmox_lines()[-1].line
     if pins.proxmox is None:
-        return _not_pinned("proxmox", newest)
+        return _without_pin("proxmox", newest)
     return _compare_pin(
         "proxmox", pins.proxmox, newest, compatibility.proxmox_compatibility(pins.proxmox), None
     )
 
 
-def _not_pinned(name: str, newest: Version) -> VersionComparison:
+def _without_pin(name: str, newest: Version) -> VersionComparison:
     return VersionComparison(
         name=name, pinned=None, newest=newest, standing=VersionStanding.NOT_PINNED
     )

@@ -69,7 +69,7 @@ def show_adoption(all_of_it: AdoptionReport, output: Output) -> None:
     )
     show_problems(written.problems)
     screen = current_screen()
-    for name in adoption.invented:
+    for name in adoption.placeholders:
         screen.note(f"Generated: {name}")
     screen.note(_next_steps(all_of_it))
 
@@ -83,12 +83,12 @@ def _report_data(all_of_it: AdoptionReport) -> dict[str, object]:
         "nodes": list(adoption.nodes),
         "guests": list(adoption.guests),
         "files": written.files,
-        "invented": list(adoption.invented),
+        "invented": list(adoption.placeholders),
         "expected": [
             {
                 "stage": change.stage.value,
                 "node": change.node,
-                "what": change.what,
+                "what": change.description,
                 "why": change.why,
                 "safe": bool(change.safe),
                 "because": change.safe,
@@ -111,7 +111,7 @@ def _report_lines(all_of_it: AdoptionReport, screen: Screen) -> Iterator[str]:
     changes = [
         (
             Cell("yes", "good") if change.safe else Cell("review", "warning"),
-            change.what,
+            change.description,
             change.safe or change.why,
         )
         for change in all_of_it.adoption.expected
@@ -216,7 +216,7 @@ def adopt(
     async def seen() -> Adoption:
         async with open_clients(clients, network, SystemTimekeeper()) as (access, reached):
             request = AdoptionOptions(
-                reached=reached,
+                connection=reached,
                 repository=values["repository"] or "",
                 manages_guests=values["manage_guests"],
             )

@@ -44,7 +44,7 @@ def doctor(ctx: click.Context, offline: bool, strict: bool, output: Output) -> i
 
     screen = current_screen()
     report = diagnose(options.directory(ctx), offline=offline, listen=_progress(screen))
-    failed = report.failed(strict=strict)
+    failed = report.has_failed(strict=strict)
     data = {"failed": failed, "counts": _counts(report), "findings": report.findings}
     show(data, kind="Diagnosis", output=output, human=lambda _, screen: _lines(report, screen))
     screen.note(", ".join(f"{count} {name.upper()}" for name, count in _counts(report).items()))
@@ -72,7 +72,7 @@ def _lines(report: DoctorReport, screen: Screen) -> Iterator[str]:
 
 def _rows(finding: CheckResult) -> Iterator[Row]:
     status = finding.status.value
-    summary = f"{finding.subject}: {finding.seen}"
+    summary = f"{finding.subject}: {finding.summary}"
     yield Cell(status.upper(), _STYLES[status]), Cell(finding.check, "name"), summary
     if finding.fix:
         yield "", "", f"fix: {finding.fix}"

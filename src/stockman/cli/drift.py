@@ -57,7 +57,7 @@ def drift_table(report: DriftReport, screen: Screen) -> Iterator[str]:
                 Cell(drift.layer.value, "name"),
                 Cell(drift.severity.value, _STYLES[drift.severity.value]),
                 _description(drift),
-                drift.author.who or "unknown",
+                drift.author.name or "unknown",
             )
             for drift in report.drifts
         )
@@ -72,13 +72,13 @@ def _description(drift: Drift) -> str:
     texts = [f"{value.key}: {_values(value)}" for value in drift.values[:_MOST]]
     more = [f"and {len(drift.values) - _MOST} more"] if len(drift.values) > _MOST else []
     return "; ".join(
-        filter(None, [drift.what, *texts, *more] if texts else [drift.what, drift.why])
+        filter(None, [drift.description, *texts, *more] if texts else [drift.description, drift.why])
     )
 
 
 def _values(value: DriftValue) -> str:
-    observed = "not set" if value.found is None else value.found
-    desired = "should not exist" if value.wanted is None else value.wanted
+    observed = "not set" if value.observed is None else value.observed
+    desired = "should not exist" if value.desired is None else value.desired
     return f"{observed} -> {desired}"
 
 
@@ -102,7 +102,7 @@ def drift_details(report: DriftReport, screen: Screen) -> Iterator[str]:
         if number:
             yield ""
         grade = screen.paint(drift.severity.value, _STYLES[drift.severity.value])
-        yield f"{screen.paint(drift.layer.value, 'name')} {grade}: {escape_control(drift.what)}"
+        yield f"{screen.paint(drift.layer.value, 'name')} {grade}: {escape_control(drift.description)}"
         if drift.why:
             yield f"  why: {escape_control(drift.why)}"
         yield from (
@@ -119,7 +119,7 @@ def _author(author: Author) -> str:
     if not author.is_known:
         return f"unknown ({author.how})" if author.how else "unknown"
     when = f" at {author.when:%Y-%m-%d %H:%M:%S}" if author.when is not None else ""
-    return f"{author.who}{when} ({author.how})"
+    return f"{author.name}{when} ({author.how})"
 
 
 def _correction(drift: Drift) -> Iterator[str]:
@@ -128,8 +128,8 @@ def _correction(drift: Drift) -> Iterator[str]:
         yield f"  correct: {escape_control(correction.command)}"
     for step in correction.steps:
         yield f"    {step.id}: {escape_control(step.summary)}"
-    if correction.stopped_by:
-        yield f"    blocked by: {escape_control(correction.stopped_by)}"
+    if correction.blocked_by:
+        yield f"    blocked by: {escape_control(correction.blocked_by)}"
 
 
 def _ignore_note(ignored: Iterable[IgnoredDrift]) -> Iterator[str]:
@@ -172,7 +172,7 @@ def drift(ctx: click.Context, layers: tuple[str, ...], explain: bool, output: Ou
     fields that the files do not set. Rules in `drift.ignore` ignore differences for a limited time.
     The exit status is 2 if there is drift, 1 if a layer could not be read.
     """
-    from stockman.assessment.drift.report import Layer, rule_expired
+    from stockman.assessment.drift.report import Layer, expired_rule
 
     report = _find_drifts(options.directory(ctx), tuple(Layer(layer) for layer in layers))
     data = {
@@ -185,7 +185,7 @@ def drift(ctx: click.Context, layers: tuple[str, ...], explain: bool, output: Ou
     lines = drift_details if explain else drift_table
     show(data, kind="Drift", output=output, human=lambda _, screen: lines(report, screen))
     screen = current_screen()
-    problems = [*(rule_expired(rule, report.today) for rule in report.expired)]
+    problems = [*(expired_rule(rule, report.today) for rule in report.expired)]
     problems += dict.fromkeys(layer.problem for layer in report.unknown)
     if problems:
         screen.print_problems(

@@ -132,7 +132,7 @@ def _data(result: Rendering) -> object:
             for action in result.actions
         ],
         "uncompared": list(result.uncompared),
-        "unjudged": dict(result.unjudged),
+        "unjudged": dict(result.unknown_kinds),
         "problems": [problem_data(problem) for problem in result.problems],
     }
 
@@ -174,8 +174,8 @@ def _report_decisions(result: Rendering, *, dry: bool) -> None:
             f"No age identity available: only the bytes of {count} secret "
             f"file{'' if count == 1 else 's'} were compared."
         )
-    if result.unjudged:
-        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(result.unjudged.items()))
+    if result.unknown_kinds:
+        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(result.unknown_kinds.items()))
         screen.note(f"Not checked, because their schema is unknown: {kinds}")
     rendered = sum(action.after is not None for action in result.actions)
     changed = len(result.changes)

@@ -16,7 +16,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         "cp-1", "VM 1030 (cp-1): machine", "machine is pc-q35-9.0 and should be q35"
     ),
     "adopt.exists": lambda: say.exists(Path("my-cluster/cluster.yaml")),
-    "adopt.guest": lambda: say.guest_skipped(
+    "adopt.guest": lambda: say.guest_left_out(
         "VM 901 (Big.Box)", "'Big.Box' is no name that files can have (a-z, 0-9, hyphen)"
     ),
     "adopt.loose-disk": lambda: say.loose_disk("cp-1", "scsi1"),
@@ -34,7 +34,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "adopt.version": lambda: say.unknown_version(
         "1.9.5", "its machine configurations may have fields that stockman cannot write"
     ),
-    "adopt.versions": lambda: say.mixed_versions(["v1.12.6", "v1.13.9"]),
+    "adopt.versions": lambda: say.several_versions(["v1.12.6", "v1.13.9"]),
     "adopt.vm-name": lambda: say.vm_name("VM 1030 (talos-a)", 1030, "cp-1"),
     "adopt.vm-twice": lambda: say.vm_twice(
         "cp-1", f"UUID {_UUID}", ["VM 1030 (cp-1)", "VM 1099 (copy-of-cp-1)"]

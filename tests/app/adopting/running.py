@@ -30,7 +30,7 @@ from tests.steps.talos_scene import MIXED, NETWORK, _one_controller
 
 TOKEN = "root@pam!adopt"
 WISH = AdoptionOptions(
-    reached=ApiConnection(
+    connection=ApiConnection(
         url="https://127.67.0.4:8006", token_id=TOKEN, token_is_given=True, ca="an authority\n"
     )
 )

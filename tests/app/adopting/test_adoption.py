@@ -9,7 +9,7 @@ import pytest
 from stockman_lab.pve.api.call import Upload
 
 from stockman.app.adoption.adopt import Adoption
-from stockman.app.adoption.expected_plan import files_expected
+from stockman.app.adoption.expected_plan import first_plan_files
 from stockman.model.desired import Desired
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problems
@@ -66,7 +66,7 @@ OWNERSHIP = ["description", "tags"]
 
 def desired_of(adoption: Adoption) -> Desired:
     problems = Problems()
-    desired = adoption.draft.desired(problems)
+    desired = adoption.draft.load_desired(problems)
     assert [one for one in problems if one.is_error] == []
     assert desired is not None
     return desired
@@ -93,7 +93,7 @@ def left_over(found: Running, adoption: Adoption) -> dict[str, tuple[str, ...]]:
 def changed_keys(adoption: Adoption) -> dict[str, list[str]]:
     """What a plan would change, by node."""
     return {
-        one.node: one.what.partition(": ")[2].split(", ")
+        one.node: one.description.partition(": ")[2].split(", ")
         for one in adoption.expected
         if one.stage is Stage.VMS
     }
@@ -193,7 +193,7 @@ def test_a_cluster_that_stockman_made_needs_no_change_at_all() -> None:
 
     adoption = found.adopted()
 
-    assert adoption.expected == files_expected("k8s")
+    assert adoption.expected == first_plan_files("k8s")
     assert left_over(found, adoption) == {}
     assert [node.vm.tags for node in desired_of(adoption).nodes if node.vm is not None] == [()] * 3
 

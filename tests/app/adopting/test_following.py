@@ -59,7 +59,7 @@ def adoption(followed: Bootstrapped) -> Adoption:
 def test_nothing_would_be_installed_and_no_secret_replaced(adoption: Adoption) -> None:
     inside = [one for one in adoption.expected if one.stage is Stage.KUBERNETES]
 
-    assert [one.what for one in inside if one.safe != "only waits"] == []
+    assert [one.description for one in inside if one.safe != "only waits"] == []
     assert adoption.unsafe == ()
     assert [one for one in adoption.problems if one.is_error] == []
 
@@ -67,7 +67,7 @@ def test_nothing_would_be_installed_and_no_secret_replaced(adoption: Adoption) -
 def test_repository_and_components_are_those_of_the_cluster(
     adoption: Adoption, followed: Bootstrapped
 ) -> None:
-    desired = adoption.draft.desired(Problems())
+    desired = adoption.draft.load_desired(Problems())
 
     assert desired is not None
     assert desired.cluster is not None

@@ -20,7 +20,7 @@ def test_a_time_server_should_answer() -> None:
     (there,) = asyncio.run(told(servers, scene(), FakeNetwork(ntp={"127.66.0.3": 0.5})))
     (silent,) = asyncio.run(told(servers, scene(), FakeNetwork()))
 
-    assert (there.status, there.seen) == (
+    assert (there.status, there.summary) == (
         CheckStatus.OK,
         "it answers, this machine is 0.50 s behind",
     )
@@ -43,7 +43,7 @@ def test_a_time_server_should_answer() -> None:
 def test_the_clock_is_judged_by_time_servers(ahead: float, status: CheckStatus, seen: str) -> None:
     finding = judged(FakeNetwork(ntp={"127.66.0.3": ahead}))
 
-    assert (finding.status, finding.seen) == (status, seen)
+    assert (finding.status, finding.summary) == (status, seen)
 
 
 def test_web_servers_tell_the_time_where_no_time_server_does() -> None:
@@ -53,7 +53,7 @@ def test_web_servers_tell_the_time_where_no_time_server_does() -> None:
     finding = judged(FakeNetwork(names=names, web=web))
 
     assert finding.status is CheckStatus.FAIL
-    assert finding.seen == "this machine is 60.0 minutes behind, by 2 web servers"
+    assert finding.summary == "this machine is 60.0 minutes behind, by 2 web servers"
 
 
 def test_time_servers_count_before_web_servers() -> None:
@@ -69,7 +69,7 @@ def test_time_servers_that_disagree_prove_nothing_good() -> None:
     finding = judged(network, TWO)
 
     assert finding.status is CheckStatus.WARN
-    assert finding.seen == "time servers disagree by 2.0 hours"
+    assert finding.summary == "time servers disagree by 2.0 hours"
 
 
 def test_a_clock_that_nobody_confirms_is_unknown() -> None:

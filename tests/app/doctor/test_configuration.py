@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.app.doctor.configuration import files, tracked, valid
+from stockman.app.doctor.configuration import files, in_git, valid
 from stockman.app.doctor.finding import CheckStatus
 from stockman.model.problem import Problem, Severity
 from stockman.ports.environment import FileStatus, GitFileState, WorkTree
@@ -40,7 +40,7 @@ def test_one_file_is_the_whole_of_the_other_dialect() -> None:
 def test_a_file_that_cannot_be_read_fails(facts: FileStatus, seen: str) -> None:
     (finding,) = found(files, scene(machine=FakeMachine({"cluster.toml": facts})))
 
-    assert (finding.status, finding.seen) == (CheckStatus.FAIL, seen)
+    assert (finding.status, finding.summary) == (CheckStatus.FAIL, seen)
 
 
 def test_without_files_there_is_one_failure() -> None:
@@ -48,7 +48,7 @@ def test_without_files_there_is_one_failure() -> None:
 
     assert [one.status for one in found(files, bare)] == [CheckStatus.FAIL]
     assert [one.status for one in found(valid, bare)] == [CheckStatus.SKIP]
-    assert found(tracked, bare) == []
+    assert found(in_git, bare) == []
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_mistakes_are_counted_and_left_to_validate(
 ) -> None:
     (finding,) = found(valid, scene(problems=problems))
 
-    assert (finding.status, finding.seen) == (status, seen)
+    assert (finding.status, finding.summary) == (status, seen)
     assert ("stockman validate" in finding.fix) is (status is not CheckStatus.OK)
 
 
@@ -76,17 +76,17 @@ def test_mistakes_are_counted_and_left_to_validate(
 def test_files_should_be_tracked(standing: GitFileState, status: CheckStatus) -> None:
     repo = FakeRepo(TREE, standings={"cluster.yaml": standing, "nodes.yaml": "tracked"})
 
-    first, second = found(tracked, scene(repo=repo))
+    first, second = found(in_git, scene(repo=repo))
 
     assert (first.subject, first.status) == ("cluster.yaml", status)
     assert (second.subject, second.status) == ("nodes.yaml", CheckStatus.OK)
 
 
 def test_what_no_repository_tracks_is_not_judged() -> None:
-    assert {one.status for one in found(tracked, scene(repo=FakeRepo()))} == {CheckStatus.SKIP}
+    assert {one.status for one in found(in_git, scene(repo=FakeRepo()))} == {CheckStatus.SKIP}
 
 
 def test_where_git_is_silent_tracking_is_unknown() -> None:
     silent = scene(repo=FakeRepo(silent="git says: no"))
 
-    assert {one.status for one in found(tracked, silent)} == {CheckStatus.UNKNOWN}
+    assert {one.status for one in found(in_git, silent)} == {CheckStatus.UNKNOWN}

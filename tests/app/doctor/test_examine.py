@@ -77,7 +77,7 @@ def test_a_question_that_hangs_is_unknown_and_holds_up_no_other() -> None:
         CheckStatus.UNKNOWN,
         CheckStatus.OK,
     ]
-    assert report.findings[0].seen == "no answer within 0.05 s"
+    assert report.findings[0].summary == "no answer within 0.05 s"
 
 
 def test_the_patience_for_everything_is_below_six_seconds() -> None:
@@ -116,7 +116,7 @@ def test_real_servers_that_hang_or_are_closed_are_given_up() -> None:
         seen = run_local_checks(scene(cluster), CHECKS)
         report = asyncio.run(run_network_checks(seen, SocketNetwork(patience=0.1)))
 
-    told = {one.check: (one.status, one.seen) for one in report.findings}
+    told = {one.check: (one.status, one.summary) for one in report.findings}
     assert told["reach.factory"] == (CheckStatus.FAIL, "no answer within 0.1 s")
     assert told["reach.git"] == (CheckStatus.FAIL, "nothing listens there")
     assert told["machine.clock"][0] is CheckStatus.UNKNOWN

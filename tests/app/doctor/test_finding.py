@@ -32,8 +32,8 @@ def test_a_failure_fails_and_a_warning_only_strictly(
 ) -> None:
     report = DoctorReport(findings=findings)
 
-    assert report.failed() is failed
-    assert report.failed(strict=True) is strictly
+    assert report.has_failed() is failed
+    assert report.has_failed(strict=True) is strictly
 
 
 def test_findings_are_counted_worst_first() -> None:

@@ -16,7 +16,7 @@ MIB = 1024**2
 def test_the_version_of_python_is_shown() -> None:
     (finding,) = found(python, scene())
 
-    assert (finding.status, finding.seen) == (CheckStatus.OK, "3.11.7")
+    assert (finding.status, finding.summary) == (CheckStatus.OK, "3.11.7")
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def test_room_is_judged_here_and_for_temporary_files(
     findings = found(disk, scene(machine=FakeMachine(room=room)))
 
     assert [one.subject for one in findings] == ["this directory", "temporary files (/tmp)"]
-    assert {(one.status, one.seen) for one in findings} == {(status, seen)}
+    assert {(one.status, one.summary) for one in findings} == {(status, seen)}
 
 
 def test_a_date_before_this_stockman_existed_is_doubted() -> None:
     (finding,) = found(date, scene(clock=FakeClock(datetime(1970, 1, 1, tzinfo=UTC))))
 
     assert finding.status is CheckStatus.WARN
-    assert finding.seen.startswith("it is 1970-01-01 here")
+    assert finding.summary.startswith("it is 1970-01-01 here")
 
 
 def test_a_later_date_is_taken() -> None:
     (finding,) = found(date, scene())
 
-    assert (finding.status, finding.seen) == (CheckStatus.OK, "2030-01-01")
+    assert (finding.status, finding.summary) == (CheckStatus.OK, "2030-01-01")

@@ -12,7 +12,7 @@ def test_every_name_is_looked_up_once() -> None:
 
     findings = asyncio.run(told(host_names, scene(), network))
 
-    assert [(one.subject, one.status, one.seen) for one in findings] == [
+    assert [(one.subject, one.status, one.summary) for one in findings] == [
         ("factory.test", CheckStatus.OK, "127.66.0.7, 127.66.0.8"),
         ("git.test", CheckStatus.FAIL, "name or service not known"),
     ]

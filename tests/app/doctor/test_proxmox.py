@@ -55,8 +55,8 @@ nodes:
     mac_addr: bc:24:11:00:00:21
     vm: {vmid: 1021, host: pve1, datastore: local-zfs, nics: [{bridge: vmbr0}]}
 """
-STOCKMAN = ConfiguredToken(whose="stockman", id="stockman@pve!stockman", secret=Secret(CANARY))
-CSI = ConfiguredToken(whose="proxmox-csi", id="stockman-csi@pve!csi", secret=Secret(CANARY))
+STOCKMAN = ConfiguredToken(owner="stockman", id="stockman@pve!stockman", secret=Secret(CANARY))
+CSI = ConfiguredToken(owner="proxmox-csi", id="stockman-csi@pve!csi", secret=Secret(CANARY))
 ENOUGH = frozenset().union(
     *(need.privileges for need in provisioning_privileges(9, VmRequirements())),
 )
@@ -86,7 +86,7 @@ def asked(
             loaded = load({"cluster.yaml": CLUSTER.encode(), "nodes.yaml": nodes.encode()})
             wanted = resolve(loaded)
             (cluster,) = wanted.proxmox
-            region = ProxmoxAccess(cluster=cluster, open=opened, token=token, others=others)
+            region = ProxmoxAccess(cluster=cluster, open=opened, token=token, component_tokens=others)
             seen = scene(CLUSTER, nodes, regions=(region,), desired=wanted)
             return await told(check, seen, FakeNetwork())
 
@@ -96,7 +96,7 @@ def asked(
 
 
 def lines(findings: list[CheckResult]) -> list[tuple[CheckStatus, str]]:
-    return [(one.status, f"{one.subject}: {one.seen}") for one in findings]
+    return [(one.status, f"{one.subject}: {one.summary}") for one in findings]
 
 
 def mighty() -> SmallPve:
@@ -122,7 +122,7 @@ def test_the_version_is_judged(release: str, status: CheckStatus) -> None:
     (finding,) = asked("proxmox.version", pve)
 
     assert finding.status is status
-    assert finding.seen.startswith(f"Proxmox VE {release}")
+    assert finding.summary.startswith(f"Proxmox VE {release}")
 
 
 def test_a_version_that_cannot_be_read_is_unknown() -> None:
@@ -172,7 +172,7 @@ def test_a_storage_that_does_not_fit_is_told(storage: str, seen: str) -> None:
 
     failed = [one for one in findings if one.status is CheckStatus.FAIL]
     assert [one.subject for one in failed] == [f"storage {storage} on pve1"]
-    assert seen in failed[0].seen
+    assert seen in failed[0].summary
 
 
 def test_bridges_are_there() -> None:
@@ -229,7 +229,7 @@ def test_privileges_that_are_missing_are_named_with_their_paths() -> None:
     pve.privileges["/vms"] = set(ENOUGH) - {"VM.Clone", "VM.Config.Disk"}
     pve.privileges["/storage"] = set()
 
-    assert [one.seen for one in asked("proxmox.rights", pve)] == [
+    assert [one.summary for one in asked("proxmox.rights", pve)] == [
         "it lacks VM.Clone, VM.Config.Disk on /vms",
         f"it lacks {', '.join(sorted(DATASTORE))} on /storage",
     ]
@@ -250,7 +250,7 @@ def test_the_agent_needs_another_privilege_before_9() -> None:
 
     (finding,) = asked("proxmox.rights", pve)
 
-    assert finding.seen == f"it lacks {agent_privilege(8)} on /vms"
+    assert finding.summary == f"it lacks {agent_privilege(8)} on /vms"
 
 
 def test_the_token_of_a_component_is_judged_by_what_the_component_needs() -> None:
@@ -275,7 +275,7 @@ def test_a_token_that_is_not_known_fails(name: str) -> None:
     (finding,) = asked(name, unknown)
 
     assert finding.status is CheckStatus.FAIL
-    assert "401 Authentication failed!" in finding.seen
+    assert "401 Authentication failed!" in finding.summary
 
 
 @pytest.mark.parametrize("name", ASKING)
@@ -283,7 +283,7 @@ def test_a_server_that_says_nothing_is_left_to_the_check_that_reaches_for_it(nam
     (finding,) = asked(name, lambda _: Trouble.CUT)
 
     assert finding.status is CheckStatus.SKIP
-    assert "see `reach.proxmox`" in finding.seen
+    assert "see `reach.proxmox`" in finding.summary
 
 
 @pytest.mark.parametrize("name", ASKING)
@@ -299,7 +299,7 @@ def test_what_the_token_may_not_read_is_unknown_and_never_well(name: str) -> Non
 
 @pytest.mark.parametrize("name", ASKING)
 def test_a_token_that_is_not_at_hand_is_not_sent(name: str) -> None:
-    absent = ConfiguredToken(whose="stockman", id="a@pve!b", secret=None, why_not="$X is not set")
+    absent = ConfiguredToken(owner="stockman", id="a@pve!b", secret=None, reason="$X is not set")
     heard: list[Asked] = []
 
     def hear(one: Asked) -> Answer:
@@ -309,7 +309,7 @@ def test_a_token_that_is_not_at_hand_is_not_sent(name: str) -> None:
     (finding,) = asked(name, hear, token=absent)
 
     assert (finding.status, heard) == (CheckStatus.SKIP, [])
-    assert "$X is not set" in finding.seen
+    assert "$X is not set" in finding.summary
 
 
 @pytest.mark.parametrize("name", ASKING)

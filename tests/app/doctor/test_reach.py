@@ -43,7 +43,7 @@ def test_a_trusted_certificate_is_well() -> None:
 
     assert finding.status is CheckStatus.OK
     assert finding.subject == "the Proxmox API, region pve, https://127.66.0.4:8006"
-    assert finding.seen == "it answers; its certificate is trusted until 2031-01-01"
+    assert finding.summary == "it answers; its certificate is trusted until 2031-01-01"
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_ca_file_that_is_missing_fails_and_nobody_is_asked() -> None:
 
     (finding,) = asked("reach.proxmox", network, PROXMOX + "  tls: {ca_file: pve.pem}\n")
 
-    assert (finding.status, finding.seen) == (
+    assert (finding.status, finding.summary) == (
         CheckStatus.FAIL,
         "its CA file pve.pem cannot be read",
     )
@@ -81,7 +81,7 @@ def test_a_certificate_that_is_not_trusted_fails_and_shows_its_fingerprint() -> 
     (finding,) = asked("reach.proxmox", network, PROXMOX)
 
     assert finding.status is CheckStatus.FAIL
-    assert finding.seen == "its certificate is not trusted: self-signed certificate"
+    assert finding.summary == "its certificate is not trusted: self-signed certificate"
     assert FINGERPRINT in finding.fix
     assert "`proxmox.tls.fingerprint`" in finding.fix
 
@@ -104,13 +104,13 @@ def test_the_end_of_a_certificate_is_told_in_time(
     (finding,) = asked("reach.proxmox", network, PROXMOX)
 
     assert finding.status is status
-    assert seen in finding.seen
+    assert seen in finding.summary
 
 
 def test_a_proxmox_that_is_silent_fails_with_the_place_of_its_key() -> None:
     (finding,) = asked("reach.proxmox", FakeNetwork(), PROXMOX)
 
-    assert (finding.status, finding.seen) == (CheckStatus.FAIL, "nothing listens there")
+    assert (finding.status, finding.summary) == (CheckStatus.FAIL, "nothing listens there")
     assert "proxmox.endpoint (cluster.yaml:15:13)" in finding.fix
 
 
@@ -120,7 +120,7 @@ def test_one_endpoint_of_a_region_that_answers_is_enough() -> None:
     first, second = asked("reach.proxmox", network, TWO)
 
     assert first.status is CheckStatus.WARN
-    assert first.seen == "nothing listens there; another endpoint answers"
+    assert first.summary == "nothing listens there; another endpoint answers"
     assert second.status is CheckStatus.OK
 
 
@@ -145,7 +145,7 @@ def test_a_token_must_not_travel_in_the_clear() -> None:
     (finding,) = asked("reach.proxmox", network, PROXMOX.replace("https", "http"))
 
     assert finding.status is CheckStatus.WARN
-    assert "without TLS" in finding.seen
+    assert "without TLS" in finding.summary
 
 
 def test_the_connect_map_is_followed() -> None:
@@ -170,7 +170,7 @@ def test_a_name_without_an_address_is_told_once_by_its_own_check() -> None:
     (finding,) = asked("reach.factory", FakeNetwork())
 
     assert finding.status is CheckStatus.SKIP
-    assert finding.seen == "factory.test has no address, see `reach.names`"
+    assert finding.summary == "factory.test has no address, see `reach.names`"
 
 
 def test_behind_a_proxy_silence_proves_nothing() -> None:
@@ -180,7 +180,7 @@ def test_behind_a_proxy_silence_proves_nothing() -> None:
     (finding,) = asked("reach.factory", network, machine=machine)
 
     assert finding.status is CheckStatus.UNKNOWN
-    assert "$HTTPS_PROXY may reach it" in finding.seen
+    assert "$HTTPS_PROXY may reach it" in finding.summary
 
 
 def test_no_credential_is_ever_given_to_the_network() -> None:

@@ -28,7 +28,7 @@ def test_a_cluster_with_endpoint_and_token_is_asked(tmp_path: Path) -> None:
 
     assert region.token.secret is not None
     assert region.token.secret.reveal() == SECRETS["PROXMOX_TOKEN"]
-    assert [(one.whose, one.id) for one in region.others] == [
+    assert [(one.owner, one.id) for one in region.component_tokens] == [
         ("proxmox-csi", "stockman-csi@pve!csi")
     ]
     assert SECRETS["PROXMOX_TOKEN"] not in repr(region)
@@ -38,7 +38,7 @@ def test_a_token_that_cannot_be_resolved_is_not_at_hand(tmp_path: Path) -> None:
     (region,) = found(tmp_path, environment={"CSI_TOKEN": "x"})
 
     assert region.token.secret is None
-    assert "PROXMOX_TOKEN" in region.token.why_not
+    assert "PROXMOX_TOKEN" in region.token.reason
 
 
 @pytest.mark.parametrize("key", ["proxmox_endpoint", "proxmox_token_id", "proxmox_token_secret"])

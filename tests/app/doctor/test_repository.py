@@ -32,7 +32,7 @@ def test_git_has_to_be_there_and_not_too_old(version: str | None, status: CheckS
 def test_a_git_that_does_not_answer_is_no_git() -> None:
     (finding,) = found(program, scene(repo=FakeRepo(silent="git gave no answer within 3 s")))
 
-    assert (finding.status, finding.seen) == (CheckStatus.FAIL, "git gave no answer within 3 s")
+    assert (finding.status, finding.summary) == (CheckStatus.FAIL, "git gave no answer within 3 s")
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_the_branch_should_be_the_one_that_is_followed(seen: FakeRepo, status: C
 def test_the_branch_that_is_followed_is_named_with_its_key() -> None:
     (finding,) = found(branch, scene(CLUSTER + "repository_branch: live\n", repo=repo("main")))
 
-    assert finding.seen == "main is checked out, and the cluster follows live"
+    assert finding.summary == "main is checked out, and the cluster follows live"
     assert "repository_branch (cluster.yaml:14:" in finding.fix
 
 
 def test_a_remote_that_is_followed_is_well() -> None:
     (finding,) = found(remote, scene(repo=repo("main", ORIGIN)))
 
-    assert (finding.status, finding.seen) == (CheckStatus.OK, "origin is git.test/owner/repo")
+    assert (finding.status, finding.summary) == (CheckStatus.OK, "origin is git.test/owner/repo")
 
 
 def test_another_remote_is_not_the_one_that_is_followed() -> None:
@@ -85,7 +85,7 @@ def test_another_remote_is_not_the_one_that_is_followed() -> None:
     (finding,) = found(remote, scene(repo=repo("main", other)))
 
     assert finding.status is CheckStatus.WARN
-    assert finding.seen == "none is git.test/owner/repo, which the cluster follows"
+    assert finding.summary == "none is git.test/owner/repo, which the cluster follows"
 
 
 def test_without_a_remote_the_fix_names_the_address() -> None:

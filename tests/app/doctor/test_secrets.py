@@ -40,7 +40,7 @@ def test_a_private_and_ignored_file_is_well() -> None:
     (finding,) = found(files, scene(machine=machine()))
 
     assert (finding.subject, finding.status) == ("age.key", CheckStatus.OK)
-    assert finding.seen == "for its owner only, ignored by git"
+    assert finding.summary == "for its owner only, ignored by git"
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660, 0o601])
@@ -50,7 +50,7 @@ def test_a_file_that_others_can_open_fails(mode: int) -> None:
     (finding,) = found(files, scene(machine=FakeMachine({**CLASSIC, "age.key": facts})))
 
     assert finding.status is CheckStatus.FAIL
-    assert f"{mode:04o}" in finding.seen
+    assert f"{mode:04o}" in finding.summary
     assert finding.fix == "run `chmod 600 age.key`"
 
 
@@ -64,7 +64,7 @@ def test_a_file_that_others_can_open_fails(mode: int) -> None:
 def test_a_file_that_cannot_be_used_fails(facts: FileStatus, seen: str) -> None:
     (finding,) = found(files, scene(machine=FakeMachine({**CLASSIC, "age.key": facts})))
 
-    assert (finding.status, finding.seen) == (CheckStatus.FAIL, seen)
+    assert (finding.status, finding.summary) == (CheckStatus.FAIL, seen)
 
 
 @pytest.mark.parametrize(

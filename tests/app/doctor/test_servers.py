@@ -29,7 +29,7 @@ lock:
 def test_a_plain_cluster_has_api_factory_and_git() -> None:
     seen = servers(scene().estate)
 
-    assert [(one.kind, one.shown, one.needed) for one in seen] == [
+    assert [(one.kind, one.address, one.required) for one in seen] == [
         ("kubernetes", "127.66.0.10:6443", False),
         ("factory", "https://factory.test:443", True),
         ("git", "git.test:443", True),
@@ -53,7 +53,7 @@ def test_a_server_that_is_a_default_is_told_as_one() -> None:
 def test_each_region_of_proxmox_has_its_own_trust() -> None:
     seen = [one for one in servers(scene(CLUSTER + MORE).estate) if one.kind == "proxmox"]
 
-    assert [(one.purpose, one.shown) for one in seen] == [
+    assert [(one.purpose, one.address) for one in seen] == [
         ("the Proxmox API, region east", "https://pve-a.test:8006"),
         (
             "the Proxmox API, region east",
@@ -68,13 +68,13 @@ def test_each_region_of_proxmox_has_its_own_trust() -> None:
 def test_the_connect_map_changes_where_is_dialled_and_not_the_name() -> None:
     seen = [one for one in servers(scene(CLUSTER + MORE).estate) if one.kind == "proxmox"]
 
-    assert seen[1].door == ServerAddress(host="127.66.0.5", port=18006, name="pve-b.test")
+    assert seen[1].server == ServerAddress(host="127.66.0.5", port=18006, name="pve-b.test")
 
 
 def test_buckets_are_asked_where_they_are() -> None:
     seen = [one for one in servers(scene(CLUSTER + MORE).estate) if one.kind == "s3"]
 
-    assert [(one.purpose, one.shown, one.tls) for one in seen] == [
+    assert [(one.purpose, one.address, one.tls) for one in seen] == [
         ("backups, near", "http://s3.test:9000", False),
         ("backups, far", "https://s3.eu-central-1.amazonaws.com:443", True),
         ("the lock", "https://s3.amazonaws.com:443", True),
@@ -101,7 +101,7 @@ kubernetes:
 
     seen = servers(scene(oidc.replace("LOGIN", f"me:{PLANTED}")).estate)
 
-    assert [(one.kind, one.shown, one.needed) for one in seen[3:]] == [
+    assert [(one.kind, one.address, one.required) for one in seen[3:]] == [
         ("mirror", "https://mirror.test:5000", False),
         ("mirror", "http://mirror.test:80", False),
         ("identity", "https://login.test:443", False),
@@ -121,7 +121,7 @@ hosts:
 """
     )
 
-    seen = [one.shown for one in servers(scene(nodes=hosts).estate) if one.kind == "host"]
+    seen = [one.address for one in servers(scene(nodes=hosts).estate) if one.kind == "host"]
 
     assert seen == ["pve-a:2222", "127.66.0.6:22"]
 
@@ -133,7 +133,7 @@ def test_remotes_count_where_no_repository_is_written() -> None:
         Remote(name="disk", url="/srv/git/r.git"),
     )
 
-    assert [(one.shown, one.written) for one in servers(estate, remotes)] == [
+    assert [(one.address, one.written) for one in servers(estate, remotes)] == [
         ("git.test:22", "git remote origin")
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-from stockman.assessment.drift.report import rule_expired, unreadable_part
+from stockman.assessment.drift.report import expired_rule, unreadable_part
 from stockman.model.origin import Origin, Position
 from stockman.model.policies import DriftRule
 from stockman.model.problem import Problem
@@ -20,7 +20,7 @@ def _expired() -> Problem:
         reason="bigger until the import is over",
         origins={"until": Origin(Position("cluster.yaml", 41, 14), "drift.ignore.until")},
     )
-    return rule_expired(rule, date(2026, 8, 1))
+    return expired_rule(rule, date(2026, 8, 1))
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {

@@ -132,7 +132,7 @@ class Scene:
         """The one drift that there is."""
         report = self.find(*layers, administrator=administrator)
         assert report.unknown == (), report.unknown
-        assert len(report.drifts) == 1, [one.what for one in report.drifts]
+        assert len(report.drifts) == 1, [one.description for one in report.drifts]
         return report.drifts[0]
 
     def apply(self, *, administrator: bool = True, push: bool = False) -> list[str]:

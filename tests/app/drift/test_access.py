@@ -15,7 +15,7 @@ def test_a_role_that_somebody_deleted_is_made_again_by_the_plan(scene: Scene) ->
 
     found = next(one for one in scene.find(Layer.ACCESS).drifts if one.subject == OWN_TOKEN)
 
-    assert next((one.key, one.found) for one in found.values) == (f"role {ROLE}", None)
+    assert next((one.key, one.observed) for one in found.values) == (f"role {ROLE}", None)
     assert not found.author.is_known
     assert f"access/role/pve/{ROLE}" in [one.id for one in found.correction.steps]
     scene.apply()
@@ -28,7 +28,7 @@ def test_without_an_administrator_the_missing_rights_are_told(scene: Scene) -> N
     report = scene.find(Layer.ACCESS, administrator=False)
 
     assert {one.layer for one in report.drifts} == {Layer.ACCESS}
-    assert any("lacks" in one.what and "/vms" in one.what for one in report.drifts)
+    assert any("lacks" in one.description and "/vms" in one.description for one in report.drifts)
     assert "stockman apply --only access" in report.drifts[0].correction.command
 
 
@@ -39,8 +39,8 @@ def test_a_role_that_gives_more_than_it_should_is_critical(scene: Scene) -> None
 
     assert found.severity is DriftSeverity.CRITICAL
     (value,) = found.values
-    assert "Permissions.Modify" in str(value.found)
-    assert "Permissions.Modify" not in str(value.wanted)
+    assert "Permissions.Modify" in str(value.observed)
+    assert "Permissions.Modify" not in str(value.desired)
 
 
 def test_rights_that_nothing_asks_for_are_taken_back_by_a_command(scene: Scene) -> None:
@@ -49,7 +49,7 @@ def test_rights_that_nothing_asks_for_are_taken_back_by_a_command(scene: Scene) 
 
     found = scene.only(Layer.ACCESS)
 
-    assert found.what == f"{OWN_TOKEN} has rights that nothing asks for"
+    assert found.description == f"{OWN_TOKEN} has rights that nothing asks for"
     assert found.correction.command == (
         "pveum acl delete / --roles Administrator --users 'stockman@pve'"
     )
@@ -64,8 +64,8 @@ def test_a_token_that_a_rotation_left_behind_is_told_with_how_it_goes(scene: Sce
 
     report = scene.find(Layer.ACCESS)
 
-    found = next(one for one in report.drifts if "older tokens" in one.what)
-    assert [(one.key, one.found) for one in found.values] == [(f"token {OWN_TOKEN}", "there")]
+    found = next(one for one in report.drifts if "older tokens" in one.description)
+    assert [(one.key, one.observed) for one in found.values] == [(f"token {OWN_TOKEN}", "there")]
     assert found.subject == f"{OWN_TOKEN}-2"
     assert "secrets rotate proxmox --token stockman --push" in found.correction.command
 
@@ -81,7 +81,7 @@ def test_rights_of_a_renewed_token_that_nothing_asks_for_are_told(scene: Scene) 
 
     report = scene.find(Layer.ACCESS)
 
-    assert f"{OWN_TOKEN}-2 has rights that nothing asks for" in [one.what for one in report.drifts]
+    assert f"{OWN_TOKEN}-2 has rights that nothing asks for" in [one.description for one in report.drifts]
 
 
 def test_rights_of_devices_that_the_files_have_no_more_are_a_notice(scene: Scene) -> None:
@@ -92,7 +92,7 @@ def test_rights_of_devices_that_the_files_have_no_more_are_a_notice(scene: Scene
     found = scene.only(Layer.ACCESS)
 
     assert found.severity is DriftSeverity.NOTICE
-    assert found.what == f"{OWN_TOKEN} has rights that these files ask for no more"
+    assert found.description == f"{OWN_TOKEN} has rights that these files ask for no more"
     assert [one.key for one in found.values] == [
         f"right of {OWN_TOKEN} on /mapping/usb",
         "role StockmanUsb",

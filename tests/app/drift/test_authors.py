@@ -40,7 +40,7 @@ def test_the_newest_task_of_its_kind_tells_who_with_the_token() -> None:
 
     found = task_author(tasks, Vmid(7), CHANGE_TASKS, OWN)
 
-    assert (found.who, found.how) == ("root@pam!ci", "task qmconfig on pve1")
+    assert (found.name, found.how) == ("root@pam!ci", "task qmconfig on pve1")
     assert found.when == datetime.fromtimestamp(20, UTC)
 
 
@@ -69,14 +69,14 @@ def test_the_manager_of_the_field_itself_is_named() -> None:
 
     found = field_author(content, [("spec", "values", "a")])
 
-    assert found.who == "kubectl-edit"
+    assert found.name == "kubectl-edit"
     assert found.when == datetime(2026, 8, 1, 11, tzinfo=UTC)
 
 
 def test_a_field_inside_of_what_somebody_owns_as_a_whole_is_theirs() -> None:
     content = managed(("kubectl-edit", "2026-08-01T11:00:00Z", {"f:spec": {"f:list": {}}}))
 
-    assert field_author(content, [("spec", "list", "x")]).who == "kubectl-edit"
+    assert field_author(content, [("spec", "list", "x")]).name == "kubectl-edit"
 
 
 def test_controllers_and_writers_of_status_are_nobody() -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from datetime import date
 
-from stockman.assessment.drift.ignore import apply_ignore_rules, expired_rules
+from stockman.assessment.drift.ignore import apply_ignore_rules, find_expired
 from stockman.assessment.drift.report import Drift, DriftValue, Layer
 from stockman.model.policies import DriftRule
 from tests.app.drift.scene import FIRST, Scene
 
 TODAY = date(2026, 8, 1)
-MEMORY = DriftValue(key="memory", found="2", wanted="1")
-CORES = DriftValue(key="cores", found="2", wanted="1")
-BOTH = Drift(layer=Layer.VMS, subject="work-1", what="it differs", values=(MEMORY, CORES))
+MEMORY = DriftValue(key="memory", observed="2", desired="1")
+CORES = DriftValue(key="cores", observed="2", desired="1")
+BOTH = Drift(layer=Layer.VMS, subject="work-1", description="it differs", values=(MEMORY, CORES))
 
 
 def rule(
@@ -51,7 +51,7 @@ def test_two_rules_can_ignore_all_of_it() -> None:
 
 
 def test_a_rule_for_a_key_does_not_ignore_what_has_no_values() -> None:
-    gone = Drift(layer=Layer.VMS, subject="work-1", what="it is gone")
+    gone = Drift(layer=Layer.VMS, subject="work-1", description="it is gone")
 
     assert apply_ignore_rules([gone], [rule(key="memory")], TODAY) == ((gone,), ())
 
@@ -66,7 +66,7 @@ def test_an_expired_rule_ignores_nothing_and_is_told() -> None:
     over = rule(until="2026-07-31")
 
     assert apply_ignore_rules([BOTH], [over], TODAY) == ((BOTH,), ())
-    assert expired_rules([over, rule()], TODAY) == (over,)
+    assert find_expired([over, rule()], TODAY) == (over,)
 
 
 def test_rules_of_the_files_hold_until_their_last_day(scene: Scene) -> None:

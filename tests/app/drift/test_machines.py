@@ -36,7 +36,7 @@ def test_a_value_that_somebody_changed_on_a_machine_is_told_with_both_values(
     found = scene.only()
 
     assert (found.layer, found.subject) == (Layer.TALOS, NEO)
-    assert found.values == (DriftValue(key="machine.nodeLabels.team", found="blue", wanted=None),)
+    assert found.values == (DriftValue(key="machine.nodeLabels.team", observed="blue", desired=None),)
     assert not found.author.is_known
     assert found.author.how == "Talos does not tell who applied a configuration"
     assert [one.id for one in found.correction.steps] == [f"talos/change/{NEO}"]
@@ -57,7 +57,7 @@ def test_a_secret_that_somebody_changed_is_never_shown(scene: Scene) -> None:
 
     found = scene.only(Layer.TALOS)
 
-    assert found.values == (DriftValue(key=f"cluster.{place}", found=MASK, wanted=MASK),)
+    assert found.values == (DriftValue(key=f"cluster.{place}", observed=MASK, desired=MASK),)
     assert canary not in repr(found)
 
 
@@ -70,7 +70,7 @@ def test_the_image_of_the_installer_is_changed_by_upgrades(scene: Scene) -> None
 def test_another_version_of_kubernetes_needs_an_upgrade_and_stops_the_plan(scene: Scene) -> None:
     talosctl_edit(scene, NEO, *KUBELET)
 
-    found = {one.what: one for one in scene.find(Layer.TALOS).drifts}
+    found = {one.description: one for one in scene.find(Layer.TALOS).drifts}
 
     version = found.pop(f"{NEO} needs an upgrade, which is not done here")
     (image,) = found.values()
@@ -88,13 +88,13 @@ def test_versions_belong_to_tuppr_where_it_upgrades(scene: Scene) -> None:
     found = scene.find(Layer.TALOS).drifts
     keys = {value.key for one in found for value in one.values}
     assert not [key for key in keys if key.endswith("image")]
-    assert not [one for one in found if "upgrade" in one.what]
+    assert not [one for one in found if "upgrade" in one.description]
 
 
 def test_another_version_than_the_files_have_is_drift_unless_tuppr_upgrades(scene: Scene) -> None:
     scene.edit("cluster.yaml", r"^talos_version: \S+$", "talos_version: 1.11.5")
 
-    versions = [one for one in scene.find(Layer.TALOS).drifts if "upgrade" in one.what]
+    versions = [one for one in scene.find(Layer.TALOS).drifts if "upgrade" in one.description]
 
     assert len(versions) == 3
     assert versions[0].why == "its Talos is v1.11.0, and v1.11.5 is wanted"
@@ -124,7 +124,7 @@ def test_a_controller_that_somebody_took_out_of_etcd_is_told_and_brought_back(
     found = scene.only(Layer.TALOS)
     done = scene.apply()
 
-    assert (found.subject, found.what) == (NEO, f"{NEO} is no member of etcd")
+    assert (found.subject, found.description) == (NEO, f"{NEO} is no member of etcd")
     assert found.severity is DriftSeverity.CRITICAL
     steps = [one.id for one in found.correction.steps]
     assert f"talos/rejoin/{NEO}" in steps

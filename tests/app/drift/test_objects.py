@@ -28,7 +28,7 @@ def test_a_secret_that_somebody_deleted_is_put_back_by_the_plan(scene: Scene) ->
 
     found = scene.only(Layer.KUBERNETES)
 
-    assert (found.subject, found.what) == (
+    assert (found.subject, found.description) == (
         "Secret flux-system/sops-age",
         "Secret flux-system/sops-age is not there",
     )
@@ -44,8 +44,8 @@ def test_a_secret_that_somebody_edited_names_the_manager_and_shows_no_value(scen
     found = scene.only()
 
     assert found.layer is Layer.KUBERNETES
-    assert found.values == (DriftValue(key="data.age.agekey", found=MASK, wanted=MASK),)
-    assert found.author.who == "kubectl-edit"
+    assert found.values == (DriftValue(key="data.age.agekey", observed=MASK, desired=MASK),)
+    assert found.author.name == "kubectl-edit"
     assert found.author.when is not None
     assert found.severity is DriftSeverity.CRITICAL
     assert CANARY not in repr(found)

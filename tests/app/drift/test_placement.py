@@ -18,8 +18,8 @@ def test_a_machine_that_somebody_migrated_is_on_another_host(unwatched: Scene) -
     found = scene.only()
 
     assert (found.layer, found.subject) == (Layer.PLACEMENT, TRINITY)
-    assert found.values == (DriftValue(key="host", found="neo", wanted="trinity"),)
-    assert (found.author.who, found.author.how) == ("mary@pve", "task qmigrate on trinity")
+    assert found.values == (DriftValue(key="host", observed="neo", desired="trinity"),)
+    assert (found.author.name, found.author.how) == ("mary@pve", "task qmigrate on trinity")
     assert [one.id for one in found.correction.steps] == [f"vms/move/{TRINITY}"]
 
 

@@ -17,7 +17,7 @@ def test_a_file_that_somebody_edited_waits_for_a_decision(scene: Scene) -> None:
     found = scene.only()
 
     assert (found.layer, found.subject) == (Layer.TREE, COREDNS)
-    assert found.what == f"{COREDNS} was changed by hand"
+    assert found.description == f"{COREDNS} was changed by hand"
     assert "-    replicaCount: 5" in found.details
     assert "+    replicaCount: 2" in found.details
     assert not found.author.is_known
@@ -33,7 +33,7 @@ def test_a_committed_edit_has_the_author_of_its_commit(scene: Scene) -> None:
     found = scene.only()
 
     assert found.subject == COREDNS
-    assert found.author.who == "Mary <mary@example.org>"
+    assert found.author.name == "Mary <mary@example.org>"
     assert found.author.how == f"commit {commit[:12]}: More names"
 
 
@@ -51,7 +51,7 @@ def test_other_files_need_rendering_and_the_plan_does_it(scene: Scene) -> None:
 
     found = scene.only()
 
-    assert found.what == f"{COREDNS} is not on disk"
+    assert found.description == f"{COREDNS} is not on disk"
     assert [one.id for one in found.correction.steps] == ["access/render"]
 
 
@@ -64,9 +64,9 @@ def test_commits_that_others_pushed_are_told_with_their_authors(scene: Scene) ->
     found = scene.only()
 
     assert (found.layer, found.subject) == (Layer.TREE, "git")
-    assert found.what == "others pushed 1 commits that change rendered files"
+    assert found.description == "others pushed 1 commits that change rendered files"
     assert [one.key for one in found.values] == [COREDNS]
-    assert found.author.who == "Joan <joan@example.org>"
+    assert found.author.name == "Joan <joan@example.org>"
     assert found.author.how == f"commit {commit[:12]}: Change {COREDNS}"
     assert found.severity is DriftSeverity.WARNING
 
@@ -77,7 +77,7 @@ def test_files_of_others_are_only_a_notice(scene: Scene) -> None:
 
     found = scene.only()
 
-    assert found.what == "others pushed 1 commits"
+    assert found.description == "others pushed 1 commits"
     assert found.severity is DriftSeverity.NOTICE
 
 
@@ -99,7 +99,7 @@ def test_commits_that_are_not_pushed_are_told(scene: Scene) -> None:
 
     found = scene.only()
 
-    assert found.what == "1 commit is not pushed"
+    assert found.description == "1 commit is not pushed"
     assert found.correction.command == "git push origin main"
 
 
@@ -109,7 +109,7 @@ def test_flux_that_has_not_applied_the_commit_yet_is_late(scene: Scene) -> None:
 
     found = scene.only()
 
-    assert found.what == f"Flux has not applied commit {commit[:12]}"
+    assert found.description == f"Flux has not applied commit {commit[:12]}"
     assert found.severity is DriftSeverity.NOTICE
     scene.follow()
     assert scene.find().drifts == ()
@@ -140,7 +140,7 @@ def test_an_object_of_flux_that_somebody_edited_names_the_manager(scene: Scene, 
 
     assert found.subject == f"{name} kube-system/coredns"
     assert [one.key for one in found.values] == [f"spec.{key}"]
-    assert found.author.who == "kubectl-edit"
+    assert found.author.name == "kubectl-edit"
     owner = "coredns" if name == "HelmRelease" else "cluster-apps"
     space = "kube-system" if name == "HelmRelease" else "flux-system"
     assert found.correction.command == (
@@ -166,10 +166,10 @@ def test_a_release_that_somebody_suspended_is_told(scene: Scene) -> None:
 
     found = scene.only(Layer.TREE)
 
-    assert [(one.key, one.found, one.wanted) for one in found.values] == [
+    assert [(one.key, one.observed, one.desired) for one in found.values] == [
         ("spec.suspend", "true", "false")
     ]
-    assert found.author.who == "flux"
+    assert found.author.name == "flux"
     assert found.correction.command.startswith("kubectl -n kube-system patch helmreleases.helm.")
     told(scene.kubernetes.patch(ref, MergePatch(changes={"spec": {"suspend": False}})))
     assert scene.find(Layer.TREE).drifts == ()
@@ -182,6 +182,6 @@ def test_a_release_that_somebody_deleted_is_missing(scene: Scene) -> None:
 
     found = [one for one in scene.find(Layer.TREE).drifts if "OCIRepository" in one.subject]
 
-    assert [one.what.partition(" of ")[2] for one in found] == [
+    assert [one.description.partition(" of ")[2] for one in found] == [
         "kubernetes/apps/kube-system/reloader/app/ocirepository.yaml is not in the cluster"
     ]

@@ -33,8 +33,8 @@ def test_memory_that_somebody_changed_is_told_with_who_when_and_how_to_correct_i
     found = scene.only()
 
     assert (found.layer, found.subject) == (Layer.VMS, TRINITY)
-    assert found.values == (DriftValue(key="memory", found="20480", wanted="16384"),)
-    assert found.author.who == "mary@pve"
+    assert found.values == (DriftValue(key="memory", observed="20480", desired="16384"),)
+    assert found.author.name == "mary@pve"
     assert found.author.when is not None
     assert found.author.when.timestamp() >= int(before)
     assert found.author.how == "task qmconfig on trinity"
@@ -80,7 +80,7 @@ def test_a_machine_whose_disk_was_never_copied_is_made_to_the_end_by_the_plan(
 
     (found,) = (one for one in scene.find().drifts if one.layer is Layer.VMS)
 
-    assert found.what == f"VM {FIRST} ({TRINITY}) has no disk"
+    assert found.description == f"VM {FIRST} ({TRINITY}) has no disk"
     assert f"vms/create/{TRINITY}" in {one.id for one in found.correction.steps}
 
 
@@ -93,7 +93,7 @@ def test_a_machine_whose_host_died_while_making_it_is_left_to_root(scene: Scene)
     guest.config.values = {}
     unlocked = next(one for one in scene.find(Layer.VMS).drifts if one.subject == TRINITY)
 
-    assert locked.what == unlocked.what == f"VM {FIRST} ({TRINITY}) is not made yet"
+    assert locked.description == unlocked.description == f"VM {FIRST} ({TRINITY}) is not made yet"
     assert f"run `qm unlock {FIRST}` as root on trinity" in locked.correction.command
     assert f"vms/create/{TRINITY}" in {one.id for one in unlocked.correction.steps}
 
@@ -105,10 +105,10 @@ def test_a_change_that_waits_for_a_restart_is_told(scene: Scene, *, marked: bool
     if not marked:
         config.values["description"] = "mine"
 
-    found = next(one for one in scene.find(Layer.VMS).drifts if "waits" in one.what)
+    found = next(one for one in scene.find(Layer.VMS).drifts if "waits" in one.description)
 
-    assert found.what == f"VM {FIRST} ({TRINITY}) waits for a restart"
-    assert found.values == (DriftValue(key="cores", found="2", wanted="8"),)
+    assert found.description == f"VM {FIRST} ({TRINITY}) waits for a restart"
+    assert found.values == (DriftValue(key="cores", observed="2", desired="8"),)
     assert found.severity is DriftSeverity.WARNING
     assert (f"vms/restart/{TRINITY}" in {one.id for one in found.correction.steps}) is marked
     assert ("qm reboot" in found.correction.command) is not marked
@@ -143,8 +143,8 @@ def test_a_card_that_somebody_added_should_not_be(scene: Scene) -> None:
 
     found = scene.only()
 
-    assert [(one.key, one.wanted) for one in found.values] == [("net1", None)]
-    assert found.author.who == "mary@pve"
+    assert [(one.key, one.desired) for one in found.values] == [("net1", None)]
+    assert found.author.name == "mary@pve"
 
 
 def test_a_vm_that_somebody_deleted_is_missing_and_no_layer_is_unknown(scene: Scene) -> None:
@@ -157,9 +157,9 @@ def test_a_vm_that_somebody_deleted_is_missing_and_no_layer_is_unknown(scene: Sc
 
     assert report.unknown == ()
     (found,) = report.drifts
-    assert (found.subject, found.what) == (NEO, f"VM {FIRST + 1} ({NEO}) is not there")
+    assert (found.subject, found.description) == (NEO, f"VM {FIRST + 1} ({NEO}) is not there")
     assert found.severity is DriftSeverity.CRITICAL
-    assert (found.author.who, found.author.how) == ("mary@pve", "task qmdestroy on neo")
+    assert (found.author.name, found.author.how) == ("mary@pve", "task qmdestroy on neo")
     assert f"vms/create/{NEO}" in [one.id for one in found.correction.steps]
 
 
@@ -231,6 +231,6 @@ def test_a_machine_that_somebody_renamed_gets_its_name_back_by_a_command(scene: 
 
     found = scene.only(Layer.VMS)
 
-    assert found.values == (DriftValue(key="name", found="strange", wanted=TRINITY),)
+    assert found.values == (DriftValue(key="name", observed="strange", desired=TRINITY),)
     assert found.severity is DriftSeverity.CRITICAL
     assert found.correction.command == f"on trinity: qm set {FIRST} --name {TRINITY}"

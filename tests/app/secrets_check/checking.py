@@ -34,4 +34,4 @@ def places(report: SecretsReport) -> list[tuple[str, int | None, str]]:
 
 
 def unread(report: SecretsReport) -> list[str]:
-    return [f"{one.what}: {one.why}" for one in report.not_scanned]
+    return [f"{one.subject}: {one.why}" for one in report.not_scanned]

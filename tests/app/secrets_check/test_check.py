@@ -217,7 +217,7 @@ def test_a_shallow_clone_is_not_taken_for_all_of_history(place: Path, tmp_path: 
 
     report = checked(tmp_path / "copy")
 
-    assert [one.what for one in report.not_scanned] == ["older commits"]
+    assert [one.subject for one in report.not_scanned] == ["older commits"]
 
 
 def test_repositories_inside_and_missing_objects_are_told(place: Path) -> None:
@@ -256,7 +256,7 @@ def test_a_git_that_cannot_tell_is_not_taken_for_a_clean_one(place: Path) -> Non
 
     report = checked(place)
 
-    assert [one.what for one in report.not_scanned] == ["tracked files and history"]
+    assert [one.subject for one in report.not_scanned] == ["tracked files and history"]
     assert report.not_scanned[0].why.startswith("git says: ")
 
 
@@ -267,7 +267,7 @@ def test_the_rest_of_a_broken_history_is_not_scanned(place: Path) -> None:
 
     report = checked(place)
 
-    assert [one.what for one in report.not_scanned] == ["the rest of the history"]
+    assert [one.subject for one in report.not_scanned] == ["the rest of the history"]
 
 
 def test_without_a_repository_encrypted_files_are_judged_all_the_same(tmp_path: Path) -> None:

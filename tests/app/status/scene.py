@@ -116,13 +116,13 @@ class Scene:
                 home=self.home,
                 observe=observed,
                 certificates=lambda: self.certificates,
-                wish=self.wish,
-                places=self.places,
+                desired_kubernetes=self.wish,
+                backup_stores=self.places,
             )
         )
 
     def look(self, checks: Collection[StatusCheck] = ALL) -> StatusInput:
-        return told(self.looker().look(checks))
+        return told(self.looker().observe(checks))
 
     def status(self, checks: Collection[StatusCheck] = ALL) -> Status:
         return assess(self.look(checks), checks)

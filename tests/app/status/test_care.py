@@ -246,7 +246,7 @@ def test_a_run_that_is_done_is_good(here: Scene, tmp_path: Path) -> None:
     found = here.status([StatusCheck.RUNS])
 
     assert codes(found.parts) == {}
-    assert found.parts[0].seen.startswith("1 run, the last is done at ")
+    assert found.parts[0].summary.startswith("1 run, the last is done at ")
 
 
 def test_a_run_that_was_stopped_can_be_gone_on_with(here: Scene, tmp_path: Path) -> None:
@@ -295,12 +295,12 @@ def leased(here: Scene, run: str = "run-9") -> None:
 
 
 def test_a_lease_without_our_lock_is_of_somebody_with_another_configuration(here: Scene) -> None:
-    assert "the Lease in Kubernetes is free" in here.status([StatusCheck.RUNS]).parts[0].seen
+    assert "the Lease in Kubernetes is free" in here.status([StatusCheck.RUNS]).parts[0].summary
     leased(here)
 
     found = here.status([StatusCheck.RUNS])
 
-    assert "the Lease in Kubernetes is held by run-9-b, renewed at " in found.parts[0].seen
+    assert "the Lease in Kubernetes is held by run-9-b, renewed at " in found.parts[0].summary
     assert codes(found.parts) == {"status.lease-held": ["Lease"]}
     assert found.healthy
 
@@ -315,7 +315,7 @@ def test_a_lease_of_our_own_run_that_was_killed_is_of_nobody_else(
 
     found = here.status([StatusCheck.RUNS])
 
-    assert "the Lease in Kubernetes is held by " in found.parts[0].seen
+    assert "the Lease in Kubernetes is held by " in found.parts[0].summary
     assert list(codes(found.parts)) == ["status.run-unfinished"]
 
 
@@ -325,7 +325,7 @@ def test_a_lease_that_nobody_renews_is_free_again(here: Scene) -> None:
 
     found = here.status([StatusCheck.RUNS])
 
-    assert "is free, left behind by run-9-b" in found.parts[0].seen
+    assert "is free, left behind by run-9-b" in found.parts[0].summary
     assert codes(found.parts) == {}
 
 
@@ -336,7 +336,7 @@ def test_a_lease_that_nobody_can_read_is_no_reason_to_worry_about_runs(here: Sce
 
     found = assess(replace(seen, runs=silent), [StatusCheck.RUNS])
 
-    assert "the Lease in Kubernetes is not known" in found.parts[0].seen
+    assert "the Lease in Kubernetes is not known" in found.parts[0].summary
     assert codes(found.parts) == {}
 
 

@@ -324,7 +324,7 @@ def test_components_are_judged_by_their_conditions_and_unknown_without(here: Sce
         "cilium": (ConditionResult(condition=ready, holds=True, seen="3 of 3 ready"),),
         "spegel": (ConditionResult(condition=ready, holds=False, seen="2 of 3 ready"),),
     }
-    seen = replace(with_kubernetes(here.look(), working=working), wish=wish)
+    seen = replace(with_kubernetes(here.look(), working=working), desired_kubernetes=wish)
 
     found = assess(seen, [StatusCheck.COMPONENTS])
 
@@ -332,7 +332,7 @@ def test_components_are_judged_by_their_conditions_and_unknown_without(here: Sce
         "status.component": ["spegel"],
         "status.unknown": ["component tuppr"],
     }
-    assert found.parts[0].seen == "1 of 3 work"
+    assert found.parts[0].summary == "1 of 3 work"
     assert {one.name: one.health for one in found.parts[0].items} == {
         "cilium": Health.OK,
         "spegel": Health.ERROR,

@@ -39,7 +39,7 @@ def test_a_host_that_dies_is_told_once_and_not_for_everything_on_it(here: Scene)
     assert not found.healthy
     node = next(one for one in found.nodes if one.name == NIOBE)
     assert node.vm is not None
-    assert (node.vm.seen, node.machine.seen, node.etcd) == (
+    assert (node.vm.summary, node.machine.summary, node.etcd) == (
         "niobe is offline",
         "no answer",
         "unknown",
@@ -193,7 +193,7 @@ def test_guests_beside_the_cluster_are_told(here: Scene) -> None:
         "status.vm-identity": ["nas"],
         "status.guest-missing": ["doorbell"],
     }
-    assert found.parts[0].seen == "3 of 3 run, 1 of 3 other guests run"
+    assert found.parts[0].summary == "3 of 3 run, 1 of 3 other guests run"
 
 
 def test_a_guest_that_is_off_is_a_warning(here: Scene) -> None:

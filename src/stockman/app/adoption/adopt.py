@@ -9,15 +9,15 @@ from stockman.app.adoption.expected_plan import (
     ExpectedChange,
     ExpectedPlan,
     expect_plan,
-    files_expected,
+    first_plan_files,
     mentions_guest,
 )
-from stockman.app.adoption.kubernetes import expected_kubernetes
+from stockman.app.adoption.kubernetes import preview_kubernetes
 from stockman.app.adoption.observation import AdoptionClients, observe_cluster
 from stockman.assessment.adoption import problems as trouble
 from stockman.assessment.adoption.cluster import MatchedMachine, RunningCluster
 from stockman.assessment.adoption.cluster_keys import cluster_keys, header, region_of
-from stockman.assessment.adoption.components import unsupported_components
+from stockman.assessment.adoption.components import components_to_describe
 from stockman.assessment.adoption.draft import Draft, draft_files, group_by_level, separate_by_node
 from stockman.assessment.adoption.guests import guest_keys
 from stockman.assessment.adoption.hardware import Keys, loose_disks
@@ -46,7 +46,7 @@ _LACKS = "proxmox.lacks-privilege"
 class AdoptionOptions:
     """What the user says beside the files of clients."""
 
-    reached: ApiConnection
+    connection: ApiConnection
     """How Proxmox was reached."""
     repository: str = ""
     """Address of the repository. Empty: the one that the cluster follows."""
@@ -63,9 +63,9 @@ class Adoption:
     bundle: SecretsBundle
     nodes: tuple[str, ...]
     guests: tuple[str, ...]
-    invented: tuple[str, ...]
+    placeholders: tuple[str, ...]
     """Keys that no system knows and that files need; to be checked by the user."""
-    reached: ApiConnection
+    connection: ApiConnection
     """How Proxmox was reached."""
     keys: Mapping[str, Secret]
     """Keys that the cluster has, by the file that they are kept in."""
@@ -139,45 +139,45 @@ class _Adoption:
         options: AdoptionOptions,
         problems: Problems,
     ) -> None:
-        self._sight = cluster
+        self._cluster = cluster
         self._machines = machines
         self._bundle = bundle
-        self._wish = options
+        self._options = options
         self._problems = problems
-        described = cluster_keys(cluster, machines, options.reached)
+        described = cluster_keys(cluster, machines, options.connection)
         self._keys = described.keys
-        self._invented = described.invented
+        self._placeholders = described.placeholders
         if options.repository:
             self._keys = {**self._keys, "repository": {"url": options.repository}}
-            self._invented = tuple(key for key in self._invented if key != "repository.url")
+            self._placeholders = tuple(key for key in self._placeholders if key != "repository.url")
         self._keys |= extract_classes(self._nodes())
         self._guests = self._other_guests()
         self._observed: set[object] = set()
 
     async def result(self, clients: AdoptionClients, entropy: Entropy) -> Adoption:
         contract, operations = self._closest()
-        self._say(contract)
-        draft = self._drafted(contract, operations)
-        ahead = await self._ahead(draft, clients, entropy)
-        while troubled := self._troubled(ahead):
+        self._describe(contract)
+        draft = self._draft(contract, operations)
+        ahead = await self._expected_plan(draft, clients, entropy)
+        while troubled := self._unmanageable_guests(ahead):
             self._observed |= troubled
-            draft = self._drafted(contract, operations)
-            ahead = await self._ahead(draft, clients, entropy)
+            draft = self._draft(contract, operations)
+            ahead = await self._expected_plan(draft, clients, entropy)
         for change in ahead.unsafe:
             self._problems.add(
-                trouble.differs(change.node or change.stage.value, change.what, change.why)
+                trouble.differs(change.node or change.stage.value, change.description, change.why)
             )
-        self._problems.extend(self._later(ahead.problems))
+        self._problems.extend(self._planning_problems(ahead.problems))
         return Adoption(
             cluster=str(self._owner),
             draft=draft,
             bundle=self._bundle,
             nodes=tuple(change.machine.hostname for change in self._machines),
             guests=tuple(str(change["name"]) for change in self._guests),
-            invented=self._invented,
-            reached=self._wish.reached,
-            keys=self._sight.follows.keys,
-            expected=(*ahead.expected, *files_expected(str(self._owner))),
+            placeholders=self._placeholders,
+            connection=self._options.connection,
+            keys=self._cluster.gitops.keys,
+            expected=(*ahead.expected, *first_plan_files(str(self._owner))),
             problems=self._problems,
         )
 
@@ -195,29 +195,29 @@ class _Adoption:
             for slot in loose_disks(machine.config):
                 self._problems.add(trouble.loose_disk(machine.machine.hostname, slot))
         return [
-            node_keys(self._sight, machine, shares_schematic=shares) for machine in self._machines
+            node_keys(self._cluster, machine, shares_schematic=shares) for machine in self._machines
         ]
 
     def _other_guests(self) -> tuple[Keys, ...]:
         nodes = frozenset(int(machine.guest.vmid) for machine in self._machines)
-        return guest_keys(self._sight.proxmox, str(self._owner), nodes, self._problems)
+        return guest_keys(self._cluster.proxmox, str(self._owner), nodes, self._problems)
 
-    def _whole(self, contract: Version) -> Keys:
+    def _all_keys(self, contract: Version) -> Keys:
         talos = self._keys["talos"]
         keys = {**self._keys, "talos": {**(talos if isinstance(talos, dict) else {})}}
         keys["talos"] = {**keys["talos"], "contract": contract.minor_text}  # type: ignore[dict-item]  # made above
         if self._guests:
-            keys["guests"] = [{**guest, "manage": self._managed(guest)} for guest in self._guests]
+            keys["guests"] = [{**guest, "manage": self._manage_guests(guest)} for guest in self._guests]
         return keys
 
-    def _managed(self, guest: Keys) -> str:
-        is_full = self._wish.manages_guests and guest["name"] not in self._observed
+    def _manage_guests(self, guest: Keys) -> str:
+        is_full = self._options.manages_guests and guest["name"] not in self._observed
         return "full" if is_full else "observe"
 
-    def _say(self, contract: Version) -> None:
-        for name in unsupported_components(self._sight.kubernetes):
+    def _describe(self, contract: Version) -> None:
+        for name in components_to_describe(self._cluster.kubernetes):
             self._problems.add(trouble.component(name))
-        draft = draft_files(self._whole(contract), {})
+        draft = draft_files(self._all_keys(contract), {})
         for key in draft.lost:
             self._problems.add(trouble.lost_value(key))
 
@@ -227,35 +227,35 @@ class _Adoption:
         """The contract in whose style the machines are, and what they have besides."""
         best: tuple[Version, dict[str, tuple[Operation, ...]]] | None = None
         for line in talos_lines():
-            if line.line.line > self._sight.version.line:
+            if line.line.line > self._cluster.version.line:
                 continue
-            operations = self._different(line.line)
+            operations = self._differences(line.line)
             if best is None or _size(operations) <= _size(best[1]):
                 best = (line.line, operations)
         if best is None:
             raise ValueError("no contract for a version that is known")
         return best
 
-    def _different(self, contract: Version) -> dict[str, tuple[Operation, ...]]:
-        draft = draft_files(self._whole(contract), {})
+    def _differences(self, contract: Version) -> dict[str, tuple[Operation, ...]]:
+        draft = draft_files(self._all_keys(contract), {})
         configurations = self._configurations(draft)
         return {
             machine.machine.hostname: find_operations(
                 configurations[machine.machine.hostname],
                 machine.machine.configuration,
-                self._sight.minor,
+                self._cluster.minor,
             )
             for machine in self._machines
         }
 
-    def _drafted(self, contract: Version, operations: Mapping[str, tuple[Operation, ...]]) -> Draft:
+    def _draft(self, contract: Version, operations: Mapping[str, tuple[Operation, ...]]) -> Draft:
         """Files with what is common said once, unless the machines would differ from it then."""
         controllers = frozenset(
             machine.machine.hostname for machine in self._machines if machine.machine.is_controller
         )
-        head = header(self._invented)
-        common = draft_files(self._whole(contract), group_by_level(operations, controllers), head)
-        apart = draft_files(self._whole(contract), separate_by_node(operations), head)
+        head = header(self._placeholders)
+        common = draft_files(self._all_keys(contract), group_by_level(operations, controllers), head)
+        apart = draft_files(self._all_keys(contract), separate_by_node(operations), head)
         return common if self._left(common) <= self._left(apart) else apart
 
     def _left(self, draft: Draft) -> int:
@@ -268,7 +268,7 @@ class _Adoption:
             len(
                 changed_paths(
                     configuration_values(
-                        configurations[machine.machine.hostname], self._sight.minor
+                        configurations[machine.machine.hostname], self._cluster.minor
                     ),
                     machine.machine.values,
                 )
@@ -277,41 +277,41 @@ class _Adoption:
         )
 
     def _configurations(self, draft: Draft) -> dict[str, Secret]:
-        desired = self._desired(draft)
+        desired = self._load_desired(draft)
         assembly = draft.assembly(desired, self._bundle)
         return {str(node.name): assembly.of(node).text() for node in desired.nodes}
 
-    def _desired(self, draft: Draft) -> Desired:
+    def _load_desired(self, draft: Draft) -> Desired:
         problems = Problems()
-        desired = draft.desired(problems)
+        desired = draft.load_desired(problems)
         if desired is None:
             raise AdoptionFailed(problems)
         return desired
 
     # --- what a plan would say --------------------------------------------------------------
 
-    async def _ahead(
+    async def _expected_plan(
         self, draft: Draft, clients: AdoptionClients, entropy: Entropy
     ) -> ExpectedPlan:
-        desired = self._desired(draft)
+        desired = self._load_desired(draft)
         planning_input = DesiredState(
             desired=desired,
             configurations=self._configurations(draft),
-            kubernetes=expected_kubernetes(desired, self._sight.follows.keys),
+            kubernetes=preview_kubernetes(desired, self._cluster.gitops.keys),
         )
         return await expect_plan(planning_input, clients, entropy)
 
-    def _later(self, problems: Problems) -> Iterator[Problem]:
+    def _planning_problems(self, problems: Problems) -> Iterator[Problem]:
         """What a plan would say; rights are only needed to carry it out."""
         for problem in problems:
             if problem.code != _LACKS:
                 yield problem
-            elif self._wish.reached.token_is_given:
+            elif self._options.connection.token_is_given:
                 yield replace(problem, severity=Severity.WARNING)
 
-    def _troubled(self, ahead: ExpectedPlan) -> set[object]:
+    def _unmanageable_guests(self, ahead: ExpectedPlan) -> set[object]:
         """Guests that files do not say in full, and that are only watched therefore."""
-        full = {item["name"] for item in self._guests if self._managed(item) == "full"}
+        full = {item["name"] for item in self._guests if self._manage_guests(item) == "full"}
         changed = {item.node for item in ahead.unsafe}
         errors = [item for item in ahead.problems if item.is_error]
         return {

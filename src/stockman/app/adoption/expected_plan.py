@@ -61,13 +61,13 @@ class ExpectedChange:
     stage: Stage
     node: str
     """Empty: of no machine."""
-    what: str
+    description: str
     why: str
     safe: str
     """Why nothing notices it. Empty: something may."""
 
 
-def files_expected(cluster: str) -> tuple[ExpectedChange, ...]:
+def first_plan_files(cluster: str) -> tuple[ExpectedChange, ...]:
     """What a first plan of a new directory contains besides: its own files."""
     safe = "writes files beside the others, and no system"
     rows = (
@@ -76,7 +76,7 @@ def files_expected(cluster: str) -> tuple[ExpectedChange, ...]:
         (Stage.TALOS, f"kubeconfig of {cluster} is written", "it is not there yet"),
     )
     return tuple(
-        ExpectedChange(stage=stage, node="", what=description, why=why, safe=safe)
+        ExpectedChange(stage=stage, node="", description=description, why=why, safe=safe)
         for stage, description, why in rows
     )
 
@@ -112,7 +112,7 @@ async def expect_plan(
     machines = _MachineValues(desired_state, observed.talos)
     return ExpectedPlan(
         expected=tuple(
-            _expected_change(cluster, machines.reason(cluster)) for cluster in composition.changes
+            _describe_change(cluster, machines.reason(cluster)) for cluster in composition.changes
         ),
         problems=composition.problems,
     )
@@ -122,8 +122,8 @@ class _MachineValues:
     """Why changes are not noticed, told by what the machines have."""
 
     def __init__(self, desired: DesiredState, observed: ObservedTalos | None) -> None:
-        self._wish = DesiredTalos(desired=desired.desired, configurations=desired.configurations)
-        self._seen = observed
+        self._desired = DesiredTalos(desired=desired.desired, configurations=desired.configurations)
+        self._observed = observed
 
     def reason(self, change: Change) -> str:
         """Empty: something may notice it."""
@@ -143,7 +143,7 @@ class _MachineValues:
             if not isinstance(step.action, ConfigureVm) or step.action.delete:
                 return ""
             keys += step.action.values
-        overruled = self._overruled(change.node)
+        overruled = self._overridden_keys(change.node)
         reasons = [
             _OVERRULED if key_family(key) in overruled else SAFE_KEYS.get(key_family(key), "")
             for key in keys
@@ -151,9 +151,9 @@ class _MachineValues:
         return _join_reasons(reasons)
 
     def _machine(self, name: str) -> ObservedMachine | None:
-        return self._seen.machine(name) if self._seen is not None else None
+        return self._observed.machine(name) if self._observed is not None else None
 
-    def _overruled(self, name: str) -> frozenset[str]:
+    def _overridden_keys(self, name: str) -> frozenset[str]:
         """Keys of a VM that mean nothing to the machine in it."""
         machine = self._machine(name)
         if machine is None or machine.configuration is None or machine.version is None:
@@ -167,10 +167,10 @@ class _MachineValues:
         )
 
     def _of_machine(self, name: str) -> str:
-        node = next(node for node in self._wish.desired.nodes if str(node.name) == name)
+        node = next(node for node in self._desired.desired.nodes if str(node.name) == name)
         machine = self._machine(name)
         before, after = (
-            parse_both_configs(self._wish, node, machine) if machine is not None else (None, None)
+            parse_both_configs(self._desired, node, machine) if machine is not None else (None, None)
         )
         if before is None or after is None:
             return ""
@@ -199,9 +199,9 @@ def _join_reasons(reasons: list[str]) -> str:
     return "; ".join(dict.fromkeys(reasons)) if reasons and all(reasons) else ""
 
 
-def _expected_change(change: Change, safe: str) -> ExpectedChange:
+def _describe_change(change: Change, safe: str) -> ExpectedChange:
     return ExpectedChange(
-        stage=change.stage, node=change.node, what=change.what, why=change.why, safe=safe
+        stage=change.stage, node=change.node, description=change.what, why=change.why, safe=safe
     )
 
 

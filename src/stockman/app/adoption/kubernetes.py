@@ -19,7 +19,7 @@ from stockman.rendering.talos_files import without_references
 _NOT_KNOWN = Secret("not known yet", resolved=True)
 
 
-def expected_kubernetes(desired: Desired, keys: Mapping[str, Secret]) -> DesiredKubernetes | None:
+def preview_kubernetes(desired: Desired, keys: Mapping[str, Secret]) -> DesiredKubernetes | None:
     """What comes before Flux; None where Flux is left to others."""
     flux = desired.components.get("flux-instance")
     if desired.cluster is None or flux is None or not flux.enabled:

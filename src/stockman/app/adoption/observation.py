@@ -166,7 +166,7 @@ async def observe_cluster(clients: AdoptionClients, region: str) -> RunningClust
         proxmox=proxmox,
         machines=tuple(sorted(machines, key=_order)),
         kubernetes=kubernetes,
-        follows=await observe_gitops(clients.kubernetes),
+        gitops=await observe_gitops(clients.kubernetes),
         authority=clients.authority,
     )
 
@@ -175,7 +175,7 @@ def check_versions(versions: Iterable[Version]) -> None:
     """Refuse machines of several versions, or of one that nobody knows."""
     different = sorted(set(versions))
     if len(different) > 1:
-        raise Refused(trouble.mixed_versions([version.tagged for version in different]))
+        raise Refused(trouble.several_versions([version.tagged for version in different]))
     for version in different:
         if talos_line(version) is None:
             because = "its machine configurations may have fields that stockman cannot write"

@@ -51,8 +51,8 @@ def write_adoption(
     """Write everything; keys for encryption are made as `stockman init` makes them."""
     refuse_existing(directory)
     extra = dict(adoption.draft.patches)
-    if adoption.reached.ca is not None:
-        extra[CA_FILE] = adoption.reached.ca
+    if adoption.connection.ca is not None:
+        extra[CA_FILE] = adoption.connection.ca
     for name in (*extra, *adoption.draft.secrets):
         if files.path_exists(directory / name):
             raise Conflict(trouble.exists(directory / name))
@@ -62,7 +62,7 @@ def write_adoption(
         directory=directory,
         preset="",
         dialect="classic",
-        drafted=DraftFiles(texts=adoption.draft.texts, beside=extra),
+        draft=DraftFiles(texts=adoption.draft.texts, extra_files=extra),
     )
     started = init_directory(init_options, making, dry_run=dry_run)
     try:

@@ -39,7 +39,7 @@ def list_certificates(
     directory: Path, keyring: Keyring, environment: Mapping[str, str], now: datetime
 ) -> CertificateList:
     """Every certificate of the bundle and of the client configurations of a directory."""
-    return _CertificateReader(directory, environment, now).made(keyring)
+    return _CertificateReader(directory, environment, now).read(keyring)
 
 
 class _CertificateReader:
@@ -52,7 +52,7 @@ class _CertificateReader:
         self._authorities: dict[str, str] = {}
         self._bundle_opened = False
 
-    def made(self, keyring: Keyring) -> CertificateList:
+    def read(self, keyring: Keyring) -> CertificateList:
         certificates = [*self._bundle(keyring), *self._talosconfigs(), *self._kubeconfig()]
         for certificate in certificates:
             self._judge(certificate)
@@ -74,25 +74,25 @@ class _CertificateReader:
         self._authorities = _authorities(bundle)
         file = bundle_path(dialect_of(self._directory))
         for name, pem in self._authorities.items():
-            yield self._listed(file, name, "authority", read_certificate_facts(pem), pem)
+            yield self._certificate(file, name, "authority", read_certificate_facts(pem), pem)
 
     def _talosconfigs(self) -> Iterator[ListedCertificate]:
         usual = (*talosconfig.FILES.values(), talosconfig.OLD_FILE)
-        for path in self._places(talosconfig.VARIABLE, usual):
+        for path in self._files(talosconfig.VARIABLE, usual):
             config = self._talosconfig(path)
             for name, context in config.contexts.items() if config else ():
                 pems = {"client": context.crt, "authority": context.ca}
-                yield from self._both(self._shown(path), name, pems)
+                yield from self._both(self._display_name(path), name, pems)
 
     def _talosconfig(self, path: Path) -> Talosconfig | None:
         text = self._text(path)
-        return None if text is None else read_talosconfig(self._shown(path), text, self._problems)
+        return None if text is None else read_talosconfig(self._display_name(path), text, self._problems)
 
     def _kubeconfig(self) -> Iterator[ListedCertificate]:
-        for path in self._places(kubeconfig.VARIABLE, (kubeconfig.FILE,)):
+        for path in self._files(kubeconfig.VARIABLE, (kubeconfig.FILE,)):
             text = self._text(path)
             try:
-                tree = read_yaml(self._shown(path), text.reveal()) if text is not None else None
+                tree = read_yaml(self._display_name(path), text.reveal()) if text is not None else None
             except Unreadable as error:
                 self._problems.add(error.problem)
                 continue
@@ -104,8 +104,8 @@ class _CertificateReader:
                 for item in items.items if isinstance(items, SequenceNode) else []:
                     name, data = text_at(item, "name"), text_at(item, key)
                     if name is not None and data is not None:
-                        pems = {kind: self._decoded(path, name.text, data.text)}
-                        yield from self._both(self._shown(path), name.text, pems)
+                        pems = {kind: self._decode(path, name.text, data.text)}
+                        yield from self._both(self._display_name(path), name.text, pems)
 
     def _both(self, file: str, name: str, pems: dict[str, str]) -> Iterator[ListedCertificate]:
         """A client's certificate, and its authority where that is not one of the bundle."""
@@ -116,11 +116,11 @@ class _CertificateReader:
             if not pem or (kind == "authority" and pem.strip() in known):
                 continue
             try:
-                yield self._listed(file, name, kind, read_certificate_facts(pem), pem)
+                yield self._certificate(file, name, kind, read_certificate_facts(pem), pem)
             except NotPem as error:
                 self._problems.add(_unreadable_file(file, name, str(error)))
 
-    def _listed(
+    def _certificate(
         self, file: str, name: str, kind: CertificateKind, certificate: CertificateFacts, pem: str
     ) -> ListedCertificate:
         held = lifetime(name, certificate, self._now)
@@ -170,7 +170,7 @@ class _CertificateReader:
                     at=certificate.file,
                 )
 
-    def _places(self, variable: str, usual: tuple[str, ...]) -> list[Path]:
+    def _files(self, variable: str, usual: tuple[str, ...]) -> list[Path]:
         directory = self._directory
         paths = [directory / name for name in usual]
         paths.append(files.client_file_path(directory, variable, self._environment, usual[0]))
@@ -179,20 +179,20 @@ class _CertificateReader:
 
     def _text(self, path: Path) -> Secret | None:
         try:
-            return files.read_client_file(path, self._shown(path))
+            return files.read_client_file(path, self._display_name(path))
         except StockmanError as error:
             self._not_read.append(error.problem)
             return None
 
-    def _shown(self, path: Path) -> str:
+    def _display_name(self, path: Path) -> str:
         return files.shown_name(path, self._directory)
 
-    def _decoded(self, path: Path, name: str, data: str) -> str:
+    def _decode(self, path: Path, name: str, data: str) -> str:
         try:
             return base64.b64decode("".join(data.split()), validate=True).decode("ascii")
         except ValueError:
             self._problems.add(
-                _unreadable_file(self._shown(path), name, "it is not base64 of a text")
+                _unreadable_file(self._display_name(path), name, "it is not base64 of a text")
             )
             return ""
 

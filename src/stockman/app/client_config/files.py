@@ -55,11 +55,11 @@ class ClientFile:
     """Roles of Talos, or groups of Kubernetes."""
     ends: datetime
     days_left: int
-    closed: bool = False
+    mode_restricted: bool = False
     """Whether others could read the file before, and can no longer."""
 
 
-def desired_cluster(directory: Path) -> tuple[Desired, Cluster]:
+def load_cluster(directory: Path) -> tuple[Desired, Cluster]:
     """What the files ask for; refuses where they ask for no cluster."""
     desired = load_desired(directory)
     if desired.cluster is None:
@@ -121,7 +121,7 @@ def restrict_mode(path: Path, shown: str) -> bool:
         raise StockmanError(_unwritable(shown, error.strerror or type(error).__name__)) from None
 
 
-def refuse_exposed(path: Path, shown: str) -> None:
+def check_not_tracked(path: Path, shown: str) -> None:
     """Refuse a place from where others would get the file through git."""
     target = path.resolve()
     above = next(parent for parent in target.parents if parent.is_dir())

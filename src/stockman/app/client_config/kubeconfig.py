@@ -47,7 +47,7 @@ def write_kubeconfig(options: KubeconfigOptions, context: ClientFileContext) -> 
         options.directory, VARIABLE, context.environment, FILE
     )
     shown = files.shown_name(path, options.directory)
-    files.refuse_exposed(path, shown)
+    files.check_not_tracked(path, shown)
     merged = _merge_kubeconfig(shown, files.read_client_file(path, shown), options, context)
     ends, left = remaining_days(merged.crt, context.clock.now())
     closed = False
@@ -62,7 +62,7 @@ def write_kubeconfig(options: KubeconfigOptions, context: ClientFileContext) -> 
         roles=(KUBERNETES_ADMINS,),
         ends=ends,
         days_left=left,
-        closed=closed,
+        mode_restricted=closed,
     )
 
 
@@ -74,7 +74,7 @@ def new_kubeconfig(options: KubeconfigOptions, context: ClientFileContext) -> Se
 def _merge_kubeconfig(
     shown: str, old: Secret, options: KubeconfigOptions, context: ClientFileContext
 ) -> KubeconfigUpdate:
-    _, cluster = files.desired_cluster(options.directory)
+    _, cluster = files.load_cluster(options.directory)
     bundle = open_bundle(options.directory, context.keyring)
     authority = bundle.certs.k8s.crt
     now = context.clock.now()

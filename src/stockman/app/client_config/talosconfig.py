@@ -64,7 +64,7 @@ def write_talosconfig(options: TalosconfigOptions, tools: ClientFileContext) -> 
         options.directory, VARIABLE, tools.environment, FILES[dialect_of(options.directory)]
     )
     shown = files.shown_name(path, options.directory)
-    files.refuse_exposed(path, shown)
+    files.check_not_tracked(path, shown)
     old = _read(path, shown)
     merged = _merge_talosconfig(old, options, tools)
     context = merged.config.contexts[merged.name]
@@ -81,7 +81,7 @@ def write_talosconfig(options: TalosconfigOptions, tools: ClientFileContext) -> 
         roles=tuple(sorted(role.value for role in options.roles)),
         ends=ends,
         days_left=left,
-        closed=closed,
+        mode_restricted=closed,
     )
 
 
@@ -93,7 +93,7 @@ def new_talosconfig(options: TalosconfigOptions, context: ClientFileContext) -> 
 def _merge_talosconfig(
     old: Talosconfig, options: TalosconfigOptions, context: ClientFileContext
 ) -> TalosconfigUpdate:
-    desired, cluster = files.desired_cluster(options.directory)
+    desired, cluster = files.load_cluster(options.directory)
     roles = organizations(options.roles, cluster.talos.contract)
     bundle = open_bundle(options.directory, context.keyring)
     authority = bundle.certs.os.crt

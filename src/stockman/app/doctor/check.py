@@ -28,12 +28,12 @@ OpenProxmox = Callable[[str, Secret], AbstractAsyncContextManager[ProxmoxClient]
 class ConfiguredToken:
     """A token that the configuration names."""
 
-    whose: str
+    owner: str
     """`stockman`, or the name of a component."""
     id: str
     secret: Secret | None
     """None: it is not at hand."""
-    why_not: str = ""
+    reason: str = ""
     """Why it is not at hand, as a clause."""
 
 
@@ -45,7 +45,7 @@ class ProxmoxAccess:
     open: OpenProxmox
     token: ConfiguredToken
     """That of stockman."""
-    others: tuple[ConfiguredToken, ...] = ()
+    component_tokens: tuple[ConfiguredToken, ...] = ()
     """Those of components."""
 
     @property

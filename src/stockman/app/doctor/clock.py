@@ -53,7 +53,7 @@ async def _compare_clocks(
             group.create_task(_result_or_none(network.ntp_clock(server))) for server in servers
         ]
         by_web = [
-            group.create_task(_result_or_none(network.http_clock(server.door, tls=server.tls)))
+            group.create_task(_result_or_none(network.http_clock(server.server, tls=server.tls)))
             for server in webs
         ]
     exact = [offset_ for task in by_ntp if (offset_ := task.result()) is not None]

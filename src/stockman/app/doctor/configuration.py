@@ -49,7 +49,7 @@ def valid(scene: CheckInput) -> Iterator[CheckResult]:
 
 
 @check("config.tracked")
-def tracked(scene: CheckInput) -> Iterator[CheckResult]:
+def in_git(scene: CheckInput) -> Iterator[CheckResult]:
     """The configuration files are tracked in git."""
     for name in scene.files:
         if scene.machine.file(scene.directory / name) is None:
@@ -78,4 +78,4 @@ def _count(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-CHECKS = (files, valid, tracked)
+CHECKS = (files, valid, in_git)

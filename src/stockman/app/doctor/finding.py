@@ -29,7 +29,7 @@ class CheckResult:
     subject: str
     """The thing, in the user's words."""
     status: CheckStatus
-    seen: str
+    summary: str
     """What is so, as a clause."""
     fix: str = ""
     """An imperative that would work. Empty: there is nothing to do."""
@@ -61,26 +61,26 @@ class DoctorReport:
         """Whether a check had no result."""
         return CheckStatus.UNKNOWN in self.counts
 
-    def failed(self, *, strict: bool = False) -> bool:
+    def has_failed(self, *, strict: bool = False) -> bool:
         """Whether anything is wrong; the strict count warnings too."""
         return CheckStatus.FAIL in self.counts or (strict and CheckStatus.WARN in self.counts)
 
 
 def ok(subject: str, summary: str) -> CheckResult:
-    return CheckResult(subject=subject, status=CheckStatus.OK, seen=summary)
+    return CheckResult(subject=subject, status=CheckStatus.OK, summary=summary)
 
 
 def warn(subject: str, summary: str, fix: str) -> CheckResult:
-    return CheckResult(subject=subject, status=CheckStatus.WARN, seen=summary, fix=fix)
+    return CheckResult(subject=subject, status=CheckStatus.WARN, summary=summary, fix=fix)
 
 
 def fail(subject: str, summary: str, fix: str) -> CheckResult:
-    return CheckResult(subject=subject, status=CheckStatus.FAIL, seen=summary, fix=fix)
+    return CheckResult(subject=subject, status=CheckStatus.FAIL, summary=summary, fix=fix)
 
 
 def unknown(subject: str, summary: str, fix: str) -> CheckResult:
-    return CheckResult(subject=subject, status=CheckStatus.UNKNOWN, seen=summary, fix=fix)
+    return CheckResult(subject=subject, status=CheckStatus.UNKNOWN, summary=summary, fix=fix)
 
 
 def skip(subject: str, summary: str) -> CheckResult:
-    return CheckResult(subject=subject, status=CheckStatus.SKIP, seen=summary)
+    return CheckResult(subject=subject, status=CheckStatus.SKIP, summary=summary)

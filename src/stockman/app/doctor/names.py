@@ -22,10 +22,10 @@ def host_names(scene: CheckInput) -> Iterator[CheckResult | Question]:
         )
     servers = scene.servers
     needed = {
-        server.door.host for server in servers if server.needed and not _uses_proxy(scene, server)
+        server.server.host for server in servers if server.required and not _uses_proxy(scene, server)
     }
     for host in dict.fromkeys(
-        (*(server.door.host for server in servers), *time_servers(scene.estate))
+        (*(server.server.host for server in servers), *time_servers(scene.estate))
     ):
         if not _is_address(host):
             yield Question(subject=host, ask=partial(_addresses, host, host in needed))
@@ -59,7 +59,7 @@ async def _answers(server: str, key: str, network: Network) -> tuple[CheckResult
 
 
 def _uses_proxy(scene: CheckInput, server: Endpoint) -> bool:
-    return server.web and bool(proxy_variable(scene.machine, server.door.host))
+    return server.web and bool(proxy_variable(scene.machine, server.server.host))
 
 
 def _is_address(host: str) -> bool:

@@ -46,12 +46,12 @@ async def query_with_token(
 ) -> Iterable[CheckResult]:
     """What a look through a door comes to that is opened with a token."""
     if token.secret is None:
-        return (skip(subject, f"the token of {token.whose} is not at hand: {token.why_not}"),)
+        return (skip(subject, f"the token of {token.owner} is not at hand: {token.reason}"),)
     try:
         async with region.open(token.id, token.secret) as pve:
             return tuple(await look(pve))
     except StockmanError as error:
-        return (_failed_query(subject, error),)
+        return (_query_failure(subject, error),)
 
 
 async def result_or_reason(request: Awaitable[T]) -> T | StockmanError:
@@ -64,7 +64,7 @@ async def result_or_reason(request: Awaitable[T]) -> T | StockmanError:
         return error
 
 
-def _failed_query(subject: str, error: StockmanError) -> CheckResult:
+def _query_failure(subject: str, error: StockmanError) -> CheckResult:
     problem = error.problem
     if isinstance(error, Unreachable | Refused):
         return skip(subject, f"{problem.what}: {problem.why}; see `reach.proxmox`")

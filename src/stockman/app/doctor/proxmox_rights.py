@@ -28,7 +28,7 @@ def rights(scene: CheckInput) -> Iterator[Question]:
 def component_rights(scene: CheckInput) -> Iterator[Question]:
     """The tokens of components may do what the components need."""
     for region in scene.regions:
-        for token in region.others:
+        for token in region.component_tokens:
             yield Question(subject=token.id, ask=partial(_check_component_token, region, token))
 
 
@@ -51,7 +51,7 @@ async def _check_component_token(
     from stockman.catalog.registry import component
 
     del network
-    access = component(token.whose).proxmox
+    access = component(token.owner).proxmox
 
     async def look(pve: ProxmoxClient) -> Iterable[CheckResult]:
         if access is None:
@@ -83,14 +83,14 @@ async def _assess_token(
 
 
 async def _missing_privileges(pve: ProxmoxClient, need: RequiredPrivileges) -> frozenset[str]:
-    lacked = need.privileges - await _granted_privileges(pve, need.path)
+    lacked = need.privileges - await _list_privileges(pve, need.path)
     if not lacked or not need.alternatives:
         return lacked
-    below = [need.privileges - await _granted_privileges(pve, path) for path in need.alternatives]
+    below = [need.privileges - await _list_privileges(pve, path) for path in need.alternatives]
     return frozenset().union(*below)
 
 
-async def _granted_privileges(pve: ProxmoxClient, path: str) -> frozenset[str]:
+async def _list_privileges(pve: ProxmoxClient, path: str) -> frozenset[str]:
     return (await pve.permissions(path)).get(path, frozenset())
 
 

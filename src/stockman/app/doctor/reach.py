@@ -32,7 +32,7 @@ def _reach_check(name: str, kind: ServerKind, about: str) -> Check:
     def look(scene: CheckInput) -> Iterator[Question]:
         for server in scene.servers:
             if server.kind == kind:
-                yield Question(subject=server.shown, ask=partial(_check_endpoint, scene, server))
+                yield Question(subject=server.address, ask=partial(_check_endpoint, scene, server))
 
     return Check(name=name, about=about, look=look)
 
@@ -57,7 +57,7 @@ async def _check_any(
         isinstance(answer, CheckResult) and answer.status is not CheckStatus.FAIL
         for answer in answers
     )
-    silent = _skip_proxied if good else _unreachable
+    silent = _skip_behind_proxy if good else _unreachable
     return tuple(
         answer if isinstance(answer, CheckResult) else silent(scene, endpoint, answer)
         for endpoint, answer in zip(endpoints, answers, strict=True)
@@ -69,7 +69,7 @@ async def _answer(
 ) -> CheckResult | NoAnswer:
     try:
         if not endpoint.tls:
-            await network.connect(endpoint.door)
+            await network.connect(endpoint.server)
             return _plain(endpoint)
         trust = _trust(scene, endpoint)
         if trust is None:
@@ -78,7 +78,7 @@ async def _answer(
                 f"its CA file {endpoint.ca_file} cannot be read",
                 f"put the CA certificate there, or change {endpoint.trust_keys}",
             )
-        return _assess_certificate(scene, endpoint, await network.certificate(endpoint.door, trust))
+        return _assess_certificate(scene, endpoint, await network.certificate(endpoint.server, trust))
     except NoAnswer as none:
         return none
 
@@ -120,19 +120,19 @@ def _trust_fix(endpoint: Endpoint, shown: Certificate) -> str:
 def _unreachable(scene: CheckInput, endpoint: Endpoint, reason: NoAnswer) -> CheckResult:
     subject = _subject(endpoint)
     if isinstance(reason, NoAddress):
-        return skip(subject, f"{endpoint.door.host} has no address, see `reach.names`")
-    proxy = proxy_variable(scene.machine, endpoint.door.host) if endpoint.web else ""
+        return skip(subject, f"{endpoint.server.host} has no address, see `reach.names`")
+    proxy = proxy_variable(scene.machine, endpoint.server.host) if endpoint.web else ""
     if proxy:
         return unknown(
             subject,
             f"{reason}; ${proxy} may reach it, and was not asked",
-            f"try it with `curl --head {endpoint.shown}`",
+            f"try it with `curl --head {endpoint.address}`",
         )
-    but = "" if endpoint.needed else "; nodes may still reach it"
+    but = "" if endpoint.required else "; nodes may still reach it"
     return _problem_code(endpoint)(subject, f"{reason}{but}", _reach_fix(endpoint))
 
 
-def _skip_proxied(scene: CheckInput, endpoint: Endpoint, reason: NoAnswer) -> CheckResult:
+def _skip_behind_proxy(scene: CheckInput, endpoint: Endpoint, reason: NoAnswer) -> CheckResult:
     del scene
     return warn(_subject(endpoint), f"{reason}; another endpoint answers", _reach_fix(endpoint))
 
@@ -142,11 +142,11 @@ def _reach_fix(endpoint: Endpoint) -> str:
 
 
 def _problem_code(endpoint: Endpoint) -> Callable[[str, str, str], CheckResult]:
-    return fail if endpoint.needed else warn
+    return fail if endpoint.required else warn
 
 
 def _subject(endpoint: Endpoint) -> str:
-    return f"{endpoint.purpose}, {endpoint.shown}"
+    return f"{endpoint.purpose}, {endpoint.address}"
 
 
 def _trust(scene: CheckInput, endpoint: Endpoint) -> Trust | None:

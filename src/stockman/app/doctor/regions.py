@@ -55,7 +55,7 @@ def regions(
             cluster=cluster,
             open=partial(_open, cluster, connect, directory),
             token=_own_token(cluster, context),
-            others=tuple(_component_tokens(components, cluster, context)) if number == 0 else (),
+            component_tokens=tuple(_component_tokens(components, cluster, context)) if number == 0 else (),
         )
         for number, cluster in enumerate(
             _with_stored_token(cluster, context) for cluster in _clusters(estate)
@@ -87,7 +87,7 @@ def _own_token(cluster: ProxmoxCluster, context: ReferenceContext) -> Configured
     resolved, why_not = _resolve_secrets(cluster, context)
     secret = None if why_not else resolved.token_secret
     return ConfiguredToken(
-        whose="stockman", id=cluster.token_id or "", secret=secret, why_not=why_not
+        owner="stockman", id=cluster.token_id or "", secret=secret, reason=why_not
     )
 
 
@@ -104,10 +104,10 @@ def _component_tokens(
         secret = resolved.secrets.get(f"token-{cluster.region}", resolved.token_secret)
         if secret is not None:
             yield ConfiguredToken(
-                whose=name,
+                owner=name,
                 id=settings.token_id or f"{access.user}!{access.token}",
                 secret=None if why_not else secret,
-                why_not=why_not,
+                reason=why_not,
             )
 
 

@@ -48,7 +48,7 @@ def files(scene: CheckInput) -> Iterator[CheckResult]:
         elif not facts.readable:
             yield fail(name, "it may not be read", "run stockman as the owner of the file")
         else:
-            yield _exposed_reason(scene, name)
+            yield _exposure(scene, name)
 
 
 @check("secret.variables")
@@ -64,7 +64,7 @@ def variables(scene: CheckInput) -> Iterator[CheckResult]:
             yield warn(f"${name}", "it is not set here", "export it before a command that needs it")
 
 
-def _exposed_reason(scene: CheckInput, name: str) -> CheckResult:
+def _exposure(scene: CheckInput, name: str) -> CheckResult:
     try:
         standing = scene.repo.standing(name)
     except NoAnswer as none:
@@ -90,7 +90,7 @@ def _exposed_reason(scene: CheckInput, name: str) -> CheckResult:
 
 
 def _missing(scene: CheckInput, name: str) -> Iterator[CheckResult]:
-    if name in _referenced_variables(scene):
+    if name in _list_variables(scene):
         yield warn(name, "the configuration names it, and it is missing", f"write {name}")
     elif name == AGE_KEY and not scene.machine.variable("SOPS_AGE_KEY_FILE"):
         if scene.estate.nodes:
@@ -111,12 +111,12 @@ def _names(scene: CheckInput) -> tuple[str, ...]:
         if entry
     ]
     once: dict[Path, str] = {}
-    for name in (*SECRET_FILES, *moved, *_referenced_variables(scene)):
+    for name in (*SECRET_FILES, *moved, *_list_variables(scene)):
         once.setdefault((scene.directory / name).absolute(), name)
     return tuple(once.values())
 
 
-def _referenced_variables(scene: CheckInput) -> tuple[str, ...]:
+def _list_variables(scene: CheckInput) -> tuple[str, ...]:
     return tuple(
         secret.reference.removeprefix("file:")
         for secret in scene.secrets

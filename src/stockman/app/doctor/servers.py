@@ -25,12 +25,12 @@ class Endpoint:
     kind: ServerKind
     purpose: str
     """Proxmox endpoints of one region have the same, and one that answers is enough."""
-    shown: str
+    address: str
     """Its address without anything confidential."""
-    door: ServerAddress
+    server: ServerAddress
     written: str
     """Key and place, `proxmox_endpoint (cluster.yaml:3:13)`."""
-    needed: bool
+    required: bool
     """Whether this machine talks to it itself; otherwise only the nodes do."""
     web: bool = False
     """Whether a proxy for the web may stand in between."""
@@ -95,7 +95,7 @@ def _proxmox(estate: Configuration) -> Iterator[Endpoint]:
             ):
                 judged = replace(
                     endpoint,
-                    needed=True,
+                    required=True,
                     ca_file=cluster.tls.ca_file,
                     fingerprint=cluster.tls.fingerprint,
                     trust_keys="`proxmox.tls.ca_file` or `proxmox.tls.fingerprint`",
@@ -109,10 +109,10 @@ def _kubernetes_api(estate: Configuration) -> Iterator[Endpoint]:
         yield Endpoint(
             kind="kubernetes",
             purpose="the Kubernetes API",
-            shown=f"{api.addr}:{_API_PORT}",
-            door=ServerAddress(host=str(api.addr), port=_API_PORT),
+            address=f"{api.addr}:{_API_PORT}",
+            server=ServerAddress(host=str(api.addr), port=_API_PORT),
             written=origin_of_key(api, "addr", "kubernetes.api.addr"),
-            needed=False,
+            required=False,
         )
 
 
@@ -120,7 +120,7 @@ def _image_factory(estate: Configuration) -> Iterator[Endpoint]:
     if estate.nodes:
         origin = origin_of_key(estate.talos, "factory_url", "talos.factory_url")
         for endpoint in _web("factory", estate.talos.factory_url, "the Image Factory", origin):
-            yield replace(endpoint, needed=True)
+            yield replace(endpoint, required=True)
 
 
 def _git(estate: Configuration, remotes: Iterable[Remote]) -> Iterator[Endpoint]:
@@ -136,10 +136,10 @@ def _git(estate: Configuration, remotes: Iterable[Remote]) -> Iterator[Endpoint]
             yield Endpoint(
                 kind="git",
                 purpose="the Git server",
-                shown=f"{address.host}:{address.port}",
-                door=ServerAddress(host=address.host, port=address.port),
+                address=f"{address.host}:{address.port}",
+                server=ServerAddress(host=address.host, port=address.port),
                 written=origin,
-                needed=True,
+                required=True,
                 web=address.port in _WEB_PORTS.values(),
             )
 
@@ -149,11 +149,11 @@ def _buckets(estate: Configuration) -> Iterator[Endpoint]:
         if target.bucket is not None:
             origin = origin_of_key(target, "endpoint", f"backup.targets[{number}].endpoint")
             for endpoint in _web("s3", _s3(target), f"backups, {target.name}", origin):
-                yield replace(endpoint, needed=True)
+                yield replace(endpoint, required=True)
     if estate.lock.home != "local":
         origin = origin_of_key(estate.lock, "endpoint", "lock.endpoint")
         for endpoint in _web("s3", _s3(estate.lock), "the lock", origin):
-            yield replace(endpoint, needed=True)
+            yield replace(endpoint, required=True)
 
 
 def _registry_mirrors(estate: Configuration) -> Iterator[Endpoint]:
@@ -182,10 +182,10 @@ def _host_shells(estate: Configuration) -> Iterator[Endpoint]:
             yield Endpoint(
                 kind="host",
                 purpose=f"the shell of host {name}",
-                shown=f"{server.host}:{server.port}",
-                door=server,
+                address=f"{server.host}:{server.port}",
+                server=server,
                 written=origin_of_key(host.ssh, "address", f"hosts.{name}.ssh"),
-                needed=False,
+                required=False,
             )
 
 
@@ -200,25 +200,25 @@ def _web(kind: ServerKind, url: str, purpose: str, origin: str) -> Iterator[Endp
         yield Endpoint(
             kind=kind,
             purpose=purpose,
-            shown=f"{split.scheme}://{host}:{port}",
-            door=ServerAddress(host=host, port=port),
+            address=f"{split.scheme}://{host}:{port}",
+            server=ServerAddress(host=host, port=port),
             written=origin,
-            needed=False,
+            required=False,
             web=True,
             tls=split.scheme == "https",
         )
 
 
 def _connect_address(endpoint: Endpoint, connect: Mapping[str, str]) -> Endpoint:
-    server = endpoint.door
+    server = endpoint.server
     instead = connect.get(f"{server.host}:{server.port}")
     if instead is None:
         return endpoint
     host, _, port = instead.rpartition(":")
     return replace(
         endpoint,
-        shown=f"{endpoint.shown} (dialled at {instead})",
-        door=ServerAddress(host=host, port=int(port), name=server.host),
+        address=f"{endpoint.address} (dialled at {instead})",
+        server=ServerAddress(host=host, port=int(port), name=server.host),
         web=False,
     )
 

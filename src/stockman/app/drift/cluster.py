@@ -62,7 +62,7 @@ async def observe_flux_objects(kubernetes: KubernetesClient) -> dict[tuple[str, 
     }
 
 
-def desired_flux_objects(
+def build_flux_objects(
     rendered: RenderedRepository, pushed: Mapping[str, bytes | None]
 ) -> tuple[FluxObject, ...]:
     """What Flux is to apply; `pushed` has files that are otherwise, or not, in the commit."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from stockman.app.drift.cluster import desired_flux_objects, observe_flux_objects, observe_objects
+from stockman.app.drift.cluster import build_flux_objects, observe_flux_objects, observe_objects
 from stockman.app.drift.repository import differing_in_push, observe_repository
 from stockman.app.rendering.render import Rendering, prepare_rendering
 from stockman.app.rendering.tree import OverwrittenTree
 from stockman.app.runs.plans import Planner
 from stockman.app.runs.workspace import RunWorkspace
 from stockman.assessment.drift.access import access_drifts, access_gaps, rights_drifts
-from stockman.assessment.drift.correction import unassigned_changes, with_correction
+from stockman.assessment.drift.correction import remaining_changes, with_correction
 from stockman.assessment.drift.flux import FluxSide, flux_drifts
-from stockman.assessment.drift.ignore import apply_ignore_rules, expired_rules
+from stockman.assessment.drift.ignore import apply_ignore_rules, find_expired
 from stockman.assessment.drift.machines import TalosSide, machine_drifts, machine_gaps
 from stockman.assessment.drift.objects import ObjectsSide, object_drifts, object_refs
 from stockman.assessment.drift.placement import placement_drifts, placement_gaps
@@ -56,10 +56,10 @@ class DriftFinder:
         """What differs in these layers; in all of them where none is named."""
         meant = tuple(layers) or tuple(Layer)
         planned = await self._planner.plan(ports)
-        desired = self._planner.wish
+        desired = self._planner.desired_kubernetes
         looking = _DriftSearch(self._workspace, self._rendering, desired, planned, ports)
-        await looking.look(meant)
-        looking.drifts += tuple(unassigned_changes(looking.drifts, planned))
+        await looking.run(meant)
+        looking.drifts += tuple(remaining_changes(looking.drifts, planned))
         today = ports.clock.now().date()
         rules = self._workspace.desired.drift.ignore
         all_drifts = [
@@ -72,7 +72,7 @@ class DriftFinder:
             drifts=tuple(sorted(drifts, key=_order)),
             unknown=tuple(dict.fromkeys(gap for gap in looking.gaps if gap.layer in meant)),
             ignored=ignored,
-            expired=expired_rules(rules, today),
+            expired=find_expired(rules, today),
         )
 
 
@@ -89,17 +89,17 @@ class _DriftSearch:
     ) -> None:
         self._workspace = workspace
         self._rendering = done
-        self._wish = desired_kubernetes
+        self._desired_kubernetes = desired_kubernetes
         self._planned = planned
         self._ports = ports
         self.drifts: tuple[Drift, ...] = ()
         self.gaps: list[Gap] = []
 
     @property
-    def _seen(self) -> Observed:
+    def _observed(self) -> Observed:
         return self._planned.observed
 
-    async def look(self, layers: tuple[Layer, ...]) -> None:
+    async def run(self, layers: tuple[Layer, ...]) -> None:
         still: frozenset[str] = frozenset()
         for proxmox_cluster in self._workspace.desired.proxmox:
             still |= await self._proxmox(proxmox_cluster)
@@ -122,17 +122,17 @@ class _DriftSearch:
     async def _proxmox(self, cluster: ProxmoxCluster) -> frozenset[str]:
         """Judges a cluster; returns the nodes that do not run there."""
         name = str(cluster.region)
-        observed = self._seen.proxmox.get(name)
+        observed = self._observed.proxmox.get(name)
         if observed is None:
             why = "the files give no endpoint"
             self._gap(_IN_PROXMOX, name, unreadable_part(f"Proxmox cluster {name}", why))
             return frozenset()
         for unknown in observed.unknown_basics():
             self._gap(_IN_PROXMOX, name, unknown.problem)
-        side = ProxmoxSide(desired=self._workspace.desired, cluster=cluster, seen=observed)
+        side = ProxmoxSide(desired=self._workspace.desired, cluster=cluster, observed=observed)
         if any((*vm_drifts(side), *placement_drifts(side))):
             tasks = await self._tasks(observed)
-            side = ProxmoxSide(desired=side.desired, cluster=cluster, seen=observed, tasks=tasks)
+            side = ProxmoxSide(desired=side.desired, cluster=cluster, observed=observed, tasks=tasks)
         self._add(vm_drifts(side))
         self._add(placement_drifts(side))
         self._add(access_drifts(side, self._planned.changes))
@@ -156,7 +156,7 @@ class _DriftSearch:
     # -- machines -----------------------------------------------------------------------------
 
     def _machines(self, still: frozenset[str]) -> None:
-        observed = self._seen.talos
+        observed = self._observed.talos
         if observed is None:
             why = "the secrets of the cluster cannot be opened"
             self._gap((Layer.TALOS,), "talos", unreadable_part("the machines of the cluster", why))
@@ -168,7 +168,7 @@ class _DriftSearch:
         desired = DesiredTalos(
             desired=self._workspace.desired, configurations=self._workspace.configurations()
         )
-        side = TalosSide(wish=desired, seen=observed, idle=still)
+        side = TalosSide(desired_talos=desired, observed=observed, idle=still)
         self._add(machine_drifts(side))
         self.gaps += machine_gaps(side)
 
@@ -176,8 +176,8 @@ class _DriftSearch:
 
     async def _kubernetes(self, cluster: Cluster) -> None:
         tree = await self._tree(cluster)
-        observed, kubernetes = self._seen.kubernetes, self._ports.kubernetes
-        if observed is None or kubernetes is None or not self._seen.api_answers:
+        observed, kubernetes = self._observed.kubernetes, self._ports.kubernetes
+        if observed is None or kubernetes is None or not self._observed.api_answers:
             why = (observed.unknown.get("version") if observed is not None else "") or "no answer"
             self._gap(_IN_KUBERNETES, "Kubernetes", unreadable_part("the Kubernetes API", why))
             return
@@ -188,7 +188,7 @@ class _DriftSearch:
         except StockmanError as error:
             self._gap((Layer.KUBERNETES,), "objects", error.problem)
         try:
-            await self._followed(tree, kubernetes)
+            await self._flux(tree, kubernetes)
         except StockmanError as error:
             self._gap((Layer.TREE,), "flux", error.problem)
 
@@ -205,19 +205,19 @@ class _DriftSearch:
         return side
 
     async def _objects(self, kubernetes: KubernetesClient) -> None:
-        if self._wish is not None:
-            existing = await observe_objects(kubernetes, object_refs(self._wish))
-            self._add(object_drifts(ObjectsSide(wish=self._wish, there=existing)))
+        if self._desired_kubernetes is not None:
+            existing = await observe_objects(kubernetes, object_refs(self._desired_kubernetes))
+            self._add(object_drifts(ObjectsSide(desired=self._desired_kubernetes, existing=existing)))
 
-    async def _followed(self, tree: TreeSide | None, kubernetes: KubernetesClient) -> None:
+    async def _flux(self, tree: TreeSide | None, kubernetes: KubernetesClient) -> None:
         """The objects of Flux against the commit that is pushed."""
         if tree is None or tree.remote is None or self._rendering is None:
             return
         otherwise = await differing_in_push(self._ports.to_repo(), tree)
         side = FluxSide(
             commit=tree.remote,
-            wanted=desired_flux_objects(self._rendering.rendered, otherwise),
-            there=await observe_flux_objects(kubernetes),
+            desired=build_flux_objects(self._rendering.repository, otherwise),
+            existing=await observe_flux_objects(kubernetes),
         )
         self._add(flux_drifts(side))
 
@@ -230,10 +230,10 @@ def _render(workspace: RunWorkspace) -> Rendering | None:
     """What rendering would do; files that wait for a decision do not keep plans from being made."""
     if workspace.cluster is None:
         return None
-    done = prepare_rendering(workspace.directory, FileDecisions(), workspace.render_doors)
+    done = prepare_rendering(workspace.directory, FileDecisions(), workspace.render_context)
     for problem in done.problems.errors:
         raise Refused(problem)
     if done.undecided:
         paths = frozenset(action.path for action in done.undecided)
-        workspace.tree = OverwrittenTree(workspace.directory, workspace.render_doors, paths)
+        workspace.tree = OverwrittenTree(workspace.directory, workspace.render_context, paths)
     return done

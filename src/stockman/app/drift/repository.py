@@ -32,12 +32,12 @@ async def observe_repository(
         remote=remote,
         ahead=ahead,
         behind=behind,
-        changed_there=await _changed_remotely(repo, commit, remote, actions) if behind else {},
-        written=await _last_commits(repo, commit, actions),
+        changed_remotely=await _find_remote_changes(repo, commit, remote, actions) if behind else {},
+        last_commits=await _last_commits(repo, commit, actions),
     )
 
 
-async def _changed_remotely(
+async def _find_remote_changes(
     repo: GitRepository, commit: str | None, remote: str | None, actions: Iterable[FileChange]
 ) -> dict[str, Commit | None]:
     """Rendered files that commits of others changed."""

@@ -53,7 +53,7 @@ class DraftFiles:
 
     texts: dict[str, str]
     """In the classic dialect."""
-    beside: dict[str, str]
+    extra_files: dict[str, str]
     """Files that they refer to."""
 
 
@@ -69,7 +69,7 @@ class InitOptions:
     network: IPv4Network | None = None
     """None: the preset's own."""
     answers: Answers = Answers()
-    drafted: DraftFiles | None = None
+    draft: DraftFiles | None = None
     """None: the files of the preset. Otherwise network and answers are in them already."""
 
 
@@ -110,14 +110,14 @@ class InitResult:
     """The configuration files that were, or would be, written."""
 
     @property
-    def spoiled(self) -> bool:
+    def has_invalid_options(self) -> bool:
         """Whether the answers do not fit, so that nothing was done."""
         return bool(self.problems.errors)
 
     @property
     def complete(self) -> bool:
         """Whether everything is there that should be."""
-        return not self.spoiled and all(file.state != "refused" for file in self.files)
+        return not self.has_invalid_options and all(file.state != "refused" for file in self.files)
 
 
 def invalid_option(options: InitOptions) -> str:
@@ -142,7 +142,7 @@ def init_directory(
             preset=options.preset, dialect=dialect, files=(), problems=wrong, texts=texts
         )
     starting = _Init(options.directory, dialect, context, dry_run=dry_run)
-    beside = options.drafted.beside if options.drafted is not None else {}
+    beside = options.draft.extra_files if options.draft is not None else {}
     try:
         files = tuple(starting.files(texts, beside))
         written = {file.path for file in files if file.state == "written"}
@@ -167,7 +167,7 @@ class _Init:
         self._directory = directory
         self._dialect = dialect
         self._names = generation.SECRET_NAMES[dialect]
-        self._doors = context
+        self._context = context
         self._dry_run = dry_run
         self._asks_git = directory.is_dir() or not dry_run
         self.problems = Problems()
@@ -182,24 +182,24 @@ class _Init:
         for name, text in (texts | beside).items():
             yield self._file(name, partial(str, text))
             if self._standing(name) == "ignored":
-                self.problems.add(trouble.ignored_by_git(name))
+                self.problems.add(trouble.git_ignores_file(name))
         for name in texts:
             yield self._file(SCHEMAS[name], partial(_schema, name))
         yield self._secret(self._names.age_key, generation.generate_age_key(self._dialect))
         yield from self._deploy_key()
         yield self._secret(self._names.token, generation.generate_token)
-        yield from self._encrypted(texts)
+        yield from self._encrypt_files(texts)
 
-    def _encrypted(self, texts: dict[str, str]) -> Iterator[StartedFile]:
-        context = self._doors
+    def _encrypt_files(self, texts: dict[str, str]) -> Iterator[StartedFile]:
+        context = self._context
         making = BundleCreation(
             clock=context.clock, entropy=context.entropy, make_bundle=context.make_bundle
         )
         first = FirstSecrets(self._directory, self._dialect, making, self.problems)
-        for name, state in first.planned(texts) if self._dry_run else first.files(texts):
+        for name, state in first.plan(texts) if self._dry_run else first.files(texts):
             yield StartedFile(path=name, state=state)
             if self._standing(name) == "ignored":
-                self.problems.add(trouble.ignored_by_git(name))
+                self.problems.add(trouble.git_ignores_file(name))
 
     def _gitignore(self) -> StartedFile:
         path = self._directory / GITIGNORE
@@ -216,23 +216,23 @@ class _Init:
         path = self._directory / name
         if not self._dry_run:
             path.parent.mkdir(parents=True, exist_ok=True)
-        return self._made(name, content, private=False)
+        return self._create_file(name, content, private=False)
 
     def _secret(self, name: str, make: generation.Maker) -> StartedFile:
         standing = self._standing(name)
         if standing == "tracked":
-            self.problems.add(trouble.tracked_by_git(name))
+            self.problems.add(trouble.git_tracks_file(name))
             if not files.path_exists(self._directory / name):
                 return StartedFile(path=name, state="refused", secret=True)
         elif standing == "untracked" and not self._dry_run:
-            self.problems.add(trouble.not_gitignored(name))
-        clock, entropy = self._doors.clock, self._doors.entropy
+            self.problems.add(trouble.missing_from_gitignore(name))
+        clock, entropy = self._context.clock, self._context.entropy
 
         def content() -> str:
-            known = self._doors.keys.get(name)
+            known = self._context.keys.get(name)
             return (known if known is not None else make(clock, entropy)).reveal()
 
-        return self._made(name, content, private=True)
+        return self._create_file(name, content, private=True)
 
     def _deploy_key(self) -> Iterator[StartedFile]:
         private, public = self._names.deploy_key, self._names.public_key
@@ -240,7 +240,7 @@ class _Init:
         if lonely and files.path_exists(self._directory / public):
             self.problems.add(trouble.incomplete_key(private, public))
             yield StartedFile(path=private, state="refused", secret=True)
-            yield self._made(public, str, private=True)
+            yield self._create_file(public, str, private=True)
         else:
             created = self._secret(private, generation.generate_deploy_key)
             yield created
@@ -248,7 +248,7 @@ class _Init:
 
     def _public_key(self, private: StartedFile, public: str) -> StartedFile:
         if files.path_exists(self._directory / public):
-            return self._made(public, str, private=True)
+            return self._create_file(public, str, private=True)
         path = self._directory / private.path
         if private.state == "refused" or (private.state == "kept" and not path.is_file()):
             return StartedFile(path=public, state="refused", secret=True)
@@ -258,13 +258,13 @@ class _Init:
         if text is None:
             self.problems.add(trouble.unknown_key(private.path, public))
             return StartedFile(path=public, state="refused", secret=True)
-        return self._made(public, lambda: text, private=True)
+        return self._create_file(public, lambda: text, private=True)
 
-    def _made(self, name: str, content: Callable[[], str], *, private: bool) -> StartedFile:
+    def _create_file(self, name: str, content: Callable[[], str], *, private: bool) -> StartedFile:
         path = self._directory / name
         is_new = not files.path_exists(path)
         if is_new and not self._dry_run:
-            tag = self._doors.entropy.random_bytes(_TAG_BYTES).hex()
+            tag = self._context.entropy.random_bytes(_TAG_BYTES).hex()
             is_new = files.create_file(path, content().encode(), private=private, tag=tag)
         if not is_new and not path.is_file():
             self.problems.add(trouble.not_a_file(name, path))
@@ -274,7 +274,7 @@ class _Init:
         if not self._asks_git:
             return "outside"
         try:
-            standing = self._doors.repo.standing(name)
+            standing = self._context.repo.standing(name)
         except NoAnswer:
             standing = "outside"
         self._asks_git = standing != "outside"
@@ -282,8 +282,8 @@ class _Init:
 
 
 def _texts(options: InitOptions, dialect: Dialect) -> dict[str, str]:
-    if options.drafted is not None:
-        return add_schema_hints(options.drafted.texts, dialect)
+    if options.draft is not None:
+        return add_schema_hints(options.draft.texts, dialect)
     return render_preset(
         options.preset, network=options.network, dialect=dialect, answers=options.answers
     )

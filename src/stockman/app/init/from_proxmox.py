@@ -48,7 +48,7 @@ class ProxmoxSource:
     url: str
     asker: ProxmoxLogin
     trust: Trust = Trust()
-    wish: DraftOptions = DraftOptions()
+    options: DraftOptions = DraftOptions()
     answers: Answers = Answers()
 
 
@@ -57,7 +57,7 @@ class ProxmoxProposal:
     """What a look came to."""
 
     draft: Draft
-    reached: ApiConnection
+    connection: ApiConnection
     name: str
     """That of the cluster."""
     first_vmid: int
@@ -92,7 +92,7 @@ async def propose_files_with_client(
     pve: ProxmoxClient, source: ProxmoxSource, reached: ApiConnection
 ) -> ProxmoxProposal:
     """First files for the cluster behind a door."""
-    draft = build_draft(await survey_cluster(pve), source.wish)
+    draft = build_draft(await survey_cluster(pve), source.options)
     first_vmid = await free_vmids(pve, draft.found, draft.shape.count)
     reached = with_token(reached, source.asker)
     talos = Version.parse(default_answers(_PLAIN_PRESET).talos_version or "")
@@ -103,9 +103,9 @@ async def propose_files_with_client(
         "nodes.yaml": nodes_text(draft, first_vmid, name),
     }
     beside = {CA_FILE: reached.ca} if reached.ca is not None else {}
-    files = DraftFiles(texts=texts, beside=beside)
+    files = DraftFiles(texts=texts, extra_files=beside)
     return ProxmoxProposal(
-        draft=draft, reached=reached, name=name, first_vmid=first_vmid, files=files
+        draft=draft, connection=reached, name=name, first_vmid=first_vmid, files=files
     )
 
 
@@ -115,7 +115,7 @@ def with_token(reached: ApiConnection, asker: ProxmoxLogin) -> ApiConnection:
         reached,
         token_id=asker.token_id,
         token_why=asker.token_why,
-        token_is_given=asker.stays,
+        token_is_given=asker.is_permanent,
     )
 
 
@@ -204,7 +204,7 @@ def _url(server: ServerAddress) -> str:
     return f"https://{server.host}:{server.port}"
 
 
-def untrusted_certificate(url: str, certificate: Certificate) -> Refused:
+def unknown_certificate(url: str, certificate: Certificate) -> Refused:
     """Nobody vouched for a certificate that no CA of the system signed."""
     return Refused(
         Problem(
@@ -223,7 +223,7 @@ def describe_proposal(looked_at: ProxmoxProposal) -> Iterable[str]:
     """What was found and chosen, in a few lines."""
     draft = looked_at.draft
     hosts = ", ".join(host.name for host in draft.hosts)
-    yield f"Proxmox VE {draft.found.version} at {looked_at.reached.url}: hosts {hosts}"
+    yield f"Proxmox VE {draft.found.version} at {looked_at.connection.url}: hosts {hosts}"
     for name, why in draft.away:
         yield f"left out is {name}: {why}"
     if is_name_in_use(draft.found, looked_at.name):

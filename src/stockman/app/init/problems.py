@@ -43,7 +43,7 @@ def unwritable(path: str, reason: str) -> Problem:
     )
 
 
-def ignored_by_git(name: str) -> Problem:
+def git_ignores_file(name: str) -> Problem:
     return Problem(
         code="init.ignored",
         what=f"git ignores {name}",
@@ -54,7 +54,7 @@ def ignored_by_git(name: str) -> Problem:
     )
 
 
-def not_gitignored(name: str) -> Problem:
+def missing_from_gitignore(name: str) -> Problem:
     return Problem(
         code="init.not-ignored",
         what=f"git does not ignore {name}",
@@ -65,7 +65,7 @@ def not_gitignored(name: str) -> Problem:
     )
 
 
-def tracked_by_git(name: str) -> Problem:
+def git_tracks_file(name: str) -> Problem:
     return Problem(
         code="init.tracked-secret",
         what=f"git keeps {name}, which is a secret",

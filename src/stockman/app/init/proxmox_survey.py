@@ -127,7 +127,7 @@ class _Survey:
             is_local=member is not None and member.is_local,
             cores=host_summary.cores,
             memory=host_summary.memory // MIB,
-            promised=self._promised(name),
+            promised=self._promised_memory(name),
             storages=tuple(_storage(storage) for storage in self._storages(name)),
             bridges=_bridges(network.interfaces),
             pci=pci,
@@ -170,7 +170,7 @@ class _Survey:
             self.unseen.append(f"{subject}: {error.problem.what}")
             return none
 
-    def _promised(self, host: HostName) -> int:
+    def _promised_memory(self, host: HostName) -> int:
         guests = (guest for guest in self._resources.guests if guest.host == host)
         return sum((guest.memory or 0) // MIB for guest in guests if not guest.is_template)
 
@@ -231,7 +231,7 @@ def _bridges(interfaces: Iterable[HostInterface]) -> tuple[StarterBridge, ...]:
     rows = sorted(interfaces, key=lambda interface: interface.name)
     bridges = {interface.name: _bridge(interface) for interface in rows if interface.is_bridge}
     tagged = [
-        bridge for interface in rows if (bridge := _tagged_bridge(interface, bridges)) is not None
+        bridge for interface in rows if (bridge := _vlan_bridge(interface, bridges)) is not None
     ]
     return (*bridges.values(), *tagged)
 
@@ -246,7 +246,7 @@ def _bridge(host_interface: HostInterface) -> StarterBridge:
     )
 
 
-def _tagged_bridge(
+def _vlan_bridge(
     host_interface: HostInterface, bridges: Mapping[str, StarterBridge]
 ) -> StarterBridge | None:
     """A VLAN on a bridge, `vmbr0.10`. None: it is something else, or cannot be given to guests."""

@@ -46,7 +46,7 @@ class FirstSecrets:
         self._making = making
         self._problems = problems
 
-    def planned(self, texts: dict[str, str]) -> Iterator[SecretFileResult]:
+    def plan(self, texts: dict[str, str]) -> Iterator[SecretFileResult]:
         """What would become of each file."""
         for name in self._names(texts):
             yield name, "kept" if self._exists(name) else "written"

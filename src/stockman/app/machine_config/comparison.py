@@ -50,30 +50,30 @@ def compare_configurations(
     text = _configuration(file.name, _text(file))
     before = load_documents(file.name, text, machines.minor)
     shown: Masking = _clear if show_secrets else machines.masking.masked
-    return _Comparer(shown).of(_by_label(before), _by_label(assembled.documents))
+    return _Comparer(shown).compare(_by_label(before), _by_label(assembled.documents))
 
 
 class _Comparer:
     def __init__(self, shown: Masking) -> None:
-        self._shown = shown
-        self._found: list[ConfigDifference] = []
+        self._mask = shown
+        self._differences: list[ConfigDifference] = []
         self._withheld: list[str] = []
 
-    def of(self, before: Mapping[str, Branch], after: Mapping[str, Branch]) -> Comparison:
+    def compare(self, before: Mapping[str, Branch], after: Mapping[str, Branch]) -> Comparison:
         for label, tree in before.items():
             if label in after:
                 self._document(label, tree, after[label])
             else:
-                self._add(label, "removed", plain_value(self._shown(tree)), None)
+                self._add(label, "removed", plain_value(self._mask(tree)), None)
         for label, tree in after.items():
             if label not in before:
-                self._add(label, "added", None, plain_value(self._shown(tree)))
-        return Comparison(differences=tuple(self._found), withheld=tuple(self._withheld))
+                self._add(label, "added", None, plain_value(self._mask(tree)))
+        return Comparison(differences=tuple(self._differences), withheld=tuple(self._withheld))
 
     def _document(self, label: str, before: Branch, after: Branch) -> None:
         prefix = "" if label == "v1alpha1" else f"{label}: "
         before_values, after_values = _values(before), _values(after)
-        shown_one, shown_other = _values(self._shown(before)), _values(self._shown(after))
+        shown_one, shown_other = _values(self._mask(before)), _values(self._mask(after))
         for path, value in before_values.items():
             name = f"{prefix}{path}"
             if path not in after_values:
@@ -87,7 +87,7 @@ class _Comparer:
                 self._add(f"{prefix}{path}", "added", None, shown_other.get(path, MASK))
 
     def _add(self, path: str, kind: ChangeKind, before: object, after: object) -> None:
-        self._found.append(ConfigDifference(path=path, kind=kind, before=before, after=after))
+        self._differences.append(ConfigDifference(path=path, kind=kind, before=before, after=after))
 
 
 def _clear(tree: Branch) -> Branch:

@@ -47,4 +47,4 @@ def _check_exposure(directory: Path, names: Iterable[str]) -> None:
     repository = LocalGitProbe(directory)
     for name in names:
         if repository.exposure(name) == "tracked":
-            raise Refused(trouble.configuration_exposed(directory / name))
+            raise Refused(trouble.configuration_in_git(directory / name))

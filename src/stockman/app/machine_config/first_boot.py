@@ -51,13 +51,13 @@ class FirstBoot:
     network_config: str
     user_data: Secret
     """The machine configuration."""
-    way: Literal["keys", "image"]
+    delivery: Literal["keys", "image"]
     """Whether the keys of the VM suffice, or an image is needed."""
     keys: dict[str, str]
     """Empty: they do not suffice."""
-    wishes: tuple[UnsupportedSetting, ...]
+    unsupported_by_keys: tuple[UnsupportedSetting, ...]
     """What the keys cannot say."""
-    unsaid: tuple[UnsupportedSetting, ...]
+    unsupported: tuple[UnsupportedSetting, ...]
     """What network-config cannot say."""
 
 
@@ -79,10 +79,10 @@ def first_boot_files(
         meta_data=meta_data(node),
         network_config=network_config(network, form),
         user_data=Secret("") if text is None else text(name),
-        way="keys" if suffices else "image",
+        delivery="keys" if suffices else "image",
         keys=native.keys if isinstance(native, NativeKeys) else {},
-        wishes=native.later if isinstance(native, NativeKeys) else native.settings,
-        unsaid=unsupported_settings(network, form),
+        unsupported_by_keys=native.later if isinstance(native, NativeKeys) else native.settings,
+        unsupported=unsupported_settings(network, form),
     )
 
 
@@ -122,5 +122,5 @@ def machine_text(directory: Path, environment: Mapping[str, str], name: str) -> 
     from stockman.talos.machine.assembly import trees_text
 
     machines = load_machines(directory, environment)
-    documents = machines.documents(machines.named(name), show_secrets=True)
+    documents = machines.documents(machines.find(name), show_secrets=True)
     return Secret(trees_text(documents))

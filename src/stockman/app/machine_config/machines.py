@@ -67,26 +67,26 @@ class Machines:
         """The Talos that reads the configurations, `1.13`."""
         return self._assembly.minor
 
-    def named(self, name: str) -> Node:
+    def find(self, name: str) -> Node:
         for node in self.nodes:
             if node.name == name:
                 return node
         raise NotFound(trouble.no_such_machine(name, [str(node.name) for node in self.nodes]))
 
-    def assembled(self, node: Node) -> AssembledConfiguration:
+    def assemble(self, node: Node) -> AssembledConfiguration:
         """The configuration of a node; refuses when a patch does not apply."""
         return self._assembly.of(node)
 
-    def judged(self, nodes: Iterable[Node]) -> Problems:
+    def check(self, nodes: Iterable[Node]) -> Problems:
         """What Talos would say about the configurations of these nodes."""
         problems = Problems()
         for node in nodes:
-            problems.extend(self.assembled(node).judged(runtime_mode(self._desired)))
+            problems.extend(self.assemble(node).judged(runtime_mode(self._desired)))
         return problems
 
     def documents(self, node: Node, *, show_secrets: bool) -> tuple[Branch, ...]:
         """The documents of a node's configuration as Talos prints them, secrets masked or not."""
-        assembled = self.assembled(node)
+        assembled = self.assemble(node)
         if not show_secrets:
             return tuple(self.masking.masked(document) for document in assembled.printed())
         try:

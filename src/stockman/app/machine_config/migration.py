@@ -61,7 +61,7 @@ class MigratedPart:
 
     label: str
     edits: tuple[ShownEdit, ...]
-    becomes: str = ""
+    new_text: str = ""
     """The patch in its new style, without its secrets. Empty: not a patch, or unchanged."""
 
 
@@ -71,12 +71,12 @@ class MigrationPlan:
 
     source: str
     target: str
-    places: tuple[MigratedPart, ...]
+    parts: tuple[MigratedPart, ...]
     problems: tuple[Problem, ...]
 
     @property
     def changes(self) -> bool:
-        return any(migrated.edits for migrated in self.places)
+        return any(migrated.edits for migrated in self.parts)
 
 
 def migrate_file(
@@ -89,7 +89,7 @@ def migrate_file(
         label=str(path), edits=tuple(_mask_edit(edit) for edit in migration.edits)
     )
     plan = MigrationPlan(
-        source=migration.source, target=line, places=(migrated,), problems=migration.warnings
+        source=migration.source, target=line, parts=(migrated,), problems=migration.warnings
     )
     return plan, migration
 
@@ -129,9 +129,9 @@ def migrate_directory(directory: Path, target: str) -> MigrationPlan:
         problems += edits.warnings
         if edits.edits:
             shown = tuple(_mask_edit(edit) for edit in edits.edits)
-            migrated.append(MigratedPart(label=patch.label, edits=shown, becomes=_safe(edits.text)))
+            migrated.append(MigratedPart(label=patch.label, edits=shown, new_text=_safe(edits.text)))
     return MigrationPlan(
-        source=source, target=line, places=tuple(migrated), problems=tuple(problems)
+        source=source, target=line, parts=tuple(migrated), problems=tuple(problems)
     )
 
 

@@ -36,7 +36,7 @@ class NodesImage:
 class ImageList:
     """Images in the order of nodes, and what is doubtful about them."""
 
-    found: tuple[NodesImage, ...]
+    images: tuple[NodesImage, ...]
     warnings: tuple[Problem, ...]
 
 
@@ -52,7 +52,7 @@ def list_images(directory: Path, name: str | None = None) -> ImageList:
         image = _image(desired, node, problems)
         groups.setdefault((image.installer, _text(node)), []).append((node, image))
     images = tuple(_group_nodes(members) for members in groups.values())
-    return ImageList(found=images, warnings=problems.warnings)
+    return ImageList(images=images, warnings=problems.warnings)
 
 
 def _image(desired: Desired, node: Node, problems: Problems) -> FactoryImage:

@@ -79,31 +79,31 @@ _ROOT = "root@pam"
 class ProxmoxLogin:
     """Somebody who may look, and the token that the files are to name afterwards."""
 
-    who: str
+    user: str
     """`user@realm!name`, or `user@realm` for whoever has a password."""
     secret: Secret
-    stays: bool
+    is_permanent: bool
     """Whether the files name this very token; otherwise it is used for this look alone."""
-    given: str = ""
+    variable: str = ""
     """The variable that has the secret. Empty: it was typed."""
 
     @property
     def is_token(self) -> bool:
-        return "!" in self.who
+        return "!" in self.user
 
     @property
     def token_id(self) -> str:
         """The token that the files name."""
-        return self.who if self.stays else OWN_TOKEN
+        return self.user if self.is_permanent else OWN_TOKEN
 
     @property
     def token_why(self) -> str:
         """What is to be said of that token."""
-        if self.stays:
+        if self.is_permanent:
             return f"The token that was used to look. Its secret is read from {TOKEN_SECRET}."
         return (
             "A token of stockman's own, with no more rights than it needs. `stockman apply` makes"
-            f" it with the rights of an administrator, such as {self.who}, who looked here, and"
+            f" it with the rights of an administrator, such as {self.user}, who looked here, and"
             " keeps its secret encrypted beside the bundle."
         )
 
@@ -118,7 +118,7 @@ def login_from_environment(environment: Mapping[str, str]) -> ProxmoxLogin | Non
         if not equals or "!" not in token_id or not secret:
             raise WrongUsage(_invalid_login())
         return ProxmoxLogin(
-            who=token_id, secret=Secret(secret, resolved=True), stays=False, given=TOKEN
+            user=token_id, secret=Secret(secret, resolved=True), is_permanent=False, variable=TOKEN
         )
     for name, secret_name, stays in (
         (TOKEN_ID, TOKEN_SECRET, True),
@@ -129,7 +129,7 @@ def login_from_environment(environment: Mapping[str, str]) -> ProxmoxLogin | Non
                 raise WrongUsage(_incomplete_variables(name, secret_name))
             secret_found = Secret(environment[secret_name], resolved=True)
             return ProxmoxLogin(
-                who=environment[name], secret=secret_found, stays=stays, given=secret_name
+                user=environment[name], secret=secret_found, is_permanent=stays, variable=secret_name
             )
     return None
 
@@ -137,7 +137,7 @@ def login_from_environment(environment: Mapping[str, str]) -> ProxmoxLogin | Non
 def login_from_prompt(user: str, secret: str) -> ProxmoxLogin:
     """Whoever typed this; the files name a token of root's never."""
     stays = "!" in user and not user.startswith(f"{_ROOT}!")
-    return ProxmoxLogin(who=user, secret=Secret(secret, resolved=True), stays=stays)
+    return ProxmoxLogin(user=user, secret=Secret(secret, resolved=True), is_permanent=stays)
 
 
 def no_login() -> WrongUsage:
@@ -158,8 +158,8 @@ def credentials(asker: ProxmoxLogin) -> ApiToken | Login:
     from stockman.adapters.proxmox.credentials import ApiToken, Login
 
     if asker.is_token:
-        return ApiToken(id=asker.who, secret=asker.secret, source=asker.given)
-    return Login(user=asker.who, password=asker.secret, source=asker.given)
+        return ApiToken(id=asker.user, secret=asker.secret, source=asker.variable)
+    return Login(user=asker.user, password=asker.secret, source=asker.variable)
 
 
 def _incomplete_variables(name: str, lacked: str) -> Problem:

@@ -31,7 +31,7 @@ DEPLOY_KEY_FILES = "bootstrap/*deploy-key.sops.yaml"
 TUNNEL_SECRET_FILES = "kubernetes/apps/*/cloudflare-tunnel/app/secret.sops.yaml"
 
 
-def rendered_value(directory: Path, keyring: Keyring, pattern: str, key: str) -> Secret | None:
+def read_rendered_value(directory: Path, keyring: Keyring, pattern: str, key: str) -> Secret | None:
     """A value of a Secret that was rendered. None: it is not there, or nobody here can open it."""
     if not keyring.identities:
         return None
@@ -79,17 +79,17 @@ def read_materials(source: MaterialSource, desired: Desired) -> InputFiles:
     names, directory = SECRET_NAMES[source.dialect], source.directory
     identity = _identity(source.keyring)
     absent = None if source.is_complete else Secret(UNKNOWN)
-    tunnel = _tunnel(directory) or _tunnel_from_rendered(source)
+    tunnel = _tunnel(directory) or _read_rendered_tunnel(source)
     if tunnel is None and absent is not None:
         tunnel = Tunnel(id=UNKNOWN, token=absent)
     return InputFiles(
         age_recipient=_recipients(source) or (identity.recipient if identity is not None else ""),
         age_identity=identity.text if identity is not None else Secret(UNKNOWN),
         deploy_key=_text(directory / names.deploy_key)
-        or rendered_value(directory, source.keyring, DEPLOY_KEY_FILES, "identity")
+        or read_rendered_value(directory, source.keyring, DEPLOY_KEY_FILES, "identity")
         or absent,
         webhook_token=_text(directory / names.token)
-        or rendered_value(directory, source.keyring, WEBHOOK_SECRET_FILES, "token")
+        or read_rendered_value(directory, source.keyring, WEBHOOK_SECRET_FILES, "token")
         or absent,
         tunnel=tunnel,
         proxmox_authorities=_authorities(directory, desired),
@@ -152,8 +152,8 @@ def _tunnel(directory: Path) -> Tunnel | None:
     return Tunnel(id=str(fields["t"]), token=Secret(token.decode()))
 
 
-def _tunnel_from_rendered(source: MaterialSource) -> Tunnel | None:
-    token = rendered_value(source.directory, source.keyring, TUNNEL_SECRET_FILES, "TUNNEL_TOKEN")
+def _read_rendered_tunnel(source: MaterialSource) -> Tunnel | None:
+    token = read_rendered_value(source.directory, source.keyring, TUNNEL_SECRET_FILES, "TUNNEL_TOKEN")
     if token is None:
         return None
     try:

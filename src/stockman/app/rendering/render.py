@@ -85,10 +85,10 @@ class Rendering:
 
     actions: tuple[FileChange, ...]
     problems: Problems
-    rendered: RenderedRepository
+    repository: RenderedRepository
     uncompared: tuple[str, ...]
     """Secret files of which only the bytes were compared: no identity is at hand."""
-    unjudged: Mapping[str, int] = field(default_factory=dict)
+    unknown_kinds: Mapping[str, int] = field(default_factory=dict)
     """Kinds that no table describes, with the number of their objects."""
 
     @property
@@ -130,7 +130,7 @@ def _prepare(
 ) -> Rendering:
     loaded = validate_files(directory).loaded
     if loaded.problems.errors:
-        return _nothing_rendered(loaded.problems)
+        return _rendering_with_errors(loaded.problems)
     keyring = find_keyring(directory, context.environment)
     dialect: Dialect = "classic" if loaded.classic else "toml"
     reference_context = ReferenceContext(
@@ -156,7 +156,7 @@ def _prepare(
         resolved = replace(resolved, desired=without_references(resolved.desired))
     rendered = _render(resolved, materials, dialect, problems, patches)
     if desired.cluster is None:
-        return _nothing_rendered(problems)
+        return _rendering_with_errors(problems)
     if not problems.errors:
         sources = TemplateSources(
             directory=directory,
@@ -168,13 +168,13 @@ def _prepare(
         )
         apply_templates(rendered.tree, sources, problems)
     if problems.errors:
-        return _nothing_rendered(problems)
+        return _rendering_with_errors(problems)
     check_leaks(rendered.tree, resolved.desired, materials)
     own_texts = _own_texts(directory, rendered.tree)
     checked = check_tree(rendered, problems, own_texts)
     if problems.errors:
-        return _nothing_rendered(problems)
-    owned = read_owned(directory)
+        return _rendering_with_errors(problems)
+    owned = read_managed_files(directory)
     disk = _read(directory, rendered.tree, owned)
     options = resolve_decisions(options, {*(file.path for file in rendered.tree), *owned})
     if _extend_own_list(rendered, disk):
@@ -184,22 +184,22 @@ def _prepare(
     kept = find_kept_secrets(directory, secret, vault.store)
     sealed = encrypt_secret_files(rendered.tree, {**disk, **kept}, vault)
     file_actions = plan_file_changes(
-        _desired_files(rendered.tree, sealed, disk), disk, owned, options
+        _file_contents(rendered.tree, sealed, disk), disk, owned, options
     )
     check_shared_namespaces(rendered.apps, file_actions, own_texts.keys() - owned.keys(), problems)
     return Rendering(
         actions=file_actions,
         problems=problems,
-        rendered=rendered,
+        repository=rendered,
         uncompared=sealed.uncompared,
-        unjudged=checked.not_checked,
+        unknown_kinds=checked.not_checked,
     )
 
 
-def _nothing_rendered(problems: Problems) -> Rendering:
+def _rendering_with_errors(problems: Problems) -> Rendering:
     """No file becomes anything: mistakes come first, all of them."""
     rendered = RenderedRepository(tree=FileTree(), apps=(), selection=())
-    return Rendering(actions=(), problems=problems, rendered=rendered, uncompared=())
+    return Rendering(actions=(), problems=problems, repository=rendered, uncompared=())
 
 
 def _own_texts(directory: Path, tree: FileTree) -> dict[str, str]:
@@ -228,7 +228,7 @@ def _machine_templates(
     machines = load_machines(directory, context.environment)
     name = str(like)
     return {
-        name: render_worker_template(machines.documents(machines.named(name), show_secrets=True))
+        name: render_worker_template(machines.documents(machines.find(name), show_secrets=True))
     }
 
 
@@ -300,7 +300,7 @@ def _extend_own_list(rendered: RenderedRepository, disk: Mapping[str, bytes]) ->
 
 def write_rendering(directory: Path, done: Rendering, context: RenderContext) -> None:
     """Carry out what rendering would do: everything is on disk before the first file changes."""
-    ours = next_managed_files(done.actions, read_owned(directory))
+    ours = next_managed_files(done.actions, read_managed_files(directory))
     after = managed_files.lock_text(
         {path: entry for path, entry in ours.items() if entry.component != OWN_LIST}
     ).encode()
@@ -311,13 +311,13 @@ def write_rendering(directory: Path, done: Rendering, context: RenderContext) ->
     }
     removed = [entry.path for entry in done.actions if entry.act is FileAction.REMOVE]
     removed += to_forget(directory, written)
-    rights = {file.path: file.rights for file in done.rendered.tree if file.rights is not None}
+    rights = {file.path: file.rights for file in done.repository.tree if file.rights is not None}
     tag = context.entropy.random_bytes(4).hex()
     if not written and not removed and _lock(directory) == after:
         _record_seals(directory, done, context)
         return
     try:
-        _finish_interrupted(directory, tag)
+        _finish_last_write(directory, tag)
         # The next lock is the first to be put in place: from then on it tells what was begun.
         write_files(
             directory, {NEXT_LOCK: after, **to_keep(done.actions), **written}, removed, tag, rights
@@ -330,15 +330,15 @@ def write_rendering(directory: Path, done: Rendering, context: RenderContext) ->
     _record_seals(directory, done, context)
 
 
-def _finish_interrupted(directory: Path, tag: str) -> None:
+def _finish_last_write(directory: Path, tag: str) -> None:
     """Take what an interrupted run put in place into the lock, before another one is begun."""
     if _file(directory / NEXT_LOCK) is not None:
-        merged = managed_files.lock_text(read_owned(directory)).encode()
+        merged = managed_files.lock_text(read_managed_files(directory)).encode()
         write_files(directory, {managed_files.LOCK_PATH: merged}, (NEXT_LOCK,), tag)
 
 
 def _record_seals(directory: Path, done: Rendering, context: RenderContext) -> None:
-    plain = {file.path: file.text for file in done.rendered.tree if isinstance(file.text, Secret)}
+    plain = {file.path: file.text for file in done.repository.tree if isinstance(file.text, Secret)}
     contents = {
         action.path: (action.after, plain[action.path].reveal())
         for action in done.actions
@@ -357,7 +357,7 @@ def _vault(directory: Path, keyring: Keyring, context: RenderContext) -> Vault:
     return Vault(directory=directory, keyring=keyring, store=store)
 
 
-def read_owned(directory: Path) -> dict[str, ManagedFile]:
+def read_managed_files(directory: Path) -> dict[str, ManagedFile]:
     """The files that are ours, also where an earlier run was interrupted between two of them."""
     lock = _lock(directory)
     owned = managed_files.read_lock(lock.decode(errors="replace")) if lock is not None else {}
@@ -379,7 +379,7 @@ def _read(directory: Path, tree: FileTree, owned: Mapping[str, ManagedFile]) -> 
     )
 
 
-def _desired_files(
+def _file_contents(
     tree: FileTree, sealed: EncryptedFiles, disk: Mapping[str, bytes]
 ) -> tuple[DesiredFile, ...]:
     files = []

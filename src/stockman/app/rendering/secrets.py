@@ -115,7 +115,7 @@ def encrypt_secret_files(tree: FileTree, disk: Mapping[str, bytes], vault: Vault
         if old is not None and vault.holds({file.path: (old, text)}):
             contents[file.path] = old
         else:
-            contents[file.path] = vault.store().encrypted(file.path, text.encode(), old)
+            contents[file.path] = vault.store().encrypt(file.path, text.encode(), old)
     return EncryptedFiles(contents=contents, uncompared=tuple(uncompared))
 
 

@@ -20,7 +20,7 @@ class RenderedTree:
 
     def __init__(self, directory: Path, context: RenderContext) -> None:
         self._directory = directory
-        self._doors = context
+        self._context = context
 
     async def differing(self) -> tuple[str, ...]:
         """Paths of files that are not as they would be rendered now, sorted."""
@@ -28,15 +28,15 @@ class RenderedTree:
 
     async def render(self) -> None:
         """Write every file as it is rendered; all of them, or none."""
-        write_rendering(self._directory, self.rendering(), self._doors)
+        write_rendering(self._directory, self.rendering(), self._context)
 
     def rendering(self) -> Rendering:
         """What rendering would do; `Refused` for mistakes and files that wait for a decision."""
-        done = prepare_rendering(self._directory, FileDecisions(), self._doors)
+        done = prepare_rendering(self._directory, FileDecisions(), self._context)
         for problem in done.problems.errors:
             raise Refused(problem)
         if done.undecided:
-            raise Refused(undecided_files([action.path for action in done.undecided]))
+            raise Refused(decision_needed([action.path for action in done.undecided]))
         return done
 
 
@@ -44,13 +44,13 @@ class ReadOnlyTree(RenderedTree):
     """The rendered files for somebody who only looks: what waits for a decision may wait."""
 
     def rendering(self) -> Rendering:
-        done = prepare_rendering(self._directory, FileDecisions(), self._doors)
+        done = prepare_rendering(self._directory, FileDecisions(), self._context)
         for problem in done.problems.errors:
             raise Refused(problem)
         return done
 
 
-def undecided_files(paths: list[str]) -> Problem:
+def decision_needed(paths: list[str]) -> Problem:
     """The problem of files that the user changed, and rendering would change too."""
     shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
     return Problem(
@@ -67,12 +67,12 @@ class OverwrittenTree(RenderedTree):
 
     def __init__(self, directory: Path, context: RenderContext, paths: frozenset[str]) -> None:
         super().__init__(directory, context)
-        self._place = directory
+        self._directory = directory
         self._with = context
         self._paths = paths
 
     def rendering(self) -> Rendering:
-        done = prepare_rendering(self._place, FileDecisions(overwrite=self._paths), self._with)
+        done = prepare_rendering(self._directory, FileDecisions(overwrite=self._paths), self._with)
         for problem in done.problems.errors:
             raise Refused(problem)
         return done

@@ -108,10 +108,10 @@ def read_saved_plan(path: Path) -> Plan:
         raise Refused(invalid_plan(str(path), why or type(error).__name__)) from None
 
 
-def check_saved(plan: Plan, now: Planned) -> None:
+def check_saved_plan(plan: Plan, now: Planned) -> None:
     """`Refused` where a plan was made for other files than there are now."""
     if plan.desired != now.plan.desired or plan.cluster != now.plan.cluster:
-        raise Refused(plan_outdated(plan.cluster))
+        raise Refused(stale_plan(plan.cluster))
     errors: Iterable[Problem] = now.problems.errors
     for problem in errors:
         raise Refused(problem)
@@ -127,7 +127,7 @@ def waits_for_window(outcome: RunOutcome) -> bool:
     return bool(outcome.problems) and all(problem.code == TOO_EARLY for problem in outcome.problems)
 
 
-def plan_outdated(cluster: str) -> Problem:
+def stale_plan(cluster: str) -> Problem:
     return Problem(
         code="plan.outdated",
         what=f"the plan was made for another configuration of {cluster}",

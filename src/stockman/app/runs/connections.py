@@ -107,9 +107,9 @@ def _own_client(
     def token() -> ApiToken:
         try:
             if cluster.token_secret is None:
-                secret = workspace.places.at_once(kept)
+                secret = workspace.secret_locations.read_now(kept)
             else:
-                secret = workspace.resolved(cluster).token_secret or Secret("")
+                secret = workspace.resolve(cluster).token_secret or Secret("")
         except (NotFound, Refused) as error:
             raise Denied(no_token(token_id, str(cluster.region), error.problem.why)) from None
         name, alone = split_token(token_id, secret)

@@ -102,7 +102,7 @@ async def export_run(home: RunHome, run: str | None, clock: Clock) -> dict[str, 
     }
 
 
-async def recorded_run(home: RunHome, run: str | None, clock: Clock) -> RecordedRun:
+async def load_run(home: RunHome, run: str | None, clock: Clock) -> RecordedRun:
     """One run, for whoever watches how it goes on; the newest if none is named."""
     name = await choose_run(home, run)
     journal = await open_journal(await home.runs.lines(name), clock)

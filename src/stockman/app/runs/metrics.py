@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from stockman.app.runs.history import RecordedRun, recorded_run
+from stockman.app.runs.history import RecordedRun, load_run
 from stockman.assessment.prometheus import Metric, MetricKind, Sample, gauge
 from stockman.engine.estimates import seconds_left
 from stockman.engine.lifecycle import RunHome
@@ -36,10 +36,10 @@ class RunHistory:
 async def run_history(home: RunHome, clock: Clock) -> RunHistory:
     """The newest run, and as far back as the last success is."""
     names = await home.runs.listed()
-    newest = await recorded_run(home, names[-1], clock) if names else None
+    newest = await load_run(home, names[-1], clock) if names else None
     for name in reversed(names):
         run = newest if newest is not None and newest.run == name else None
-        state = _state(run or await recorded_run(home, name, clock))
+        state = _state(run or await load_run(home, name, clock))
         if state.result is RunResult.DONE:
             return RunHistory(runs=len(names), newest=newest, last_success=state.last)
     return RunHistory(runs=len(names), newest=newest, last_success=None)

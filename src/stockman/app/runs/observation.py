@@ -58,7 +58,7 @@ async def observe_only_proxmox(desired: Desired, ports: Ports) -> Observed:
     return Observed(at=ports.clock.now(), proxmox=proxmox, beyond_proxmox=False)
 
 
-async def observe_touched(
+async def observe_plan_guests(
     desired: Desired, ports: Ports, identities: Iterable[str]
 ) -> Mapping[str, ObservedGuests]:
     """The guests among what a plan touches, by region."""

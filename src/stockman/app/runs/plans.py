@@ -10,7 +10,7 @@ from stockman.app.runs.observation import (
     ObservationScope,
     observe,
     observe_only_proxmox,
-    observe_touched,
+    observe_plan_guests,
 )
 from stockman.app.runs.workspace import RunWorkspace
 from stockman.model.problem import Problems
@@ -56,20 +56,20 @@ class Planner:
         """`network` is asked whether the address of the API is taken. None: nobody is."""
         self._workspace = workspace
         self._network = network
-        self._wish, self._rendering = workspace.kubernetes()
+        self._desired_kubernetes, self._rendering = workspace.kubernetes()
 
     @property
-    def wish(self) -> DesiredKubernetes | None:
+    def desired_kubernetes(self) -> DesiredKubernetes | None:
         """What the cluster needs before it follows its repository. None: there is no cluster."""
-        return self._wish
+        return self._desired_kubernetes
 
     async def plan(self, ports: Ports, plan_options: PlanOptions = PlanOptions()) -> Planned:  # noqa: B008
         """Look at everything, and say what is to be done."""
         workspace = self._workspace
-        plan_options = replace(plan_options, nodes=self._named(plan_options.nodes))
-        options = proxmox_plan.PlanOptions(prune=plan_options.prune, unkept=workspace.unkept())
+        plan_options = replace(plan_options, nodes=self._resolve_names(plan_options.nodes))
+        options = proxmox_plan.PlanOptions(prune=plan_options.prune, unkept=workspace.missing_tokens())
         scope = replace(
-            self._looked(),
+            self._scope(),
             stages=stages_to_observe(plan_options.only, plan_options.until),
             options=options,
         )
@@ -79,12 +79,12 @@ class Planner:
             desired=workspace.desired,
             configurations=workspace.configurations() if observed.beyond_proxmox else {},
             client_files=workspace.client_files(),
-            kubernetes=self._wish,
+            kubernetes=self._desired_kubernetes,
             unrendered=tuple(change.path for change in rendering.changes) if rendering else (),
             stale=tuple(_stale_files(rendering)) if rendering else (),
             push=plan_options.push,
             reconcile=plan_options.reconcile,
-            unpushed=await self._unpushed(ports) if plan_options.push else "",
+            unpushed=await self._unpushed_files(ports) if plan_options.push else "",
             chosen=frozenset(plan_options.nodes),
             any_time=plan_options.any_time,
             options=options,
@@ -101,17 +101,17 @@ class Planner:
             observed=observed,
         )
 
-    async def _unpushed(self, ports: Ports) -> str:
+    async def _unpushed_files(self, ports: Ports) -> str:
         """How the pushed commit differs from the tree; empty where it does not."""
-        if self._wish is None:
+        if self._desired_kubernetes is None:
             return ""
         return await CommitPushed(
-            branch=self._wish.branch, places=self._wish.files or MANAGED_PATHS
+            branch=self._desired_kubernetes.branch, places=self._desired_kubernetes.files or MANAGED_PATHS
         ).difference(ports)
 
     async def observe(self, ports: Ports) -> Observed:
         """Look at everything."""
-        return await observe(self._looked(), ports)
+        return await observe(self._scope(), ports)
 
     async def observe_proxmox(self, ports: Ports) -> Observed:
         """Look at Proxmox VE, and at nothing else."""
@@ -121,13 +121,13 @@ class Planner:
         """Digests of what a plan touches, as it is now."""
         if touches_machines(identities):
             return digest_touched_objects(await self.observe(ports), identities)
-        observed = await observe_touched(self._workspace.desired, ports, identities)
+        observed = await observe_plan_guests(self._workspace.desired, ports, identities)
         return proxmox_plan.digest_touched_guests(observed, identities)
 
-    def _looked(self) -> ObservationScope:
+    def _scope(self) -> ObservationScope:
         return ObservationScope(
             desired=self._workspace.desired,
-            kubernetes=self._wish,
+            kubernetes=self._desired_kubernetes,
             client_files=self._workspace.client_files(),
             network=self._network,
         )
@@ -139,7 +139,7 @@ class Planner:
             (*(str(guest.name) for guest in nodes), *(str(guest.name) for guest in guests))
         )
 
-    def _named(self, nodes: tuple[str, ...]) -> tuple[str, ...]:
+    def _resolve_names(self, nodes: tuple[str, ...]) -> tuple[str, ...]:
         """Nodes and guests by name; a node may be given by its address, too."""
         names = {str(node.address.ip): str(node.name) for node in self._workspace.desired.nodes}
         return tuple(names.get(node, node) for node in nodes)

@@ -35,16 +35,16 @@ class StepSecrets:
     def __init__(
         self, context: ReferenceContext, desired: Desired, store: SecretStore, entropy: Entropy
     ) -> None:
-        self._around = context
+        self._context = context
         self._desired = desired
         self._store = store
         self._entropy = entropy
 
     async def read(self, ref: SecretRef) -> Secret:
         """The secret that stands there; `NotFound` where there is none."""
-        return self.at_once(ref)
+        return self.read_now(ref)
 
-    def at_once(self, ref: SecretRef) -> Secret:
+    def read_now(self, ref: SecretRef) -> Secret:
         """The same, for callers that cannot wait."""
         location = ref.place
         if location.startswith(_PRIVATE):
@@ -52,19 +52,19 @@ class StepSecrets:
         if location.startswith(_TOKEN):
             return self._token(location.removeprefix(_TOKEN))
         if location.startswith(_CONFIG):
-            return self._resolved(self._configured(location.removeprefix(_CONFIG)), location)
+            return self._resolve(self._guest_password(location.removeprefix(_CONFIG)), location)
         secret = Secret(location)
         if secret.form is SecretForm.LITERAL:
-            raise NotFound(no_secret_stored(location, "it is no place that secrets stand in"))
-        return self._resolved(secret, location)
+            raise NotFound(secret_missing(location, "it is no place that secrets stand in"))
+        return self._resolve(secret, location)
 
     async def write(self, ref: SecretRef, secret: Secret) -> None:
         """Keep a secret, encrypted where its place is a file; the same secret changes nothing."""
         location = ref.place
         if location.startswith(_PRIVATE):
-            path = self._around.directory / location.removeprefix(_PRIVATE)
-            shown = files.shown_name(path, self._around.directory)
-            files.refuse_exposed(path, shown)
+            path = self._context.directory / location.removeprefix(_PRIVATE)
+            shown = files.shown_name(path, self._context.directory)
+            files.check_not_tracked(path, shown)
             files.write_client_file(path, shown, secret, self._entropy)
         elif location.startswith(_TOKEN):
             region, _, token_id = location.removeprefix(_TOKEN).partition("/")
@@ -79,11 +79,11 @@ class StepSecrets:
         self._store.set_value(file, new)
 
     def _private(self, name: str) -> Secret:
-        path = self._around.directory / name
+        path = self._context.directory / name
         text = files.read_client_file(path, name)
         if not text.reveal():
             raise NotFound(
-                no_secret_stored(f"{_PRIVATE}{name}", "there is no such file, or it is empty")
+                secret_missing(f"{_PRIVATE}{name}", "there is no such file, or it is empty")
             )
         return Secret(text.reveal(), resolved=True)
 
@@ -91,24 +91,24 @@ class StepSecrets:
         from stockman.app.secrets.proxmox_tokens import token_reference
 
         region, _, token_id = name.partition("/")
-        return self._resolved(token_reference(region, token_id), f"{_TOKEN}{name}")
+        return self._resolve(token_reference(region, token_id), f"{_TOKEN}{name}")
 
-    def _configured(self, path: str) -> Secret:
+    def _guest_password(self, path: str) -> Secret:
         """The password of a guest, the one secret that steps read from the configuration."""
         name = path.removeprefix(_GUEST).partition(".")[0]
         for guest in self._desired.guests:
             cloud = guest.vm.cloud_init if guest.vm is not None else None
             if str(guest.name) == name and cloud is not None and cloud.password is not None:
                 return cloud.password
-        raise NotFound(no_secret_stored(f"{_CONFIG}{path}", "the configuration has no such secret"))
+        raise NotFound(secret_missing(f"{_CONFIG}{path}", "the configuration has no such secret"))
 
-    def _resolved(self, secret: Secret, location: str) -> Secret:
+    def _resolve(self, secret: Secret, location: str) -> Secret:
         try:
-            resolved, problems = resolve_section(secret, self._around)
+            resolved, problems = resolve_section(secret, self._context)
         except StockmanError as error:
-            raise NotFound(no_secret_stored(location, error.problem.why)) from None
+            raise NotFound(secret_missing(location, error.problem.why)) from None
         for problem in problems.errors:
-            raise NotFound(no_secret_stored(location, problem.why))
+            raise NotFound(secret_missing(location, problem.why))
         return resolved
 
 
@@ -117,7 +117,7 @@ def private_file_ref(path: Path, directory: Path) -> SecretRef:
     return SecretRef(place=f"{_PRIVATE}{files.shown_name(path, directory)}")
 
 
-def no_secret_stored(location: str, why: str) -> Problem:
+def secret_missing(location: str, why: str) -> Problem:
     return Problem(
         code="secret.nothing-there",
         what=f"there is no secret in {location}",

@@ -73,7 +73,7 @@ async def open_session(
 
     workspace = RunWorkspace(context.directory, context.environment, context.clock, context.entropy)
     if only_looks:
-        workspace.tree = ReadOnlyTree(workspace.directory, workspace.render_doors)
+        workspace.tree = ReadOnlyTree(workspace.directory, workspace.render_context)
     planner = Planner(workspace, SocketNetwork())
     async with (
         open_run_store(context.directory, context.environment, context.clock) as home,

@@ -43,10 +43,10 @@ async def plan_token_rotation(session: Session, names: Collection[str], *, push:
     changes = plan_rotation(desired, observed.proxmox, names, problems, in_cluster=in_cluster)
     steps = list(steps_of(changes))
     if steps and (in_cluster or push):
-        followed = await _followed_branch(session)
+        followed = await _delivery_branch(session)
         if push:
             problems.extend(await check_repository(session.ports.to_repo(), followed, push=True))
-        desired_kubernetes = session.planner.wish
+        desired_kubernetes = session.planner.desired_kubernetes
         delivery = TokenDelivery(
             cluster=cluster.name if cluster is not None else "",
             branch=followed.branch,
@@ -76,7 +76,7 @@ class TokenDelivery:
     """What is committed. Empty: what every cluster has."""
 
 
-async def _followed_branch(session: Session) -> FollowedBranch:
+async def _delivery_branch(session: Session) -> FollowedBranch:
     """The branch that a cluster follows; without one, that which is checked out."""
     cluster = session.workspace.cluster
     if cluster is not None:

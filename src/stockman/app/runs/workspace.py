@@ -90,23 +90,23 @@ class RunWorkspace:
         self.environment = environment
         self.clock = clock
         self.entropy = entropy
-        self.around = ReferenceContext(
+        self.context = ReferenceContext(
             directory=directory,
             keyring=find_keyring(directory, environment),
             environment=environment,
         )
         self._loaded = loaded = validate_files(directory).loaded
-        self._resolved = resolve(loaded)
-        self.desired: Desired = with_stored_tokens(self._resolved, self.around)
+        self._resolved_desired = resolve(loaded)
+        self.desired: Desired = with_stored_tokens(self._resolved_desired, self.context)
         self.warnings: tuple[Problem, ...] = tuple(loaded.problems.warnings)
-        self.store = SecretStore(directory, self.around.keyring, environment, clock, entropy)
-        self.places = StepSecrets(self.around, self.desired, self.store, entropy)
-        self.tree = RenderedTree(directory, self.render_doors)
+        self.store = SecretStore(directory, self.context.keyring, environment, clock, entropy)
+        self.secret_locations = StepSecrets(self.context, self.desired, self.store, entropy)
+        self.tree = RenderedTree(directory, self.render_context)
         self._bundle: SecretsBundle | None = None
         self._machines: Machines | None = None
 
     @property
-    def render_doors(self) -> RenderContext:
+    def render_context(self) -> RenderContext:
         return RenderContext(environment=self.environment, clock=self.clock, entropy=self.entropy)
 
     @property
@@ -124,24 +124,24 @@ class RunWorkspace:
         if self._bundle is None:
             from stockman.app.secrets.bundle import open_bundle
 
-            self._bundle = open_bundle(self.directory, self.around.keyring)
+            self._bundle = open_bundle(self.directory, self.context.keyring)
         return self._bundle
 
     def _all_machines(self) -> Machines:
         if self._machines is None:
             from stockman.app.machine_config.machines import build_machines
 
-            self._machines = build_machines(self.around, self._loaded, self._resolved, self.bundle)
+            self._machines = build_machines(self.context, self._loaded, self._resolved_desired, self.bundle)
         return self._machines
 
     def secrets(self) -> Secrets:
         """Every place that steps name."""
         if self.cluster is None:
-            return self.places
+            return self.secret_locations
         from stockman.steps.talos.configuration import MachineConfigSecrets
 
         secrets = self._all_machines()
-        return MachineConfigSecrets(secrets.assembly, secrets.nodes, self.bundle, self.places)
+        return MachineConfigSecrets(secrets.assembly, secrets.nodes, self.bundle, self.secret_locations)
 
     def configurations(self) -> dict[str, Secret]:
         """Machine configurations by node, as they would be applied."""
@@ -178,40 +178,40 @@ class RunWorkspace:
         if self.cluster is None:
             return None, None
         done = self.tree.rendering()
-        kubernetes = desired_kubernetes(self.cluster, done.rendered)
+        kubernetes = desired_kubernetes(self.cluster, done.repository)
         if kubernetes.pending:
             from stockman.app.rendering.render import prepare_rendering
             from stockman.rendering.managed_files import FileDecisions
 
             rendering = prepare_rendering(
-                self.directory, FileDecisions(), self.render_doors, with_placeholders
+                self.directory, FileDecisions(), self.render_context, with_placeholders
             )
             if not rendering.problems.errors:
-                kubernetes = desired_kubernetes(self.cluster, rendering.rendered)
+                kubernetes = desired_kubernetes(self.cluster, rendering.repository)
         return replace(kubernetes, files=self._files(done)), done
 
     def _files(self, done: Rendering) -> tuple[str, ...]:
         """What belongs into the repository: what is rendered, and what it is rendered from."""
-        tops = {entry.path.partition("/")[0] for entry in done.rendered.tree}
+        tops = {entry.path.partition("/")[0] for entry in done.repository.tree}
         authorities = {entry.tls.ca_file for entry in self.desired.proxmox if entry.tls.ca_file}
         beside = {entry for entry in authorities if not Path(entry).is_absolute()}
         return tuple(sorted({*MANAGED_PATHS, *_WRITTEN, *tops, *beside} - {".stockman"}))
 
-    def unkept(self) -> frozenset[str]:
+    def missing_tokens(self) -> frozenset[str]:
         """Places of tokens that no secret stands in; a secret in the files themselves is kept."""
         unkept = set()
         for cluster in self.desired.proxmox:
             for desired_token in list_desired_tokens(self.desired, cluster, _NEWEST):
-                configured = self._given(desired_token.whose, cluster)
+                configured = self._configured_secret(desired_token.whose, cluster)
                 if configured is not None and configured.form in _IN_PLACE:
                     continue
                 try:
-                    self.places.at_once(desired_token.secret)
+                    self.secret_locations.read_now(desired_token.secret)
                 except NotFound:
                     unkept.add(desired_token.secret.place)
         return frozenset(unkept)
 
-    def _given(self, whose: str, cluster: ProxmoxCluster) -> Secret | None:
+    def _configured_secret(self, whose: str, cluster: ProxmoxCluster) -> Secret | None:
         component = self.desired.components.get(whose)
         if component is None:
             return cluster.token_secret
@@ -219,9 +219,9 @@ class RunWorkspace:
         own = component.secrets.get(f"token-{cluster.region}")
         return own or (component.token_secret if first else None)
 
-    def resolved(self, section: T) -> T:
+    def resolve(self, section: T) -> T:
         """A part of the configuration with its secrets; `Refused` where one is not at hand."""
-        resolved, problems = resolve_section(section, self.around)
+        resolved, problems = resolve_section(section, self.context)
         for problem in problems.errors:
             raise Refused(problem)
         return resolved

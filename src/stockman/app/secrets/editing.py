@@ -31,11 +31,11 @@ class EditingContext:
 
     def __init__(self, editor: Editor, directories: Iterable[Path], again: AskToRetry) -> None:
         self._editor = editor
-        self._places = tuple(directories)
+        self._directories = tuple(directories)
         self.again = again
 
     def file(self, name: str, tag: str) -> AbstractContextManager[Path]:
-        return ram_file(self._places, Path(name).name, tag)
+        return ram_file(self._directories, Path(name).name, tag)
 
     def edit(self, path: Path) -> None:
         try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from stockman.ports.system import KeyCommand
 
 
-def key_file_exposed(name: str, mode: int) -> Problem:
+def key_file_mode(name: str, mode: int) -> Problem:
     return Problem(
         code="key.mode",
         what=f"others on this machine can open {name}",
@@ -109,9 +109,9 @@ class Keyring:
     ) -> None:
         self.sources = tuple(sources)
         self._problems = list(problems)
-        self._looked = tuple(searched)
+        self._searched = tuple(searched)
         self._command = command
-        self.opened: dict[str, tuple[bytes, DecryptedFile]] = {}
+        self.cache: dict[str, tuple[bytes, DecryptedFile]] = {}
         """Files that were opened to be read alone, by name, with the bytes that they had then."""
 
     @property
@@ -136,7 +136,7 @@ class Keyring:
         ):
             self._command.ask(recipients)
         if not self.identities:
-            raise no_identity(file, self._looked, self.problems)
+            raise no_identity(file, self._searched, self.problems)
         return self.identities
 
     def owner(self, recipients: Iterable[str]) -> AgeIdentity | None:
@@ -154,15 +154,15 @@ class _KeyCommand:
     def __init__(self, command: str, runner: KeyCommand) -> None:
         self._command = command
         self._runner = runner
-        self._asked: set[str] = set()
+        self._requested: set[str] = set()
         self.known: list[AgeIdentity] = []
         self.problems: list[Problem] = []
 
     def ask(self, recipients: Sequence[str]) -> None:
         for recipient in recipients:
-            if recipient in self._asked:
+            if recipient in self._requested:
                 continue
-            self._asked.add(recipient)
+            self._requested.add(recipient)
             self._ask(recipient)
             if any(identity.recipient == recipient for identity in self.known):
                 return
@@ -204,7 +204,7 @@ def find_keyring(
     if usual is not None:
         finding.file(str(usual), usual, optional=True)
     command = environment.get(_KEY_COMMAND)
-    searched = [*finding.looked, *([_KEY_COMMAND] if command is not None else [])]
+    searched = [*finding.searched, *([_KEY_COMMAND] if command is not None else [])]
     return Keyring(
         finding.sources,
         finding.problems,
@@ -231,17 +231,17 @@ class _KeyringSearch:
 
     def __init__(self, *, fix: bool) -> None:
         self._fix = fix
-        self._seen: set[Path] = set()
+        self._identities: set[Path] = set()
         self.sources: list[KeySource] = []
         self.problems: list[Problem] = []
-        self.looked: list[str] = []
+        self.searched: list[str] = []
 
     def file(self, name: str, path: Path, *, optional: bool = False) -> None:
         """Take what a key file holds; an optional one may be missing."""
-        self.looked.append(name)
-        if path.resolve() in self._seen:
+        self.searched.append(name)
+        if path.resolve() in self._identities:
             return
-        self._seen.add(path.resolve())
+        self._identities.add(path.resolve())
         try:
             text = read_key_file(path)
         except FileNotFoundError as error:
@@ -256,8 +256,8 @@ class _KeyringSearch:
 
     def text(self, name: str, text: Secret, *, several_per_line: bool = False) -> None:
         """Take the identities of a text."""
-        if name not in self.looked:
-            self.looked.append(name)
+        if name not in self.searched:
+            self.searched.append(name)
         if text.reveal().startswith(_ENCRYPTED):
             why = "it is encrypted itself, and passphrases are not asked for"
             self.problems.append(key_source_unusable(name, why))
@@ -278,7 +278,7 @@ class _KeyringSearch:
             with suppress(OSError):
                 make_private(path)
                 return
-        problem = key_file_foreign if self._fix else key_file_exposed
+        problem = key_file_foreign if self._fix else key_file_mode
         self.problems.append(problem(name, key_file.mode))
 
 

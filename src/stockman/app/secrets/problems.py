@@ -79,7 +79,7 @@ def file_exists(name: str) -> Conflict:
     )
 
 
-def changed_during_edit(name: str) -> Conflict:
+def edit_conflict(name: str) -> Conflict:
     return Conflict(
         Problem(
             code="secret.changed",

@@ -36,7 +36,7 @@ def token_reference(region: str, token_id: str) -> Secret:
 
 def with_stored_tokens(desired: Desired, context: ReferenceContext) -> Desired:
     """The same with references to kept tokens wherever the configuration gives no secret."""
-    kept = _stored_tokens(context)
+    kept = _list_stored(context)
     return replace(
         desired,
         proxmox=tuple(
@@ -51,10 +51,10 @@ def with_stored_tokens(desired: Desired, context: ReferenceContext) -> Desired:
 
 def with_stored_token(cluster: ProxmoxCluster, context: ReferenceContext) -> ProxmoxCluster:
     """A cluster with a reference to stockman's own token, where the files give no secret of it."""
-    return _own_token(cluster, _stored_tokens(context), context.environment)
+    return _own_token(cluster, _list_stored(context), context.environment)
 
 
-def _stored_tokens(context: ReferenceContext) -> frozenset[tuple[str, str]]:
+def _list_stored(context: ReferenceContext) -> frozenset[tuple[str, str]]:
     """Regions and tokens that have a secret; names are readable without any key."""
     content = read_secret_file(context.directory, FILE)
     if content is None:

@@ -53,9 +53,9 @@ def open_secret_file(content: bytes, name: str, keyring: Keyring) -> DecryptedFi
 
 def open_for_reading(content: bytes, name: str, keyring: Keyring) -> DecryptedFile:
     """The same for those who change nothing in it: opened once while its bytes stay the same."""
-    known = keyring.opened.get(name)
+    known = keyring.cache.get(name)
     if known is None or known[0] != content:
-        known = keyring.opened[name] = content, open_secret_file(content, name, keyring)
+        known = keyring.cache[name] = content, open_secret_file(content, name, keyring)
     return known[1]
 
 

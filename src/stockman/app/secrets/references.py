@@ -97,7 +97,7 @@ def resolve_section(section: T, context: ReferenceContext) -> tuple[T, Problems]
     return replace_secrets(section, resolving.secret), resolving.problems
 
 
-def load_resolved(context: ReferenceContext) -> ResolvedDesired:
+def load_with_secrets(context: ReferenceContext) -> ResolvedDesired:
     """What the files of a directory ask for, with every secret at hand."""
     from stockman.app.workspace.desired import load_desired
 
@@ -114,7 +114,7 @@ class _UnresolvedReference(Exception):
 
 class _ReferenceResolver:
     def __init__(self, context: ReferenceContext) -> None:
-        self._around = context
+        self._context = context
         self._opened: dict[str, DecryptedFile | Reason] = {}
         self.problems = Problems()
 
@@ -137,19 +137,19 @@ class _ReferenceResolver:
                 file, _, path = secret.reference.removeprefix("sops:").partition("#")
                 return self._value_in(file, path)
             case _:
-                return self._encrypted(secret, origin)
+                return self._read_encrypted(secret, origin)
 
     def _variable(self, name: str) -> str:
-        text = self._around.environment.get(name, "")
+        text = self._context.environment.get(name, "")
         if not text:
             raise _UnresolvedReference(
-                variable_missing(name, is_set=name in self._around.environment)
+                variable_missing(name, is_set=name in self._context.environment)
             )
         return text
 
     def _file(self, name: str) -> str:
         try:
-            with (self._around.directory / name).open("rb") as file:
+            with (self._context.directory / name).open("rb") as file:
                 content = file.read(_LONGEST + 1)
         except OSError as error:
             raise _UnresolvedReference(
@@ -183,7 +183,7 @@ class _ReferenceResolver:
             raise _UnresolvedReference(path_missing(path, "there is no text in it"))
         return text
 
-    def _encrypted(self, secret: Secret, origin: Origin | None) -> str:
+    def _read_encrypted(self, secret: Secret, origin: Origin | None) -> str:
         from stockman.crypto.sops.contents import format_value
         from stockman.crypto.sops.tree import SopsScalar
 
@@ -191,10 +191,10 @@ class _ReferenceResolver:
             raise _UnresolvedReference(no_location())
         for slot in self._open(origin.at.file).slots:
             if isinstance(slot.node, SopsScalar) and slot.node.value == secret.reveal():
-                return self._followed(Secret(format_value(slot.value)))
+                return self._follow(Secret(format_value(slot.value)))
         raise _UnresolvedReference(stray_reference(origin.at.file))
 
-    def _followed(self, secret: Secret) -> str:
+    def _follow(self, secret: Secret) -> str:
         """What an encrypted text means: SOPS encrypts references at keys of secrets too."""
         if secret.form in (SecretForm.LITERAL, SecretForm.ENCRYPTED):
             return secret.reveal()
@@ -203,17 +203,17 @@ class _ReferenceResolver:
     def _open(self, name: str) -> DecryptedFile:
         known = self._opened.get(name)
         if known is None:
-            known = self._opened[name] = self._freshly_opened(name)
+            known = self._opened[name] = self._open_document(name)
         if isinstance(known, Reason):
             raise _UnresolvedReference(known)
         return known
 
-    def _freshly_opened(self, name: str) -> DecryptedFile | Reason:
+    def _open_document(self, name: str) -> DecryptedFile | Reason:
         try:
-            content = read_secret_file(self._around.directory, name)
+            content = read_secret_file(self._context.directory, name)
             if content is None:
                 return file_unreadable(name, "there is no such file")
-            return open_for_reading(content, name, self._around.keyring)
+            return open_for_reading(content, name, self._context.keyring)
         except StockmanError as error:
             return from_problem(error.problem)
 

@@ -33,7 +33,7 @@ class SecretFile:
     """When it was encrypted last, as it says itself. Empty: it does not say."""
     opens_here: bool = False
     """Whether an identity at hand belongs to one of its recipients."""
-    as_ruled: bool | None = None
+    matches_rules: bool | None = None
     """Whether its recipients are those of the rules. None: no rule is for it."""
 
 
@@ -63,7 +63,7 @@ def read_status(store: SecretStore) -> SecretsStatus:
         lock = EMPTY
     names = sorted({*store.names(), *lock.seals})
     looking = _StatusReader(store, lock, problems)
-    files = tuple(looking.at(name) for name in names)
+    files = tuple(looking.read(name) for name in names)
     problems.extend(store.keyring.problems)
     return SecretsStatus(
         files=files, has_identity=bool(store.keyring.identities), problems=problems
@@ -87,22 +87,22 @@ class _StatusReader:
         self._lock = lock
         self._problems = problems
 
-    def at(self, name: str) -> SecretFile:
+    def read(self, name: str) -> SecretFile:
         try:
-            return self._at(name)
+            return self._read(name)
         except StockmanError as error:
             self._problems.add(error.problem)
             return SecretFile(name=name, state="damaged")
 
-    def _at(self, name: str) -> SecretFile:
+    def _read(self, name: str) -> SecretFile:
         content = read_secret_file(self._store.directory, name)
         if content is None:
             return SecretFile(name=name, state="missing")
         if not is_encrypted(content, name):
-            self._problems.add(_not_encrypted(name))
+            self._problems.add(_is_plaintext(name))
             return SecretFile(name=name, state="clear")
         metadata = file_metadata(content, name)
-        state, compared = self._compared(name, content, self._lock.seals.get(name))
+        state, compared = self._compare(name, content, self._lock.seals.get(name))
         return SecretFile(
             name=name,
             state=state,
@@ -110,10 +110,10 @@ class _StatusReader:
             recipients=metadata.recipients,
             modified=metadata.lastmodified,
             opens_here=self._store.keyring.owner(metadata.recipients) is not None,
-            as_ruled=self._as_ruled(name, metadata.recipients),
+            matches_rules=self._matches_rules(name, metadata.recipients),
         )
 
-    def _compared(
+    def _compare(
         self, name: str, content: bytes, seal: Seal | None
     ) -> tuple[SealState, ComparedBy]:
         if seal is None:
@@ -131,14 +131,14 @@ class _StatusReader:
             return "changed", "bytes"
         return ("unchanged" if same else "changed"), "values"
 
-    def _as_ruled(self, name: str, recipients: tuple[str, ...]) -> bool | None:
+    def _matches_rules(self, name: str, recipients: tuple[str, ...]) -> bool | None:
         try:
             return set(self._store.recipe(name).recipients) == set(recipients)
         except StockmanError:
             return None
 
 
-def _not_encrypted(name: str) -> Problem:
+def _is_plaintext(name: str) -> Problem:
     return Problem(
         code="secret.clear",
         what=f"{name} is not encrypted",

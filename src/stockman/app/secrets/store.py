@@ -90,7 +90,7 @@ class SecretStore:
         """For whom a file is encrypted, and when; needs no identity."""
         return file_metadata(self.content(name), name)
 
-    def opened(self, name: str) -> DecryptedFile:
+    def open(self, name: str) -> DecryptedFile:
         """A file, opened and proven whole."""
         return open_secret_file(self.content(name), name, self.keyring)
 
@@ -98,7 +98,7 @@ class SecretStore:
         """What a file says."""
         return decrypt_file(self.content(name), name, self.keyring)
 
-    def encrypted(self, name: str, plain: bytes, old: bytes | None) -> bytes:
+    def encrypt(self, name: str, plain: bytes, old: bytes | None) -> bytes:
         """What a file with this content has to be on disk; nothing is written.
 
         Where the lock file says that the bytes on disk hold this content already, they are not
@@ -109,7 +109,7 @@ class SecretStore:
         seal = self.lock.seals.get(name)
         if seal is not None and matches_file(seal, old) and self._says(seal, name, plain):
             return old
-        return self._reencrypted(old, plain, name)
+        return self._reencrypt(old, plain, name)
 
     def record(self, contents: Mapping[str, tuple[bytes, bytes]]) -> None:
         """Seal files that were written by others: bytes on disk and plaintext, by name."""
@@ -129,7 +129,7 @@ class SecretStore:
         """Make a file by the rule for it; refuses where something stands there already."""
         lock = read_lock(self.directory)
         encrypted = encrypt(plain, name, self.recipe(name), self._fresh())
-        if not self._created(name, encrypted):
+        if not self._create(name, encrypted):
             raise trouble.file_exists(name)
         self._write_lock(lock, lock.with_seal(name, self.seal(name, encrypted, plain)))
 
@@ -145,15 +145,15 @@ class SecretStore:
         lock = read_lock(self.directory)
         old = read_secret_file(self.directory, name)
         if expected is not ... and old != expected:
-            raise trouble.changed_during_edit(name)
+            raise trouble.edit_conflict(name)
         if old is None:
             self.create(name, plain)
             return True
         if is_encrypted(old, name):
-            encrypted = self._reencrypted(old, plain, name)
+            encrypted = self._reencrypt(old, plain, name)
         else:
             encrypted = encrypt(plain, name, self.recipe(name), self._fresh())
-        return self._replaced(lock, name, old, encrypted, plain)
+        return self._replace(lock, name, old, encrypted, plain)
 
     def set_value(self, name: str, new: NewValue) -> bool:
         """Put a value at a path of a file; returns whether that changed anything."""
@@ -165,7 +165,7 @@ class SecretStore:
         lock = read_lock(self.directory)
         identities = self._identities(old, name)
         encrypted = set_value(old, name, new, identities, self._fresh())
-        return self._replaced(lock, name, old, encrypted, decrypt(encrypted, name, identities))
+        return self._replace(lock, name, old, encrypted, decrypt(encrypted, name, identities))
 
     def rotate(self, name: str) -> None:
         """Encrypt the values of a file with a new data key, for the same recipients."""
@@ -173,7 +173,7 @@ class SecretStore:
         old = self.content(name)
         identities = self._identities(old, name)
         encrypted = rotate(old, name, identities, self._fresh())
-        self._replaced(lock, name, old, encrypted, decrypt(encrypted, name, identities))
+        self._replace(lock, name, old, encrypted, decrypt(encrypted, name, identities))
 
     def rekey(self, name: str) -> bool:
         """Give a file the recipients that the rule for it names; returns whether they differed."""
@@ -185,7 +185,7 @@ class SecretStore:
         identities = self._identities(old, name)
         plain = decrypt(old, name, identities)
         encrypted = rekey(old, name, identities, recipients, self._fresh())
-        return self._replaced(lock, name, old, encrypted, plain)
+        return self._replace(lock, name, old, encrypted, plain)
 
     def recipe(self, name: str) -> EncryptionSettings:
         """For whom and how the rules want a file encrypted."""
@@ -225,7 +225,7 @@ class SecretStore:
             return True
         return matches_plaintext(seal, name, canonical_bytes(plain, name), identities) or False
 
-    def _reencrypted(self, old: bytes, plain: bytes, name: str) -> bytes:
+    def _reencrypt(self, old: bytes, plain: bytes, name: str) -> bytes:
         from stockman.crypto.sops.update import reencrypt
 
         return reencrypt(old, plain, name, self._identities(old, name), self._fresh())
@@ -236,7 +236,7 @@ class SecretStore:
     def _fresh(self) -> EncryptionInputs:
         return EncryptionInputs(now=self._clock.now(), random_bytes=self._entropy.random_bytes)
 
-    def _created(self, name: str, content: bytes) -> bool:
+    def _create(self, name: str, content: bytes) -> bool:
         path = resolve_path(self.directory, name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -244,12 +244,12 @@ class SecretStore:
         except OSError as error:
             raise trouble.unwritable_file(name, error.strerror or type(error).__name__) from None
 
-    def _replaced(
+    def _replace(
         self, lock: SecretLock, name: str, old: bytes, encrypted: bytes, plain: bytes
     ) -> bool:
         if encrypted != old:
             if read_secret_file(self.directory, name) != old:
-                raise trouble.changed_during_edit(name)
+                raise trouble.edit_conflict(name)
             self._replace(name, resolve_path(self.directory, name), encrypted)
         seal, known = self.seal(name, encrypted, plain), lock.seals.get(name)
         if known is None or replace(known, text=seal.text) != seal:

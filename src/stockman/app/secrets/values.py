@@ -20,24 +20,24 @@ _LONGEST = 64 << 20
 
 def read_all(store: SecretStore, name: str) -> PlainData:
     """Everything that a file says."""
-    return to_data(store.opened(name))
+    return to_data(store.open(name))
 
 
 def read_value_at(store: SecretStore, name: str, path: str) -> PlainData:
     """The value at a path of a file; also a mapping or a list."""
-    return data_at(store.opened(name), steps(path))
+    return data_at(store.open(name), steps(path))
 
 
 def read_text_at(store: SecretStore, name: str, path: str) -> bytes:
     """The one value at a path, as its bytes."""
-    value = value_at(store.opened(name), steps(path))
+    value = value_at(store.open(name), steps(path))
     return format_value(value).encode("utf-8", "surrogateescape")
 
 
 def paths_in(store: SecretStore, name: str, path: str | None) -> tuple[str, ...]:
     """The paths of all values of a file, or of those below a path."""
     above = steps(path) if path else ()
-    matching = [path_ for path_ in list_paths(store.opened(name)) if path_[: len(above)] == above]
+    matching = [path_ for path_ in list_paths(store.open(name)) if path_[: len(above)] == above]
     return tuple(format_path(path_) for path_ in matching)
 
 

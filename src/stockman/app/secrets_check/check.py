@@ -16,7 +16,7 @@ from stockman.app.secrets_check.leaks import (
     CoverageCallback,
     Leak,
     LeakScan,
-    accepted_ids,
+    read_accepted,
     leak_id,
 )
 from stockman.app.secrets_check.needles import build_needles, is_searchable
@@ -70,7 +70,7 @@ class _SecretsCheck:
         environment: Mapping[str, str],
         history: GitHistory,
     ) -> None:
-        self._wish = options
+        self._options = options
         self._directory = options.directory.resolve()
         self._keyring = keyring
         self._environment = environment
@@ -82,7 +82,7 @@ class _SecretsCheck:
         self._top = self._work_tree()
 
     def report(self, listen: CoverageCallback) -> SecretsReport:
-        encrypted = self._encrypted_files()
+        encrypted = self._check_encrypted_files()
         known = KnownSecrets(self._directory, self._keyring, self._environment)
         known.collect()
         self._key_files()
@@ -91,7 +91,7 @@ class _SecretsCheck:
         if not self._keyring.identities:
             why = "there is no age identity here, so only what looks like a key was looked for"
             self._not_scanned.append(
-                NotScanned(what="the values of encrypted files", why=why, optional=True)
+                NotScanned(subject="the values of encrypted files", why=why, optional=True)
             )
         else:
             self._not_scanned += known.unopened
@@ -114,7 +114,7 @@ class _SecretsCheck:
         except NoAnswer as none:
             top, why = None, str(none)
         if top is None:
-            self._not_scanned.append(NotScanned(what="tracked files and history", why=why))
+            self._not_scanned.append(NotScanned(subject="tracked files and history", why=why))
         return top
 
     def _names(self) -> tuple[list[str], list[str]]:
@@ -145,7 +145,7 @@ class _SecretsCheck:
             )
             self._findings.append(SecretFinding(problem=problem, file=file, line=line))
 
-    def _encrypted_files(self) -> tuple[str, ...]:
+    def _check_encrypted_files(self) -> tuple[str, ...]:
         if self._top is None:
             names = list(secret_names(self._directory))
         else:
@@ -154,7 +154,7 @@ class _SecretsCheck:
             names = [name for name in (*tracked, *untracked) if is_secret_name(name)]
             names += sorted(partly.intersection((*tracked, *untracked)))
         judge = EncryptedFileCheck(self._rules(names))
-        staged = self._staged(names)
+        staged = self._check_staged(names)
         for name in names:
             try:
                 content = self._content(name)
@@ -162,32 +162,32 @@ class _SecretsCheck:
                 continue
             except OSError as error:
                 why = error.strerror or type(error).__name__
-                self._not_scanned.append(NotScanned(what=name, why=why))
+                self._not_scanned.append(NotScanned(subject=name, why=why))
                 continue
             self._add(judge.problems(name, content))
             if staged.get(name, content) != content:
                 self._add(
-                    _staged_problem(problem) for problem in judge.problems(name, staged[name])
+                    _for_index(problem) for problem in judge.problems(name, staged[name])
                 )
-        self._not_scanned += judge.unjudged
+        self._not_scanned += judge.not_checked
         return tuple(name for name in names)
 
     def _content(self, name: str) -> bytes:
-        largest = self._wish.limits.object_bytes
+        largest = self._options.limits.object_bytes
         with (self._directory / name).open("rb") as file:
             content = file.read(largest + 1)
         if len(content) > largest:
             raise OSError(0, f"it is larger than {largest:,} bytes (--max-object-bytes)")
         return content
 
-    def _staged(self, names: list[str]) -> dict[str, bytes]:
+    def _check_staged(self, names: list[str]) -> dict[str, bytes]:
         """What the index holds of these files: the next commit takes that."""
         if self._top is None:
             return {}
         entries = {self._from_here(entry.path): entry.object for entry in self._history.tracked()}
         present = [name for name in names if name in entries]
         sizes = self._history.sizes([entries[name] for name in present])
-        largest = self._wish.limits.object_bytes
+        largest = self._options.limits.object_bytes
         staged = [
             name
             for name, size in zip(present, sizes, strict=True)
@@ -206,24 +206,24 @@ class _SecretsCheck:
         except NotFound as error:
             if names:
                 why = error.problem.what
-                self._not_scanned.append(NotScanned(what="recipients", why=why))
+                self._not_scanned.append(NotScanned(subject="recipients", why=why))
         except StockmanError as error:
             self._add([error.problem])
-            self._not_scanned.append(NotScanned(what="recipients", why=error.problem.what))
+            self._not_scanned.append(NotScanned(subject="recipients", why=error.problem.what))
         return None
 
     def _key_files(self) -> None:
         tracked, untracked = self._names()
-        self._add(key_files.tracked_by_git(name) for name in key_files.key_files(tracked))
+        self._add(key_files.git_tracks_key(name) for name in key_files.key_files(tracked))
         exposed = key_files.key_files(untracked)
-        if exposed and self._wish.fix:
+        if exposed and self._options.fix:
             key_files.add_to_gitignore(self._directory, exposed)
             still = key_files.key_files(self._names()[1])
             self._fixed += [f"{name} is ignored by git" for name in exposed if name not in still]
             exposed = still
-        self._add(key_files.not_ignored(name) for name in exposed)
+        self._add(key_files.missing_from_gitignore(name) for name in exposed)
         for name, mode in key_files.wrong_modes(self._directory):
-            if self._wish.fix and key_files.restrict_mode(self._directory / name):
+            if self._options.fix and key_files.restrict_mode(self._directory / name):
                 self._fixed.append(f"{name} has mode 0600, and had {mode:04o}")
             else:
                 self._add([key_files.open_to_others(name, mode)])
@@ -231,21 +231,21 @@ class _SecretsCheck:
     def _leaks(self, scanner: Scanner, listen: CoverageCallback) -> Coverage:
         if self._top is None:
             return Coverage()
-        scan = LeakScan(self._history, scanner, self._wish.limits, listen)
+        scan = LeakScan(self._history, scanner, self._options.limits, listen)
         try:
             scan.scan_files(self._top)
         except NoAnswer as none:
             scan.fail("the rest of the tracked files", str(none))
-        if self._wish.history:
+        if self._options.history:
             try:
                 scan.scan_history()
             except NoAnswer as none:
                 scan.fail("the rest of the history", str(none))
         else:
             why = "--no-history was given"
-            self._not_scanned.append(NotScanned(what="history", why=why, optional=True))
+            self._not_scanned.append(NotScanned(subject="history", why=why, optional=True))
         findings = [self._finding(leak) for leak in scan.leaks]
-        agreed = accepted_ids(self._directory)
+        agreed = read_accepted(self._directory)
         self._findings += [finding for finding in findings if finding.id not in agreed]
         self._accepted = sum(finding.id in agreed for finding in findings)
         self._not_scanned += scan.not_scanned
@@ -285,7 +285,7 @@ class _SecretsCheck:
         )
 
 
-def _staged_problem(problem: Problem) -> Problem:
+def _for_index(problem: Problem) -> Problem:
     """The same problem, of what is staged."""
     return Problem(
         code=problem.code,

@@ -48,7 +48,7 @@ class EncryptedFileCheck:
 
     def __init__(self, rules: Rules | None) -> None:
         self._rules = rules
-        self.unjudged: list[NotScanned] = []
+        self.not_checked: list[NotScanned] = []
 
     def problems(self, name: str, content: bytes) -> Iterator[Problem]:
         """Everything that is wrong with one file, which needs no identity."""
@@ -59,7 +59,7 @@ class EncryptedFileCheck:
             metadata = sheet_metadata(sheet)
         except StockmanError as error:
             if error.problem.code in _OTHERS:
-                self.unjudged.append(NotScanned(what=name, why=error.problem.what))
+                self.not_checked.append(NotScanned(subject=name, why=error.problem.what))
             else:
                 yield error.problem
             return
@@ -77,7 +77,7 @@ class EncryptedFileCheck:
             yield _plain_values(sheet, start, *clear[start])
         if len(clear) > _MOST:
             why = f"{len(clear) - _MOST} more values stand in the clear"
-            self.unjudged.append(NotScanned(what=name, why=why))
+            self.not_checked.append(NotScanned(subject=name, why=why))
         if recipients is not None and set(recipients.recipients) != set(metadata.recipients):
             yield _other_recipients(name, metadata, recipients.recipients)
 

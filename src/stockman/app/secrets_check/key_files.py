@@ -58,7 +58,7 @@ def restrict_mode(path: Path) -> bool:
     return False
 
 
-def tracked_by_git(name: str) -> Problem:
+def git_tracks_key(name: str) -> Problem:
     return Problem(
         code="leak.key-file",
         what=f"git keeps {name}, which holds a key",
@@ -68,7 +68,7 @@ def tracked_by_git(name: str) -> Problem:
     )
 
 
-def not_ignored(name: str) -> Problem:
+def missing_from_gitignore(name: str) -> Problem:
     return Problem(
         code="leak.key-file",
         what=f"git does not ignore {name}, which holds a key",

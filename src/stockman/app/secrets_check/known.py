@@ -46,14 +46,14 @@ class KnownSecrets:
         self._environment = environment
         self.secrets: list[KnownSecret] = []
         self.unopened: list[NotScanned] = []
-        self._opened: set[str] = set()
+        self._opened_files: set[str] = set()
 
     def collect(self) -> None:
         for source in self._keyring.sources:
             for identity in source.identities:
                 self._add(f"the age identity of {source.name}", identity.text)
         bundle = bundle_path(dialect_of(self._directory))
-        self._opened.add(bundle)
+        self._opened_files.add(bundle)
         self._try(bundle, self._bundle)
         for name in secret_names(self._directory):
             if name != bundle:
@@ -72,7 +72,7 @@ class KnownSecrets:
             return
         except StockmanError as error:
             why = f"it could not be opened: {error.problem.what}"
-            self.unopened.append(NotScanned(what=f"the values of {name}", why=why))
+            self.unopened.append(NotScanned(subject=f"the values of {name}", why=why))
 
     def _bundle(self) -> None:
         bundle = open_bundle(self._directory, self._keyring)
@@ -80,7 +80,7 @@ class KnownSecrets:
             self._add(f"{name} of the secrets bundle", value)
 
     def _file(self, name: str) -> None:
-        self._opened.add(name)
+        self._opened_files.add(name)
         content = read_secret_file(self._directory, name)
         if content is None:
             return
@@ -104,7 +104,7 @@ class KnownSecrets:
                     self._add(name, Secret(self._environment.get(variable, "")))
                 case SecretForm.SOPS:
                     file = secret.reveal().removeprefix("sops:").partition("#")[0]
-                    if file not in self._opened:
+                    if file not in self._opened_files:
                         self._try(file, partial(self._file, file))
                 case SecretForm.FILE:
                     self._add(name, self._text(secret.reveal().removeprefix("file:")))

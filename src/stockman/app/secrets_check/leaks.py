@@ -61,7 +61,7 @@ class LeakScan:
         """What was found in objects of the index, by their names."""
         self._skipped: Counter[tuple[str, str]] = Counter()
         self._counts: Counter[str] = Counter()
-        self._told = 0
+        self._reported = 0
         self._not_scanned: list[NotScanned] = []
 
     @property
@@ -80,7 +80,7 @@ class LeakScan:
     @property
     def not_scanned(self) -> tuple[NotScanned, ...]:
         counted = (
-            NotScanned(what=f"{count} {noun}{'' if count == 1 else 's'}", why=why)
+            NotScanned(subject=f"{count} {noun}{'' if count == 1 else 's'}", why=why)
             for (noun, why), count in self._skipped.items()
         )
         return (*dict.fromkeys(self._not_scanned), *counted)
@@ -94,7 +94,7 @@ class LeakScan:
                 self._skip(entry.path, "it is a repository of its own")
             elif entry.kind == "link" or not self._is_same(top, entry):
                 staged.append(entry)
-        self._scan_staged(staged)
+        self._scan_index(staged)
         for path in untracked:
             if path.endswith("/"):
                 self._skip(path, "it is a repository of its own")
@@ -106,12 +106,12 @@ class LeakScan:
         """Read every object of the newest commits that was not read as a file."""
         if self._history.is_shallow():
             why = "this clone is shallow and does not have them: fetch all of the history"
-            self._not_scanned.append(NotScanned(what="older commits", why=why))
+            self._not_scanned.append(NotScanned(subject="older commits", why=why))
         total = self._history.commit_count()
         if total > self._limits.commits:
             self._not_scanned.append(
                 NotScanned(
-                    what=f"{total - self._limits.commits} older commits",
+                    subject=f"{total - self._limits.commits} older commits",
                     why=f"only the newest {self._limits.commits} are scanned (--max-commits)",
                 )
             )
@@ -120,9 +120,9 @@ class LeakScan:
 
     def fail(self, subject: str, why: str) -> None:
         """Remember that something could not be read to its end."""
-        self._not_scanned.append(NotScanned(what=subject, why=why))
+        self._not_scanned.append(NotScanned(subject=subject, why=why))
 
-    def _scan_staged(self, staged: list[TrackedFile]) -> None:
+    def _scan_index(self, staged: list[TrackedFile]) -> None:
         sizes = list(self._history.sizes([entry.object for entry in staged]))
         objects = []
         for entry, size in zip(staged, sizes, strict=True):
@@ -160,8 +160,8 @@ class LeakScan:
     def _tell(self) -> None:
         objects, size = self._counts["objects"], self._counts["total_bytes"]
         reached = objects // _REPORT_EVERY + size // _REPORT_EVERY_BYTES
-        if reached > self._told:
-            self._told = reached
+        if reached > self._reported:
+            self._reported = reached
             self._listen(self.coverage)
 
     def _is_same(self, top: Path, entry: TrackedFile) -> bool:
@@ -221,7 +221,7 @@ class LeakScan:
         return False
 
     def _skip(self, path: str, why: str) -> None:
-        self._not_scanned.append(NotScanned(what=path, why=why))
+        self._not_scanned.append(NotScanned(subject=path, why=why))
 
 
 def _object_name(content: bytes, digits: int) -> str:
@@ -252,7 +252,7 @@ def leak_id(leak: Leak) -> str | None:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:_DIGITS]
 
 
-def accepted_ids(directory: Path) -> frozenset[str]:
+def read_accepted(directory: Path) -> frozenset[str]:
     """The first words of the file's lines; a line without a reason behind it does not count."""
     try:
         with (directory / ACCEPTED_FILE).open("rb") as file:

@@ -52,7 +52,7 @@ class Needle(NamedTuple):
 
     name: str
     text: bytes
-    squeezed: bool
+    without_layout: bool
     """Whether it is looked for in a text without line breaks, quotes and escapes."""
 
 
@@ -78,7 +78,7 @@ def build_needles(secrets: Iterable[KnownSecret]) -> tuple[Needle, ...]:
     """Every form of every secret, each once; the first secret gives it its name."""
     by_text: dict[bytes, Needle] = {}
     for secret in secrets:
-        for text in _encoded_forms(secret.value):
+        for text in _encodings(secret.value):
             is_long = len(text) >= _LONG
             form = remove_layout(text) if is_long else text
             if len(form) >= SHORTEST:
@@ -86,7 +86,7 @@ def build_needles(secrets: Iterable[KnownSecret]) -> tuple[Needle, ...]:
     return tuple(by_text.values())
 
 
-def _encoded_forms(value: Secret) -> Iterator[bytes]:
+def _encodings(value: Secret) -> Iterator[bytes]:
     text = value.reveal().strip()
     key = _KEY.search(text)
     if key is not None:

@@ -41,7 +41,7 @@ class SecretFinding:
 class NotScanned:
     """Something that was not looked at, so that nothing is known about it."""
 
-    what: str
+    subject: str
     why: str
     optional: bool = False
     """The user left it out, by `--no-history` or by giving no age identity."""

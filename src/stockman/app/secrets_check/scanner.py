@@ -36,11 +36,11 @@ class Scanner:
 
     def __init__(self, needles: Iterable[Needle]) -> None:
         all_needles = tuple(needles)
-        self._as_written = [needle for needle in all_needles if not needle.squeezed]
-        self._squeezed = [needle for needle in all_needles if needle.squeezed]
-        long = [needle.text for needle in self._squeezed if len(needle.text) >= _WINDOW]
+        self._as_written = [needle for needle in all_needles if not needle.without_layout]
+        self._without_layout = [needle for needle in all_needles if needle.without_layout]
+        long = [needle.text for needle in self._without_layout if len(needle.text) >= _WINDOW]
         self._blocks = {block for text in long for block in _blocks(text)}
-        self._others = [needle for needle in self._squeezed if len(needle.text) < _WINDOW]
+        self._short = [needle for needle in self._without_layout if len(needle.text) < _WINDOW]
 
     def hits(self, content: bytes) -> tuple[Hit, ...]:
         """Each secret that is in the content, once, at its first place."""
@@ -59,12 +59,12 @@ class Scanner:
         for needle in self._as_written:
             if needle.text in content:
                 yield Hit(needle.name, _line(content, content.index(needle.text)), known=True)
-        if not self._squeezed:
+        if not self._without_layout:
             return
         small = remove_layout(content)
         view = memoryview(small)[: len(small) - len(small) % _BLOCK.size]
         is_alike = not self._blocks.isdisjoint(_BLOCK.iter_unpack(view))
-        for needle in self._squeezed if is_alike else self._others:
+        for needle in self._without_layout if is_alike else self._short:
             if needle.text in small:
                 at = _place(content, small.index(needle.text))
                 yield Hit(needle.name, _line(content, at), known=True)

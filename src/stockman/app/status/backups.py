@@ -44,7 +44,7 @@ class BackupStore:
 
     target: str
     where: str
-    listed: Callable[[], Awaitable[Iterable[Snapshot]]]
+    list_snapshots: Callable[[], Awaitable[Iterable[Snapshot]]]
     """Raises `StockmanError` or `OSError` where it cannot be."""
     is_directory: bool = False
 
@@ -63,7 +63,7 @@ async def _observe_target(store: BackupStore) -> ObservedBackup:
     try:
         snapshots = [
             snapshot
-            for snapshot in await store.listed()
+            for snapshot in await store.list_snapshots()
             if _SNAPSHOT in snapshot.key.rpartition("/")[2]
         ]
     except StockmanError as error:
@@ -89,7 +89,7 @@ def bucket_target(target: str, where: str, objects: ObjectStore) -> BackupStore:
             for stored in await objects.listed()
         ]
 
-    return BackupStore(target=target, where=where, listed=listed)
+    return BackupStore(target=target, where=where, list_snapshots=listed)
 
 
 def directory_target(target: str, directory: Path) -> BackupStore:
@@ -98,7 +98,7 @@ def directory_target(target: str, directory: Path) -> BackupStore:
     async def listed() -> Iterable[Snapshot]:
         return await asyncio.to_thread(_files, directory)
 
-    return BackupStore(target=target, where=str(directory), listed=listed, is_directory=True)
+    return BackupStore(target=target, where=str(directory), list_snapshots=listed, is_directory=True)
 
 
 def _files(directory: Path) -> list[Snapshot]:
@@ -117,7 +117,7 @@ def unreachable_target(target: str, where: str, error: StockmanError) -> BackupS
     async def listed() -> Iterable[Snapshot]:
         raise error
 
-    return BackupStore(target=target, where=where, listed=listed)
+    return BackupStore(target=target, where=where, list_snapshots=listed)
 
 
 @asynccontextmanager
@@ -135,8 +135,8 @@ async def open_backup_target(
     bucket = _s3_place(target, cluster)
     try:
         credentials = S3Credentials(
-            access_key=context.given(target.access_key, _KEY),
-            secret_key=context.given(target.secret_key, _SECRET),
+            access_key=context.credential(target.access_key, _KEY),
+            secret_key=context.credential(target.secret_key, _SECRET),
         )
         client = S3Objects(bucket, credentials, context.clock.now, seconds=_SECONDS)
     except StockmanError as error:
@@ -166,7 +166,7 @@ class BackupContext:
     environment: Mapping[str, str]
     clock: Clock
 
-    def given(self, secret: Secret | None, variable: str) -> Secret:
+    def credential(self, secret: Secret | None, variable: str) -> Secret:
         """A credential of the configuration, or of the environment."""
         if secret is not None:
             return secret

@@ -56,8 +56,8 @@ class StatusSources:
     home: RunHome
     observe: Callable[[Ports], Coroutine[object, object, Observed]]
     certificates: Callable[[], CertificateList]
-    wish: DesiredKubernetes | None = None
-    places: tuple[BackupStore, ...] = ()
+    desired_kubernetes: DesiredKubernetes | None = None
+    backup_stores: tuple[BackupStore, ...] = ()
 
 
 class StatusObserver:
@@ -78,19 +78,19 @@ class StatusObserver:
 
     async def status(self, checks: Collection[StatusCheck] = ALL) -> Status:
         """Look, and judge."""
-        return assess(await self.look(checks), checks)
+        return assess(await self.observe(checks), checks)
 
-    async def look(self, checks: Collection[StatusCheck] = ALL) -> StatusInput:
+    async def observe(self, checks: Collection[StatusCheck] = ALL) -> StatusInput:
         """Ask as few systems as the checks need, all at once."""
         wanted_checks, sources = frozenset(checks), self._sources
         ports = sources.ports
         async with asyncio.TaskGroup() as group:
-            observed = group.create_task(sources.observe(_needed_clients(ports, wanted_checks)))
+            observed = group.create_task(sources.observe(_select_clients(ports, wanted_checks)))
             runs = group.create_task(observe_runs(sources.home, ports.clock))
             leases = ports.kubernetes if StatusCheck.RUNS in wanted_checks else None
             lease = group.create_task(observe_lease(leases, ports.clock))
             backups = group.create_task(
-                observe_backups(sources.places if StatusCheck.BACKUPS in wanted_checks else ())
+                observe_backups(sources.backup_stores if StatusCheck.BACKUPS in wanted_checks else ())
             )
             repository = group.create_task(
                 observe_repository(ports.repo if StatusCheck.FLUX in wanted_checks else None)
@@ -100,7 +100,7 @@ class StatusObserver:
             at=ports.clock.now(),
             desired=sources.desired,
             observed=observed_state,
-            wish=sources.wish,
+            desired_kubernetes=sources.desired_kubernetes,
             alarms=await _observe_alarms(ports.talos, observed_state.talos),
             repository=repository.result(),
             certificates=sources.certificates()
@@ -112,7 +112,7 @@ class StatusObserver:
         )
 
 
-def _needed_clients(ports: Ports, status_checks: frozenset[StatusCheck]) -> Ports:
+def _select_clients(ports: Ports, status_checks: frozenset[StatusCheck]) -> Ports:
     """Only the doors that the checks need."""
     return replace(
         ports,
@@ -167,7 +167,7 @@ async def open_observer(context: SessionContext) -> AsyncIterator[StatusObserver
         def certificates() -> CertificateList:
             return list_certificates(
                 workspace.directory,
-                workspace.around.keyring,
+                workspace.context.keyring,
                 workspace.environment,
                 context.clock.now(),
             )
@@ -179,8 +179,8 @@ async def open_observer(context: SessionContext) -> AsyncIterator[StatusObserver
                 home=session.home,
                 observe=session.planner.observe,
                 certificates=certificates,
-                wish=session.planner.wish,
-                places=tuple(targets),
+                desired_kubernetes=session.planner.desired_kubernetes,
+                backup_stores=tuple(targets),
             )
         )
 
@@ -196,7 +196,7 @@ def _backup_targets(
     name = workspace.cluster.name if workspace.cluster is not None else ""
     for target in workspace.desired.backup.targets if workspace.desired.backup.enabled else ():
         try:
-            yield open_backup_target(workspace.resolved(target), name, context)
+            yield open_backup_target(workspace.resolve(target), name, context)
         except StockmanError as error:
             yield nullcontext(unreachable_target(target.name, target.name, error))
 

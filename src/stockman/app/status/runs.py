@@ -37,9 +37,9 @@ async def observe_runs(home: RunHome, clock: Clock) -> ObservedRuns:
     still = [run for run in runs if not _is_over(run.state)]
     return ObservedRuns(
         count=len(names),
-        newest=_observed_run(runs[0]) if runs else None,
-        unfinished=tuple(_observed_run(run) for run in still),
-        cordoned=frozenset(name for run in still for name in _cordoned_nodes(run.state)),
+        newest=_summarize_run(runs[0]) if runs else None,
+        unfinished=tuple(_summarize_run(run) for run in still),
+        cordoned=frozenset(name for run in still for name in _cordons(run.state)),
         lock=lock,
     )
 
@@ -70,7 +70,7 @@ def _is_over(state: RunState) -> bool:
     return state.result is not None and state.result.is_final
 
 
-def _observed_run(run: _RecordedRun) -> ObservedRun:
+def _summarize_run(run: _RecordedRun) -> ObservedRun:
     state = run.state
     return ObservedRun(
         run=state.run,
@@ -82,7 +82,7 @@ def _observed_run(run: _RecordedRun) -> ObservedRun:
     )
 
 
-def _cordoned_nodes(state: RunState) -> list[str]:
+def _cordons(state: RunState) -> list[str]:
     return [
         str(hold.hold.get("node"))
         for hold in state.held.values()

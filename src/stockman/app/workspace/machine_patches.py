@@ -74,7 +74,7 @@ def unreadable_configuration(path: Path, error: OSError) -> Problem:
     )
 
 
-def unrendered_template(name: str, at: Position) -> Problem:
+def template_in_patch(name: str, at: Position) -> Problem:
     return Problem(
         code="patch.template",
         what=f"the patch {name} is a template",
@@ -84,7 +84,7 @@ def unrendered_template(name: str, at: Position) -> Problem:
     )
 
 
-def configuration_exposed(path: Path) -> Problem:
+def configuration_in_git(path: Path) -> Problem:
     return Problem(
         code="config.exposed-output",
         what=f"{path} would be kept by git",
@@ -202,7 +202,7 @@ class PatchFiles:
     def patches(self, desired: Desired) -> PatchSet:
         """All patches of a cluster: those of the keys, of the directories, and referenced."""
         written = PatchLocations(
-            nodes=self._loaded.patch_nodes, referenced=self._referenced, text_place=self._text_place
+            nodes=self._loaded.patch_nodes, referenced=self._read_references, text_place=self._text_place
         )
         nodes = {str(node.name) for node in desired.nodes}
         return build_patch_set(desired, written, self._in_directories(nodes))
@@ -210,9 +210,9 @@ class PatchFiles:
     @property
     def has_directories(self) -> bool:
         """Whether there is any patch file in the template directories."""
-        return any(True for _ in self._listed())
+        return any(True for _ in self._list_files())
 
-    def _listed(self) -> Iterator[tuple[str, str]]:
+    def _list_files(self) -> Iterator[tuple[str, str]]:
         """The directory of patches and the path of every file, sorted; overrides win."""
         classic = self._loaded.classic
         root = "templates" if classic else "template"
@@ -231,7 +231,7 @@ class PatchFiles:
         known = set(nodes)
         scopes = _CLASSIC if self._loaded.classic else _TOML
         by_scope: dict[PatchScopeName, tuple[Patch, ...]] = {}
-        for directory, path in self._listed():
+        for directory, path in self._list_files():
             name = directory.removeprefix("node/")
             scope = scopes.get(directory, f"node {name}")
             if scope.startswith("node ") and name not in known:
@@ -242,7 +242,7 @@ class PatchFiles:
                 by_scope[scope] = (*by_scope.get(scope, ()), patch)
         return by_scope
 
-    def _referenced(self, name: str, origin: Origin) -> Patch | None:
+    def _read_references(self, name: str, origin: Origin) -> Patch | None:
         path = (self._directory / name).resolve()
         root = self._directory.resolve()
         if Path(name).is_absolute() or not path.is_relative_to(root):
@@ -270,7 +270,7 @@ class PatchFiles:
             return None
         origin_ = None
         if name.endswith(_JINJA) and _MARKERS[_JINJA].search(text):
-            filled = self._filled_in(name)
+            filled = self._fill_in(name)
             if filled is None:
                 return None
             # Lines of what was filled in are not those of the template.
@@ -278,12 +278,12 @@ class PatchFiles:
         marker = _marker(name.removesuffix(_JINJA), text, escaped=escaped)
         if marker is not None:
             at = Position(name, text.count("\n", 0, marker) + 1, _column(text, marker))
-            self._problems.add(unrendered_template(name, at))
+            self._problems.add(template_in_patch(name, at))
             return None
         text = text.replace("$$", "$") if escaped else text
         return Patch(label=name, file=name, text=text, place=origin_)
 
-    def _filled_in(self, name: str) -> str | None:
+    def _fill_in(self, name: str) -> str | None:
         """A template of makejinja with everything filled in. None: it gives nothing."""
         from stockman.rendering.templates.contract import CLASSIC, TOML, Limits
         from stockman.rendering.templates.names import template_names

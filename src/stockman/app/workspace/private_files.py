@@ -16,7 +16,7 @@ _TAG_BYTES = 4
 def write_private(path: Path, content: bytes, entropy: Entropy) -> None:
     """Make a file with mode 0600; refuses to replace one, and to write where git would keep it."""
     if LocalGitProbe(path.parent).exposure(path.name) == "tracked":
-        raise Refused(_tracked_by_git(path))
+        raise Refused(_in_git(path))
     try:
         created = create_file(
             path, content, private=True, tag=entropy.random_bytes(_TAG_BYTES).hex()
@@ -27,7 +27,7 @@ def write_private(path: Path, content: bytes, entropy: Entropy) -> None:
         raise Conflict(_exists(path))
 
 
-def _tracked_by_git(path: Path) -> Problem:
+def _in_git(path: Path) -> Problem:
     return Problem(
         code="private-file.tracked",
         what=f"{path.name} would be written where git keeps it",

@@ -85,7 +85,7 @@ def validate_files(directory: Path) -> Validation:
     check_rules(loaded)
     _check_settings(loaded)
     for origin in loaded.plain_secrets:
-        loaded.problems.add(_exposed_secrets(directory, origin))
+        loaded.problems.add(_check_secrets_in_git(directory, origin))
     for origin in loaded.encrypted:
         loaded.problems.add(_is_encrypted(origin))
     return Validation(problems=loaded.problems, loaded=loaded)
@@ -107,7 +107,7 @@ def _check_settings(loaded: LoadedConfig) -> None:
         read_settings(component(name), written[name], loaded.problems)
 
 
-def _exposed_secrets(directory: Path, origin: Origin) -> Problem:
+def _check_secrets_in_git(directory: Path, origin: Origin) -> Problem:
     from stockman.adapters.git.probe import LocalGitProbe
 
     exposure = LocalGitProbe(directory).exposure(origin.at.file)

@@ -66,7 +66,7 @@ class RunningCluster:
     proxmox: ObservedProxmox
     machines: tuple[RunningMachine, ...]
     kubernetes: ObservedKubernetes
-    follows: GitOpsSource = GitOpsSource()
+    gitops: GitOpsSource = GitOpsSource()
     authority: str = ""
     """CA certificate of the kubeconfig as PEM text. Empty: unknown."""
 

@@ -82,7 +82,7 @@ class ClusterKeys:
     """Keys of cluster.yaml, and the names of those whose values are placeholders."""
 
     keys: Keys
-    invented: tuple[str, ...] = ()
+    placeholders: tuple[str, ...] = ()
 
 
 def region_of(sight_region: str, cluster_name: str) -> str:
@@ -113,11 +113,11 @@ def cluster_keys(
         "talos": _talos(cluster, machines),
         "proxmox": _proxmox(cluster, reached),
         "components": component_keys(
-            cluster.kubernetes, several=len(machines) > 1, follows=bool(cluster.follows.url)
+            cluster.kubernetes, several=len(machines) > 1, follows=bool(cluster.gitops.url)
         ),
     }
     return ClusterKeys(
-        keys={key: value for key, value in keys.items() if value}, invented=tuple(invented)
+        keys={key: value for key, value in keys.items() if value}, placeholders=tuple(invented)
     )
 
 
@@ -212,7 +212,7 @@ def _gateways(
     api: str,
     invented: list[str],
 ) -> Keys:
-    keys: Keys = dict(cluster.follows.addresses)
+    keys: Keys = dict(cluster.gitops.addresses)
     taken = {api, *map(str, keys.values()), *(str(machine.address) for machine in machines)}
     spare = (
         text
@@ -227,7 +227,7 @@ def _gateways(
 
 
 def _repository(cluster: RunningCluster, name: str, invented: list[str]) -> Keys:
-    follows = cluster.follows
+    follows = cluster.gitops
     if not follows.url:
         invented.append("repository.url")
         return {"url": _REPOSITORY.format(name=name or "cluster")}

@@ -40,7 +40,7 @@ def component_keys(observed: ObservedKubernetes, *, several: bool, follows: bool
         off |= more
 
 
-def unsupported_components(observed: ObservedKubernetes) -> tuple[str, ...]:
+def components_to_describe(observed: ObservedKubernetes) -> tuple[str, ...]:
     """Names of installed optional components, which the files must enable explicitly."""
     return tuple(
         component.name

@@ -43,7 +43,7 @@ def group_by_level(
     left = {name: dict.fromkeys(every) for name, every in by_node.items()}
     levels: dict[str, tuple[Operation, ...]] = {}
     for level, members in ((ALL, frozenset(by_node)), (CONTROLLER, controllers), (WORKER, workers)):
-        shared = _take_shared(left, members)
+        shared = _take_common(left, members)
         if shared:
             levels[level] = shared
             for name in members:
@@ -60,7 +60,7 @@ def separate_by_node(
     return {name: every for name, every in by_node.items() if every}
 
 
-def _take_shared(
+def _take_common(
     left: Mapping[str, Iterable[Operation]], members: frozenset[str]
 ) -> tuple[Operation, ...]:
     lists = [left[name] for name in left if name in members]
@@ -101,7 +101,7 @@ class Draft:
     lost: tuple[str, ...] = ()
     """Keys whose values cannot be written to the files."""
 
-    def desired(self, problems: Problems) -> Desired | None:
+    def load_desired(self, problems: Problems) -> Desired | None:
         """Return the desired state of the files. None: they have errors, added to the problems."""
         loaded = load({name: text.encode() for name, text in self.texts.items()})
         check_rules(loaded)
@@ -154,12 +154,12 @@ def draft_files(keys: Keys, levels: Mapping[str, tuple[Operation, ...]], header:
             else:
                 plain[name] = text
         files[level] = tuple(names)
-    texts, lost = _texts(_patched_keys(keys, files))
+    texts, lost = _texts(_keys_with_patches(keys, files))
     texts[CLUSTER_YAML] = f"{header}{texts[CLUSTER_YAML]}"
     return Draft(texts=texts, patches=plain, secrets=secrets, levels=files, lost=lost)
 
 
-def _patched_keys(keys: Keys, files: Mapping[str, tuple[str, ...]]) -> Keys:
+def _keys_with_patches(keys: Keys, files: Mapping[str, tuple[str, ...]]) -> Keys:
     """Return the keys with references to the patch files added."""
     if not files:
         return keys

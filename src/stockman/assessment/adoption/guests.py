@@ -34,16 +34,16 @@ def guest_keys(
         config = observed.config(guest.vmid)
         if guest.vmid in nodes or guest.is_template:
             continue
-        why = _unsupported_reason(config, owner, names)
+        why = _why_unsupported(config, owner, names)
         if why or config is None:
-            problems.add(trouble.guest_skipped(guest_label(guest, config), why))
+            problems.add(trouble.guest_left_out(guest_label(guest, config), why))
             continue
         names.add(config.name)
         entries.append(_guest(observed, guest, config))
     return tuple(entries)
 
 
-def _unsupported_reason(config: VmConfig | None, owner: str, names: set[object]) -> str:
+def _why_unsupported(config: VmConfig | None, owner: str, names: set[object]) -> str:
     if config is None:
         return "its configuration cannot be read"
     mark = parse_mark(config.get("description"))

@@ -136,7 +136,7 @@ def _key_operations(
     has_before, has_after = key in mappings[0], key in mappings[1]
     if has_before and has_after:
         yield from _compare_values(identity, path, (before, after, shown))
-    elif _holds_owned(identity, path):
+    elif _is_protected(identity, path):
         trees = (before or {}, after or {}, shown or {})
         yield from _compare_values(identity, path, trees)
     elif has_after:
@@ -146,7 +146,7 @@ def _key_operations(
         yield Operation(document=identity, path=path, value=None, removes=True)
 
 
-def _holds_owned(identity: DocumentIdentity, path: Path) -> bool:
+def _is_protected(identity: DocumentIdentity, path: Path) -> bool:
     return identity[0] == V1ALPHA1 and any(owned[: len(path)] == path for owned in OWNED)
 
 

@@ -31,7 +31,7 @@ def machine_unreachable(name: str, address: str, why: str) -> Problem:
     )
 
 
-def mixed_versions(versions: Iterable[str]) -> Problem:
+def several_versions(versions: Iterable[str]) -> Problem:
     return Problem(
         code="adopt.versions",
         what="the machines run several versions of Talos",
@@ -165,7 +165,7 @@ def loose_disk(node: str, slot: str) -> Problem:
     )
 
 
-def guest_skipped(guest: str, why: str) -> Problem:
+def guest_left_out(guest: str, why: str) -> Problem:
     return Problem(
         code="adopt.guest",
         what=f"{guest} is not in the files",

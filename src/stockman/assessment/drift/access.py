@@ -40,29 +40,29 @@ _UNKNOWN_AUTHOR = Author(how="Proxmox VE does not tell who changes users, roles 
 def access_drifts(side: ProxmoxSide, changes: Iterable[Change]) -> Iterator[Drift]:
     """Return missing and surplus users, roles, tokens and ACL entries, as an administrator sees
     them."""
-    access = side.seen.access
-    if not isinstance(access, Fact) or side.seen.major is None:
+    access = side.observed.access
+    if not isinstance(access, Fact) or side.observed.major is None:
         return
     for change in changes:
-        if not isinstance(change, ProxmoxChange) or change.region != side.seen.name:
+        if not isinstance(change, ProxmoxChange) or change.region != side.observed.name:
             continue
         if change.stage is Stage.ACCESS and change.mark is not ChangeKind.REMOVE:
             yield _missing_entry(change, access.value)
-    unasked = find_excess_rights(side.desired, side.cluster, side.seen)
+    unasked = find_excess_rights(side.desired, side.cluster, side.observed)
     if unasked is not None:
-        yield _unneeded_rights(unasked)
-    for surplus in find_surplus_access(side.desired, side.cluster, side.seen):
-        yield _unneeded_users(surplus)
-    tokens = list_desired_tokens(side.desired, side.cluster, side.seen.major)
+        yield _surplus_own_rights(unasked)
+    for surplus in find_surplus_access(side.desired, side.cluster, side.observed):
+        yield _surplus_users(surplus)
+    tokens = list_desired_tokens(side.desired, side.cluster, side.observed.major)
     for token in tokens:
         known = token.as_found(access.value.tokens.get(token.user, ()))
         yield from _surplus_entries(
             known, access.value, unasked.rules if unasked is not None else ()
         )
-        yield from _replaced_tokens(token, access.value)
+        yield from _old_tokens(token, access.value)
 
 
-def _unneeded_users(surplus: SurplusAccess) -> Drift:
+def _surplus_users(surplus: SurplusAccess) -> Drift:
     """Users and roles of disabled components that still exist."""
     command = "stockman render --prune && stockman apply --push"
     if surplus.others:
@@ -72,10 +72,10 @@ def _unneeded_users(surplus: SurplusAccess) -> Drift:
     return Drift(
         layer=Layer.ACCESS,
         subject=surplus.user or surplus.role,
-        what=f"nothing needs {surplus.called} any more",
+        description=f"nothing needs {surplus.called} any more",
         why=surplus.why,
         values=tuple(
-            DriftValue(key=f"{kind} {name}", found="there", wanted=None)
+            DriftValue(key=f"{kind} {name}", observed="there", desired=None)
             for kind, name in named
             if name
         ),
@@ -86,19 +86,19 @@ def _unneeded_users(surplus: SurplusAccess) -> Drift:
     )
 
 
-def _unneeded_rights(excess: ExcessRights) -> Drift:
+def _surplus_own_rights(excess: ExcessRights) -> Drift:
     """Privileges of stockman's own token that the configuration no longer needs."""
     rules = tuple(
-        DriftValue(key=f"right of {rule.holder} on {rule.path}", found=rule.role, wanted=None)
+        DriftValue(key=f"right of {rule.holder} on {rule.path}", observed=rule.role, desired=None)
         for rule in excess.rules
     )
     roles = tuple(
-        DriftValue(key=f"role {name}", found="there", wanted=None) for name in excess.roles
+        DriftValue(key=f"role {name}", observed="there", desired=None) for name in excess.roles
     )
     return Drift(
         layer=Layer.ACCESS,
         subject=excess.whose,
-        what=f"{excess.whose} has rights that these files ask for no more",
+        description=f"{excess.whose} has rights that these files ask for no more",
         why="no machine of the configuration needs them",
         values=(*rules, *roles),
         author=_UNKNOWN_AUTHOR,
@@ -114,7 +114,7 @@ def rights_drifts(problems: Iterable[Problem]) -> Iterator[Drift]:
             yield Drift(
                 layer=Layer.ACCESS,
                 subject="stockman",
-                what=problem.what,
+                description=problem.what,
                 why=problem.why,
                 author=_UNKNOWN_AUTHOR,
                 severity=DriftSeverity.CRITICAL,
@@ -123,9 +123,9 @@ def rights_drifts(problems: Iterable[Problem]) -> Iterator[Drift]:
 
 
 def access_gaps(side: ProxmoxSide) -> Iterator[Gap]:
-    for observed in (side.seen.access, side.seen.rights, side.seen.pci, side.seen.usb):
+    for observed in (side.observed.access, side.observed.rights, side.observed.pci, side.observed.usb):
         if isinstance(observed, Unknown):
-            yield Gap(layer=Layer.ACCESS, subject=side.seen.name, problem=observed.problem)
+            yield Gap(layer=Layer.ACCESS, subject=side.observed.name, problem=observed.problem)
 
 
 def _missing_entry(change: ProxmoxChange, observed: ObservedAccess) -> Drift:
@@ -134,7 +134,7 @@ def _missing_entry(change: ProxmoxChange, observed: ObservedAccess) -> Drift:
     return Drift(
         layer=Layer.ACCESS,
         subject=subject,
-        what=f"{change.what} differs",
+        description=f"{change.what} differs",
         why=change.why,
         values=values,
         author=_UNKNOWN_AUTHOR,
@@ -146,26 +146,26 @@ def _missing_entry(change: ProxmoxChange, observed: ObservedAccess) -> Drift:
 def _values(action: Action, observed: ObservedAccess) -> Iterator[DriftValue]:
     match action:
         case CreateUser():
-            yield DriftValue(key=f"user {action.user}", found=None, wanted="there")
+            yield DriftValue(key=f"user {action.user}", observed=None, desired="there")
         case CreateToken():
-            yield DriftValue(key=f"token {action.user}!{action.token}", found=None, wanted="kept")
+            yield DriftValue(key=f"token {action.user}!{action.token}", observed=None, desired="kept")
         case CreateRole():
             role = next((role for role in observed.roles if role.name == action.role), None)
             has = None if role is None else " ".join(sorted(role.privileges))
             privileges = " ".join(sorted(action.privileges))
-            yield DriftValue(key=f"role {action.role}", found=has, wanted=privileges)
+            yield DriftValue(key=f"role {action.role}", observed=has, desired=privileges)
         case GrantRole():
             key = f"right of {action.holder} on {action.path}"
-            yield DriftValue(key=key, found=None, wanted=action.role)
+            yield DriftValue(key=key, observed=None, desired=action.role)
         case MapDevices():
             key = f"{action.bus} mapping {action.name}"
-            yield DriftValue(key=key, found=None, wanted=f"{len(action.devices)} devices")
+            yield DriftValue(key=key, observed=None, desired=f"{len(action.devices)} devices")
 
 
 def _severity(values: Iterable[DriftValue]) -> DriftSeverity:
     """A role with surplus privileges is more severe than one with missing privileges."""
     for value in values:
-        has, desired = set((value.found or "").split()), set((value.wanted or "").split())
+        has, desired = set((value.observed or "").split()), set((value.desired or "").split())
         if value.key.startswith("role ") and has - desired:
             return DriftSeverity.CRITICAL
     return DriftSeverity.WARNING
@@ -198,19 +198,19 @@ def _surplus_rights(
     return Drift(
         layer=Layer.ACCESS,
         subject=desired_token.id,
-        what=description,
+        description=description,
         why="another cluster of stockman may need them" if severity is DriftSeverity.NOTICE else "",
         values=tuple(
-            DriftValue(key=f"right of {rule.holder} on {rule.path}", found=rule.role, wanted=None)
+            DriftValue(key=f"right of {rule.holder} on {rule.path}", observed=rule.role, desired=None)
             for rule in rules
         ),
         author=_UNKNOWN_AUTHOR,
         severity=severity,
-        correction=Correction(command="; ".join(_revoked_rule(rule) for rule in rules)),
+        correction=Correction(command="; ".join(_deleted_rule(rule) for rule in rules)),
     )
 
 
-def _replaced_tokens(desired_token: DesiredToken, observed: ObservedAccess) -> Iterator[Drift]:
+def _old_tokens(desired_token: DesiredToken, observed: ObservedAccess) -> Iterator[Drift]:
     """Tokens that an interrupted rotation replaced but did not delete."""
     *older, newest = token_generations(
         observed.tokens.get(desired_token.user, ()), desired_token.token
@@ -220,10 +220,10 @@ def _replaced_tokens(desired_token: DesiredToken, observed: ObservedAccess) -> I
     yield Drift(
         layer=Layer.ACCESS,
         subject=f"{desired_token.user}!{newest.name}",
-        what=f"{desired_token.whose} has older tokens in {desired_token.user} that still work",
+        description=f"{desired_token.whose} has older tokens in {desired_token.user} that still work",
         why="a rotation did not come to its end: whoever read one of them can use it",
         values=tuple(
-            DriftValue(key=f"token {desired_token.user}!{token.name}", found="there", wanted=None)
+            DriftValue(key=f"token {desired_token.user}!{token.name}", observed="there", desired=None)
             for token in older
         ),
         author=_UNKNOWN_AUTHOR,
@@ -235,6 +235,6 @@ def _replaced_tokens(desired_token: DesiredToken, observed: ObservedAccess) -> I
     )
 
 
-def _revoked_rule(rule: AccessRule) -> str:
+def _deleted_rule(rule: AccessRule) -> str:
     whose = "--tokens" if rule.kind == "token" else "--users"
     return f"pveum acl delete {rule.path} --roles {rule.role} {whose} '{rule.holder}'"

@@ -44,12 +44,12 @@ def with_correction(drift: Drift, planned: Planned) -> Drift:
                 CorrectionStep(id=step.id, summary=step.action.summary) for step in claimed
             ),
             command=f"stockman apply{only}{whose}",
-            stopped_by=errors[0].what if errors else "",
+            blocked_by=errors[0].what if errors else "",
         ),
     )
 
 
-def unassigned_changes(drifts: Iterable[Drift], planned: Planned) -> Iterator[Drift]:
+def remaining_changes(drifts: Iterable[Drift], planned: Planned) -> Iterator[Drift]:
     """Return changes of the plan that no reported drift covers."""
     claims = [claim for drift in drifts for claim in drift.claims]
     for change in planned.changes:
@@ -65,7 +65,7 @@ def unassigned_changes(drifts: Iterable[Drift], planned: Planned) -> Iterator[Dr
         yield Drift(
             layer=layer,
             subject=change.node or change.what,
-            what=change.what,
+            description=change.what,
             why=change.why,
             author=_UNKNOWN_AUTHOR,
             severity=_severity(change),

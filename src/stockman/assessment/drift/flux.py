@@ -34,9 +34,9 @@ class FieldDifference:
     """One field with both of its values."""
 
     path: tuple[str, ...]
-    found: object
+    observed: object
     """None: the field is missing."""
-    wanted: object
+    desired: object
 
     @property
     def key(self) -> str:
@@ -51,7 +51,7 @@ def differing_fields(
         for name, value in desired.items():
             yield from differing_fields(value, observed.get(name), (*path, str(name)))
     elif not _is_same(desired, observed):
-        yield FieldDifference(path=path, found=observed, wanted=desired)
+        yield FieldDifference(path=path, observed=observed, desired=desired)
 
 
 def _is_same(desired: object, observed: object) -> bool:
@@ -120,8 +120,8 @@ class FluxSide:
     """The pushed commit, and the Flux objects in the cluster."""
 
     commit: str
-    wanted: tuple[FluxObject, ...] = field(metadata={"shown": False})
-    there: Mapping[tuple[str, str, str], Object] = field(metadata={"shown": False})
+    desired: tuple[FluxObject, ...] = field(metadata={"shown": False})
+    existing: Mapping[tuple[str, str, str], Object] = field(metadata={"shown": False})
     """Objects by kind, namespace and name."""
 
 
@@ -136,23 +136,23 @@ def flux_drifts(side: FluxSide) -> Iterator[Drift]:
     late = {
         name: revision
         for name, revision in elsewhere.items()
-        if name not in _suspended_objects(side)
+        if name not in _find_suspended(side)
     }
     if late:
         yield _behind(side, late)
-    for flux_object in side.wanted:
+    for flux_object in side.desired:
         if flux_object.owner in elsewhere:
             continue
-        observed = side.there.get(flux_object.key)
+        observed = side.existing.get(flux_object.key)
         if observed is None:
             yield _missing_object(flux_object)
         else:
-            yield from _changed_object(flux_object, observed)
+            yield from _object_drift(flux_object, observed)
 
 
 def _stale_kustomizations(side: FluxSide) -> Iterator[tuple[str, str]]:
     """Return Kustomizations that have not applied the commit, and their last applied revision."""
-    for (kind, namespace, name), kustomization in side.there.items():
+    for (kind, namespace, name), kustomization in side.existing.items():
         if kind == KUSTOMIZATIONS.name and _follows_repository(kustomization):
             revision = text_at(kustomization, "status", "lastAppliedRevision")
             if not revision.endswith(side.commit):
@@ -164,10 +164,10 @@ def _follows_repository(kustomization: Object) -> bool:
     return (text_at(source, "kind"), text_at(source, "name")) == ("GitRepository", "flux-system")
 
 
-def _suspended_objects(side: FluxSide) -> set[str]:
+def _find_suspended(side: FluxSide) -> set[str]:
     return {
         f"{namespace}/{name}"
-        for (kind, namespace, name), flux_object in side.there.items()
+        for (kind, namespace, name), flux_object in side.existing.items()
         if kind == KUSTOMIZATIONS.name and mapping_at(flux_object, "spec").get("suspend") is True
     }
 
@@ -175,13 +175,13 @@ def _suspended_objects(side: FluxSide) -> set[str]:
 def _behind(side: FluxSide, late: Mapping[str, str]) -> Drift:
     commit = side.commit[:_SHORT]
     values = tuple(
-        DriftValue(key=name, found=_short(revision), wanted=commit)
+        DriftValue(key=name, observed=_short(revision), desired=commit)
         for name, revision in sorted(late.items())
     )
     return Drift(
         layer=Layer.TREE,
         subject="flux",
-        what=f"Flux has not applied commit {commit}",
+        description=f"Flux has not applied commit {commit}",
         why=f"{len(late)} Kustomizations are at another one: it waits for its turn, or fails",
         values=values,
         author=Author(how="Flux itself is late"),
@@ -194,7 +194,7 @@ def _short(revision: str) -> str | None:
     return revision.rpartition(":")[2][:_SHORT] or None
 
 
-def _changed_object(flux_object: FluxObject, observed: Object) -> Iterator[Drift]:
+def _object_drift(flux_object: FluxObject, observed: Object) -> Iterator[Drift]:
     differing = [
         each
         for each in (
@@ -209,10 +209,10 @@ def _changed_object(flux_object: FluxObject, observed: Object) -> Iterator[Drift
     yield Drift(
         layer=Layer.TREE,
         subject=flux_object.subject,
-        what=f"{flux_object.subject} in the cluster is not as {flux_object.file} has it",
+        description=f"{flux_object.subject} in the cluster is not as {flux_object.file} has it",
         values=tuple(
             DriftValue(
-                key=each.key, found=format_value(each.found), wanted=format_value(each.wanted)
+                key=each.key, observed=format_value(each.observed), desired=format_value(each.desired)
             )
             for each in differing
         ),
@@ -240,7 +240,7 @@ def _fields(desired: Object, observed: Object) -> Iterator[FieldDifference]:
 def _is_suspended(desired: Object, observed: Object) -> Iterator[FieldDifference]:
     is_off = mapping_at(observed, "spec").get("suspend") is True
     if is_off and mapping_at(desired, "spec").get("suspend") is not True:
-        yield FieldDifference(path=("spec", "suspend"), found=True, wanted=False)
+        yield FieldDifference(path=("spec", "suspend"), observed=True, desired=False)
 
 
 def _reconcile_correction(
@@ -261,7 +261,7 @@ def _missing_object(flux_object: FluxObject) -> Drift:
     return Drift(
         layer=Layer.TREE,
         subject=flux_object.subject,
-        what=f"{flux_object.subject} of {flux_object.file} is not in the cluster",
+        description=f"{flux_object.subject} of {flux_object.file} is not in the cluster",
         author=Author(how="nobody tells who deleted an object"),
         severity=DriftSeverity.CRITICAL,
         correction=Correction(command=reconcile_command("kustomization", namespace, name)),

@@ -13,7 +13,7 @@ from stockman.model.policies import DriftRule
 _ANY = "*"
 
 
-def expired_rules(rules: Iterable[DriftRule], today: date) -> tuple[DriftRule, ...]:
+def find_expired(rules: Iterable[DriftRule], today: date) -> tuple[DriftRule, ...]:
     """Return rules whose last day has passed."""
     return tuple(rule for rule in rules if rule.last_day < today)
 

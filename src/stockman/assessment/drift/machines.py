@@ -35,34 +35,34 @@ _LONGEST = 80
 class TalosSide:
     """Desired and observed state of the machines."""
 
-    wish: DesiredTalos
-    seen: ObservedTalos
+    desired_talos: DesiredTalos
+    observed: ObservedTalos
     idle: frozenset[str] = frozenset()
     """Nodes that cannot answer because their VM does not run."""
 
     @property
     def desired(self) -> Desired:
-        return self.wish.desired
+        return self.desired_talos.desired
 
 
 def machine_drifts(side: TalosSide) -> Iterator[Drift]:
     """Return machines whose configuration, version or identity differs."""
     for node in side.desired.nodes:
-        machine = side.seen.machine(str(node.name))
+        machine = side.observed.machine(str(node.name))
         if machine is not None and machine.is_configured:
             yield from _configuration_drifts(side, node, machine)
     yield from _outside(side)
-    yield from _unplanned_drifts(side)
+    yield from _drifts_without_plan(side)
 
 
 def _outside(side: TalosSide) -> Iterator[Drift]:
-    for name in find_controllers_outside_etcd(side.wish, side.seen):
+    for name in find_controllers_outside_etcd(side.desired_talos, side.observed):
         yield Drift(
             layer=Layer.TALOS,
             subject=name,
-            what=f"{name} is no member of etcd",
+            description=f"{name} is no member of etcd",
             why="it is a controller, and the other members do not have it in their list",
-            values=(DriftValue(key="etcd", found=None, wanted="member"),),
+            values=(DriftValue(key="etcd", observed=None, desired="member"),),
             author=Author(how="etcd does not tell who took it out"),
             severity=DriftSeverity.CRITICAL,
             correction=Correction(command="stockman status --wait"),
@@ -74,13 +74,13 @@ def machine_gaps(side: TalosSide) -> Iterator[Gap]:
     """Return machines that do not answer or whose configuration cannot be read."""
     for node in side.desired.nodes:
         name = str(node.name)
-        machine = side.seen.machine(name)
+        machine = side.observed.machine(name)
         if machine is None or name in side.idle:
             continue
         if machine.standing in _NOT_ANSWERING:
             why = machine.why or "no answer"
             yield _gap(name, say.machine_unreachable(name, machine.address, why))
-        elif machine.is_configured and None in parse_both_configs(side.wish, node, machine):
+        elif machine.is_configured and None in parse_both_configs(side.desired_talos, node, machine):
             why = (
                 machine.unknown.get("configuration")
                 or machine.unknown.get("digest")
@@ -96,7 +96,7 @@ def _gap(name: str, problem: Problem) -> Gap:
 def _configuration_drifts(
     side: TalosSide, node: Node, observed: ObservedMachine
 ) -> Iterator[Drift]:
-    before, after = parse_both_configs(side.wish, node, observed)
+    before, after = parse_both_configs(side.desired_talos, node, observed)
     if before is None or after is None or before.authority != after.authority:
         return
     paths = [path for path in changed_paths(before, after) if not _is_of_tuppr(side.desired, path)]
@@ -106,7 +106,7 @@ def _configuration_drifts(
     yield Drift(
         layer=Layer.TALOS,
         subject=name,
-        what=f"the configuration of {name} differs",
+        description=f"the configuration of {name} differs",
         values=tuple(_value(path, before, after) for path in paths),
         author=_UNKNOWN_AUTHOR,
         correction=Correction(
@@ -133,10 +133,10 @@ def _value(path: str, before: ConfigurationValues, after: ConfigurationValues) -
     if MASK in (observed, desired):
         return DriftValue(
             key=path,
-            found=MASK if path in before.values else None,
-            wanted=MASK if path in after.values else None,
+            observed=MASK if path in before.values else None,
+            desired=MASK if path in after.values else None,
         )
-    return DriftValue(key=path, found=_text(observed), wanted=_text(desired))
+    return DriftValue(key=path, observed=_text(observed), desired=_text(desired))
 
 
 def _text(value: object) -> str | None:
@@ -146,17 +146,17 @@ def _text(value: object) -> str | None:
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
-def _unplanned_drifts(side: TalosSide) -> Iterator[Drift]:
+def _drifts_without_plan(side: TalosSide) -> Iterator[Drift]:
     """Return drift that no plan corrects: versions, roles, names, foreign machines."""
     own = side.desired.upgrade.engine == "stockman"
-    for problem in find_refusals(side.wish, side.seen):
+    for problem in find_refusals(side.desired_talos, side.observed):
         if problem.code not in _SEVERITIES or (problem.code == UPGRADE and not own):
             continue
         subject = str(problem.where).partition(" ")[0]
         yield Drift(
             layer=Layer.TALOS,
             subject=subject,
-            what=problem.what,
+            description=problem.what,
             why=problem.why,
             author=_UNKNOWN_AUTHOR,
             severity=_SEVERITIES[problem.code],

@@ -48,7 +48,7 @@ def field_author(content: Object, paths: Iterable[FieldPath]) -> Author:
     newest = max(entries, key=lambda entry: text_at(entry, "time"))
     name = text_at(newest, "manager")
     return Author(
-        who=name,
+        name=name,
         when=_moment(text_at(newest, "time")),
         how=f"manager {name} of the fields, by {text_at(newest, 'operation') or 'Update'}",
     )
@@ -98,8 +98,8 @@ _NAMESPACE_OF_OWNER = "kustomize.toolkit.fluxcd.io/namespace"
 class ObjectsSide:
     """Desired objects, and those that exist."""
 
-    wish: DesiredKubernetes
-    there: Mapping[ObjectRef, Object] = field(metadata={"shown": False})
+    desired: DesiredKubernetes
+    existing: Mapping[ObjectRef, Object] = field(metadata={"shown": False})
     """Existing objects among those that were requested."""
 
 
@@ -116,11 +116,11 @@ def object_refs(desired_kubernetes: DesiredKubernetes) -> tuple[ObjectRef, ...]:
 
 def object_drifts(side: ObjectsSide) -> Iterator[Drift]:
     """Return objects that are missing or differ; values of Secrets are never shown."""
-    for namespace in side.wish.namespaces:
+    for namespace in side.desired.namespaces:
         yield from _namespace(side, namespace)
-    for secret in _secrets(side.wish):
+    for secret in _secrets(side.desired):
         yield from _secret(side, secret)
-    for config_map in _maps(side.wish):
+    for config_map in _maps(side.desired):
         yield from _config_map(side, config_map)
 
 
@@ -145,7 +145,7 @@ def _map_ref(apply_config_map: ApplyConfigMap) -> ObjectRef:
 
 def _namespace(side: ObjectsSide, apply_namespace: ApplyNamespace) -> Iterator[Drift]:
     ref = ObjectRef(kind=NAMESPACES, name=apply_namespace.name)
-    observed = side.there.get(ref)
+    observed = side.existing.get(ref)
     claim = f"kubernetes/namespace/{apply_namespace.name}"
     if observed is None:
         yield _missing_object(ref, claim)
@@ -163,14 +163,14 @@ def _namespace(side: ObjectsSide, apply_namespace: ApplyNamespace) -> Iterator[D
                 paths.append(path)
                 current = has.get(name)
                 shown = None if current is None else str(current)
-                values.append(DriftValue(key=f"{section}.{name}", found=shown, wanted=value))
+                values.append(DriftValue(key=f"{section}.{name}", observed=shown, desired=value))
     if values:
-        yield _changed_object(ref, observed, values, paths, claim)
+        yield _object_drift(ref, observed, values, paths, claim)
 
 
 def _secret(side: ObjectsSide, desired_secret: DesiredSecret) -> Iterator[Drift]:
     ref = desired_secret.action.ref
-    observed = side.there.get(ref)
+    observed = side.existing.get(ref)
     claim = f"kubernetes/secret/{ref.namespace}/{ref.name}"
     if observed is None:
         yield _missing_object(ref, claim)
@@ -183,15 +183,15 @@ def _secret(side: ObjectsSide, desired_secret: DesiredSecret) -> Iterator[Drift]
     ]
     if keys:
         values = [
-            DriftValue(key=f"data.{key}", found=MASK if key in has else None, wanted=MASK)
+            DriftValue(key=f"data.{key}", observed=MASK if key in has else None, desired=MASK)
             for key in keys
         ]
-        yield _changed_object(ref, observed, values, [("data", key) for key in keys], claim)
+        yield _object_drift(ref, observed, values, [("data", key) for key in keys], claim)
 
 
 def _config_map(side: ObjectsSide, apply_config_map: ApplyConfigMap) -> Iterator[Drift]:
     ref = _map_ref(apply_config_map)
-    observed = side.there.get(ref)
+    observed = side.existing.get(ref)
     claim = f"kubernetes/config-map/{ref.namespace}/{ref.name}"
     if observed is None:
         yield _missing_object(ref, claim)
@@ -206,19 +206,19 @@ def _config_map(side: ObjectsSide, apply_config_map: ApplyConfigMap) -> Iterator
         values = [
             DriftValue(
                 key=f"data.{key}",
-                found=str(has[key]) if key in has else None,
-                wanted=apply_config_map.data[key],
+                observed=str(has[key]) if key in has else None,
+                desired=apply_config_map.data[key],
             )
             for key in keys
         ]
-        yield _changed_object(ref, observed, values, [("data", key) for key in keys], claim)
+        yield _object_drift(ref, observed, values, [("data", key) for key in keys], claim)
 
 
 def _missing_object(ref: ObjectRef, claim: str) -> Drift:
     return Drift(
         layer=Layer.KUBERNETES,
         subject=subject_of(ref),
-        what=f"{subject_of(ref)} is not there",
+        description=f"{subject_of(ref)} is not there",
         author=_DELETED_BY_UNKNOWN,
         severity=DriftSeverity.CRITICAL,
         correction=Correction(command="stockman apply --only kubernetes"),
@@ -226,7 +226,7 @@ def _missing_object(ref: ObjectRef, claim: str) -> Drift:
     )
 
 
-def _changed_object(
+def _object_drift(
     ref: ObjectRef,
     observed: Object,
     values: list[DriftValue],
@@ -238,7 +238,7 @@ def _changed_object(
     return Drift(
         layer=Layer.KUBERNETES,
         subject=subject_of(ref),
-        what=f"{subject_of(ref)} differs",
+        description=f"{subject_of(ref)} differs",
         values=tuple(values),
         author=author,
         severity=DriftSeverity.CRITICAL if ref.kind.name == "Secret" else DriftSeverity.WARNING,
@@ -265,7 +265,7 @@ def _restore_correction(ref: ObjectRef, observed: Object, values: Iterable[Drift
 def _namespace_value(namespace: str, value: DriftValue) -> str:
     section, _, name = value.key.partition(".")
     verb = "label" if section == "labels" else "annotate"
-    return f"kubectl {verb} namespace {namespace} --overwrite {name}={value.wanted}"
+    return f"kubectl {verb} namespace {namespace} --overwrite {name}={value.desired}"
 
 
 def reconcile_command(kind: str, namespace: str, name: str) -> str:

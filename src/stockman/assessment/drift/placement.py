@@ -13,16 +13,16 @@ def placement_drifts(side: ProxmoxSide) -> Iterator[Drift]:
     """Return guests that run on another host than configured."""
     if not side.is_known:
         return
-    for desired, guest, _ in side.there():
-        if guest.host == desired.host or side.is_looked_after(desired):
+    for desired, guest, _ in side.existing_guests():
+        if guest.host == desired.host or side.is_managed_by_ha(desired):
             continue
         name = desired.who.name
         tool = "qm" if desired.who.kind == "qemu" else "pct"
         yield Drift(
             layer=Layer.PLACEMENT,
             subject=name,
-            what=f"{desired.who.called} is on another host",
-            values=(DriftValue(key="host", found=str(guest.host), wanted=str(desired.host)),),
+            description=f"{desired.who.called} is on another host",
+            values=(DriftValue(key="host", observed=str(guest.host), desired=str(desired.host)),),
             author=task_author(side.tasks, desired.who.vmid, MOVE_TASKS, side.own_user),
             correction=Correction(
                 command=f"bring {guest.host} back; then, on it: {tool} migrate {desired.who.vmid}"
@@ -34,6 +34,6 @@ def placement_drifts(side: ProxmoxSide) -> Iterator[Drift]:
 
 def placement_gaps(side: ProxmoxSide) -> Iterator[Gap]:
     """Return pools and HA settings that could not be read."""
-    for observed in (side.seen.ha, side.seen.pools):
+    for observed in (side.observed.ha, side.observed.pools):
         if isinstance(observed, Unknown):
-            yield Gap(layer=Layer.PLACEMENT, subject=side.seen.name, problem=observed.problem)
+            yield Gap(layer=Layer.PLACEMENT, subject=side.observed.name, problem=observed.problem)

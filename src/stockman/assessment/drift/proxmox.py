@@ -28,7 +28,7 @@ class ProxmoxSide:
 
     desired: Desired
     cluster: ProxmoxCluster
-    seen: ObservedProxmox
+    observed: ObservedProxmox
     tasks: tuple[TaskSummary, ...] = ()
 
     @property
@@ -37,31 +37,31 @@ class ProxmoxSide:
         return (self.cluster.token_id or OWN_TOKEN).partition("!")[0]
 
     @cached_property
-    def wishes(self) -> tuple[DesiredGuest, ...]:
+    def desired_guests(self) -> tuple[DesiredGuest, ...]:
         return build_desired_guests(self.desired, self.cluster, Problems())
 
     @property
     def is_known(self) -> bool:
         """Whether the list of guests could be read."""
-        return isinstance(self.seen.resources, Fact) and isinstance(self.seen.state, Fact)
+        return isinstance(self.observed.resources, Fact) and isinstance(self.observed.state, Fact)
 
-    def there(self) -> Iterator[tuple[DesiredGuest, GuestSummary, VmConfig]]:
+    def existing_guests(self) -> Iterator[tuple[DesiredGuest, GuestSummary, VmConfig]]:
         """Return desired guests that exist with the right identity."""
-        for vm in self.wishes:
-            guest, config = self.seen.guest(vm.who.vmid), self.seen.config(vm.who.vmid)
+        for vm in self.desired_guests:
+            guest, config = self.observed.guest(vm.who.vmid), self.observed.config(vm.who.vmid)
             if guest is not None and config is not None and is_ours(vm, guest, config):
                 yield vm, guest, config
 
-    def unread(self, vmid: Vmid) -> Unknown | None:
+    def unreadable_reason(self, vmid: Vmid) -> Unknown | None:
         """Return why the configuration of a guest is unknown. None: it is known."""
-        config = self.seen.configs.get(vmid)
+        config = self.observed.configs.get(vmid)
         return config if isinstance(config, Unknown) else None
 
-    def is_looked_after(self, desired_guest: DesiredGuest) -> bool:
+    def is_managed_by_ha(self, desired_guest: DesiredGuest) -> bool:
         """Whether high availability may move or start a guest."""
         if desired_guest.ha is not None and desired_guest.ha.enabled:
             return True
-        ha = self.seen.ha
+        ha = self.observed.ha
         managed = ha.value.resources if isinstance(ha, Fact) else ()
         return any(resource.id == ha_id(desired_guest.who) for resource in managed)
 
@@ -95,7 +95,7 @@ def task_author(
     matching = [
         task
         for task in tasks
-        if task.subject == str(vmid) and task.kind in kinds and _succeeded(task.status)
+        if task.subject == str(vmid) and task.kind in kinds and _is_success(task.status)
     ]
     if not matching:
         return Author(how=_NO_TASK)
@@ -104,7 +104,7 @@ def task_author(
         return Author(how=_NO_TASK)
     host = TaskRef(upid=newest.upid).host
     return Author(
-        who=_caller(newest),
+        name=_caller(newest),
         when=datetime.fromtimestamp(newest.started, UTC),
         how=f"task {newest.kind} on {host}",
     )
@@ -115,5 +115,5 @@ def _caller(task: TaskSummary) -> str:
     return task.upid.rstrip(":").rpartition(":")[2] or task.user
 
 
-def _succeeded(status: str) -> bool:
+def _is_success(status: str) -> bool:
     return status == "OK" or status.startswith("WARNINGS")

@@ -54,9 +54,9 @@ class DriftValue:
     """Desired and observed value of one key; secrets are shown as `***`."""
 
     key: str
-    found: str | None
+    observed: str | None
     """None: the key is not set."""
-    wanted: str | None
+    desired: str | None
     """None: the key should not be set."""
 
 
@@ -64,7 +64,7 @@ class DriftValue:
 class Author:
     """Who caused a drift."""
 
-    who: str = ""
+    name: str = ""
     """Empty: unknown."""
     when: datetime | None = None
     how: str = ""
@@ -72,7 +72,7 @@ class Author:
 
     @property
     def is_known(self) -> bool:
-        return bool(self.who)
+        return bool(self.name)
 
 
 @record
@@ -91,7 +91,7 @@ class Correction:
     """Empty: no plan corrects it."""
     command: str = ""
     """A command for the user to run."""
-    stopped_by: str = ""
+    blocked_by: str = ""
     """The problem that blocks the plan. Empty: nothing blocks it."""
 
 
@@ -102,7 +102,7 @@ class Drift:
     layer: Layer
     subject: str
     """What rules of `drift.ignore` match: a node, an object, a file or an account."""
-    what: str
+    description: str
     why: str = ""
     values: tuple[DriftValue, ...] = ()
     details: tuple[str, ...] = ()
@@ -183,7 +183,7 @@ def unreadable_part(part_name: str, why: str) -> Problem:
     )
 
 
-def rule_expired(rule: DriftRule, today: date) -> Problem:
+def expired_rule(rule: DriftRule, today: date) -> Problem:
     """Return the problem of a rule whose last day has passed."""
     origin = rule.origins.get("until")
     return Problem(

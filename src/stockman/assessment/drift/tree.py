@@ -46,9 +46,9 @@ class TreeSide:
     """Local commits that the remote lacks."""
     behind: tuple[Commit, ...] = ()
     """Remote commits that the local branch lacks."""
-    changed_there: Mapping[str, Commit | None] = field(default_factory=dict)
+    changed_remotely: Mapping[str, Commit | None] = field(default_factory=dict)
     """Rendered files changed by remote commits, each with the newest such commit."""
-    written: Mapping[str, Commit | None] = field(default_factory=dict)
+    last_commits: Mapping[str, Commit | None] = field(default_factory=dict)
     """The last commit of each differing file; the empty name stands for the configuration."""
 
     @property
@@ -63,7 +63,7 @@ def tree_drifts(side: TreeSide) -> Iterator[Drift]:
     if side.state.branch != side.branch:
         yield _other_branch(side)
         return
-    yield from _uncommitted_files(side)
+    yield from _report_uncommitted(side)
     yield from _remote(side)
 
 
@@ -74,7 +74,7 @@ def _file(side: TreeSide, action: FileChange) -> Drift:
     return Drift(
         layer=Layer.TREE,
         subject=action.path,
-        what=f"{action.path} {_DESCRIPTIONS[action.act]}",
+        description=f"{action.path} {_DESCRIPTIONS[action.act]}",
         details=(*lines[:_MOST_LINES], *more),
         author=_writer(side, action),
         severity=DriftSeverity.NOTICE if action.after is None else DriftSeverity.WARNING,
@@ -96,41 +96,41 @@ def _decision(action: FileChange) -> str:
 
 def _writer(side: TreeSide, action: FileChange) -> Author:
     if action.act is FileAction.UPDATE:
-        return _of_commit(side.written.get(""), "commit of the configuration")
+        return _of_commit(side.last_commits.get(""), "commit of the configuration")
     if action.path in side.state.dirty:
         return Author(how="it is not committed, so nobody tells who changed it")
-    return _of_commit(side.written.get(action.path), "commit")
+    return _of_commit(side.last_commits.get(action.path), "commit")
 
 
 def _of_commit(commit: Commit | None, how: str) -> Author:
     if commit is None:
         return Author(how="no commit tells")
     description = f"{how} {commit.name[:_SHORT]}: {commit.subject}"
-    return Author(who=commit.author, when=commit.at, how=description)
+    return Author(name=commit.author, when=commit.at, how=description)
 
 
 def _other_branch(side: TreeSide) -> Drift:
     return Drift(
         layer=Layer.TREE,
         subject="git",
-        what="another branch is checked out than the cluster follows",
-        values=(DriftValue(key="branch", found=side.state.branch, wanted=side.branch),),
+        description="another branch is checked out than the cluster follows",
+        values=(DriftValue(key="branch", observed=side.state.branch, desired=side.branch),),
         correction=Correction(command=f"git switch {side.branch}"),
     )
 
 
-def _uncommitted_files(side: TreeSide) -> Iterator[Drift]:
+def _report_uncommitted(side: TreeSide) -> Iterator[Drift]:
     reported = {action.path for action in side.differing}
     left = [path for path in files_to_commit(side.state) if path not in reported]
     if left:
         yield Drift(
             layer=Layer.TREE,
             subject="git",
-            what=_count(
+            description=_count(
                 len(left), "rendered file is not committed", "rendered files are not committed"
             ),
             values=tuple(
-                DriftValue(key=path, found="changed", wanted="committed") for path in left
+                DriftValue(key=path, observed="changed", desired="committed") for path in left
             ),
             author=Author(how="it is not committed, so nobody tells who changed it"),
             correction=Correction(
@@ -160,7 +160,7 @@ def _remote(side: TreeSide) -> Iterator[Drift]:
         yield Drift(
             layer=Layer.TREE,
             subject="git",
-            what=_count(len(side.ahead), "commit is not pushed", "commits are not pushed"),
+            description=_count(len(side.ahead), "commit is not pushed", "commits are not pushed"),
             values=(_commits(side),),
             author=_of_commit(side.ahead[0] if side.ahead else None, "commit"),
             correction=Correction(command=f"git push origin {side.branch}"),
@@ -170,18 +170,18 @@ def _remote(side: TreeSide) -> Iterator[Drift]:
 def _foreign_commits(side: TreeSide) -> Drift:
     """Report remote commits; those that change rendered files change the cluster."""
     files = tuple(
-        DriftValue(key=path, found=_describe_commit(commit), wanted="as rendered")
-        for path, commit in sorted(side.changed_there.items())
+        DriftValue(key=path, observed=_describe_commit(commit), desired="as rendered")
+        for path, commit in sorted(side.changed_remotely.items())
     )
     newest = next(
-        (commit for commit in side.changed_there.values() if commit is not None), side.behind[0]
+        (commit for commit in side.changed_remotely.values() if commit is not None), side.behind[0]
     )
-    first = side.changed_there[files[0].key] if files else newest
+    first = side.changed_remotely[files[0].key] if files else newest
     description = f"others pushed {len(side.behind)} commits"
     return Drift(
         layer=Layer.TREE,
         subject="git",
-        what=f"{description} that change rendered files" if files else description,
+        description=f"{description} that change rendered files" if files else description,
         values=files or (_commits(side),),
         details=tuple(
             f"{commit.name[:_SHORT]} {commit.author}: {commit.subject}" for commit in side.behind
@@ -199,4 +199,4 @@ def _describe_commit(commit: Commit | None) -> str:
 def _commits(side: TreeSide) -> DriftValue:
     local_commit = side.state.commit[:_SHORT] if side.state.commit else None
     remote_commit = side.remote[:_SHORT] if side.remote else None
-    return DriftValue(key="commit at the remote", found=remote_commit, wanted=local_commit)
+    return DriftValue(key="commit at the remote", observed=remote_commit, desired=local_commit)

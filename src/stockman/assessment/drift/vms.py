@@ -38,47 +38,47 @@ def vm_drifts(side: ProxmoxSide) -> Iterator[Drift]:
     """Return guests that are missing, differ in identity or keys, or do not run."""
     if not side.is_known:
         return
-    for desired in side.wishes:
-        guest = side.seen.guest(desired.who.vmid)
+    for desired in side.desired_guests:
+        guest = side.observed.guest(desired.who.vmid)
         if guest is None:
-            if side.seen.shows_guests:
+            if side.observed.shows_guests:
                 yield _missing_guest(side, desired)
             continue
-        config = side.seen.config(desired.who.vmid)
+        config = side.observed.config(desired.who.vmid)
         if config is None:
             continue
-        if side.seen.is_new(desired.who.vmid):
-            yield _reserved_vmid(side, desired, guest)
+        if side.observed.is_new(desired.who.vmid):
+            yield _empty_vmid(side, desired, guest)
             continue
         if not is_ours(desired, guest, config):
             yield _different_guest(side, desired, guest, config)
             continue
-        if needs_creation(side.seen, desired):
+        if needs_creation(side.observed, desired):
             yield _incomplete_guest(side, desired)
             continue
-        yield from _changed_keys(side, desired, guest, config)
+        yield from _key_drifts(side, desired, guest, config)
 
 
 def vm_gaps(side: ProxmoxSide) -> Iterator[Gap]:
     """Return guests whose configuration could not be read or that the token cannot see."""
-    for desired in side.wishes:
-        unread = side.unread(desired.who.vmid)
+    for desired in side.desired_guests:
+        unread = side.unreadable_reason(desired.who.vmid)
         if unread is not None:
             yield Gap(layer=Layer.VMS, subject=desired.who.name, problem=unread.problem)
-    if side.is_known and not side.seen.shows_guests:
+    if side.is_known and not side.observed.shows_guests:
         hidden = Problems()
-        hidden_guests(hidden, side.seen.name, side.cluster.where("token_id"))
+        hidden_guests(hidden, side.observed.name, side.cluster.where("token_id"))
         for problem in hidden:
             for layer in (Layer.VMS, Layer.PLACEMENT):
-                yield Gap(layer=layer, subject=side.seen.name, problem=problem)
+                yield Gap(layer=layer, subject=side.observed.name, problem=problem)
 
 
 def idle_nodes(side: ProxmoxSide) -> frozenset[str]:
     """Return nodes whose VM is known not to run."""
     idle = set()
-    for desired in side.wishes if side.is_known else ():
-        guest = side.seen.guest(desired.who.vmid)
-        hidden = guest is None and not side.seen.shows_guests
+    for desired in side.desired_guests if side.is_known else ():
+        guest = side.observed.guest(desired.who.vmid)
+        hidden = guest is None and not side.observed.shows_guests
         if not hidden and (guest is None or guest.status == "stopped"):
             idle.add(desired.who.name)
     return frozenset(idle)
@@ -88,7 +88,7 @@ def _missing_guest(side: ProxmoxSide, desired_guest: DesiredGuest) -> Drift:
     return Drift(
         layer=Layer.VMS,
         subject=desired_guest.who.name,
-        what=f"{desired_guest.who.called} is not there",
+        description=f"{desired_guest.who.called} is not there",
         why=_GONE,
         author=task_author(
             side.tasks, desired_guest.who.vmid, DELETE_TASKS | CREATE_TASKS, side.own_user
@@ -98,7 +98,7 @@ def _missing_guest(side: ProxmoxSide, desired_guest: DesiredGuest) -> Drift:
     )
 
 
-def _reserved_vmid(side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary) -> Drift:
+def _empty_vmid(side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary) -> Drift:
     """Report a VMID that is reserved but empty: creation is in progress or was interrupted."""
     problem = creation_in_progress(
         desired_guest.who.kind, desired_guest.who.vmid, desired_guest.who.name, guest.host
@@ -106,7 +106,7 @@ def _reserved_vmid(side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestS
     return Drift(
         layer=Layer.VMS,
         subject=desired_guest.who.name,
-        what=f"{desired_guest.who.called} is not made yet",
+        description=f"{desired_guest.who.called} is not made yet",
         why="it has neither a name nor anything else: somebody makes it, or was interrupted",
         author=task_author(side.tasks, desired_guest.who.vmid, CREATE_TASKS, side.own_user),
         severity=DriftSeverity.CRITICAL,
@@ -121,7 +121,7 @@ def _incomplete_guest(side: ProxmoxSide, desired_guest: DesiredGuest) -> Drift:
     return Drift(
         layer=Layer.VMS,
         subject=desired_guest.who.name,
-        what=f"{desired_guest.who.called} {state}",
+        description=f"{desired_guest.who.called} {state}",
         why="its creation was interrupted",
         author=task_author(
             side.tasks, desired_guest.who.vmid, CREATE_TASKS | CHANGE_TASKS, side.own_user
@@ -136,9 +136,9 @@ def _different_guest(
 ) -> Drift:
     name, vmid = desired_guest.who.name, desired_guest.who.vmid
     values = (
-        DriftValue(key="name", found=config.name, wanted=name),
+        DriftValue(key="name", observed=config.name, desired=name),
         DriftValue(
-            key="uuid", found=str(config.uuid or "none"), wanted=str(desired_guest.who.uuid)
+            key="uuid", observed=str(config.uuid or "none"), desired=str(desired_guest.who.uuid)
         ),
     )
     is_renamed = config.uuid == desired_guest.who.uuid
@@ -148,16 +148,16 @@ def _different_guest(
     return Drift(
         layer=Layer.VMS,
         subject=name,
-        what=f"{desired_guest.who.called} {difference_text}",
+        description=f"{desired_guest.who.called} {difference_text}",
         why="name, number and UUID belong together, and these are not those of the configuration",
-        values=tuple(value for value in values if value.found != value.wanted),
+        values=tuple(value for value in values if value.observed != value.desired),
         author=task_author(side.tasks, vmid, CREATE_TASKS | CHANGE_TASKS, side.own_user),
         severity=DriftSeverity.CRITICAL,
         correction=Correction(command=back if is_renamed else by_hand),
     )
 
 
-def _changed_keys(
+def _key_drifts(
     side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary, config: VmConfig
 ) -> Iterator[Drift]:
     values = tuple(_drift_values(desired_guest, config))
@@ -167,7 +167,7 @@ def _changed_keys(
         yield Drift(
             layer=Layer.VMS,
             subject=name,
-            what=f"{desired_guest.who.called} differs",
+            description=f"{desired_guest.who.called} differs",
             values=values,
             author=task_author(side.tasks, desired_guest.who.vmid, CHANGE_TASKS, side.own_user),
             severity=DriftSeverity.NOTICE if keys <= _COSMETIC else DriftSeverity.WARNING,
@@ -192,8 +192,8 @@ def _changed_keys(
         yield Drift(
             layer=Layer.VMS,
             subject=name,
-            what=f"{desired_guest.who.called} does not run",
-            values=(DriftValue(key="status", found="stopped", wanted="running"),),
+            description=f"{desired_guest.who.called} does not run",
+            values=(DriftValue(key="status", observed="stopped", desired="running"),),
             author=task_author(side.tasks, desired_guest.who.vmid, POWER_TASKS, side.own_user),
             severity=DriftSeverity.CRITICAL,
             claims=(f"vms/start/{name}",),
@@ -213,10 +213,10 @@ def _pending_keys(
     return Drift(
         layer=Layer.VMS,
         subject=name,
-        what=f"{desired_guest.who.called} waits for a restart",
+        description=f"{desired_guest.who.called} waits for a restart",
         why="it was changed while it runs, and its next start reads the change",
         values=tuple(
-            DriftValue(key=key, found=config.waiting[key], wanted=config.values.get(key))
+            DriftValue(key=key, observed=config.waiting[key], desired=config.values.get(key))
             for key in keys
         ),
         author=task_author(side.tasks, desired_guest.who.vmid, CHANGE_TASKS, side.own_user),
@@ -229,7 +229,7 @@ def _pending_keys(
 
 def _may_be_off(side: ProxmoxSide, desired_guest: DesiredGuest) -> bool:
     """Whether a stopped guest is fine because high availability was asked to stop it."""
-    return side.is_looked_after(desired_guest) and (
+    return side.is_managed_by_ha(desired_guest) and (
         desired_guest.ha is None or desired_guest.ha.state != "started"
     )
 
@@ -237,15 +237,15 @@ def _may_be_off(side: ProxmoxSide, desired_guest: DesiredGuest) -> bool:
 def _drift_values(desired_guest: DesiredGuest, config: VmConfig) -> Iterator[DriftValue]:
     changes = guest_difference(desired_guest, config)
     for key, desired in changes.values.items():
-        yield DriftValue(key=key, found=config.values.get(key), wanted=desired)
+        yield DriftValue(key=key, observed=config.values.get(key), desired=desired)
     for key in changes.delete:
-        yield DriftValue(key=key, found=config.values[key], wanted=None)
+        yield DriftValue(key=key, observed=config.values[key], desired=None)
     for slot, gib in changes.grow.items():
         has = disk_size(config, slot) // GIB
-        yield DriftValue(key=f"{slot}.size", found=f"{has} GiB", wanted=f"{gib} GiB")
+        yield DriftValue(key=f"{slot}.size", observed=f"{has} GiB", desired=f"{gib} GiB")
     for disk in changes.attach:
-        yield DriftValue(key=f"disk {disk}", found=None, wanted="there")
+        yield DriftValue(key=f"disk {disk}", observed=None, desired="there")
     for disk in changes.detach:
-        yield DriftValue(key=f"disk {disk}", found="there", wanted=None)
+        yield DriftValue(key=f"disk {disk}", observed="there", desired=None)
     for path in changes.mount:
-        yield DriftValue(key=f"mount {path}", found=None, wanted="there")
+        yield DriftValue(key=f"mount {path}", observed=None, desired="there")

@@ -15,7 +15,7 @@ from stockman.assessment.status.findings import (
     StatusPart,
     as_warning,
     build_part,
-    disabled_part,
+    part_off,
     unknown_finding,
     worst_health,
 )
@@ -60,7 +60,7 @@ def assess_backups(state: StatusInput) -> StatusPart:
     """Assess every backup target of the configuration."""
     backup = state.desired.backup
     if state.desired.cluster is None or not backup.enabled:
-        return disabled_part(StatusCheck.BACKUPS, "no backups of etcd are configured")
+        return part_off(StatusCheck.BACKUPS, "no backups of etcd are configured")
     if not state.backups:
         why = "backups are on, and no target says where they go"
         finding = unknown_finding("backups", why, "give `backup.targets` in cluster.yaml")
@@ -70,11 +70,11 @@ def assess_backups(state: StatusInput) -> StatusPart:
         StatusItem(
             name=item.target,
             health=worst_health(finding.health for finding in findings),
-            seen=_text(item, state.at),
+            summary=_text(item, state.at),
         )
         for item, findings in judged
     ]
-    text = "; ".join(f"{item.name}: {item.seen}" for item in items)
+    text = "; ".join(f"{item.name}: {item.summary}" for item in items)
     return build_part(
         StatusCheck.BACKUPS, text, [item for _, findings in judged for item in findings], items
     )

@@ -9,7 +9,7 @@ from stockman.assessment.status.findings import (
     StatusItem,
     StatusPart,
     build_part,
-    disabled_part,
+    part_off,
     unknown_finding,
 )
 from stockman.assessment.status.observed import StatusInput
@@ -21,7 +21,7 @@ _HEALTH = {CertificateState.ENDED: Health.ERROR, CertificateState.DUE: Health.WA
 def assess_certificates(state: StatusInput) -> StatusPart:
     """Assess every certificate of the directory."""
     if state.desired.cluster is None:
-        return disabled_part(StatusCheck.CERTIFICATES, "no cluster is configured")
+        return part_off(StatusCheck.CERTIFICATES, "no cluster is configured")
     listing = state.certificates
     if listing is None or not (listing.certificates or listing.not_read):
         why = "there is no secrets bundle, talosconfig or kubeconfig in this directory"
@@ -43,7 +43,7 @@ def assess_certificates(state: StatusInput) -> StatusPart:
         StatusItem(
             name=f"{problem.name} in {problem.file}",
             health=_HEALTH.get(problem.standing, Health.OK),
-            seen=f"until {problem.ends:%Y-%m-%d}, {problem.days_left} days left",
+            summary=f"until {problem.ends:%Y-%m-%d}, {problem.days_left} days left",
         )
         for problem in listing.certificates
     ]

@@ -37,7 +37,7 @@ def node_not_ready(node: str, why: str) -> Problem:
     )
 
 
-def node_cordoned(node: str) -> Problem:
+def cordon(node: str) -> Problem:
     return Problem(
         code="status.node-cordoned",
         what=f"the node {node} is cordoned, and no run holds it",
@@ -58,7 +58,7 @@ def node_pressure(node: str, pressure: str) -> Problem:
     )
 
 
-def uninitialized(node: str, how_long: str, controller: str) -> Problem:
+def awaits_cloud_controller(node: str, how_long: str, controller: str) -> Problem:
     return Problem(
         code="status.uninitialized",
         what=f"the node {node} waits for a cloud controller",
@@ -149,7 +149,7 @@ def _resume_command(kind: str, name: str) -> str:
     return f"flux resume {_RESUME_ARGUMENTS.get(kind, kind.lower())} {own} -n {namespace}"
 
 
-def flux_suspended(kind: str, name: str) -> Problem:
+def flux_suspension(kind: str, name: str) -> Problem:
     return Problem(
         code="status.flux-suspended",
         what=f"{kind} {name} is suspended",
@@ -171,7 +171,7 @@ def flux_behind(has: str, pushed: str, branch: str) -> Problem:
     )
 
 
-def not_pushed(local: str, pushed: str) -> Problem:
+def commit_to_push(local: str, pushed: str) -> Problem:
     return Problem(
         code="status.not-pushed",
         what="the work tree has a commit that is not pushed",

@@ -13,7 +13,7 @@ from stockman.assessment.status.findings import (
     StatusPart,
     as_warning,
     build_part,
-    disabled_part,
+    part_off,
     unknown_finding,
     worst_health,
 )
@@ -59,7 +59,7 @@ def _role(view: ObservedEtcd, answer: EtcdReport | None, name: str) -> str:
 def assess_etcd(state: StatusInput, down: frozenset[str]) -> StatusPart:
     """Assess etcd of the cluster; `down` are nodes already reported as not running."""
     if state.desired.cluster is None:
-        return disabled_part(StatusCheck.ETCD, "no cluster is configured")
+        return part_off(StatusCheck.ETCD, "no cluster is configured")
     if state.talos is None:
         finding = unknown_finding(
             "etcd", "nobody asked the machines", "look again with `stockman status`"
@@ -68,7 +68,7 @@ def assess_etcd(state: StatusInput, down: frozenset[str]) -> StatusPart:
     view = state.talos.etcd
     roles = members(state)
     items = [
-        StatusItem(name=name, health=_HEALTH.get(role, Health.ERROR), seen=role)
+        StatusItem(name=name, health=_HEALTH.get(role, Health.ERROR), summary=role)
         for name, role in roles.items()
     ]
     if not view.members and any(answer.status is not None for answer in view.answers):

@@ -95,7 +95,7 @@ class StatusItem:
 
     name: str
     health: Health
-    seen: str
+    summary: str
 
 
 @record
@@ -104,7 +104,7 @@ class StatusPart:
 
     check: StatusCheck
     health: Health
-    seen: str
+    summary: str
     """A one-line summary."""
     items: tuple[StatusItem, ...] = ()
     findings: tuple[StatusFinding, ...] = ()
@@ -133,13 +133,13 @@ def build_part(
     all_findings = tuple(findings)
     health = worst_health((least, *(finding.health for finding in all_findings)))
     return StatusPart(
-        check=check, health=health, seen=summary, items=tuple(items), findings=all_findings
+        check=check, health=health, summary=summary, items=tuple(items), findings=all_findings
     )
 
 
-def disabled_part(check: StatusCheck, summary: str) -> StatusPart:
+def part_off(check: StatusCheck, summary: str) -> StatusPart:
     """Return a part that is not configured."""
-    return StatusPart(check=check, health=Health.OFF, seen=summary)
+    return StatusPart(check=check, health=Health.OFF, summary=summary)
 
 
 def as_warning(problem: Problem) -> Problem:

@@ -14,7 +14,7 @@ from stockman.assessment.status.findings import (
     StatusPart,
     as_warning,
     build_part,
-    disabled_part,
+    part_off,
     unknown_finding,
 )
 from stockman.assessment.status.kubernetes import api_silent
@@ -32,7 +32,7 @@ _FOLLOWS = "dependency '"
 def assess_flux(state: StatusInput) -> StatusPart:
     """Assess every Flux object and the repository."""
     if state.desired.cluster is None:
-        return disabled_part(StatusCheck.FLUX, "no cluster is configured")
+        return part_off(StatusCheck.FLUX, "no cluster is configured")
     kubernetes = state.kubernetes
     if kubernetes is None:
         return build_part(
@@ -57,7 +57,7 @@ def assess_flux(state: StatusInput) -> StatusPart:
     not_ready = "".join(f", {count} {kind} not" for kind, count in kinds.items())
     findings = [
         *(finding for flux_object in objects for finding in _object(flux_object)),
-        *_followed_revision(state),
+        *_revision_findings(state),
         *_repository(state),
     ]
     items = [_item(flux_object) for flux_object in objects]
@@ -82,7 +82,7 @@ def _object(flux_object: ObservedObject) -> Iterator[StatusFinding]:
     if flux_object.suspended:
         yield StatusFinding(
             subject=subject,
-            problem=as_warning(say.flux_suspended(flux_object.kind, _name(flux_object))),
+            problem=as_warning(say.flux_suspension(flux_object.kind, _name(flux_object))),
         )
     if _is_ready(flux_object):
         return
@@ -95,12 +95,12 @@ def _object(flux_object: ObservedObject) -> Iterator[StatusFinding]:
 def _item(flux_object: ObservedObject) -> StatusItem:
     health = Health.OK if _is_ready(flux_object) else Health.ERROR
     text = "suspended" if flux_object.suspended else flux_object.revision or flux_object.seen
-    return StatusItem(name=f"{flux_object.kind} {_name(flux_object)}", health=health, seen=text)
+    return StatusItem(name=f"{flux_object.kind} {_name(flux_object)}", health=health, summary=text)
 
 
-def _followed_revision(state: StatusInput) -> Iterator[StatusFinding]:
+def _revision_findings(state: StatusInput) -> Iterator[StatusFinding]:
     kubernetes = state.kubernetes
-    if kubernetes is None or state.wish is None:
+    if kubernetes is None or state.desired_kubernetes is None:
         return
     existing = {(row.kind, row.name) for row in kubernetes.flux or ()}
     for row in kubernetes.working.get(FOLLOWED, ()):
@@ -137,7 +137,7 @@ def _repository(state: StatusInput) -> Iterator[StatusFinding]:
         )
         return
     if repository.local and repository.local != repository.pushed:
-        problem = as_warning(say.not_pushed(repository.local, repository.pushed))
+        problem = as_warning(say.commit_to_push(repository.local, repository.pushed))
         yield StatusFinding(subject="work tree", problem=problem)
     if repository.pushed and not source.revision.endswith(repository.pushed):
         problem = say.flux_behind(_short(source.revision), repository.pushed, branch)

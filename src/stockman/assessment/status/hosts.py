@@ -14,7 +14,7 @@ from stockman.assessment.status.findings import (
     StatusPart,
     as_warning,
     build_part,
-    disabled_part,
+    part_off,
     unknown_finding,
 )
 from stockman.assessment.status.observed import StatusInput
@@ -32,7 +32,7 @@ def assess_proxmox(state: StatusInput) -> StatusPart:
     """Assess all Proxmox clusters of the configuration."""
     regions = [str(cluster.region) for cluster in state.desired.proxmox]
     if not regions:
-        return disabled_part(StatusCheck.PROXMOX, "no Proxmox cluster is configured")
+        return part_off(StatusCheck.PROXMOX, "no Proxmox cluster is configured")
     findings: list[StatusFinding] = []
     items: list[StatusItem] = []
     lines = []
@@ -147,5 +147,5 @@ def _hosts(state: StatusInput, observed: ObservedProxmox) -> Iterator[StatusItem
         yield StatusItem(
             name=f"{observed.name}/{member.name}",
             health=Health.OK if member.online else Health.ERROR,
-            seen=f"{'online' if member.online else 'offline'}, {nodes} of our nodes",
+            summary=f"{'online' if member.online else 'offline'}, {nodes} of our nodes",
         )

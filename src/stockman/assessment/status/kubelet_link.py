@@ -29,7 +29,7 @@ def assess_topology(
     """Report a node that waits for a cloud controller or has wrong topology labels."""
     name = observed.name
     if observed.is_uninitialized:
-        yield StatusFinding(subject=name, problem=_uninitialized_finding(observed, state))
+        yield StatusFinding(subject=name, problem=_cloud_controller_finding(observed, state))
         return
     if node.vm is None:
         return
@@ -62,14 +62,14 @@ def _has_controller(state: StatusInput) -> bool:
     return any(state.components.get(component) for component in _COMPONENTS.values())
 
 
-def _uninitialized_finding(observed: ObservedNode, state: StatusInput) -> Problem:
+def _cloud_controller_finding(observed: ObservedNode, state: StatusInput) -> Problem:
     running = [controller for controller in (PROXMOX, TALOS) if controller in _controllers(state)]
     if not running:
         return say.nobody_initializes(observed.name)
     how_long = ""
     if observed.created is not None:
         how_long = f" since {_duration(state.at - observed.created)}"
-    return say.uninitialized(observed.name, how_long, running[0])
+    return say.awaits_cloud_controller(observed.name, how_long, running[0])
 
 
 def _duration(length: timedelta) -> str:
@@ -120,13 +120,13 @@ def assess_kubelet(node: Node, state: StatusInput) -> KubeletResult:
     name = str(node.name)
     kubernetes = state.kubernetes
     if kubernetes is None or kubernetes.nodes is None:
-        return KubeletLink(health=Health.UNKNOWN, seen="not known"), ()
+        return KubeletLink(health=Health.UNKNOWN, summary="not known"), ()
     observed = state.nodes.get(name)
     if observed is None:
         finding = StatusFinding(
             subject=name, problem=say.node_missing(name, state.address_of(name))
         )
-        return KubeletLink(health=Health.ERROR, seen="missing", ready=False), (finding,)
+        return KubeletLink(health=Health.ERROR, summary="missing", ready=False), (finding,)
     findings = (
         *node_condition(observed, state),
         *_version(observed, state),
@@ -144,7 +144,7 @@ def kubelet_link(observed: ObservedNode, findings: tuple[StatusFinding, ...]) ->
         parts_of_text.append("uninitialized")
     return KubeletLink(
         health=worst_health(finding.health for finding in findings),
-        seen=", ".join(parts_of_text),
+        summary=", ".join(parts_of_text),
         version=observed.kubelet,
         ready=observed.is_ready,
         region=observed.region,
@@ -161,7 +161,7 @@ def node_condition(observed: ObservedNode, state: StatusInput) -> Iterator[Statu
         yield StatusFinding(subject=name, problem=say.node_not_ready(name, observed.why))
     held = state.runs.cordoned if state.runs is not None else frozenset()
     if observed.unschedulable and name not in held:
-        yield StatusFinding(subject=name, problem=as_warning(say.node_cordoned(name)))
+        yield StatusFinding(subject=name, problem=as_warning(say.cordon(name)))
     for pressure in observed.pressures:
         yield StatusFinding(subject=name, problem=say.node_pressure(name, pressure))
 

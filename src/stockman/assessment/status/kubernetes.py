@@ -14,7 +14,7 @@ from stockman.assessment.status.findings import (
     StatusPart,
     as_warning,
     build_part,
-    disabled_part,
+    part_off,
     unknown_finding,
 )
 from stockman.assessment.status.kubelet_link import assess_controllers, node_condition
@@ -28,7 +28,7 @@ def assess_kubernetes(state: StatusInput, chains: tuple[NodeChain, ...]) -> Stat
     """Assess the API and all nodes."""
     cluster = state.desired.cluster
     if cluster is None:
-        return disabled_part(StatusCheck.KUBERNETES, "no cluster is configured")
+        return part_off(StatusCheck.KUBERNETES, "no cluster is configured")
     kubernetes = state.kubernetes
     if kubernetes is None:
         return build_part(StatusCheck.KUBERNETES, "the API does not answer", [api_silent(state)])
@@ -43,7 +43,7 @@ def assess_kubernetes(state: StatusInput, chains: tuple[NodeChain, ...]) -> Stat
     ready = sum(chain.node.kubelet.ready is True for chain in chains)
     versions = Counter(chain.node.kubelet.version for chain in chains if chain.node.kubelet.version)
     version_text = ", ".join(name for name, _ in versions.most_common())
-    foreign = [node for node in kubernetes.nodes if node.name not in _desired_nodes(state)]
+    foreign = [node for node in kubernetes.nodes if node.name not in _node_names(state)]
     more = f", {len(foreign)} nodes of others" if foreign else ""
     text = f"{ready} of {len(chains)} nodes ready, API {kubernetes.version}"
     text += f", kubelets {version_text}{more}" if version_text else more
@@ -67,13 +67,13 @@ def api_silent(state: StatusInput) -> StatusFinding:
     return StatusFinding(subject="Kubernetes API", problem=problem)
 
 
-def _desired_nodes(state: StatusInput) -> frozenset[str]:
+def _node_names(state: StatusInput) -> frozenset[str]:
     return frozenset(str(node.name) for node in state.desired.nodes)
 
 
 def _foreign_nodes(state: StatusInput) -> Iterator[StatusFinding]:
     """Report nodes created by others, such as Karpenter; the cluster stays healthy."""
-    desired = _desired_nodes(state)
+    desired = _node_names(state)
     for name, node in state.nodes.items():
         if name not in desired:
             for finding in node_condition(node, state):
@@ -82,13 +82,13 @@ def _foreign_nodes(state: StatusInput) -> Iterator[StatusFinding]:
 
 def assess_components(state: StatusInput) -> StatusPart:
     """Assess every enabled component by its readiness conditions in the catalog."""
-    if state.desired.cluster is None or state.wish is None:
-        return disabled_part(StatusCheck.COMPONENTS, "no cluster is configured")
-    names = [condition for condition in state.wish.conditions if condition != FOLLOWED]
+    if state.desired.cluster is None or state.desired_kubernetes is None:
+        return part_off(StatusCheck.COMPONENTS, "no cluster is configured")
+    names = [condition for condition in state.desired_kubernetes.conditions if condition != FOLLOWED]
     kubernetes = state.kubernetes
     if kubernetes is None:
         text = "not known: the API does not answer"
-        items = [StatusItem(name=name, health=Health.UNKNOWN, seen="not known") for name in names]
+        items = [StatusItem(name=name, health=Health.UNKNOWN, summary="not known") for name in names]
         return build_part(StatusCheck.COMPONENTS, text, [api_silent(state)], items, Health.UNKNOWN)
     items = [_component_item(kubernetes, name) for name in names]
     good = sum(item.health is Health.OK for item in items)
@@ -99,7 +99,7 @@ def assess_components(state: StatusInput) -> StatusPart:
 def _component_item(kubernetes: ObservedKubernetes, name: str) -> StatusItem:
     conditions = kubernetes.working.get(name)
     if conditions is None:
-        return StatusItem(name=name, health=Health.UNKNOWN, seen="not known")
+        return StatusItem(name=name, health=Health.UNKNOWN, summary="not known")
     missing = [condition for condition in conditions if not condition.holds]
     description = "; ".join(
         f"{condition.condition.says} ({condition.seen})" for condition in missing
@@ -107,7 +107,7 @@ def _component_item(kubernetes: ObservedKubernetes, name: str) -> StatusItem:
     return StatusItem(
         name=name,
         health=Health.ERROR if missing else Health.OK,
-        seen=f"not yet: {description}" if missing else "works",
+        summary=f"not yet: {description}" if missing else "works",
     )
 
 

@@ -30,7 +30,7 @@ def assess_machine(node: Node, state: StatusInput) -> MachineResult:
     """Return the machine of a node and its problems."""
     observed = state.talos.machine(str(node.name)) if state.talos is not None else None
     if observed is None:
-        return MachineLink(health=Health.UNKNOWN, seen="not known"), ()
+        return MachineLink(health=Health.UNKNOWN, summary="not known"), ()
     if observed.is_configured:
         return _configuration_findings(node, state, observed)
     name, address = str(node.name), str(observed.address)
@@ -44,7 +44,7 @@ def assess_machine(node: Node, state: StatusInput) -> MachineResult:
         case _:
             problem, text = say.machine_silent(name, address, observed.why), "no answer"
     link = MachineLink(
-        health=Health.ERROR, seen=text, version=observed.version or "", uuid=observed.uuid
+        health=Health.ERROR, summary=text, version=observed.version or "", uuid=observed.uuid
     )
     return link, (StatusFinding(subject=name, problem=problem),)
 
@@ -57,7 +57,7 @@ def _configuration_findings(
     findings = tuple(_identity_findings(node, state, observed, same))
     link = MachineLink(
         health=worst_health(finding.health for finding in findings),
-        seen=observed.status.stage if observed.status is not None else "stage not known",
+        summary=observed.status.stage if observed.status is not None else "stage not known",
         version=observed.version or "",
         uuid=observed.uuid,
         macs=tuple(str(mac) for mac in observed.macs or ()),

@@ -14,12 +14,12 @@ class VmLink:
     """The VM of a node."""
 
     health: Health
-    seen: str
+    summary: str
     """For example `running on pve1`."""
     region: str = ""
     host: str = ""
     """The host that runs it. Empty: unknown."""
-    wanted_host: str = ""
+    desired_host: str = ""
     vmid: int = 0
     uuid: UUID | None = None
     """None: unknown."""
@@ -34,7 +34,7 @@ class MachineLink:
     """The Talos machine of a node."""
 
     health: Health
-    seen: str
+    summary: str
     """For example `running` or `no answer`."""
     version: str = ""
     """For example `v1.13.9`. Empty: unknown."""
@@ -55,7 +55,7 @@ class KubeletLink:
     """The Kubernetes node of a node."""
 
     health: Health
-    seen: str
+    summary: str
     """`ready` or `not ready`."""
     version: str = ""
     """For example `v1.36.3`. Empty: unknown."""

@@ -16,7 +16,7 @@ from stockman.assessment.status.findings import (
     StatusPart,
     as_warning,
     build_part,
-    disabled_part,
+    part_off,
     unknown_finding,
     worst_health,
 )
@@ -122,7 +122,7 @@ def _assess_guest(guest: Guest, state: StatusInput) -> GuestStatus:
     host = str(observed.host)
     if (region, host) in state.offline:
         return GuestStatus(
-            item=StatusItem(name=guest.name, health=Health.ERROR, seen=f"{host} is offline")
+            item=StatusItem(name=guest.name, health=Health.ERROR, summary=f"{host} is offline")
         )
     kind = "qemu" if guest.vm is not None else "lxc"
     if (observed.kind, observed.name) != (kind, guest.name):
@@ -148,7 +148,7 @@ def _assess_guest(guest: Guest, state: StatusInput) -> GuestStatus:
 def _unknown_guest(guest: Guest, text: str, *findings: StatusFinding) -> GuestStatus:
     health = worst_health(finding.health for finding in findings)
     return GuestStatus(
-        item=StatusItem(name=guest.name, health=health, seen=text), findings=findings
+        item=StatusItem(name=guest.name, health=health, summary=text), findings=findings
     )
 
 
@@ -166,7 +166,7 @@ def assess_vms(state: StatusInput, chains: tuple[NodeChain, ...]) -> StatusPart:
     links = [chain.node.vm for chain in chains if chain.node.vm is not None]
     guests = assess_guests(state)
     if not links and not guests:
-        return disabled_part(StatusCheck.VMS, "no machine is made by stockman")
+        return part_off(StatusCheck.VMS, "no machine is made by stockman")
     running = sum(link.runs is True for link in links)
     unknown_count = sum(link.runs is None for link in links)
     findings = list(findings_of(chains, StatusCheck.VMS))
@@ -192,7 +192,7 @@ def assess_vms(state: StatusInput, chains: tuple[NodeChain, ...]) -> StatusPart:
 def assess_talos(state: StatusInput, chains: tuple[NodeChain, ...]) -> StatusPart:
     """Assess the machines of all nodes."""
     if state.desired.cluster is None:
-        return disabled_part(StatusCheck.TALOS, "no cluster is configured")
+        return part_off(StatusCheck.TALOS, "no cluster is configured")
     if state.talos is None:
         fix = "look again with `stockman status`"
         return build_part(

@@ -140,7 +140,7 @@ class StatusInput:
     at: datetime
     desired: Desired
     observed: Observed
-    wish: DesiredKubernetes | None = None
+    desired_kubernetes: DesiredKubernetes | None = None
     alarms: tuple[EtcdAlarm, ...] | None = None
     """None: no member answered."""
     repository: ObservedRepository | None = None

@@ -25,7 +25,7 @@ def old_backup(target: str, where: str, age: str, longest: str) -> Problem:
     )
 
 
-def run_unfinished(run: str, result: str, done: str, held: str) -> Problem:
+def open_run(run: str, result: str, done: str, held: str) -> Problem:
     keeps = f"; it holds: {held}" if held else ""
     return Problem(
         code="status.run-unfinished",

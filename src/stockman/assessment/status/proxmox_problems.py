@@ -90,7 +90,7 @@ def vm_missing(node: str, vmid: int, region: str) -> Problem:
     )
 
 
-def vm_not_created(node: str, vmid: int, host: str) -> Problem:
+def vm_incomplete(node: str, vmid: int, host: str) -> Problem:
     return Problem(
         code="status.vm-missing",
         what=f"{node} has no VM",
@@ -167,7 +167,7 @@ def vm_twice(node: str, vmid: int, other_vmid: int, host: str) -> Problem:
     )
 
 
-def vm_renamed(node: str, vmid: int, host: str, observed_name: str) -> Problem:
+def vm_name_differs(node: str, vmid: int, host: str, observed_name: str) -> Problem:
     return Problem(
         code="status.vm-identity",
         what=f"VM {vmid} no longer has the name of {node}",

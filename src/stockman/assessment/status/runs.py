@@ -74,14 +74,14 @@ def _is_ours(lease: ObservedLease, runs: ObservedRuns) -> bool:
 def _items(runs: ObservedRuns) -> Iterator[StatusItem]:
     if runs.newest is not None:
         yield _item(runs.newest)
-    yield StatusItem(name="lock", health=_busy(runs.lock), seen=_held_items(runs.lock))
+    yield StatusItem(name="lock", health=_busy(runs.lock), summary=_held_items(runs.lock))
     lease = runs.lease
     if lease is not None:
         health = Health.UNKNOWN if lease.why else _busy("" if lease.is_free else lease.holder)
         yield StatusItem(
             name=f"Lease {RUN_LEASE_NAMESPACE}/{RUN_LEASE_NAME}",
             health=health,
-            seen=lease.why or _lease(lease),
+            summary=lease.why or _lease(lease),
         )
 
 
@@ -92,7 +92,7 @@ def _busy(holder: str) -> Health:
 def _item(run: ObservedRun) -> StatusItem:
     health = Health.OK if run.result in ("done", "aborted") else Health.WARNING
     return StatusItem(
-        name=run.run, health=health, seen=f"{run.result}, {run.done}/{run.steps} steps"
+        name=run.run, health=health, summary=f"{run.result}, {run.done}/{run.steps} steps"
     )
 
 
@@ -107,5 +107,5 @@ def _findings(runs: ObservedRuns) -> Iterator[StatusFinding]:
             continue
         result = "open: it was killed" if run.result == _OPEN else run.result
         progress = f"{run.done} of {run.steps}"
-        problem = say.run_unfinished(run.run, result, progress, "; ".join(run.held))
+        problem = say.open_run(run.run, result, progress, "; ".join(run.held))
         yield StatusFinding(subject=run.run, problem=problem if run.held else as_warning(problem))

@@ -49,13 +49,13 @@ def _assess_present_vm(
     if isinstance(config, Fact):
         if observed.is_new(vm.vmid):
             return _link(vm, Health.ERROR, "not made yet", guest, runs=False), (
-                _reserved_vmid(node, guest),
+                _empty_vmid(node, guest),
             )
         same = (config.value.name, config.value.uuid) == (vm.name, vm.uuid)
         if not same:
             problem = say.vm_identity(name, vmid, host, config.value.name, config.value.uuid)
             if config.value.uuid == vm.uuid:
-                problem = say.vm_renamed(name, vmid, host, config.value.name)
+                problem = say.vm_name_differs(name, vmid, host, config.value.name)
             link = _link(vm, Health.ERROR, "another guest", guest, runs=False)
             return link, (StatusFinding(subject=name, problem=problem),)
     else:
@@ -84,12 +84,12 @@ def _assess_present_vm(
     return _link(vm, health, f"{guest.status} on {host}", guest, runs=runs), tuple(findings)
 
 
-def _reserved_vmid(node: Node, guest: GuestSummary) -> StatusFinding:
+def _empty_vmid(node: Node, guest: GuestSummary) -> StatusFinding:
     """Report a VMID that is reserved but empty: creation is in progress or was interrupted."""
     name, vmid, host = str(node.name), int(guest.vmid), str(guest.host)
     if guest.lock:
         return StatusFinding(subject=name, problem=say.vm_locked(name, vmid, host, guest.lock))
-    return StatusFinding(subject=name, problem=say.vm_not_created(name, vmid, host))
+    return StatusFinding(subject=name, problem=say.vm_incomplete(name, vmid, host))
 
 
 def _twins(observed: ObservedProxmox, guest: GuestSummary) -> list[GuestSummary]:
@@ -112,10 +112,10 @@ def _link(
 ) -> VmLink:
     return VmLink(
         health=health,
-        seen=text,
+        summary=text,
         region=str(vm.region),
         host=str(guest.host) if guest is not None else "",
-        wanted_host=str(vm.host),
+        desired_host=str(vm.host),
         vmid=int(vm.vmid),
         uuid=vm.uuid,
         macs=tuple(str(nic.mac_addr) for nic in vm.nics if nic.mac_addr is not None),

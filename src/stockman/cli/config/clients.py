@@ -117,7 +117,7 @@ def client_lines(done: ClientFile, screen: Screen) -> Iterator[str]:
     yield f"  context: {done.context}"
     yield f"  roles:   {', '.join(done.roles)}"
     yield f"  expires: {done.ends:%Y-%m-%d %H:%M} UTC, in {done.days_left} days"
-    if done.closed:
+    if done.mode_restricted:
         yield "  mode:    changed to 0600; other users were able to read the file"
 
 

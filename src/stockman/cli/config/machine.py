@@ -85,8 +85,8 @@ def config_machine(  # noqa: PLR0913 - one parameter per option
 
     _check_usage(names, ctx, everyone=everyone, several=target is not None or output is Output.JSON)
     rendered = load_machines(options.directory(ctx), os.environ)
-    nodes = rendered.nodes if everyone else [rendered.named(name) for name in names]
-    judged = rendered.judged(nodes)
+    nodes = rendered.nodes if everyone else [rendered.find(name) for name in names]
+    judged = rendered.check(nodes)
     warnings = (*rendered.warnings, *judged)
     if warnings:
         screen = current_screen()
@@ -187,7 +187,7 @@ def _compare(
     from stockman.app.machine_config.comparison import compare_configurations
 
     result = compare_configurations(
-        rendered, rendered.assembled(node), file, show_secrets=show_secrets
+        rendered, rendered.assemble(node), file, show_secrets=show_secrets
     )
     form = Output.JSON if output is Output.JSON else Output.TABLE
     show(result.differences, kind="Differences", output=form, human=difference_lines)

@@ -63,7 +63,7 @@ def config_migrate(file: Path | None, target: str, output: Output, **choices: bo
     data = {
         "source": plan.source,
         "target": plan.target,
-        "places": plan.places,
+        "places": plan.parts,
         "problems": [problem_data(problem) for problem in plan.problems],
     }
     show(data, kind="Migration", output=output, human=lambda _, screen: _lines(plan, screen))
@@ -79,7 +79,7 @@ def config_migrate(file: Path | None, target: str, output: Output, **choices: bo
 
 
 def _lines(plan: MigrationPlan, screen: Screen) -> Iterator[str]:
-    for number, location in enumerate(location for location in plan.places if location.edits):
+    for number, location in enumerate(location for location in plan.parts if location.edits):
         if number:
             yield ""
         yield screen.paint(location.label, "name")
@@ -89,9 +89,9 @@ def _lines(plan: MigrationPlan, screen: Screen) -> Iterator[str]:
                 reason = edit.reason
                 yield f"  {reason} ({edit.since})"
             yield from (f"    {line}" for line in _edit(edit))
-        if location.becomes:
+        if location.new_text:
             yield "  patch after migration:"
-            yield from (f"    {line}" for line in location.becomes.splitlines())
+            yield from (f"    {line}" for line in location.new_text.splitlines())
 
 
 def _edit(edit: ShownEdit) -> Iterator[str]:

@@ -43,7 +43,7 @@ def config_schematic(ctx: click.Context, name: str | None, output: Output) -> in
     if answer.warnings:
         screen.print_problems(problem_lines(answer.warnings, paint=screen.notes_paint))
     show(
-        answer.found,
+        answer.images,
         kind="Schematics",
         output=output,
         human=_lines,

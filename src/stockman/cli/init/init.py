@@ -136,7 +136,7 @@ def init(
     )
     started = init_directory(request, access, dry_run=dry_run)
     _report_files(started, options.directory(ctx) / directory, output, dry_run=dry_run)
-    if started.spoiled:
+    if started.has_invalid_options:
         return Exit.USAGE
     return Exit.DONE if started.complete else Exit.PARTLY
 
@@ -173,7 +173,7 @@ def _report_files(started: InitResult, directory: Path, output: Output, *, dry_r
         screen.print_problems(
             problem_lines(started.problems, started.texts, paint=paint, width=width)
         )
-    if not started.spoiled:
+    if not started.has_invalid_options:
         for name, text in started.texts.items():
             screen.detail(f"\n{name}:\n{text}")
         screen.note(_next_steps(directory, dry_run=dry_run))

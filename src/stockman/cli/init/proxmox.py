@@ -38,14 +38,14 @@ def certificate_trust(url: str, values: Mapping[str, Any], network: Network) -> 
         return Trust()
     screen = current_screen()
     if not screen.can_prompt:
-        raise from_proxmox.untrusted_certificate(url, seen)
+        raise from_proxmox.unknown_certificate(url, seen)
     screen.note(
         f"The certificate of {url} is not signed by a CA that this system trusts: {seen.flaw}."
     )
     screen.note(f"Its SHA-256 fingerprint is\n  {seen.fingerprint}")
     screen.note("Compare it with the output of `pvenode cert info` on the host.")
     if not confirm("Do the fingerprints match?", yes=False, option="--fingerprint"):
-        raise from_proxmox.untrusted_certificate(url, seen)
+        raise from_proxmox.unknown_certificate(url, seen)
     return Trust(fingerprint=seen.fingerprint)
 
 
@@ -109,7 +109,7 @@ def request_from_proxmox(directory: Path, values: Mapping[str, Any]) -> InitOpti
         url=values["from_proxmox"],
         trust=certificate_trust(values["from_proxmox"], values, network),
         asker=find_login(),
-        wish=DraftOptions(
+        options=DraftOptions(
             preset=values["preset"],
             network=NetworkOptions(network=values["network"], gateway=values["gateway"]),
         ),
@@ -123,7 +123,7 @@ def request_from_proxmox(directory: Path, values: Mapping[str, Any]) -> InitOpti
         preset=looked.draft.shape.preset,
         dialect=values["dialect"],
         answers=answers,
-        drafted=looked.files,
+        draft=looked.files,
     )
 
 

@@ -121,7 +121,7 @@ class ApplyRun:
         """Plan, ask for confirmation, and execute; returns the exit status."""
         from pathlib import Path
 
-        from stockman.app.runs.apply import check_saved, plan_and_execute, read_saved_plan
+        from stockman.app.runs.apply import check_saved_plan, plan_and_execute, read_saved_plan
         from stockman.app.runs.session import open_session
         from stockman.cli.plans.data import PlanView
 
@@ -130,7 +130,7 @@ class ApplyRun:
             if saved_plan is None:
                 return await plan_and_execute(session, request, partial(self.run_planned, session))
             current = await session.plan(request)
-            check_saved(saved_plan, current)
+            check_saved_plan(saved_plan, current)
             view = PlanView(plan=saved_plan, warnings=tuple(current.problems.warnings))
             return await self.confirm_and_run(session, view)
 

@@ -112,7 +112,7 @@ def _continue_run(directory: Path, request: RunRequest, act: Act) -> RunResult:
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.runs.apply import interruptible
     from stockman.app.runs.connections import open_clients
-    from stockman.app.runs.history import recorded_run
+    from stockman.app.runs.history import load_run
     from stockman.app.runs.store import current_user, open_run_store
     from stockman.app.runs.workspace import RunWorkspace
     from stockman.cli.live.view import LivePlan, live_view
@@ -130,7 +130,7 @@ def _continue_run(directory: Path, request: RunRequest, act: Act) -> RunResult:
             open_run_store(directory, os.environ, clock) as home,
             open_clients(workspace, clock, request.admin) as ports,
         ):
-            progress = await recorded_run(home, request.run, clock)
+            progress = await load_run(home, request.run, clock)
             watched = LivePlan(plan=progress.plan, before=progress.entries, stop=stop)
             async with live_view(watched, clock, request.output) as watcher:
                 with interruptible(stop):

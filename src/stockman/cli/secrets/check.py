@@ -145,7 +145,7 @@ def _lines(report: SecretsReport, screen: Screen) -> Iterator[str]:
     counts += [_count(seen.objects, "object") + " of history", _size(seen.total_bytes)]
     yield f"scanned: {', '.join(counts)}"
     for reason in report.not_scanned:
-        yield f"{paint('not scanned', 'warning')}: {reason.what}: {reason.why}"
+        yield f"{paint('not scanned', 'warning')}: {reason.subject}: {reason.why}"
     if report.too_plain:
         yield f"too short or too common to search for: {', '.join(report.too_plain)}"
     if report.accepted:

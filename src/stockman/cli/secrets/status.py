@@ -89,7 +89,7 @@ def _report_problems(report: SecretsStatus) -> None:
         screen.note("No identity available: file contents were compared, not values.")
     elif report.only_bytes:
         screen.note(f"Only file contents could be compared for: {', '.join(report.only_bytes)}")
-    outdated = [file.name for file in report.files if file.as_ruled is False]
+    outdated = [file.name for file in report.files if file.matches_rules is False]
     if outdated:
         names = ", ".join(outdated)
         screen.note(f"Recipients differ from .sops.yaml: {names}; see `stockman secrets rekey`")

@@ -110,7 +110,7 @@ async def _check_health(
     from stockman.cli.status.status import workspace_of
 
     async with open_observer(workspace_of(directory)) as looker:
-        seen = await looker.look(checks)
+        seen = await looker.observe(checks)
         status = assess(seen, checks)
         metrics = status_metrics(status, seen)
         if StatusCheck.RUNS in checks and seen.runs is not None and not seen.runs.why:
@@ -128,7 +128,7 @@ def _show(status: Status, output: Output, *, failed: bool) -> None:
         "failed": failed,
         "healthy": status.healthy,
         "checks": {section.check.value: section.health.value for section in status.parts},
-        "found": {section.check.value: section.seen for section in status.parts},
+        "found": {section.check.value: section.summary for section in status.parts},
         "problems": problems_data(status),
     }
     show(data, kind="Health", output=output, human=lambda _, screen: _lines(status, screen))
@@ -143,7 +143,7 @@ def _rows(section: StatusPart) -> Iterator[Row]:
     from stockman.cli.status.view import STYLES
 
     state = section.health.value
-    yield Cell(state, STYLES[state]), Cell(section.check.value, "name"), section.seen
+    yield Cell(state, STYLES[state]), Cell(section.check.value, "name"), section.summary
     for finding in section.findings[:_MAX_NAMES]:
         problem = finding.problem
         severity = problem.severity.value

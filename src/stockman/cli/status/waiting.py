@@ -56,7 +56,7 @@ class WaitingTree:
             yield [
                 Cell(f"  {health:<8}", STYLES[health]),
                 Cell(f" {section.title:<13}", "heading"),
-                Cell(section.seen),
+                Cell(section.summary),
             ]
             findings = [finding for finding in section.findings if finding.problem.is_error]
             for finding in findings[:_MAX_PROBLEMS_PER_PART]:
@@ -76,7 +76,7 @@ class WaitingLines:
     def __call__(self, status: Status, passed: timedelta) -> None:
         """Print a line if the status changed or the last line is old enough."""
         waits = [
-            f"{section.title}: {section.seen}" for section in status.parts if not section.is_good
+            f"{section.title}: {section.summary}" for section in status.parts if not section.is_good
         ]
         text = "; ".join(waits)
         if text and (text != self._last or passed - self._last_time >= _SILENCE):
