@@ -1,1 +1,1 @@
-"""One function per use case: reads files, calls the pure parts, wires the doors."""
+"""Use cases: each opens clients, calls the pure layers and stores the results."""

@@ -1,7 +1,7 @@
-"""Words that shells complete: names out of the user's files and out of stockman's own tables.
+"""Shell completion of names from the user's files and from stockman's tables.
 
-A shell asks at every press of a key, so each function imports what it needs and nothing else, and
-where nothing can be said it says nothing: no files, or files that cannot be read, are no names.
+Shells call this on every key press, so each function imports only what it needs and returns nothing
+on errors.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def node_names(directory: Path) -> tuple[str, ...]:
-    """Names of the nodes in the files of a directory, as far as they can be read."""
+    """Return names of the nodes in the files of a directory."""
     from stockman.app.workspace.directory import load_directory
     from stockman.model.errors import StockmanError
 
@@ -22,7 +22,7 @@ def node_names(directory: Path) -> tuple[str, ...]:
 
 
 def subject_names(directory: Path) -> tuple[str, ...]:
-    """Names of nodes and guests: what a part of a plan can be about."""
+    """Return names of nodes and guests, which a plan can be limited to."""
     from stockman.app.workspace.directory import load_directory
     from stockman.model.errors import StockmanError
 
@@ -35,7 +35,7 @@ def subject_names(directory: Path) -> tuple[str, ...]:
 
 
 def cluster_names(directory: Path) -> tuple[str, ...]:
-    """The name of what the files of a directory describe; none where they cannot be read."""
+    """Return the cluster's name, or nothing if the files cannot be read."""
     from stockman.app.workspace.directory import load_directory
     from stockman.config.resolve import configuration_name
     from stockman.model.errors import StockmanError
@@ -48,7 +48,7 @@ def cluster_names(directory: Path) -> tuple[str, ...]:
 
 
 def step_names(directory: Path) -> tuple[str, ...]:
-    """Ids of the steps of the newest run that is kept in a directory; a bucket is not asked."""
+    """Return step IDs of the newest local run; a bucket is not queried."""
     import json
 
     from stockman.app.runs.store import RUNS
@@ -61,56 +61,56 @@ def step_names(directory: Path) -> tuple[str, ...]:
 
 
 def stage_and_step_names(directory: Path) -> tuple[str, ...]:
-    """What `--until` takes: stages, and the steps of the newest run."""
+    """Return values for `--until`: stages, and the steps of the newest run."""
     from stockman.steps.step import Stage
 
     return (*(stage.value for stage in Stage), *step_names(directory))
 
 
 def secret_file_names(directory: Path) -> tuple[str, ...]:
-    """Names of the secret files of a directory."""
+    """Return names of the secret files of a directory."""
     from stockman.app.workspace.secret_names import secret_names
 
     return secret_names(directory)
 
 
 def run_names(directory: Path) -> tuple[str, ...]:
-    """Names of the runs that are kept in a directory, the newest first; a bucket is not asked."""
+    """Return names of local runs, newest first; a bucket is not queried."""
     from stockman.app.runs.store import RUNS
 
     return tuple(sorted(plan.parent.name for plan in (directory / RUNS).glob("*/plan.json"))[::-1])
 
 
 def preset_names() -> tuple[str, ...]:
-    """Names of the presets that `init` knows."""
+    """Return names of the presets of `init`."""
     from stockman.config.presets import PRESETS
 
     return tuple(PRESETS)
 
 
 def key_names() -> tuple[str, ...]:
-    """Every key that `explain` knows."""
+    """Return every key that `explain` documents."""
     from stockman.config.reference.keys import keys_by_path
 
     return tuple(keys_by_path())
 
 
 def problem_codes() -> tuple[str, ...]:
-    """Every problem code that has a page."""
+    """Return every problem code that has a page."""
     from stockman.model.problems import problem_codes
 
     return problem_codes()
 
 
 def catalog_names() -> tuple[str, ...]:
-    """Components that stockman installs."""
+    """Return components that stockman installs."""
     from stockman.model.component import all_component_facts
 
     return tuple(component.name for component in all_component_facts() if component.condition)
 
 
 def component_names() -> tuple[str, ...]:
-    """Components that the tables know."""
+    """Return components in the version tables."""
     from stockman.model.component import all_component_facts
 
     return tuple(component.name for component in all_component_facts())

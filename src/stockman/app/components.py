@@ -1,4 +1,4 @@
-"""Components for people: the graph of those that are on, and all that is known of one."""
+"""The dependency graph of enabled components, and the catalog entry of one component."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOTHING = InputFiles(
     webhook_token=Secret(""),
     tunnel=Tunnel(id="", token=Secret("")),
 )
-"""Stands for files that the graph does not depend on."""
+"""Placeholder for materials, which the graph does not depend on."""
 
 
 @record
@@ -38,7 +38,7 @@ class CatalogEntry:
 
 
 def component_graph(directory: Path) -> tuple[GraphNode, ...]:
-    """The components of a directory that are on."""
+    """Return the graph of the enabled components of a directory."""
     desired = load_desired(directory)
     if desired.cluster is None:
         return ()
@@ -47,7 +47,7 @@ def component_graph(directory: Path) -> tuple[GraphNode, ...]:
 
 
 def catalog_entry(name: str) -> CatalogEntry:
-    """All that is known of one component."""
+    """Return the catalog entry of one component."""
     known = known_component(name)
     if known is None or known.name not in names():
         raise WrongUsage(_unknown(name))

@@ -1,4 +1,4 @@
-"""What `explain` answers: a key of the files, a problem by its code, or a component."""
+"""Answers of `explain`: a configuration key, a problem code or a component."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class ProblemPage:
 
 @record
 class TopLevel:
-    """The keys that stand at the top of a file."""
+    """The top-level keys of a file."""
 
     file: str
     keys: tuple[Key, ...]
 
 
 def explain(name: str, *, recursive: bool = False) -> Explanation | ProblemPage:
-    """What a key, in either dialect's spelling, or a problem code means."""
+    """Explain a key in the spelling of either dialect, or a problem code."""
     setting = _setting(name)
     if setting is not None:
         return setting
@@ -51,7 +51,7 @@ def explain(name: str, *, recursive: bool = False) -> Explanation | ProblemPage:
 
 
 def top_level() -> tuple[TopLevel, ...]:
-    """The files of the classic dialect with their keys; in cluster.toml the sections are tables."""
+    """Return the files of the classic dialect with their keys; cluster.toml has them as tables."""
     sections = [key for key in all_keys() if not key.parent]
     of_cluster = tuple(key for key in sections if key.file == CLUSTER_YAML)
     return (
@@ -61,7 +61,7 @@ def top_level() -> tuple[TopLevel, ...]:
 
 
 def explain_component(name: str) -> ComponentPage:
-    """All that the catalog knows of a component."""
+    """Return the catalog entry of a component."""
     from stockman.app.components import catalog_entry
     from stockman.catalog.explanation import component_page
 
@@ -70,14 +70,14 @@ def explain_component(name: str) -> ComponentPage:
 
 
 def component_pages() -> tuple[ComponentPage, ...]:
-    """Every component of the catalog."""
+    """Return every component of the catalog."""
     from stockman.catalog.registry import names
 
     return tuple(explain_component(name) for name in names())
 
 
 def _setting(name: str) -> Explanation | None:
-    """A setting of a component, whose class only the catalog knows."""
+    """Return a setting of a component, which only the catalog defines."""
     path = name.split(".")
     if len(path) < _SHORTEST_SETTING or path[0] != "components" or path[2] != "settings":
         return None
@@ -95,7 +95,7 @@ def _setting(name: str) -> Explanation | None:
 
 
 def problem_codes() -> tuple[str, ...]:
-    """Every problem code that has a page."""
+    """Return every problem code that has a page."""
     return problems.problem_codes()
 
 

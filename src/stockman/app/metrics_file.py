@@ -1,4 +1,4 @@
-"""Files of metrics for the node exporter of Prometheus."""
+"""Metrics files for the node exporter of Prometheus."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TAG_BYTES = 4
 
 
 def write_textfile(path: Path, metrics: Iterable[Metric], entropy: Entropy) -> None:
-    """Write metrics whole or not at all, so that nobody reads half of them."""
+    """Replace a metrics file atomically."""
     tag = entropy.random_bytes(_TAG_BYTES).hex()
     try:
         replace_file(path, prometheus_text(metrics).encode(), tag=tag)

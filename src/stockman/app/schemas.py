@@ -1,4 +1,4 @@
-"""Schemas for editors: as text, and written beside the files that they describe."""
+"""JSON schemas for editors, as text or written next to the files."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from stockman.model.record import record
 
 @record
 class WrittenSchema:
-    """A schema in a file, and how an editor gets to know of it."""
+    """A schema file and how an editor finds it."""
 
     file: str
     """The file that the schema describes."""
     path: Path
     line: str
-    """Comment that the described file has to begin with."""
+    """Comment for the first line of that file."""
     changed: bool
-    """False: the same schema was there already."""
+    """False: the schema was already up to date."""
 
 
 def schema_text(file: str) -> str:
-    """The schema of a file, as JSON text without a final newline."""
+    """Return the schema of a file as JSON text without a final newline."""
     return json.dumps(schema_for(file), indent=2)
 
 
 def write_schemas(
     directory: Path, into: Path, files: Iterable[str] = CONFIG_FILES
 ) -> tuple[WrittenSchema, ...]:
-    """Write schemas into a directory, which is made if needed; `directory` holds the files."""
+    """Write schemas into a directory, which is created if needed; `directory` holds the files."""
     try:
         into.mkdir(parents=True, exist_ok=True)
         return tuple(_write_schema(directory, into, file) for file in files)

@@ -1,4 +1,4 @@
-"""What is known of versions, what the user's files pin, and what is newer."""
+"""Known versions, versions pinned in the user's files, and newer ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AT_ONCE = 8
 
 @record
 class Pins:
-    """The versions that a user's files name; None or absent: they name none."""
+    """Versions that the user's files pin; None or missing: not pinned."""
 
     talos: Version | None = None
     kubernetes: Version | None = None
@@ -31,7 +31,7 @@ class Pins:
 
 
 class VersionStanding(Enum):
-    """How a pinned version stands to the newest one."""
+    """How a pinned version compares to the newest one."""
 
     CURRENT = "current"
     BEHIND = "newer exists"
@@ -43,31 +43,31 @@ class VersionStanding(Enum):
 
 @record
 class VersionComparison:
-    """One product or component: what is pinned, what is newest, and what follows."""
+    """Pinned and newest version of one product or component, and the conclusion."""
 
     name: str
     pinned: Version | None
     newest: Version | None
-    """None: not known."""
+    """None: unknown."""
     standing: VersionStanding
     because: str = ""
-    """Empty: the numbers say it all."""
+    """Empty: the versions are self-explanatory."""
 
 
 @record
 class VersionsReport:
-    """Every comparison, and how old the tables behind them are."""
+    """All comparisons, and the age of the version tables."""
 
     online: bool
-    """Whether the registries were asked for charts; otherwise the tables speak."""
+    """Whether registries were queried for charts; otherwise only the tables are used."""
     refreshed: str
-    """The day of the oldest table, YYYY-MM-DD."""
+    """Date of the oldest table, YYYY-MM-DD."""
     platform: tuple[VersionComparison, ...]
     components: tuple[VersionComparison, ...]
 
 
 class KubernetesRow(NamedTuple):
-    """A line of Kubernetes and the lines of Talos that run it."""
+    """A Kubernetes minor version and the Talos versions that support it."""
 
     line: Version
     newest: Version
@@ -76,7 +76,7 @@ class KubernetesRow(NamedTuple):
 
 @record
 class Tables:
-    """All tables, for printing."""
+    """All version tables, for printing."""
 
     about: tuple[TableInfo, ...]
     talos: tuple[compatibility.TalosLine, ...]
@@ -88,14 +88,14 @@ class Tables:
 
 @record
 class _Answer:
-    """What a registry said of a chart: its newest stable version, or why there is none."""
+    """Answer of a registry for a chart: the newest stable version, or why there is none."""
 
     newest: Version | None = None
     because: str = ""
 
 
 def version_tables() -> Tables:
-    """Everything that the tables say."""
+    """Return all version tables."""
     return Tables(
         about=tuple(table_info(name) for name in TABLE_NAMES),
         talos=compatibility.talos_lines(),
@@ -118,9 +118,9 @@ def version_tables() -> Tables:
 
 
 async def report_versions(pins: Pins, registry: Registry | None = None) -> VersionsReport:
-    """How the pins stand to what is known; with a registry, to what it offers right now.
+    """Compare pins with the tables, and with a registry if given.
 
-    A registry that does not answer makes its rows unknown and leaves the others alone.
+    A registry that does not answer makes only its own rows unknown.
     """
     answers = None if registry is None else await _ask(registry, component.all_component_facts())
     return VersionsReport(
@@ -132,7 +132,7 @@ async def report_versions(pins: Pins, registry: Registry | None = None) -> Versi
 
 
 def compare_versions(pins: Pins, *, online: bool) -> VersionsReport:
-    """The report, with the real registries asked if `online`."""
+    """Return the report; query the real registries if `online`."""
     return asyncio.run(_report_online(pins) if online else report_versions(pins))
 
 
@@ -144,7 +144,7 @@ async def _report_online(pins: Pins) -> VersionsReport:
 
 
 def newest_stable(tags: Iterable[str]) -> Version | None:
-    """The newest full version among tags, pre-releases and other names left out."""
+    """Return the newest release among tags, without pre-releases and other names."""
     versions: list[Version] = []
     for tag in tags:
         try:

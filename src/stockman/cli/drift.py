@@ -72,7 +72,9 @@ def _description(drift: Drift) -> str:
     texts = [f"{value.key}: {_values(value)}" for value in drift.values[:_MOST]]
     more = [f"and {len(drift.values) - _MOST} more"] if len(drift.values) > _MOST else []
     return "; ".join(
-        filter(None, [drift.description, *texts, *more] if texts else [drift.description, drift.why])
+        filter(
+            None, [drift.description, *texts, *more] if texts else [drift.description, drift.why]
+        )
     )
 
 

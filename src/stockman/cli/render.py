@@ -175,7 +175,9 @@ def _report_decisions(result: Rendering, *, dry: bool) -> None:
             f"file{'' if count == 1 else 's'} were compared."
         )
     if result.unknown_kinds:
-        kinds = ", ".join(f"{kind} ({count})" for kind, count in sorted(result.unknown_kinds.items()))
+        kinds = ", ".join(
+            f"{kind} ({count})" for kind, count in sorted(result.unknown_kinds.items())
+        )
         screen.note(f"Not checked, because their schema is unknown: {kinds}")
     rendered = sum(action.after is not None for action in result.actions)
     changed = len(result.changes)

@@ -86,7 +86,9 @@ def asked(
             loaded = load({"cluster.yaml": CLUSTER.encode(), "nodes.yaml": nodes.encode()})
             wanted = resolve(loaded)
             (cluster,) = wanted.proxmox
-            region = ProxmoxAccess(cluster=cluster, open=opened, token=token, component_tokens=others)
+            region = ProxmoxAccess(
+                cluster=cluster, open=opened, token=token, component_tokens=others
+            )
             seen = scene(CLUSTER, nodes, regions=(region,), desired=wanted)
             return await told(check, seen, FakeNetwork())
 

@@ -81,7 +81,9 @@ def test_rights_of_a_renewed_token_that_nothing_asks_for_are_told(scene: Scene) 
 
     report = scene.find(Layer.ACCESS)
 
-    assert f"{OWN_TOKEN}-2 has rights that nothing asks for" in [one.description for one in report.drifts]
+    assert f"{OWN_TOKEN}-2 has rights that nothing asks for" in [
+        one.description for one in report.drifts
+    ]
 
 
 def test_rights_of_devices_that_the_files_have_no_more_are_a_notice(scene: Scene) -> None:

@@ -36,7 +36,9 @@ def test_a_value_that_somebody_changed_on_a_machine_is_told_with_both_values(
     found = scene.only()
 
     assert (found.layer, found.subject) == (Layer.TALOS, NEO)
-    assert found.values == (DriftValue(key="machine.nodeLabels.team", observed="blue", desired=None),)
+    assert found.values == (
+        DriftValue(key="machine.nodeLabels.team", observed="blue", desired=None),
+    )
     assert not found.author.is_known
     assert found.author.how == "Talos does not tell who applied a configuration"
     assert [one.id for one in found.correction.steps] == [f"talos/change/{NEO}"]

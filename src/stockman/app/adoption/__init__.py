@@ -1,1 +1,1 @@
-"""Adoption."""
+"""Adopt a running cluster: observe it, describe it as files and preview their first plan."""

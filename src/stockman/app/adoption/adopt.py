@@ -1,4 +1,4 @@
-"""A cluster that runs, as files of which a plan finds nothing, or next to nothing, to do."""
+"""Describe a running cluster as files whose first plan contains little or nothing."""
 
 from __future__ import annotations
 
@@ -44,19 +44,19 @@ _LACKS = "proxmox.lacks-privilege"
 
 @record
 class AdoptionOptions:
-    """What the user says beside the files of clients."""
+    """Options of the user besides the client configuration files."""
 
     connection: ApiConnection
-    """How Proxmox was reached."""
+    """The connection to Proxmox VE."""
     repository: str = ""
-    """Address of the repository. Empty: the one that the cluster follows."""
+    """URL of the repository. Empty: the one that the cluster follows."""
     manages_guests: bool = False
-    """Whether other guests are looked after from now on, where files can say all of them."""
+    """Whether stockman manages other guests too, where the files can describe them completely."""
 
 
 @record
 class Adoption:
-    """A cluster in files, not yet written anywhere."""
+    """A cluster as files that are not written yet."""
 
     cluster: str
     draft: Draft
@@ -64,15 +64,15 @@ class Adoption:
     nodes: tuple[str, ...]
     guests: tuple[str, ...]
     placeholders: tuple[str, ...]
-    """Keys that no system knows and that files need; to be checked by the user."""
+    """Keys whose values are placeholders, which the user must check."""
     connection: ApiConnection
-    """How Proxmox was reached."""
+    """The connection to Proxmox VE."""
     keys: Mapping[str, Secret]
-    """Keys that the cluster has, by the file that they are kept in."""
+    """Private keys found in the cluster, by the name of the file that holds them."""
     expected: tuple[ExpectedChange, ...]
-    """What a plan would contain."""
+    """Changes that the first plan would contain."""
     problems: Problems
-    """What is to be looked at; with an error among them no plan of the files is carried out."""
+    """Warnings and errors; an error blocks the plan of the files."""
 
     @property
     def unsafe(self) -> tuple[ExpectedChange, ...]:
@@ -80,12 +80,12 @@ class Adoption:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether a plan of the files finds nothing that anybody would notice."""
+        """Whether the first plan has no noticeable effect."""
         return not self.unsafe and not self.problems.errors
 
 
 class AdoptionFailed(Exception):
-    """The cluster cannot be said in files; the problems say why."""
+    """The cluster cannot be described as files; the problems say why."""
 
     def __init__(self, problems: Problems) -> None:
         super().__init__("; ".join(error.what for error in problems.errors))
@@ -95,7 +95,7 @@ class AdoptionFailed(Exception):
 async def adopt_cluster(
     clients: AdoptionClients, options: AdoptionOptions, entropy: Entropy
 ) -> Adoption:
-    """Look at the cluster, and say it in files. Nothing is changed anywhere."""
+    """Observe the cluster and describe it as files, without changing anything."""
     cluster = _region_labels(await observe_cluster(clients, "pve"))
     problems = Problems()
     machines = match_machines(cluster, problems)
@@ -207,7 +207,9 @@ class _Adoption:
         keys = {**self._keys, "talos": {**(talos if isinstance(talos, dict) else {})}}
         keys["talos"] = {**keys["talos"], "contract": contract.minor_text}  # type: ignore[dict-item]  # made above
         if self._guests:
-            keys["guests"] = [{**guest, "manage": self._manage_guests(guest)} for guest in self._guests]
+            keys["guests"] = [
+                {**guest, "manage": self._manage_guests(guest)} for guest in self._guests
+            ]
         return keys
 
     def _manage_guests(self, guest: Keys) -> str:
@@ -224,7 +226,7 @@ class _Adoption:
     # --- machine configurations -------------------------------------------------------------
 
     def _closest(self) -> tuple[Version, dict[str, tuple[Operation, ...]]]:
-        """The contract in whose style the machines are, and what they have besides."""
+        """Return the contract that matches the machines best, and the remaining operations."""
         best: tuple[Version, dict[str, tuple[Operation, ...]]] | None = None
         for line in talos_lines():
             if line.line.line > self._cluster.version.line:
@@ -249,17 +251,20 @@ class _Adoption:
         }
 
     def _draft(self, contract: Version, operations: Mapping[str, tuple[Operation, ...]]) -> Draft:
-        """Files with what is common said once, unless the machines would differ from it then."""
+        """Return files with shared patches, or with patches per node if sharing would change
+        machines."""
         controllers = frozenset(
             machine.machine.hostname for machine in self._machines if machine.machine.is_controller
         )
         head = header(self._placeholders)
-        common = draft_files(self._all_keys(contract), group_by_level(operations, controllers), head)
+        common = draft_files(
+            self._all_keys(contract), group_by_level(operations, controllers), head
+        )
         apart = draft_files(self._all_keys(contract), separate_by_node(operations), head)
         return common if self._left(common) <= self._left(apart) else apart
 
     def _left(self, draft: Draft) -> int:
-        """How many values still differ; more than there can be where patches do not apply."""
+        """Return how many values still differ; a large number if the patches do not apply."""
         try:
             configurations = self._configurations(draft)
         except PatchRefused:
@@ -288,7 +293,7 @@ class _Adoption:
             raise AdoptionFailed(problems)
         return desired
 
-    # --- what a plan would say --------------------------------------------------------------
+    # --- the expected plan -----------------------------------------------------------------
 
     async def _expected_plan(
         self, draft: Draft, clients: AdoptionClients, entropy: Entropy
@@ -302,7 +307,8 @@ class _Adoption:
         return await expect_plan(planning_input, clients, entropy)
 
     def _planning_problems(self, problems: Problems) -> Iterator[Problem]:
-        """What a plan would say; rights are only needed to carry it out."""
+        """Return problems of the plan, without missing privileges, which only matter when it is
+        applied."""
         for problem in problems:
             if problem.code != _LACKS:
                 yield problem
@@ -310,7 +316,7 @@ class _Adoption:
                 yield replace(problem, severity=Severity.WARNING)
 
     def _unmanageable_guests(self, ahead: ExpectedPlan) -> set[object]:
-        """Guests that files do not say in full, and that are only watched therefore."""
+        """Return guests that the files cannot describe completely and that are only observed."""
         full = {item["name"] for item in self._guests if self._manage_guests(item) == "full"}
         changed = {item.node for item in ahead.unsafe}
         errors = [item for item in ahead.problems if item.is_error]

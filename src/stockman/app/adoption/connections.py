@@ -1,4 +1,4 @@
-"""Doors to the cluster that is to be adopted: a kubeconfig, a talosconfig, and a token."""
+"""Clients of the cluster to adopt, from a kubeconfig, a talosconfig and a Proxmox token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGEST = 1 << 20
 
 @record
 class ClientSources:
-    """What a user has of a cluster."""
+    """Client configuration files and Proxmox login of a user."""
 
     kubeconfig: Path
     talosconfig: Path
@@ -32,7 +32,7 @@ class ClientSources:
 
 
 def usual_files(environment: Mapping[str, str]) -> tuple[Path, Path]:
-    """Where kubectl and talosctl look: kubeconfig and talosconfig."""
+    """Return the default paths of kubeconfig and talosconfig."""
     home = Path(environment.get("HOME", "~")).expanduser()
     kubeconfig = environment.get("KUBECONFIG", "").partition(":")[0]
     talosconfig = environment.get("TALOSCONFIG", "")
@@ -46,8 +46,7 @@ def usual_files(environment: Mapping[str, str]) -> tuple[Path, Path]:
 async def open_clients(
     clients: ClientSources, network: Network, clock: Timekeeper
 ) -> AsyncIterator[tuple[AdoptionClients, ApiConnection]]:
-    """Every door, closed afterwards, and how Proxmox was reached. Refuses files that cannot be
-    used."""
+    """Open all clients until the context ends; refuse files that cannot be used."""
     from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
     from stockman.adapters.proxmox.endpoint import Endpoints as ProxmoxEndpoints
     from stockman.adapters.proxmox.transport import HttpProxmox

@@ -1,6 +1,6 @@
-"""What a plan would say of the new files: a look at everything once more, and no guess.
+"""The plan expected for the new files, and which of its changes are safe.
 
-What an adopted cluster may be changed in is listed here, and nowhere else.
+The list of changes that are safe in an adopted cluster is here and nowhere else.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ SAFE_KEYS: Mapping[str, str] = {
     "description": "says whose the VM is",
     "citype": "is read at the next start, and is what it was",
 }
-"""Keys of a VM that may change without anything inside noticing, with the reason."""
+"""VM keys that may change without effect inside the machine, with the reason."""
 SAFE_IF_CONFIGURED: Mapping[str, re.Pattern[str]] = {
     "ipconfig": re.compile(r".*: addresses\[0\]\.address|machine\.network\..*addresses\[0\]"),
     "nameserver": re.compile(r"(ResolverConfig: |machine\.network\.)nameservers\[0\].*"),
 }
-"""Keys that a machine is told before it reads its configuration, with the places there that say the
-same; where nothing stands at those, a change would be noticed at the next start."""
+"""Keys of the cloud-init drive that the machine configuration overrides, with their paths there. If
+the configuration does not set them, a change takes effect at the next start."""
 _OVERRULED = "is read at the next start, and the machine configuration overrules it"
 SAFE_PLACES: Mapping[str, str] = {
     "HostnameConfig": "says the name that the machine has",
@@ -49,26 +49,26 @@ SAFE_PLACES: Mapping[str, str] = {
     "machine.install.": "is read when Talos is installed",
     "UnattendedInstallConfig": "is read when Talos is installed",
 }
-"""Beginnings of places in a machine configuration that may change, with the reason."""
+"""Prefixes of paths in a machine configuration that may change, with the reason."""
 _SCHEDULING_KEY = "cluster.allowSchedulingOnControlPlanes"
 _ALREADY_IN_EFFECT = "says what holds already"
 
 
 @record
 class ExpectedChange:
-    """One change that a plan would contain."""
+    """One change of the expected plan."""
 
     stage: Stage
     node: str
-    """Empty: of no machine."""
+    """Empty: it belongs to no machine."""
     description: str
     why: str
     safe: str
-    """Why nothing notices it. Empty: something may."""
+    """Why the change has no effect. Empty: it may have one."""
 
 
 def first_plan_files(cluster: str) -> tuple[ExpectedChange, ...]:
-    """What a first plan of a new directory contains besides: its own files."""
+    """Return the changes that create files in a new directory, which every first plan contains."""
     safe = "writes files beside the others, and no system"
     rows = (
         (Stage.ACCESS, "rendered files of the repository", "nothing was rendered yet"),
@@ -83,7 +83,7 @@ def first_plan_files(cluster: str) -> tuple[ExpectedChange, ...]:
 
 @record
 class ExpectedPlan:
-    """What a plan would say."""
+    """Changes and problems of the expected plan."""
 
     expected: tuple[ExpectedChange, ...]
     problems: Problems
@@ -96,7 +96,7 @@ class ExpectedPlan:
 async def expect_plan(
     desired_state: DesiredState, clients: AdoptionClients, entropy: Entropy
 ) -> ExpectedPlan:
-    """Plan with the doors that there are, as `stockman plan` does; nothing is changed."""
+    """Plan with the existing clients, as `stockman plan` does, without changing anything."""
     desired = desired_state.desired
     ports = Ports(
         clock=clients.clock,
@@ -119,14 +119,14 @@ async def expect_plan(
 
 
 class _MachineValues:
-    """Why changes are not noticed, told by what the machines have."""
+    """Decides from the observed machines why changes have no effect."""
 
     def __init__(self, desired: DesiredState, observed: ObservedTalos | None) -> None:
         self._desired = DesiredTalos(desired=desired.desired, configurations=desired.configurations)
         self._observed = observed
 
     def reason(self, change: Change) -> str:
-        """Empty: something may notice it."""
+        """Return why a change has no effect. Empty: it may have one."""
         if isinstance(change, ProxmoxChange):
             return self._of_vm(change)
         if isinstance(change, KubernetesChange):
@@ -154,7 +154,7 @@ class _MachineValues:
         return self._observed.machine(name) if self._observed is not None else None
 
     def _overridden_keys(self, name: str) -> frozenset[str]:
-        """Keys of a VM that mean nothing to the machine in it."""
+        """Return VM keys that the machine configuration overrides."""
         machine = self._machine(name)
         if machine is None or machine.configuration is None or machine.version is None:
             return frozenset()
@@ -170,7 +170,9 @@ class _MachineValues:
         node = next(node for node in self._desired.desired.nodes if str(node.name) == name)
         machine = self._machine(name)
         before, after = (
-            parse_both_configs(self._desired, node, machine) if machine is not None else (None, None)
+            parse_both_configs(self._desired, node, machine)
+            if machine is not None
+            else (None, None)
         )
         if before is None or after is None:
             return ""
@@ -195,7 +197,7 @@ def _object_reason(change: KubernetesChange) -> str:
 
 
 def _join_reasons(reasons: list[str]) -> str:
-    """All reasons; none where something has none."""
+    """Join all reasons; empty if any of them is empty."""
     return "; ".join(dict.fromkeys(reasons)) if reasons and all(reasons) else ""
 
 

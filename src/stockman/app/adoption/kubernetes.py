@@ -1,4 +1,4 @@
-"""What files ask for in Kubernetes, before there is a directory to render them in."""
+"""Desired Kubernetes objects of an adopted cluster, before there is a directory to render."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOT_KNOWN = Secret("not known yet", resolved=True)
 
 
 def preview_kubernetes(desired: Desired, keys: Mapping[str, Secret]) -> DesiredKubernetes | None:
-    """What comes before Flux; None where Flux is left to others."""
+    """Return the objects installed before Flux. None: Flux is disabled."""
     flux = desired.components.get("flux-instance")
     if desired.cluster is None or flux is None or not flux.enabled:
         return None
@@ -40,7 +40,7 @@ def _materials(keys: Mapping[str, Secret]) -> InputFiles:
 
 
 def _identity(known: Secret | None) -> tuple[Secret, str]:
-    """With its recipient; where there is none that can be read, one is made with the files."""
+    """Return the age identity and recipient, or new ones if no identity can be read."""
     try:
         identity = parse_identities(known.reveal(), AGE_KEY)[0] if known is not None else None
     except StockmanError:

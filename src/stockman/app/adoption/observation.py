@@ -1,4 +1,4 @@
-"""What a cluster follows: its repository, and the addresses of its gateways."""
+"""Observe a running cluster that is to be adopted, without changing it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KEYS = {
     "external": "external",
     "k8s-gateway": "dns",
 }
-"""What gateways are called in clusters of the catalog and of templates that it follows."""
+"""Names of gateways in clusters of the catalog and of supported templates."""
 _FLUX = "flux-system"
 _SECRETS = (
     ("age.key", "sops-age", "age.agekey"),
@@ -50,11 +50,11 @@ _SECRETS = (
     ("github-push-token.txt", "flux-webhook-token", "token"),
     ("github-push-token.txt", "github-webhook-token-secret", "token"),
 )
-"""File, and the name and key of the Secret that holds the same."""
+"""Key file, and the name and key of the Secret with the same content."""
 
 
 async def observe_gitops(kubernetes: KubernetesClient) -> GitOpsSource:
-    """What the cluster says of it; nothing where it has neither Flux nor gateways."""
+    """Return the followed repository and the gateways; empty without Flux and gateways."""
     instances = await _list_objects(kubernetes, FLUX_INSTANCES)
     repositories = await _list_objects(kubernetes, GIT_REPOSITORIES)
     gateways = await _list_objects(kubernetes, _GATEWAYS)
@@ -69,9 +69,9 @@ async def observe_gitops(kubernetes: KubernetesClient) -> GitOpsSource:
 
 
 async def _keys(kubernetes: KubernetesClient) -> dict[str, Secret]:
-    """What Flux opens secrets with, fetches its repository with, and is called by.
+    """Return the age identity, deploy key and webhook token of Flux.
 
-    With others, what is encrypted so far would be lost, and the Git server had to be told anew.
+    With new ones, encrypted files would be lost and the Git server would need new settings.
     """
     keys: dict[str, Secret] = {}
     for file, name, key in _SECRETS:
@@ -127,20 +127,20 @@ _AT_ONCE = 16
 
 @record
 class AdoptionClients:
-    """The systems that are looked at."""
+    """Clients of the systems to observe."""
 
     proxmox: ProxmoxClient
     talos: Talos
     kubernetes: KubernetesClient
     clock: Timekeeper
     endpoints: tuple[str, ...]
-    """Machines that the talosconfig names."""
+    """Machines named in the talosconfig."""
     authority: str = ""
-    """PEM text of whom the kubeconfig believes. Empty: it names a file, or nobody."""
+    """CA certificate as PEM text. Empty: the kubeconfig refers to a file, or has none."""
 
 
 async def observe_cluster(clients: AdoptionClients, region: str) -> RunningCluster:
-    """Everything that files are made from. Refuses where something that is needed is not told."""
+    """Observe everything that the files depend on; refuse if something required is missing."""
     kubernetes = await observe_kubernetes(clients.kubernetes, clients.clock, KubernetesQuery())
     if kubernetes.nodes is None:
         raise Refused(trouble.no_machine("Kubernetes", kubernetes.unknown.get("nodes", "")))
@@ -172,7 +172,7 @@ async def observe_cluster(clients: AdoptionClients, region: str) -> RunningClust
 
 
 def check_versions(versions: Iterable[Version]) -> None:
-    """Refuse machines of several versions, or of one that nobody knows."""
+    """Refuse machines with different or unknown Talos versions."""
     different = sorted(set(versions))
     if len(different) > 1:
         raise Refused(trouble.several_versions([version.tagged for version in different]))
@@ -185,7 +185,7 @@ def check_versions(versions: Iterable[Version]) -> None:
 async def _addresses(
     clients: AdoptionClients, observed: ObservedKubernetes
 ) -> dict[str, MachineAddress]:
-    """Machines by name: as Kubernetes has them, and whoever discovery knows besides."""
+    """Return addresses by machine name, from Kubernetes and from Talos discovery."""
     addresses = {
         node.name: MachineAddress(address)
         for node in observed.nodes or ()
@@ -254,7 +254,8 @@ async def _observe_machine(talos: Talos, address: MachineAddress) -> RunningMach
 
 
 def _mac(links: Iterable[Link], own: LinkAddress | None) -> str:
-    """Of the card that has an address, or of the only one; VLANs have the address of theirs."""
+    """Return the MAC address of the card with the address (VLANs use their parent's), or of the
+    only card."""
     known = {link.name: link.mac.lower() for link in links}
     real = [network_card.mac.lower() for network_card in network_cards(links)]
     mac = known.get(own.link, "") if own is not None else ""

@@ -1,4 +1,4 @@
-"""The files of an adopted cluster, written where nothing of theirs stands yet."""
+"""Write the files of an adopted cluster."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from stockman.planning.starter.observed import CA_FILE
 
 @record
 class AdoptionResult:
-    """What became of the files."""
+    """What happened to each file."""
 
     files: tuple[StartedFile, ...]
     problems: Problems
@@ -39,7 +39,7 @@ class AdoptionResult:
 
 
 def refuse_existing(directory: Path) -> None:
-    """Refuse a directory in which a cluster is described already."""
+    """Refuse a directory that already describes a cluster."""
     for name in ("cluster.yaml", "nodes.yaml", "cluster.toml", bundle_path("classic")):
         if files.path_exists(directory / name):
             raise Conflict(trouble.exists(directory / name))
@@ -48,7 +48,7 @@ def refuse_existing(directory: Path) -> None:
 def write_adoption(
     adoption: Adoption, directory: Path, context: InitContext, *, dry_run: bool = False
 ) -> AdoptionResult:
-    """Write everything; keys for encryption are made as `stockman init` makes them."""
+    """Write all files; create encryption keys as `stockman init` does."""
     refuse_existing(directory)
     extra = dict(adoption.draft.patches)
     if adoption.connection.ca is not None:

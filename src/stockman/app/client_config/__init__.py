@@ -1,1 +1,1 @@
-"""Client config."""
+"""kubeconfig, talosconfig and the certificates in them."""

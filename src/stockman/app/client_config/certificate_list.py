@@ -1,4 +1,4 @@
-"""Every certificate of a workspace, and how long each still holds."""
+"""List the certificates of a workspace and their remaining lifetime."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ROTATE = "give the cluster new authorities with `talosctl rotate-ca`, which tak
 def list_certificates(
     directory: Path, keyring: Keyring, environment: Mapping[str, str], now: datetime
 ) -> CertificateList:
-    """Every certificate of the bundle and of the client configurations of a directory."""
+    """List every certificate of the bundle and of the client configurations of a directory."""
     return _CertificateReader(directory, environment, now).read(keyring)
 
 
@@ -86,13 +86,19 @@ class _CertificateReader:
 
     def _talosconfig(self, path: Path) -> Talosconfig | None:
         text = self._text(path)
-        return None if text is None else read_talosconfig(self._display_name(path), text, self._problems)
+        return (
+            None
+            if text is None
+            else read_talosconfig(self._display_name(path), text, self._problems)
+        )
 
     def _kubeconfig(self) -> Iterator[ListedCertificate]:
         for path in self._files(kubeconfig.VARIABLE, (kubeconfig.FILE,)):
             text = self._text(path)
             try:
-                tree = read_yaml(self._display_name(path), text.reveal()) if text is not None else None
+                tree = (
+                    read_yaml(self._display_name(path), text.reveal()) if text is not None else None
+                )
             except Unreadable as error:
                 self._problems.add(error.problem)
                 continue
@@ -108,7 +114,7 @@ class _CertificateReader:
                         yield from self._both(self._display_name(path), name.text, pems)
 
     def _both(self, file: str, name: str, pems: dict[str, str]) -> Iterator[ListedCertificate]:
-        """A client's certificate, and its authority where that is not one of the bundle."""
+        """Yield a client's certificate, and its authority if that is not one of the bundle's."""
         known = {pem.strip() for pem in self._authorities.values()}
         kinds: tuple[CertificateKind, ...] = ("client", "authority")
         for kind in kinds:

@@ -1,4 +1,4 @@
-"""Client configurations on disk: where they are, and how they get there without being seen."""
+"""Client configuration files: their location, safe writing and certificates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TAG_BYTES = 4
 
 @record
 class ClientFileContext:
-    """What client configurations need from the system."""
+    """System resources needed for client configuration files."""
 
     clock: Clock
     entropy: Entropy
@@ -44,23 +44,22 @@ class ClientFileContext:
 
 @record
 class ClientFile:
-    """What became of a client configuration."""
+    """What happened to a client configuration file."""
 
     file: str
     state: UpdateState
     context: str
-    """What the context is called in the file; another name than the cluster's where that is
-    taken."""
+    """Name of the context in the file; differs from the cluster's name if that is taken."""
     roles: tuple[str, ...]
     """Roles of Talos, or groups of Kubernetes."""
     ends: datetime
     days_left: int
     mode_restricted: bool = False
-    """Whether others could read the file before, and can no longer."""
+    """Whether the file was readable by others and is no longer."""
 
 
 def load_cluster(directory: Path) -> tuple[Desired, Cluster]:
-    """What the files ask for; refuses where they ask for no cluster."""
+    """Return the desired state and its cluster; refuse files without a cluster."""
     desired = load_desired(directory)
     if desired.cluster is None:
         raise Refused(
@@ -77,9 +76,9 @@ def load_cluster(directory: Path) -> tuple[Desired, Cluster]:
 def client_file_path(
     directory: Path, variable: str, environment: Mapping[str, str], usual: str
 ) -> Path:
-    """The file of a workspace: the one that the variable names, if it is inside, or the usual.
+    """Return the path that the variable names, if it is inside the workspace, or the default.
 
-    What programs keep in `.stockman` is theirs: `stockman lab env` names files there, too.
+    Files in `.stockman` are ignored: `stockman lab env` puts its own there.
     """
     named = environment.get(variable, "")
     if named and not named.count(":"):
@@ -91,7 +90,7 @@ def client_file_path(
 
 
 def read_client_file(path: Path, shown: str) -> Secret:
-    """The text of a file; empty where there is none."""
+    """Return the text of a file; empty if it does not exist."""
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST)
@@ -114,7 +113,7 @@ def write_client_file(path: Path, shown: str, text: Secret, entropy: Entropy) ->
 
 
 def restrict_mode(path: Path, shown: str) -> bool:
-    """Take the rights of others to a file that stays as it is; False: they had none."""
+    """Remove the permissions of others from a file. Return False if they had none."""
     try:
         return restrict_to_owner(path)
     except OSError as error:
@@ -122,7 +121,7 @@ def restrict_mode(path: Path, shown: str) -> bool:
 
 
 def check_not_tracked(path: Path, shown: str) -> None:
-    """Refuse a place from where others would get the file through git."""
+    """Refuse a path that git does not ignore."""
     target = path.resolve()
     above = next(parent for parent in target.parents if parent.is_dir())
     if LocalGitProbe(above).exposure(str(target.relative_to(above))) == "tracked":
@@ -139,7 +138,7 @@ def check_not_tracked(path: Path, shown: str) -> None:
 
 
 def shown_name(path: Path, directory: Path) -> str:
-    """A file as the user knows it: relative to the workspace where it is inside."""
+    """Return the path of a file for messages: relative to the workspace if it is inside."""
     root, target = directory.absolute(), path.absolute()
     return str(target.relative_to(root)) if target.is_relative_to(root) else str(path)
 
@@ -168,7 +167,7 @@ _DAY = timedelta(days=1)
 
 
 def issuer(bundle: SecretsBundle, cluster: Cluster, context: ClientFileContext) -> ClientIssuer:
-    """Who makes certificates now; the contract decides which roles there are."""
+    """Return an issuer of certificates for the cluster; the contract determines the roles."""
     return ClientIssuer(
         bundle=bundle,
         talos=cluster.talos.contract,
@@ -178,9 +177,9 @@ def issuer(bundle: SecretsBundle, cluster: Cluster, context: ClientFileContext) 
 
 
 def lifetime_below(authority: str, name: str, wished: timedelta, now: datetime) -> timedelta:
-    """How long a certificate may hold: as wished, but never longer than its authority.
+    """Return the requested lifetime, limited to that of the authority.
 
-    Refuses where the authority has ended.
+    Refuses if the authority has expired.
     """
     left = read_certificate_facts(authority).period.end - now
     if left <= timedelta():
@@ -196,6 +195,6 @@ def lifetime_below(authority: str, name: str, wished: timedelta, now: datetime) 
 
 
 def remaining_days(crt: str, now: datetime) -> tuple[datetime, int]:
-    """When a certificate ends, and how many whole days that is from now."""
+    """Return when a certificate expires, and how many whole days remain."""
     end = read_certificate_facts(crt).period.end
     return end, (end - now) // _DAY

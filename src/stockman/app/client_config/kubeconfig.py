@@ -1,4 +1,4 @@
-"""The administrator's kubeconfig of a workspace's cluster: written, merged, renewed, or shown."""
+"""Write, merge, renew or show the administrator's kubeconfig."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PORT = 6443
 
 @record
 class KubeconfigOptions:
-    """What a kubeconfig should be."""
+    """Options of a kubeconfig."""
 
     directory: Path
     lifetime: timedelta = CLIENT_LIFETIME
@@ -42,7 +42,7 @@ class KubeconfigOptions:
 
 
 def write_kubeconfig(options: KubeconfigOptions, context: ClientFileContext) -> ClientFile:
-    """Bring the file up to date; a certificate that still serves stays, as all else does."""
+    """Update the file; keep valid certificates and all other content."""
     path = options.merge or files.client_file_path(
         options.directory, VARIABLE, context.environment, FILE
     )
@@ -67,7 +67,7 @@ def write_kubeconfig(options: KubeconfigOptions, context: ClientFileContext) -> 
 
 
 def new_kubeconfig(options: KubeconfigOptions, context: ClientFileContext) -> Secret:
-    """The text of a new file, which is written nowhere."""
+    """Return the text of a new file without writing it."""
     return _merge_kubeconfig(FILE, Secret(""), options, context).text
 
 

@@ -1,4 +1,4 @@
-"""The talosconfig of a workspace's cluster: written, merged, renewed, or only shown."""
+"""Write, merge, renew or show the talosconfig."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ FILES: dict[Dialect, str] = {
     "classic": "talos/clusterconfig/talosconfig",
     "toml": "talos/talosconfig",
 }
-"""Where users of a dialect expect the file."""
+"""Default path of the file by dialect."""
 OLD_FILE = "talosconfig"
-"""Where earlier repositories keep it."""
+"""Path of the file in older repositories."""
 
 Targets = Literal["all", "controllers", "none"]
 
 
 @record
 class TalosconfigOptions:
-    """What a talosconfig should be."""
+    """Options of a talosconfig."""
 
     directory: Path
     roles: tuple[TalosRole, ...] = (TalosRole.ADMIN,)
     lifetime: timedelta = CLIENT_LIFETIME
     targets: Targets = "all"
-    """Nodes that commands act on that name none."""
+    """Default target nodes."""
     merge: Path | None = None
     """None: the file of the workspace."""
     renew: bool = False
 
 
 def write_talosconfig(options: TalosconfigOptions, tools: ClientFileContext) -> ClientFile:
-    """Bring the file up to date; a certificate that still serves stays."""
+    """Update the file; keep a valid certificate."""
     path = options.merge or files.client_file_path(
         options.directory, VARIABLE, tools.environment, FILES[dialect_of(options.directory)]
     )
@@ -86,7 +86,7 @@ def write_talosconfig(options: TalosconfigOptions, tools: ClientFileContext) -> 
 
 
 def new_talosconfig(options: TalosconfigOptions, context: ClientFileContext) -> Secret:
-    """The text of a new file, which is written nowhere."""
+    """Return the text of a new file without writing it."""
     return talosconfig_text(_merge_talosconfig(Talosconfig(), options, context).config)
 
 

@@ -1,1 +1,1 @@
-"""Conversion."""
+"""Convert configuration files between dialects and from other tools."""

@@ -1,4 +1,4 @@
-"""Converting files into a dialect: read, convert, and write where nothing is overwritten."""
+"""Convert files into a dialect and write them without overwriting anything."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TAG_BYTES = 4
 
 @record
 class ConvertedFile:
-    """One file of the result, and what became of it."""
+    """One file of the result and what happened to it."""
 
     name: str
     state: FileState
@@ -43,20 +43,20 @@ class ConvertedFile:
 
 @record
 class Conversion:
-    """A source in another form, not yet written anywhere."""
+    """A converted source that is not written yet."""
 
     source: Path
     form: SourceFormat
     to: Dialect
     result: ConversionResult
     texts: dict[str, str]
-    """Texts of the source that may be shown beside problems."""
+    """Texts of the source that may be shown with problems."""
     redact: Callable[[str], str]
-    """What may be shown of a line."""
+    """Masks the secrets of a line."""
 
 
 def tool_of(source: Path) -> SourceFormat | None:
-    """The tool for Talos whose directory or file a source is. None: it is something else."""
+    """Return the Talos tool whose directory or file a source is. None: it is something else."""
     if source.is_file():
         return {TALCONFIG: "talhelper", TOPF: "topf"}.get(source.name)  # type: ignore[return-value]
     if any(path_exists(source / name) for name in CONFIG_FILES):
@@ -69,7 +69,7 @@ def tool_of(source: Path) -> SourceFormat | None:
 def convert_files(
     source: Path, *, to: Dialect | None = None, form: SourceFormat | None = None
 ) -> Conversion:
-    """Convert a directory or a file; `to` and `form` are found out where they are None."""
+    """Convert a directory or a file; detect `to` and `form` if they are None."""
     contents = _contents(source, form)
     form = form or _form(source, contents)
     target = to or ("toml" if form == "classic" else "classic")
@@ -90,9 +90,9 @@ def convert_files(
 def write_conversion(
     conversion: Conversion, out: Path, entropy: Entropy, *, force: bool = False
 ) -> tuple[ConvertedFile, ...]:
-    """Write the result into a directory, which is made if needed.
+    """Write the result into a directory, which is created if needed.
 
-    A file that exists is replaced only with `force`; without it nothing at all is written then.
+    Existing files are replaced only with `force`; without it nothing is written if one exists.
     """
     try:
         states = {name: _state(out / name, text) for name, text in conversion.result.files.items()}
@@ -115,12 +115,12 @@ def write_conversion(
 
 
 def unwritten_files(conversion: Conversion) -> tuple[ConvertedFile, ...]:
-    """The files of a result that stays where it is."""
+    """Return the files of a result that was not written."""
     return tuple(ConvertedFile(name=name, state="not written") for name in conversion.result.files)
 
 
 def leftover_files(conversion: Conversion, out: Path) -> tuple[str, ...]:
-    """Files of the other dialect in a directory, which would describe the cluster a second time."""
+    """Return files of the other dialect in a directory, which would describe the cluster twice."""
     dialect: Dialect = "toml" if conversion.to == "classic" else "classic"
     return tuple(name for name in _FILES_OF[dialect] if path_exists(out / name))
 
@@ -133,7 +133,7 @@ def _state(path: Path, text: str) -> FileState:
 
 
 def _contents(source: Path, form: SourceFormat | None) -> dict[str, bytes]:
-    """The files that a source consists of, by name."""
+    """Return the files of a source by name."""
     if source.is_dir():
         contents = read_directory(source)
         if form in ("vm", "terraform") or not contents:
@@ -193,7 +193,7 @@ def _convert(form: SourceFormat, to: Dialect, contents: dict[str, bytes]) -> Con
 
 
 def _name_contents(contents: dict[str, bytes], name: str) -> dict[str, bytes]:
-    """Contents under the names that the dialect knows; another name stands for one of them."""
+    """Return contents under the names of the dialect; a single file may have any name."""
     if any(known in contents for known in CONFIG_FILES):
         return contents
     return {name: _only(contents)[1]}

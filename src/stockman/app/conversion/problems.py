@@ -1,4 +1,4 @@
-"""What can stand in the way of a conversion."""
+"""Problems that prevent a conversion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Taking a cluster over from another tool for Talos: its directory is read, nothing is run."""
+"""Read the directory of another Talos tool, without running that tool."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from stockman.talos.imports.topf import read_topf_directory
 
 @record
 class TakeoverOptions:
-    """What the user says beside the directory."""
+    """Options of the user besides the directory."""
 
     keys: dict[str, str] = field(default_factory=dict)
-    """Values of keys that the other tool does not know, by path or by their classic names."""
+    """Values of keys that the other tool does not have, by path or by classic name."""
     variables: dict[str, str] = field(default_factory=dict)
-    """Values of variables of the directory's files."""
+    """Values of variables in the directory's files."""
     platform: Platform = "nocloud"
 
 
 def take_over(
     source: Path, form: SourceFormat, to: Dialect, options: TakeoverOptions
 ) -> Conversion:
-    """The cluster of a directory in one of our dialects, not yet written anywhere."""
+    """Convert a directory of another tool into one of our dialects, without writing it."""
     directory = source.parent if source.is_file() else source
     name = TALCONFIG if form == "talhelper" else TOPF
     if not (directory / name).is_file():
@@ -45,7 +45,7 @@ def take_over(
         values={_path(key): _value(key, value) for key, value in options.keys.items()},
         platform=options.platform,
     )
-    # No lines are shown beside problems: every file here may hold secrets.
+    # Problems show no lines of the source, because every file may contain secrets.
     return Conversion(
         source=source, form=form, to=to, result=result, texts={}, redact=lambda line: line
     )
@@ -66,7 +66,7 @@ def _path(key: str) -> str:
 
 
 def _value(key: str, value: str) -> str:
-    """What a classic key means: the short name of a repository stands for its address."""
+    """Return the value of a classic key; the short name of a repository becomes its URL."""
     if key == "repository_name":
         return repository_address(value, private=False) or value
     if key == "cloudflare_enabled":
@@ -89,7 +89,7 @@ def _reader(directory: Path) -> ReadFile:
 
 
 def _list_files(directory: Path, under: str) -> list[str]:
-    """Files below a directory, in the order in which Go walks them."""
+    """List files below a directory in the order in which Go walks them."""
     names: list[str] = []
     try:
         entries = sorted((directory / under).iterdir(), key=lambda entry: entry.name)

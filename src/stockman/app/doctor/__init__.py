@@ -1,1 +1,1 @@
-"""Read-only checks of everything that stockman depends on, each with what would put it right."""
+"""Read-only checks of everything that stockman depends on, each with a fix."""

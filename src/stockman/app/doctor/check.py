@@ -1,4 +1,4 @@
-"""One Proxmox cluster that can be asked, and the tokens to ask it with."""
+"""Checks, their input and the Proxmox clusters that they query."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stockman.ports.system import Clock
 from stockman.proxmox.client import ProxmoxClient
 
 OpenProxmox = Callable[[str, Secret], AbstractAsyncContextManager[ProxmoxClient]]
-"""Opens the door with a token's id and its secret."""
+"""Opens a client with the ID and the secret of a token."""
 
 
 @record
@@ -32,21 +32,21 @@ class ConfiguredToken:
     """`stockman`, or the name of a component."""
     id: str
     secret: Secret | None
-    """None: it is not at hand."""
+    """None: it is not available."""
     reason: str = ""
-    """Why it is not at hand, as a clause."""
+    """Why the secret is not available, as a clause."""
 
 
 @record
 class ProxmoxAccess:
-    """One Proxmox cluster."""
+    """One Proxmox cluster and the tokens for it."""
 
     cluster: ProxmoxCluster
     open: OpenProxmox
     token: ConfiguredToken
-    """That of stockman."""
+    """The token of stockman."""
     component_tokens: tuple[ConfiguredToken, ...] = ()
-    """Those of components."""
+    """The tokens of components."""
 
     @property
     def subject(self) -> str:
@@ -55,28 +55,28 @@ class ProxmoxAccess:
 
 @record
 class CheckInput:
-    """What checks look at: what the user wrote, and the machine it is on."""
+    """Input of checks: the user's files and the local machine."""
 
     directory: Path
     estate: Configuration
-    """As far as it could be read."""
+    """The configuration, as far as it could be read."""
     secrets: tuple[Secret, ...]
-    """All that it names, each once."""
+    """All secrets that it names, each once."""
     problems: tuple[Problem, ...]
-    """All that `validate` finds."""
+    """All problems that `validate` finds."""
     complete: bool
-    """Whether every configuration file could be read; if not, the estate says little."""
+    """Whether every configuration file could be read."""
     machine: Machine
     repo: GitProbe
     clock: Clock
     desired: Desired | None = None
-    """What should be. None: the files have mistakes, or nothing asks for it."""
+    """None: the files have errors, or describe nothing."""
     regions: tuple[ProxmoxAccess, ...] = ()
-    """Proxmox clusters that the configuration gives an endpoint and a token for."""
+    """Proxmox clusters with an endpoint and a token in the configuration."""
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The configuration files that should be here; none where there is no configuration."""
+        """Expected configuration files; empty if there is no configuration."""
         present = [name for name in CONFIG_FILES if self.machine.file(self.directory / name)]
         if not present:
             return ()
@@ -84,7 +84,7 @@ class CheckInput:
 
     @cached_property
     def tree(self) -> WorkTree | None:
-        """The git repository around; None: there is none, or git cannot tell."""
+        """The git repository of the directory. None: there is none, or git cannot tell."""
         try:
             return self.repo.work_tree()
         except NoAnswer:
@@ -92,13 +92,13 @@ class CheckInput:
 
     @cached_property
     def servers(self) -> tuple[Endpoint, ...]:
-        """All servers that are dialled over TCP."""
+        """All servers that are reached over TCP."""
         return servers(self.estate, self.tree.remotes if self.tree else ())
 
 
 @record
 class Question:
-    """Something that only the network can tell; all questions are asked at once."""
+    """A query that needs the network; all queries run at once."""
 
     subject: str
     ask: Callable[[Network], Awaitable[Iterable[CheckResult]]]
@@ -109,17 +109,17 @@ CheckFunction = Callable[[CheckInput], Iterable[CheckResult | Question]]
 
 @record
 class Check:
-    """One check. It writes nothing, and what it cannot know it does not call good."""
+    """One read-only check; what it cannot determine is not reported as good."""
 
     name: str
-    """`area.thing`, for ever."""
+    """`area.subject`, which never changes."""
     about: str
-    """What holds when all is well, in one sentence."""
+    """What the check verifies, in one sentence."""
     look: CheckFunction
 
 
 def check(name: str) -> Callable[[CheckFunction], Check]:
-    """Make a function a check; the first line of its docstring says what holds."""
+    """Turn a function into a check; the first line of its docstring describes it."""
     return lambda look: Check(
         name=name, about=(look.__doc__ or "").strip().partition("\n")[0], look=look
     )

@@ -1,4 +1,4 @@
-"""Checks of time: the servers that tell it, and how far this machine is off."""
+"""Checks of time servers and of the clock of this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stockman.ports.environment import Network, NoAnswer
 
 _NOTICEABLE = 2.0
 _TOO_FAR = 60.0
-"""Seconds; certificates that are made here would not be valid yet on the nodes."""
+"""Seconds; certificates issued here would not be valid yet on the nodes."""
 _SET = "set the clock and keep it set: `timedatectl set-ntp true`, or run chrony"
 
 
@@ -93,12 +93,12 @@ async def _result_or_none(request: Coroutine[Any, Any, float]) -> float | None:
 
 
 def _describe_offset(ahead: float) -> str:
-    """The offset of the others, told as ours."""
+    """Describe the offset of other clocks as the offset of this machine."""
     return f"this machine is {length(abs(ahead))} {'behind' if ahead > 0 else 'ahead'}"
 
 
 def length(seconds: float) -> str:
-    """A stretch of time for people."""
+    """Format a duration for people."""
     for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
         if seconds >= 2 * size:
             return f"{seconds / size:.1f} {unit}"

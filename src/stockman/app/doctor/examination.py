@@ -1,6 +1,6 @@
-"""Every check, in the order of the report.
+"""Run all checks: first those of this machine, then all network queries at once.
 
-A new check is a function in the file of its area, and a name in the `CHECKS` at its end.
+A new check is a function in the module of its area, listed in the `CHECKS` at its end.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ CHECKS = (
 
 
 TIMEOUT = 5.0
-"""Seconds for a question with everything that it takes to answer it."""
+"""Seconds for one query, including everything it needs."""
 
 NamedResults = Sequence[tuple[str, CheckResult | Question]]
-"""What checks yielded, each with the name of its check."""
+"""Results of checks, each with the name of its check."""
 
 ProgressCallback = Callable[[int], None]
-"""Told how many questions are about to be asked."""
+"""Called with the number of queries that are about to run."""
 
 
 def diagnose(
     directory: Path, *, offline: bool = False, listen: ProgressCallback = lambda _: None
 ) -> DoctorReport:
-    """Look at everything that stockman depends on when it works in a directory."""
+    """Run every check for a directory."""
     results = run_local_checks(build_check_input(directory), CHECKS)
     if offline:
         return report_offline(results)
@@ -70,7 +70,7 @@ def diagnose(
 
 
 def build_check_input(directory: Path) -> CheckInput:
-    """What checks look at, with the real machine behind it."""
+    """Build the input of the checks, with the real machine."""
     from stockman.adapters.git.probe import LocalGitProbe
     from stockman.adapters.system import LocalMachine, SystemClock
     from stockman.app.workspace.validation import validate
@@ -98,7 +98,7 @@ def build_check_input(directory: Path) -> CheckInput:
 
 
 def _proxmox(directory: Path, loaded: LoadedConfig, trouble: Sequence[Problem]) -> dict[str, Any]:
-    """What is looked at only where the configuration has a token for Proxmox VE."""
+    """Return Proxmox clusters for which the configuration has a token."""
     import os
 
     from stockman.app.doctor.regions import has_token, regions
@@ -113,12 +113,12 @@ def _proxmox(directory: Path, loaded: LoadedConfig, trouble: Sequence[Problem]) 
 
 
 def run_local_checks(scene: CheckInput, checks: Iterable[Check]) -> NamedResults:
-    """What checks find without the network, and what they would ask it."""
+    """Return the results of checks without the network, and the queries they need."""
     return [(check.name, result) for check in checks for result in check.look(scene)]
 
 
 def report_offline(results: NamedResults) -> DoctorReport:
-    """The report without the network: what would be asked is skipped, a line for each check."""
+    """Return the report without the network: one skipped result for each check with queries."""
     findings = (
         replace(finding, check=name)
         for name, items in groupby(results, key=lambda pair: pair[0])
@@ -130,7 +130,7 @@ def report_offline(results: NamedResults) -> DoctorReport:
 async def run_network_checks(
     results: NamedResults, network: Network, patience: float = TIMEOUT
 ) -> DoctorReport:
-    """The report once every question is answered, or given up."""
+    """Return the report once every query is answered or timed out."""
     import asyncio
 
     async with asyncio.TaskGroup() as group:

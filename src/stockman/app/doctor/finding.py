@@ -1,4 +1,4 @@
-"""What checks find, line by line."""
+"""Results of checks."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from stockman.model.record import record
 
 
 class CheckStatus(Enum):
-    """How a thing stands; only `OK` says that it is well."""
+    """Status of a result; only `OK` is good."""
 
     OK = "ok"
     WARN = "warn"
     FAIL = "fail"
     UNKNOWN = "unknown"
-    """Looked at, and nothing can be said."""
+    """Checked, but the result could not be determined."""
     SKIP = "skip"
-    """Not looked at, on purpose or because it does not apply."""
+    """Not checked, on purpose or because it does not apply."""
 
 
 @record
 class CheckResult:
-    """One thing that was looked at."""
+    """Result of one check for one subject."""
 
     check: str = ""
-    """Name of the check, `git.remote`; whoever runs it fills it in."""
+    """Name of the check, such as `git.remote`; set by the runner."""
     subject: str
-    """The thing, in the user's words."""
+    """The subject in the user's words."""
     status: CheckStatus
     summary: str
-    """What is so, as a clause."""
+    """The observed state, as a clause."""
     fix: str = ""
-    """An imperative that would work. Empty: there is nothing to do."""
+    """An instruction that fixes it. Empty: nothing to fix."""
 
 
 @record
 class DoctorReport:
-    """All findings, in the order of the checks."""
+    """All results in the order of the checks."""
 
     findings: tuple[CheckResult, ...]
 
     @property
     def counts(self) -> Mapping[CheckStatus, int]:
-        """How many findings there are of each status, worst first; without those of none."""
+        """Return the number of results by status, worst first, without zeros."""
         order = (
             CheckStatus.FAIL,
             CheckStatus.WARN,
@@ -62,7 +62,7 @@ class DoctorReport:
         return CheckStatus.UNKNOWN in self.counts
 
     def has_failed(self, *, strict: bool = False) -> bool:
-        """Whether anything is wrong; the strict count warnings too."""
+        """Whether a check failed; with `strict`, warnings count too."""
         return CheckStatus.FAIL in self.counts or (strict and CheckStatus.WARN in self.counts)
 
 

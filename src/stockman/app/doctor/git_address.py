@@ -1,4 +1,4 @@
-"""Addresses of Git repositories: which server they are on, and what may be shown of them."""
+"""Parse addresses of Git repositories into the server and what may be shown."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class GitAddress(NamedTuple):
         return f"{self.host}/{self.path}"
 
     def is_same(self, second: GitAddress) -> bool:
-        """Whether both name one repository, however it is reached."""
+        """Whether both name the same repository, whatever the protocol."""
         ours, theirs = ((address.host.lower(), address.path.lower()) for address in (self, second))
         return ours == theirs
 
 
 def git_address(text: str) -> GitAddress | None:
-    """An address taken apart; None: it is a place on this machine, or none that git knows."""
+    """Parse an address. None: it is local, or git does not know its form."""
     if "://" not in text:
         match = _SCP_LIKE.fullmatch(text)
         return match and GitAddress(match[1].strip("[]"), 22, _path(match[2]), False)

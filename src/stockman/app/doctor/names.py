@@ -1,4 +1,4 @@
-"""Checks of names: which hosts have an address, and which name servers answer."""
+"""Checks of host names and name servers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def host_names(scene: CheckInput) -> Iterator[CheckResult | Question]:
         )
     servers = scene.servers
     needed = {
-        server.server.host for server in servers if server.required and not _uses_proxy(scene, server)
+        server.server.host
+        for server in servers
+        if server.required and not _uses_proxy(scene, server)
     }
     for host in dict.fromkeys(
         (*(server.server.host for server in servers), *time_servers(scene.estate))

@@ -1,6 +1,6 @@
 """Checks of Proxmox clusters: version, hosts, storages, bridges, replication, clocks.
 
-They ask with the token that the configuration names, and only the endpoints that it names.
+They use only the token and the endpoints in the configuration.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from stockman.proxmox.cluster import StorageSummary
 
 _NOTICEABLE = 5.0
 _TOO_FAR = 60.0
-"""Seconds; a host tells its time in whole ones."""
+"""Seconds; a host reports its time in whole seconds."""
 
 
 @check("proxmox.version")

@@ -1,4 +1,4 @@
-"""Asking a Proxmox cluster with a token, and what it means when that does not work."""
+"""Query Proxmox clusters with a token and explain failures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ProxmoxCheck = Callable[
 
 
 def questions(scene: CheckInput, look: ProxmoxCheck) -> Iterator[Question]:
-    """One question to every Proxmox cluster, asked with stockman's token."""
+    """Return one query for every Proxmox cluster with stockman's token."""
     for region in scene.regions:
         yield Question(subject=region.subject, ask=partial(_query_cluster, scene, region, look))
 
@@ -44,7 +44,7 @@ async def query_with_token(
     subject: str,
     look: Callable[[ProxmoxClient], Awaitable[Iterable[CheckResult]]],
 ) -> Iterable[CheckResult]:
-    """What a look through a door comes to that is opened with a token."""
+    """Open a client with a token and return the results of a check."""
     if token.secret is None:
         return (skip(subject, f"the token of {token.owner} is not at hand: {token.reason}"),)
     try:
@@ -55,7 +55,7 @@ async def query_with_token(
 
 
 async def result_or_reason(request: Awaitable[T]) -> T | StockmanError:
-    """What was asked, or why it alone is not told; trouble with every call is raised."""
+    """Return the answer, or why this query failed; raise errors that affect every query."""
     try:
         return await request
     except StockmanError as error:

@@ -1,4 +1,4 @@
-"""Checks of what tokens may do in Proxmox VE, by privilege and path."""
+"""Checks of the privileges of Proxmox tokens."""
 
 from __future__ import annotations
 

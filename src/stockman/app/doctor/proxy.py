@@ -1,4 +1,4 @@
-"""Whether the web is reached through a proxy, as the environment tells it."""
+"""The web proxy that the environment configures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from stockman.ports.environment import Machine
 
 
 def proxy_variable(machine: Machine, host: str) -> str:
-    """The variable that sends questions for a host to a proxy; empty where they go straight."""
+    """Return the variable that sets the proxy for a host. Empty: it is reached directly."""
     if any(_matches(host, rule) for rule in _words(machine, "no_proxy")):
         return ""
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):

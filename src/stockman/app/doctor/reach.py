@@ -1,4 +1,4 @@
-"""Checks of the servers that the configuration names: do they answer, can they be trusted."""
+"""Checks whether the servers in the configuration answer and can be trusted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def proxmox(scene: CheckInput) -> Iterator[Question]:
 
 
 def _reach_check(name: str, kind: ServerKind, about: str) -> Check:
-    """A check of servers that each have to answer."""
+    """Return a check of servers each of which must answer."""
 
     def look(scene: CheckInput) -> Iterator[Question]:
         for server in scene.servers:
@@ -47,7 +47,7 @@ async def _check_endpoint(
 async def _check_any(
     scene: CheckInput, endpoints: Sequence[Endpoint], network: Network
 ) -> tuple[CheckResult, ...]:
-    """Findings of servers of which one that answers is enough."""
+    """Return results for servers of which only one must answer."""
     import asyncio
 
     async with asyncio.TaskGroup() as group:
@@ -78,7 +78,9 @@ async def _answer(
                 f"its CA file {endpoint.ca_file} cannot be read",
                 f"put the CA certificate there, or change {endpoint.trust_keys}",
             )
-        return _assess_certificate(scene, endpoint, await network.certificate(endpoint.server, trust))
+        return _assess_certificate(
+            scene, endpoint, await network.certificate(endpoint.server, trust)
+        )
     except NoAnswer as none:
         return none
 

@@ -1,4 +1,4 @@
-"""Which Proxmox clusters can be asked: those with an endpoint and a token in the configuration."""
+"""Proxmox clusters that can be queried: those with an endpoint and a token."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _CONNECT = 2.0
 _READ = 4.0
-"""Seconds; below the patience of a question, so that it can tell what was the matter."""
+"""Seconds; shorter than the timeout of a query, so that it can explain a failure."""
 
 
 def has_token(estate: Configuration, directory: Path) -> bool:
-    """Whether any Proxmox cluster has an endpoint and a token, in the files or kept beside them."""
+    """Whether any Proxmox cluster has an endpoint and a token, configured or stored."""
     kept = (directory / KEPT).is_file()
     return any(
         _has_credentials(cluster) or (kept and _has_address(cluster))
@@ -39,7 +39,7 @@ def has_token(estate: Configuration, directory: Path) -> bool:
 def regions(
     directory: Path, estate: Configuration, desired: Desired | None, environment: Mapping[str, str]
 ) -> tuple[ProxmoxAccess, ...]:
-    """Every Proxmox cluster with an endpoint and a token, with its doors."""
+    """Return every Proxmox cluster with an endpoint and a token, with functions to open clients."""
     from stockman.app.secrets.keyring import find_keyring
     from stockman.app.secrets.references import ReferenceContext
 
@@ -55,7 +55,9 @@ def regions(
             cluster=cluster,
             open=partial(_open, cluster, connect, directory),
             token=_own_token(cluster, context),
-            component_tokens=tuple(_component_tokens(components, cluster, context)) if number == 0 else (),
+            component_tokens=tuple(_component_tokens(components, cluster, context))
+            if number == 0
+            else (),
         )
         for number, cluster in enumerate(
             _with_stored_token(cluster, context) for cluster in _clusters(estate)
@@ -70,7 +72,7 @@ def _clusters(estate: Configuration) -> tuple[ProxmoxCluster, ...]:
 
 
 def _with_stored_token(cluster: ProxmoxCluster, context: ReferenceContext) -> ProxmoxCluster:
-    """A cluster with the token that is kept for it; without one, as the files have it."""
+    """Return the cluster with its stored token, or unchanged if there is none."""
     resolved = with_stored_token(cluster, context)
     return resolved if resolved.token_secret is not None else cluster
 
@@ -112,7 +114,7 @@ def _component_tokens(
 
 
 def _resolve_secrets(section: T, context: ReferenceContext) -> tuple[T, str]:
-    """A section with its secrets, and why a token is not among them."""
+    """Return a section with its secrets, and why its token is not available."""
     from stockman.app.secrets.references import resolve_section
 
     resolved, problems = resolve_section(section, context)

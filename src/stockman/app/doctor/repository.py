@@ -1,4 +1,4 @@
-"""Checks of git and of the repository that the directory is in."""
+"""Checks of git and of the repository of the directory."""
 
 from __future__ import annotations
 

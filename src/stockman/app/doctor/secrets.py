@@ -1,4 +1,4 @@
-"""Checks of secrets: whether others can read them, and whether they are there."""
+"""Checks of secret files: permissions and presence."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ SECRET_FILES = (
     "talos/talosconfig",
     "talos/clusterconfig/talosconfig",
 )
-"""Files that the ecosystem expects at these places, and nobody else may read."""
+"""Files at conventional paths that nobody else may read."""
 _VARIABLES = ("SOPS_AGE_KEY_FILE", "KUBECONFIG", "TALOSCONFIG")
-"""Variables that move some of them elsewhere."""
+"""Variables that move some of these files."""
 _OTHERS = 0o077
 
 

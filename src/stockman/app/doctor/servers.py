@@ -1,4 +1,4 @@
-"""One server that the configuration names, and where it does."""
+"""Servers that the configuration names, and how each is reached."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ ServerKind = Literal["proxmox", "kubernetes", "factory", "git", "s3", "mirror", 
 
 @record
 class Endpoint:
-    """One server, what it is for, and where the user wrote it."""
+    """One server, its purpose, and where it is configured."""
 
     kind: ServerKind
     purpose: str
-    """Proxmox endpoints of one region have the same, and one that answers is enough."""
+    """Proxmox endpoints of one region share a purpose, and one that answers is enough."""
     address: str
-    """Its address without anything confidential."""
+    """Its address without secrets."""
     server: ServerAddress
     written: str
-    """Key and place, `proxmox_endpoint (cluster.yaml:3:13)`."""
+    """Key and position, such as `proxmox_endpoint (cluster.yaml:3:13)`."""
     required: bool
-    """Whether this machine talks to it itself; otherwise only the nodes do."""
+    """Whether this machine connects to it; otherwise only the nodes do."""
     web: bool = False
-    """Whether a proxy for the web may stand in between."""
+    """Whether a web proxy may be used."""
     tls: bool = False
-    """Whether it shows a certificate that is to be judged."""
+    """Whether its certificate is checked."""
     ca_file: str | None = None
     """None: the CAs of the system."""
     fingerprint: str | None = None
-    """None: by CA."""
+    """None: verified by CA."""
     trust_keys: str = ""
-    """Keys that say how its certificate is judged. Empty: there are none."""
+    """Keys that configure how its certificate is verified. Empty: there are none."""
 
 
 def origin_of_key(section: Traced, field: str, key: str) -> str:
-    """A key as the user wrote it with its place, or as the reference names it where it is not."""
+    """Return a key and its position, or its name in the reference if it is not set."""
     origin = section.origins.get(field)
     return f"{key} (its default)" if origin is None else f"{origin.name} ({origin.at})"
 
@@ -55,7 +55,7 @@ _WEB_PORTS = {"https": 443, "http": 80}
 
 
 def servers(estate: Configuration, remotes: Iterable[Remote] = ()) -> tuple[Endpoint, ...]:
-    """Every server that is dialled over TCP; Git's is that of the remotes if none is written."""
+    """Return every server that is reached over TCP; the git remotes stand in for a missing URL."""
     return (
         *_proxmox(estate),
         *_kubernetes_api(estate),
@@ -69,12 +69,12 @@ def servers(estate: Configuration, remotes: Iterable[Remote] = ()) -> tuple[Endp
 
 
 def time_servers(estate: Configuration) -> tuple[str, ...]:
-    """The time servers of the nodes; none where there are no nodes."""
+    """Return the time servers of the nodes; empty without nodes."""
     return estate.network.ntp_servers if estate.nodes else ()
 
 
 def name_servers(estate: Configuration) -> tuple[str, ...]:
-    """The name servers of the nodes; none where there are no nodes."""
+    """Return the name servers of the nodes; empty without nodes."""
     return (
         tuple(str(dns_server) for dns_server in estate.network.dns_servers) if estate.nodes else ()
     )
@@ -190,7 +190,7 @@ def _host_shells(estate: Configuration) -> Iterator[Endpoint]:
 
 
 def _web(kind: ServerKind, url: str, purpose: str, origin: str) -> Iterator[Endpoint]:
-    """The server of a URL; none where the URL is not one, which is for `validate` to tell."""
+    """Yield the server of a URL; nothing for an invalid URL, which `validate` reports."""
     try:
         split = urlsplit(url)
         host, port = split.hostname, split.port or _WEB_PORTS[split.scheme]

@@ -1,1 +1,1 @@
-"""Drift: what differs from the files, who did it as far as anybody tells, and what corrects it."""
+"""Find drift: observe every system and compare it with the files."""

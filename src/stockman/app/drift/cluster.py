@@ -1,4 +1,4 @@
-"""One look at the objects of a cluster that plans do not need in full."""
+"""Observe cluster objects that plans do not need completely."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _AT_ONCE = 8
 async def observe_objects(
     kubernetes: KubernetesClient, refs: Iterable[ObjectRef]
 ) -> dict[ObjectRef, Object]:
-    """Those of the objects that are there."""
+    """Return the objects that exist."""
     turns = asyncio.Semaphore(_AT_ONCE)
 
     async def one(ref: ObjectRef) -> Object | None:
@@ -42,7 +42,7 @@ async def observe_objects(
 
 
 async def observe_flux_objects(kubernetes: KubernetesClient) -> dict[tuple[str, str, str], Object]:
-    """Everything that Flux works with, by kind, namespace and name."""
+    """Return all Flux objects by kind, namespace and name."""
 
     async def listed(kind: ResourceKind) -> tuple[Object, ...]:
         try:
@@ -65,7 +65,8 @@ async def observe_flux_objects(kubernetes: KubernetesClient) -> dict[tuple[str, 
 def build_flux_objects(
     rendered: RenderedRepository, pushed: Mapping[str, bytes | None]
 ) -> tuple[FluxObject, ...]:
-    """What Flux is to apply; `pushed` has files that are otherwise, or not, in the commit."""
+    """Return the objects that Flux should apply; `pushed` holds files that differ in the pushed
+    commit."""
     tree = FileTree()
     for file in rendered.tree:
         if not file.path.startswith((_ROOT, _APPS)) or file.is_secret:
@@ -87,7 +88,7 @@ def build_flux_objects(
 
 
 def _flux_object(path: str, content: Object, placed: Mapping[str, OrderedApp]) -> FluxObject | None:
-    """Which Kustomization applies an object, and where. None: one that is to wait."""
+    """Return the object with its Kustomization and namespace. None: it is not applied yet."""
     own = text_at(content, "metadata", "namespace")
     if path.startswith(_ROOT):
         return FluxObject(content=content, namespace=own, owner=_TOP, file=path)

@@ -1,4 +1,4 @@
-"""Finding drift: one look at every system, judged layer by layer, with the plan as correction."""
+"""Find drift: observe every system, compare layer by layer, and plan the corrections."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ from stockman.steps.access.admin import admin_client_name
 from stockman.steps.ports import Ports
 
 _TASKS = 500
-"""So many tasks of a host are looked through for who did something."""
+"""Number of tasks per host that are searched for the author of a change."""
 _IN_PROXMOX = (Layer.VMS, Layer.PLACEMENT, Layer.ACCESS)
 _IN_KUBERNETES = (Layer.KUBERNETES, Layer.TREE)
 
 
 class DriftFinder:
-    """Finds drift of one directory; nothing is changed anywhere."""
+    """Finds drift of one directory without changing anything."""
 
     def __init__(self, workspace: RunWorkspace) -> None:
-        """`Refused` where the files have mistakes."""
+        """Raises `Refused` if the files have errors."""
         self._workspace = workspace
         self._rendering = _render(workspace)
         self._planner = Planner(workspace)
 
     async def find(self, ports: Ports, layers: Collection[Layer] = ()) -> DriftReport:
-        """What differs in these layers; in all of them where none is named."""
+        """Return drift in these layers, or in all if none is given."""
         meant = tuple(layers) or tuple(Layer)
         planned = await self._planner.plan(ports)
         desired = self._planner.desired_kubernetes
@@ -120,7 +120,7 @@ class _DriftSearch:
     # -- Proxmox VE ---------------------------------------------------------------------------
 
     async def _proxmox(self, cluster: ProxmoxCluster) -> frozenset[str]:
-        """Judges a cluster; returns the nodes that do not run there."""
+        """Compare a Proxmox cluster; return nodes that do not run there."""
         name = str(cluster.region)
         observed = self._observed.proxmox.get(name)
         if observed is None:
@@ -132,7 +132,9 @@ class _DriftSearch:
         side = ProxmoxSide(desired=self._workspace.desired, cluster=cluster, observed=observed)
         if any((*vm_drifts(side), *placement_drifts(side))):
             tasks = await self._tasks(observed)
-            side = ProxmoxSide(desired=side.desired, cluster=cluster, observed=observed, tasks=tasks)
+            side = ProxmoxSide(
+                desired=side.desired, cluster=cluster, observed=observed, tasks=tasks
+            )
         self._add(vm_drifts(side))
         self._add(placement_drifts(side))
         self._add(access_drifts(side, self._planned.changes))
@@ -140,7 +142,7 @@ class _DriftSearch:
         return idle_nodes(side)
 
     async def _tasks(self, observed: ObservedProxmox) -> tuple[TaskSummary, ...]:
-        """Tasks of all hosts that answer; who is not told stays unknown, and that is no gap."""
+        """Return tasks of all hosts that answer; missing tasks leave authors unknown."""
         client = self._ports.proxmox.get(admin_client_name(observed.name)) or self._ports.on(
             observed.name
         )
@@ -207,10 +209,12 @@ class _DriftSearch:
     async def _objects(self, kubernetes: KubernetesClient) -> None:
         if self._desired_kubernetes is not None:
             existing = await observe_objects(kubernetes, object_refs(self._desired_kubernetes))
-            self._add(object_drifts(ObjectsSide(desired=self._desired_kubernetes, existing=existing)))
+            self._add(
+                object_drifts(ObjectsSide(desired=self._desired_kubernetes, existing=existing))
+            )
 
     async def _flux(self, tree: TreeSide | None, kubernetes: KubernetesClient) -> None:
-        """The objects of Flux against the commit that is pushed."""
+        """Compare the Flux objects with the pushed commit."""
         if tree is None or tree.remote is None or self._rendering is None:
             return
         otherwise = await differing_in_push(self._ports.to_repo(), tree)
@@ -227,7 +231,7 @@ def _order(drift: Drift) -> tuple[int, str]:
 
 
 def _render(workspace: RunWorkspace) -> Rendering | None:
-    """What rendering would do; files that wait for a decision do not keep plans from being made."""
+    """Return what rendering would do; undecided files do not prevent plans."""
     if workspace.cluster is None:
         return None
     done = prepare_rendering(workspace.directory, FileDecisions(), workspace.render_context)

@@ -1,4 +1,4 @@
-"""One look at the repository: where it stands, what others pushed, and who wrote what."""
+"""Observe the repository: its state, remote commits, and who wrote which file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WRITTEN = (FileAction.EDITED, FileAction.FOREIGN, FileAction.STALE)
 async def observe_repository(
     repo: GitRepository, branch: str, actions: tuple[FileChange, ...]
 ) -> TreeSide:
-    """Everything that is known of the rendered files; only what the remote has is fetched."""
+    """Return everything known of the rendered files, after a fetch."""
     state = await repo.state()
     remote = await repo.fetch() if state.branch == branch else None
     commit = state.commit
@@ -32,7 +32,9 @@ async def observe_repository(
         remote=remote,
         ahead=ahead,
         behind=behind,
-        changed_remotely=await _find_remote_changes(repo, commit, remote, actions) if behind else {},
+        changed_remotely=await _find_remote_changes(repo, commit, remote, actions)
+        if behind
+        else {},
         last_commits=await _last_commits(repo, commit, actions),
     )
 
@@ -40,7 +42,7 @@ async def observe_repository(
 async def _find_remote_changes(
     repo: GitRepository, commit: str | None, remote: str | None, actions: Iterable[FileChange]
 ) -> dict[str, Commit | None]:
-    """Rendered files that commits of others changed."""
+    """Return rendered files that remote commits changed."""
     if commit is None or remote is None:
         return {}
     ours = {action.path for action in actions}
@@ -53,14 +55,14 @@ async def _find_remote_changes(
 
 
 async def differing_paths(repo: GitRepository, left: str, right: str) -> tuple[str, ...]:
-    """Files that two commits do not have alike."""
+    """Return files that differ between two commits."""
     first = {file.path: file.object for file in await repo.tree(left)}
     second = {file.path: file.object for file in await repo.tree(right)}
     return tuple(sorted(path for path in {*first, *second} if first.get(path) != second.get(path)))
 
 
 async def differing_in_push(repo: GitRepository, side: TreeSide) -> dict[str, bytes | None]:
-    """Rendered files that the pushed commit does not have as they are rendered, as it has them."""
+    """Return rendered files that differ in the pushed commit, with their content there."""
     if side.remote is None:
         return {}
     paths = {action.path for action in side.differing} | set(side.state.dirty)
@@ -78,7 +80,7 @@ async def differing_in_push(repo: GitRepository, side: TreeSide) -> dict[str, by
 async def _last_commits(
     repo: GitRepository, commit: str | None, actions: Iterable[FileChange]
 ) -> dict[str, Commit | None]:
-    """The last commits of files that somebody changed, and of the configuration."""
+    """Return the last commits of changed files and of the configuration."""
     if commit is None:
         return {}
     commits: dict[str, Commit | None] = {}

@@ -1,1 +1,1 @@
-"""Init."""
+"""Start a directory: configuration files, keys, tokens and `.gitignore`."""

@@ -1,7 +1,7 @@
-"""Starting a directory: commented files of a preset, keys and tokens, and what git leaves alone.
+"""Create the files of a new directory: configuration, keys and tokens.
 
-Nothing that exists is ever changed, apart from lines that `.gitignore` lacks; so a second run
-changes nothing, and finishes what an interrupted one began.
+Existing files are never changed, except for lines added to `.gitignore`; a second run completes an
+interrupted one.
 """
 
 from __future__ import annotations
@@ -49,79 +49,79 @@ _TAG_BYTES = 4
 
 @record
 class DraftFiles:
-    """Files that were made for what is there, instead of those of the preset."""
+    """Files generated for an existing system instead of those of a preset."""
 
     texts: dict[str, str]
-    """In the classic dialect."""
+    """Configuration files in the classic dialect."""
     extra_files: dict[str, str]
     """Files that they refer to."""
 
 
 @record
 class InitOptions:
-    """What a user wants to start with."""
+    """Options of the user."""
 
     directory: Path
     preset: str
-    """Empty: of none, the files are given."""
+    """Empty: no preset, the files are given."""
     dialect: Dialect | None = None
-    """None: that of the files that exist, otherwise classic."""
+    """None: that of the existing files, or classic."""
     network: IPv4Network | None = None
-    """None: the preset's own."""
+    """None: that of the preset."""
     answers: Answers = Answers()
     draft: DraftFiles | None = None
-    """None: the files of the preset. Otherwise network and answers are in them already."""
+    """None: the files of the preset. Otherwise they already contain network and answers."""
 
 
 @record
 class InitContext:
-    """What starting a directory needs from the system."""
+    """System resources needed to start a directory."""
 
     clock: Clock
     entropy: Entropy
     repo: GitProbe
     make_bundle: BundleMaker = new_bundle
-    """Takes about a second: it makes an RSA key."""
+    """Takes about a second, because it generates an RSA key."""
     keys: Mapping[str, Secret] = field(default_factory=dict)
-    """Contents of secret files that are known already, by name; the others are made."""
+    """Contents of known secret files by name; the others are generated."""
 
 
 @record
 class StartedFile:
-    """One file, and what became of it."""
+    """One file and what happened to it."""
 
     path: str
     """Relative to the directory."""
     state: StartedFileState
-    """`extended`: lines were added to its end. `refused`: not made, see the problems."""
+    """`extended`: lines were appended. `refused`: not created, see the problems."""
     secret: bool = False
 
 
 @record
 class InitResult:
-    """What a start did, or would do."""
+    """What starting the directory did or would do."""
 
     preset: str
     dialect: Dialect
     files: tuple[StartedFile, ...]
     problems: Problems
-    """Warnings; or the errors of files that the user's answers spoiled, and nothing was done."""
+    """Warnings, or errors in the user's answers, in which case nothing was done."""
     texts: dict[str, str]
-    """The configuration files that were, or would be, written."""
+    """Configuration files that were or would be written."""
 
     @property
     def has_invalid_options(self) -> bool:
-        """Whether the answers do not fit, so that nothing was done."""
+        """Whether the answers are invalid, so that nothing was done."""
         return bool(self.problems.errors)
 
     @property
     def complete(self) -> bool:
-        """Whether everything is there that should be."""
+        """Whether all required files exist."""
         return not self.has_invalid_options and all(file.state != "refused" for file in self.files)
 
 
 def invalid_option(options: InitOptions) -> str:
-    """What is wrong with the answers of a wish, in one line; empty where nothing is."""
+    """Return what is wrong with the options, in one line. Empty: nothing."""
     try:
         texts = render_preset(options.preset, network=options.network, answers=options.answers)
     except StockmanError as error:
@@ -132,7 +132,7 @@ def invalid_option(options: InitOptions) -> str:
 def init_directory(
     options: InitOptions, context: InitContext, *, dry_run: bool = False
 ) -> InitResult:
-    """Make what a directory lacks; with `dry_run`, only tell what that would be."""
+    """Create what a directory lacks; with `dry_run`, only report it."""
     dialect = options.dialect or _dialect_of(options.directory)
     _check_dialect(options.directory, dialect)
     texts = _texts(options, dialect)
@@ -159,7 +159,7 @@ def init_directory(
 
 
 class _Init:
-    """One start on its way. `.gitignore` comes first, so that no secret is ever unprotected."""
+    """One run of init. `.gitignore` comes first, so that secrets are never unprotected."""
 
     def __init__(
         self, directory: Path, dialect: Dialect, context: InitContext, *, dry_run: bool
@@ -173,7 +173,7 @@ class _Init:
         self.problems = Problems()
 
     def files(self, texts: dict[str, str], beside: dict[str, str]) -> Iterator[StartedFile]:
-        """Every file in the order in which it is made."""
+        """Yield every file in the order of creation."""
         if not self._dry_run:
             self._directory.mkdir(parents=True, exist_ok=True)
             for folder in (".", SCHEMA_DIRECTORY, *ENCRYPTED_DIRECTORIES):
@@ -311,7 +311,7 @@ def _has_any_file(directory: Path, names: tuple[str, ...]) -> bool:
 def _check_together(
     directory: Path, texts: dict[str, str], written: set[str], problems: Problems
 ) -> None:
-    """Warn where files that were there do not fit those that are new."""
+    """Warn if existing files do not fit new ones."""
     kept = [name for name in texts if name not in written]
     if len(kept) == len(texts) or not all((directory / name).is_file() for name in kept):
         return

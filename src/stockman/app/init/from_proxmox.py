@@ -1,6 +1,6 @@
-"""First files for a Proxmox cluster that is there: one look, and what is chosen for it.
+"""Draft the first files for an existing Proxmox cluster.
 
-Proxmox VE is only read. A token is sent to nobody whose certificate is not trusted.
+Proxmox VE is only read. The token is sent only to servers whose certificate is trusted.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _PLAIN_PRESET = "single"
 
 @record
 class ProxmoxSource:
-    """Where to look, as whom, and what the user decided beforehand."""
+    """Address, login and choices of the user."""
 
     url: str
     asker: ProxmoxLogin
@@ -54,18 +54,18 @@ class ProxmoxSource:
 
 @record
 class ProxmoxProposal:
-    """What a look came to."""
+    """The drafted files and what they are based on."""
 
     draft: Draft
     connection: ApiConnection
     name: str
-    """That of the cluster."""
+    """Name of the Proxmox cluster."""
     first_vmid: int
     files: DraftFiles
 
 
 async def fetch_certificate(url: str, network: Network) -> Certificate:
-    """The certificate behind an address, judged by the CAs of the system; nothing else is sent."""
+    """Return the certificate of a server, verified by the system's CAs; nothing else is sent."""
     from stockman.adapters.proxmox import errors
     from stockman.adapters.proxmox.endpoint import format_address
 
@@ -79,7 +79,8 @@ async def fetch_certificate(url: str, network: Network) -> Certificate:
 async def propose_files(
     source: ProxmoxSource, network: Network, clock: Timekeeper
 ) -> ProxmoxProposal:
-    """First files for the cluster at an address. `Refused` or `Denied` where none can be made."""
+    """Draft files for the cluster at an address. Raises `Refused` or `Denied` if that is
+    impossible."""
     from stockman.adapters.proxmox.transport import HttpProxmox
 
     async with HttpProxmox(_endpoints(source), credentials(source.asker), clock) as pve:
@@ -91,7 +92,7 @@ async def propose_files(
 async def propose_files_with_client(
     pve: ProxmoxClient, source: ProxmoxSource, reached: ApiConnection
 ) -> ProxmoxProposal:
-    """First files for the cluster behind a door."""
+    """Draft files for the cluster behind a client."""
     draft = build_draft(await survey_cluster(pve), source.options)
     first_vmid = await free_vmids(pve, draft.found, draft.shape.count)
     reached = with_token(reached, source.asker)
@@ -110,7 +111,7 @@ async def propose_files_with_client(
 
 
 def with_token(reached: ApiConnection, asker: ProxmoxLogin) -> ApiConnection:
-    """The same with the token that files are to name."""
+    """Return the connection with the token that the files will name."""
     return replace(
         reached,
         token_id=asker.token_id,
@@ -139,7 +140,7 @@ async def find_endpoints(
 async def _authority(
     source: ProxmoxSource, pve: ProxmoxClient, state: ClusterState, network: Network
 ) -> tuple[str | None, str]:
-    """The CA that the files are to name, and why. None: the pinned one, or those of the system."""
+    """Return the CA for the files, and why. None: the pinned one, or those of the system."""
     if source.trust.ca is not None:
         return source.trust.ca.decode("utf-8", "replace"), "The CA that was given."
     if source.trust.fingerprint is None:
@@ -161,9 +162,9 @@ async def _authority(
 async def _others(
     url: str, state: ClusterState, trust: Trust, network: Network
 ) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
-    """Addresses of the other hosts that answer and are trusted, and why the rest is left out.
+    """Return addresses of other hosts that answer and are trusted, and why the rest is left out.
 
-    Those of IPv6 are none that files may hold.
+    IPv6 addresses are left out, because the files cannot hold them.
     """
     first = _door(url)
     members = [
@@ -181,7 +182,7 @@ async def _others(
 
 
 async def _flaw(server: ServerAddress, trust: Trust, network: Network) -> str:
-    """Why a door is not to be trusted or used, as a clause. Empty: it is."""
+    """Return why a server cannot be trusted or used, as a clause. Empty: it can."""
     try:
         return (await network.certificate(server, trust)).flaw
     except NoAnswer as silence:
@@ -205,7 +206,7 @@ def _url(server: ServerAddress) -> str:
 
 
 def unknown_certificate(url: str, certificate: Certificate) -> Refused:
-    """Nobody vouched for a certificate that no CA of the system signed."""
+    """Return the problem of a certificate that no CA of the system signed."""
     return Refused(
         Problem(
             code="init.untrusted",
@@ -220,7 +221,7 @@ def unknown_certificate(url: str, certificate: Certificate) -> Refused:
 
 
 def describe_proposal(looked_at: ProxmoxProposal) -> Iterable[str]:
-    """What was found and chosen, in a few lines."""
+    """Describe what was found and chosen, in a few lines."""
     draft = looked_at.draft
     hosts = ", ".join(host.name for host in draft.hosts)
     yield f"Proxmox VE {draft.found.version} at {looked_at.connection.url}: hosts {hosts}"

@@ -1,4 +1,4 @@
-"""What git must never take, and the lines of `.gitignore` that say so."""
+"""Lines of `.gitignore` for files that must not be committed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PATTERNS = (
 
 
 def missing_lines(existing: bytes) -> bytes:
-    """What has to be added to the end of a `.gitignore`; empty where it says everything."""
+    """Return lines to append to a `.gitignore`. Empty: it is complete."""
     present = {line.strip().removeprefix(b"/") for line in existing.splitlines()}
     missing = [
         pattern for pattern in _PATTERNS if pattern.removeprefix("/").encode() not in present

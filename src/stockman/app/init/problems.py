@@ -1,4 +1,4 @@
-"""What can stand in the way of starting a directory."""
+"""Problems that prevent starting a directory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stockman.model.problem import Problem, Severity
 
 
 def in_one_line(problem: Problem) -> str:
-    """A problem for somebody who just typed what is wrong."""
+    """Return a problem on one line, for prompts."""
     return f"{problem.what}: {problem.why}; {problem.fix}"
 
 

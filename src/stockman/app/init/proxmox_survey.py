@@ -1,4 +1,4 @@
-"""A look at a Proxmox cluster for which there are no files yet; nothing is changed there."""
+"""Survey a Proxmox cluster before there are files for it, without changing anything."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ _TRIES = 50
 
 
 async def survey_cluster(pve: ProxmoxClient) -> StarterCluster:
-    """Everything that first files depend on. `Denied` or `Refused` where too little is shown."""
+    """Return everything that the first files depend on. Raises `Denied` or `Refused` if too little
+    is visible."""
     version = await pve.version()
     state = await pve.cluster_state()
     resources = await pve.resources()
@@ -78,7 +79,7 @@ async def survey_cluster(pve: ProxmoxClient) -> StarterCluster:
 
 
 async def free_vmids(pve: ProxmoxClient, observed: StarterCluster, count: int) -> int:
-    """The first of so many free numbers in a row; guests that the token may not see count too."""
+    """Return the first of several consecutive free VMIDs, counting guests the token cannot see."""
     lowest = int(await pve.next_vmid())
     tried = 0
     taken = set(observed.guests)
@@ -95,7 +96,7 @@ async def free_vmids(pve: ProxmoxClient, observed: StarterCluster, count: int) -
 
 
 class _Survey:
-    """One look, with what could not be seen on the way."""
+    """One survey, with what the token cannot see."""
 
     def __init__(self, pve: ProxmoxClient, state: ClusterState, resources: Resources) -> None:
         self._pve = pve
@@ -105,7 +106,7 @@ class _Survey:
         self.unseen: list[str] = []
 
     async def host(self, host_summary: HostSummary) -> StarterHost | tuple[str, str]:
-        """What one host has; or its name and why it is left out, where it gives no answer."""
+        """Return what one host has, or its name and why it is left out."""
         name = host_summary.host
         if host_summary.memory is None or host_summary.cores is None:
             raise Denied(
@@ -135,13 +136,13 @@ class _Survey:
         )
 
     async def mappings(self, kind: MappingKind) -> list[str]:
-        """Mappings of devices, each with its hosts."""
+        """Return resource mappings, each with its hosts."""
         request = self._pve.mappings(kind)
         mappings = await self._or_none(request, f"mappings of {kind.upper()} devices", ())
         return [f"{kind} {mapping.name}: {'; '.join(mapping.entries)}" for mapping in mappings]
 
     async def addresses(self) -> frozenset[IPv4Address]:
-        """Addresses that the configurations of guests give them."""
+        """Return addresses in the configurations of guests."""
         address_lists = await asyncio.gather(
             *(self._addresses(address) for address in self._resources.guests)
         )
@@ -161,7 +162,7 @@ class _Survey:
         return [address for text in addresses if (address := _address(text)) is not None]
 
     async def _or_none(self, request: Awaitable[T], subject: str, none: D) -> T | D:
-        """What was asked; where it may not be seen, that is remembered."""
+        """Return the answer; remember what the token may not see."""
         try:
             return await request
         except Denied as error:
@@ -180,7 +181,7 @@ class _Survey:
 
 
 async def _check_any_visible(pve: ProxmoxClient, hosts: Iterable[StarterHost]) -> None:
-    """Where nothing at all is shown, say which privilege shows it."""
+    """If nothing is visible, raise which privilege is missing."""
     visible = list(hosts)
     if visible and not any(host.storages for host in visible):
         await _check_privilege(
@@ -227,7 +228,7 @@ def _storage(storage_summary: StorageSummary) -> StarterStorage:
 
 
 def _bridges(interfaces: Iterable[HostInterface]) -> tuple[StarterBridge, ...]:
-    """Bridges, and VLANs on them that the host has an interface in, by name."""
+    """Return bridges, and VLANs on them in which the host has an interface, by name."""
     rows = sorted(interfaces, key=lambda interface: interface.name)
     bridges = {interface.name: _bridge(interface) for interface in rows if interface.is_bridge}
     tagged = [
@@ -249,7 +250,8 @@ def _bridge(host_interface: HostInterface) -> StarterBridge:
 def _vlan_bridge(
     host_interface: HostInterface, bridges: Mapping[str, StarterBridge]
 ) -> StarterBridge | None:
-    """A VLAN on a bridge, `vmbr0.10`. None: it is something else, or cannot be given to guests."""
+    """Return a VLAN on a bridge, such as `vmbr0.10`. None: it is something else, or unusable for
+    guests."""
     name, _, number = host_interface.name.rpartition(".")
     below = bridges.get(name)
     if (

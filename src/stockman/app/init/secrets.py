@@ -1,4 +1,4 @@
-"""The first encrypted files of a directory: the rules of SOPS, and the secrets bundle."""
+"""Create the first encrypted files of a directory: SOPS rules and the secrets bundle."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from stockman.talos.secrets.bundle import bundle_text
 
 SecretFileState = Literal["written", "kept", "refused"]
 SecretFileResult = tuple[str, SecretFileState]
-"""A file, and what became of it."""
+"""A file and what happened to it."""
 
 ENCRYPTED_DIRECTORIES = ("talos", ".stockman")
-"""Where they stand, apart from the rules."""
+"""Directories of the encrypted files."""
 
 _TAG_BYTES = 4
 
 
 class FirstSecrets:
-    """Makes what is missing: nothing that exists is changed, and nothing is made in the clear."""
+    """Creates missing files; nothing existing is changed and nothing is written unencrypted."""
 
     def __init__(
         self, directory: Path, dialect: Dialect, making: BundleCreation, problems: Problems
@@ -47,12 +47,12 @@ class FirstSecrets:
         self._problems = problems
 
     def plan(self, texts: dict[str, str]) -> Iterator[SecretFileResult]:
-        """What would become of each file."""
+        """Return what would happen to each file."""
         for name in self._names(texts):
             yield name, "kept" if self._exists(name) else "written"
 
     def files(self, texts: dict[str, str]) -> Iterator[SecretFileResult]:
-        """Each file as it is made; without an identity that can open them, none is."""
+        """Yield each file as it is created; without a usable identity, none is."""
         names = self._names(texts)
         identity = self._identity()
         if identity is None:
@@ -111,12 +111,12 @@ class FirstSecrets:
         return "written"
 
     def _seal(self, store: SecretStore, name: str) -> None:
-        """Finish what an interrupted start left: a bundle that the lock file does not know."""
+        """Complete an interrupted run: add the bundle to the lock file."""
         if name not in read_lock(self._directory).seals:
             store.accept(name)
 
     def _identity(self) -> AgeIdentity | None:
-        """The first identity of age.key; None: there is none, and a problem says so."""
+        """Return the first identity of age.key. None: there is none, and a problem says so."""
         try:
             text = read_key_file(self._directory / AGE_KEY).text
             return parse_identities(text.reveal(), AGE_KEY)[0]
@@ -128,7 +128,7 @@ class FirstSecrets:
         return None
 
     def _estate(self, texts: dict[str, str]) -> Configuration:
-        """What the files say that are there, or would be."""
+        """Return the configuration of the existing or planned files."""
         contents = {name: text.encode() for name, text in texts.items()}
         for name in texts:
             if (self._directory / name).is_file():

@@ -1,1 +1,1 @@
-"""Machine config."""
+"""Machine configurations: build, compare, check, migrate and write them."""

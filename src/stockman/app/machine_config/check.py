@@ -1,4 +1,4 @@
-"""Whether Talos would take a machine configuration, whoever wrote it."""
+"""Check whether Talos would accept a machine configuration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stockman.talos.validation.report import RuntimeMode
 from stockman.talos.validation.validate import validate
 
 MAX_BYTES = 16 * 1024 * 1024
-"""More than Talos could keep of a configuration."""
+"""More than Talos can store."""
 NEWEST = MINORS[-1]
 
 
@@ -39,7 +39,7 @@ def check_machine(
     mode: RuntimeMode = RuntimeMode.METAL,
     strict: bool = False,
 ) -> MachineCheck:
-    """Check the text of a configuration as a line of Talos would, without asking anybody."""
+    """Check a configuration as a Talos release would, offline."""
     problems = Problems()
     labels: tuple[str, ...] = ()
     text = _text(file, content, problems)

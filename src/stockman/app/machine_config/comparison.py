@@ -1,4 +1,4 @@
-"""What differs in meaning between a node's configuration and one in a file."""
+"""Compare a node's configuration with one in a file by meaning."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from stockman.talos.patches.patch import Patch
 from stockman.talos.patches.tree import Branch, Leaf, iter_leaves, plain_value
 
 _UNORDERED = ("machine.certSANs", "cluster.apiServer.certSANs", "certExtraSANs")
-"""Lists in which only the names count, not their order."""
+"""Lists whose order does not matter."""
 _EMPTY = ("", None)
 _MASKED = re.compile(rf"(['\"]){re.escape(MASK)}\1")
-"""A masked secret as our own output has it; Talos knows its own mask only."""
+"""A masked secret in our own output; Talos has a different mask."""
 
 Masking = Callable[[Branch], Branch]
 ChangeKind = Literal["added", "removed", "changed"]
@@ -36,17 +36,17 @@ ChangeKind = Literal["added", "removed", "changed"]
 
 @record
 class Comparison:
-    """Differences from a file to a configuration, and what could not be compared."""
+    """Differences between a file and a configuration, and what could not be compared."""
 
     differences: tuple[ConfigDifference, ...]
     withheld: tuple[str, ...]
-    """Secrets that the file does not show."""
+    """Secrets that the file masks."""
 
 
 def compare_configurations(
     machines: Machines, assembled: AssembledConfiguration, file: Path, *, show_secrets: bool
 ) -> Comparison:
-    """What the configuration changes against a file; secrets are compared, and shown masked."""
+    """Return changes from a file to the configuration; secrets are compared but shown masked."""
     text = _configuration(file.name, _text(file))
     before = load_documents(file.name, text, machines.minor)
     shown: Masking = _clear if show_secrets else machines.masking.masked
@@ -99,7 +99,7 @@ def _by_label(documents: tuple[ConfigDocument, ...]) -> dict[str, Branch]:
 
 
 def _values(tree: Branch) -> dict[str, object]:
-    """Every value by its path; empty ones count as absent, and sets by what is in them."""
+    """Return every value by path; empty values count as absent, and sets are unordered."""
     values: dict[str, object] = {}
     for path, leaf in iter_leaves(tree):
         value = _plain_leaf(leaf)
@@ -125,7 +125,7 @@ def _text(file: Path) -> str:
 
 
 def _configuration(file: str, text: str) -> str:
-    """The configuration itself, out of what `talosctl get machineconfig -o yaml` prints too."""
+    """Return the configuration, also from the output of `talosctl get machineconfig -o yaml`."""
     text = _MASKED.sub(f"\\g<1>{REDACTED}\\g<1>", text)
     if "\nspec:" not in text:
         return text
@@ -137,7 +137,7 @@ def _configuration(file: str, text: str) -> str:
 
 
 def _spec(document: Source) -> str | None:
-    """The text inside of a resource; None: the document is none."""
+    """Return the configuration inside a resource. None: the document is not a resource."""
     if not isinstance(document, SourceMapping) or document.get("metadata") is None:
         return None
     spec = document.get("spec")

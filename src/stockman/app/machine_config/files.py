@@ -1,4 +1,4 @@
-"""Machine configurations written to a directory of their own."""
+"""Write machine configurations to a directory."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _PRIVATE = 0o700
 def write_configurations(
     machines: Machines, nodes: Iterable[Node], directory: Path, *, tag: str, show_secrets: bool
 ) -> int:
-    """Write one file per node that nobody else can read; the number of files.
+    """Write one private file per node; return the number of files.
 
-    Files of an earlier run are replaced. Files with secrets in them are refused where git would
-    keep them, and nothing is written then.
+    Files of an earlier run are replaced. If files with secrets would be tracked by git, nothing is
+    written.
     """
     texts = {
         f"{node.name}.yaml": trees_text(machines.documents(node, show_secrets=show_secrets))

@@ -1,4 +1,4 @@
-"""What a node reads at its first boot, and how Proxmox can give it that."""
+"""Files that a node reads at its first boot, and how Proxmox VE can provide them."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ from stockman.talos.nocloud.seed import (
 )
 
 ConfigurationReader = Callable[[str], Secret]
-"""The machine configuration of a node, by its name."""
+"""Returns the machine configuration of a node by name."""
 
 
 @record
 class FirstBootOptions:
-    """How a node is to be given its files."""
+    """How a node gets its files."""
 
     form: NetworkConfigVersion | None = None
-    """Version of network-config. None: the one that says most."""
+    """Version of network-config. None: the most expressive one."""
     snippet: str = ""
     """Volume with the machine configuration. Empty: none."""
     first_boot: bool = False
-    """Whether it reads its configuration at first boot."""
+    """Whether the node reads its configuration at first boot."""
 
 
 @record
 class FirstBoot:
-    """The files of one node, and the keys that say the same where they suffice."""
+    """The files of one node, and VM keys with the same meaning if they suffice."""
 
     node: str
     meta_data: str
@@ -52,19 +52,19 @@ class FirstBoot:
     user_data: Secret
     """The machine configuration."""
     delivery: Literal["keys", "image"]
-    """Whether the keys of the VM suffice, or an image is needed."""
+    """Whether VM keys suffice or an image is needed."""
     keys: dict[str, str]
     """Empty: they do not suffice."""
     unsupported_by_keys: tuple[UnsupportedSetting, ...]
-    """What the keys cannot say."""
+    """Settings that the keys cannot express."""
     unsupported: tuple[UnsupportedSetting, ...]
-    """What network-config cannot say."""
+    """Settings that network-config cannot express."""
 
 
 def first_boot_files(
     directory: Path, name: str, options: FirstBootOptions, text: ConfigurationReader | None
 ) -> FirstBoot:
-    """The files of a node. Without `text` its configuration is not opened, and not known."""
+    """Return the files of a node. Without `text`, its configuration is not opened."""
     desired = load_desired(directory)
     cluster, node = _find_node(desired, name)
     network = build_node_network(cluster, node)
@@ -87,7 +87,7 @@ def first_boot_files(
 
 
 def write_image(path: Path, first_boot: FirstBoot, clock: Clock, entropy: Entropy) -> int:
-    """Write the ISO image of a node's files; gives its size in bytes."""
+    """Write the ISO image of a node's files; return its size in bytes."""
     seed = NocloudSeed(
         user_data=first_boot.user_data,
         meta_data=first_boot.meta_data,
@@ -117,7 +117,7 @@ def _find_node(desired: Desired, name: str) -> tuple[Cluster, Node]:
 
 
 def machine_text(directory: Path, environment: Mapping[str, str], name: str) -> Secret:
-    """The configuration of one node with all patches and secrets in it."""
+    """Return the configuration of one node with all patches and secrets."""
     from stockman.app.machine_config.machines import load_machines
     from stockman.talos.machine.assembly import trees_text
 

@@ -1,4 +1,4 @@
-"""Machine configurations of the nodes, as they would be given to the machines."""
+"""Build the machine configurations of the nodes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from stockman.talos.secrets.bundle import SecretsBundle
 
 
 class Machines:
-    """The machines of a directory, with everything their configurations are made from."""
+    """The machines of a directory and the inputs of their configurations."""
 
     def __init__(
         self,
@@ -54,17 +54,17 @@ class Machines:
 
     @property
     def assembly(self) -> ConfigurationAssembler:
-        """What configurations are made with, for whoever makes them later."""
+        """What configurations are built with, for later use."""
         return self._assembly
 
     @cached_property
     def masking(self) -> SecretMask:
-        """What hides secrets wherever a configuration is shown."""
+        """Masks secrets wherever a configuration is shown."""
         return self._masking()
 
     @property
     def minor(self) -> str:
-        """The Talos that reads the configurations, `1.13`."""
+        """The Talos minor version that reads the configurations, such as `1.13`."""
         return self._assembly.minor
 
     def find(self, name: str) -> Node:
@@ -74,18 +74,18 @@ class Machines:
         raise NotFound(trouble.no_such_machine(name, [str(node.name) for node in self.nodes]))
 
     def assemble(self, node: Node) -> AssembledConfiguration:
-        """The configuration of a node; refuses when a patch does not apply."""
+        """Return the configuration of a node; refuse if a patch does not apply."""
         return self._assembly.of(node)
 
     def check(self, nodes: Iterable[Node]) -> Problems:
-        """What Talos would say about the configurations of these nodes."""
+        """Return problems that Talos would report for these nodes."""
         problems = Problems()
         for node in nodes:
             problems.extend(self.assemble(node).judged(runtime_mode(self._desired)))
         return problems
 
     def documents(self, node: Node, *, show_secrets: bool) -> tuple[Branch, ...]:
-        """The documents of a node's configuration as Talos prints them, secrets masked or not."""
+        """Return the documents of a configuration as Talos prints them, optionally masked."""
         assembled = self.assemble(node)
         if not show_secrets:
             return tuple(self.masking.masked(document) for document in assembled.printed())
@@ -95,14 +95,14 @@ class Machines:
             raise Refused(self._reason(refused.problem)) from None
 
     def _reason(self, problem: Problem) -> Problem:
-        """Why a secret is not at hand, where that is known."""
+        """Return why a secret is not available, if known."""
         reference, _, _ = problem.why.partition(" is a reference")
         same = (problem for problem in self._problems if problem.what.endswith(f" {reference}"))
         return next(same, problem)
 
 
 def load_machines(directory: Path, environment: Mapping[str, str]) -> Machines:
-    """The machines of a directory; refuses mistakes, and a bundle that cannot be opened."""
+    """Return the machines of a directory; refuse errors, and a bundle that cannot be opened."""
     loaded = validate_files(directory).loaded
     desired = resolve(loaded)
     if desired.cluster is None:
@@ -115,7 +115,7 @@ def load_machines(directory: Path, environment: Mapping[str, str]) -> Machines:
 def build_machines(
     context: ReferenceContext, loaded: LoadedConfig, desired: Desired, bundle: SecretsBundle
 ) -> Machines:
-    """The machines of files that were read already; refuses patches that are wrong."""
+    """Return the machines of files already read; refuse invalid patches."""
     keyring = context.keyring
     resolved = resolve_secrets(desired, context)
     problems = Problems()

@@ -1,4 +1,4 @@
-"""A newer contract for a machine configuration, or for the patches of a directory."""
+"""Migrate a machine configuration, or the patches of a directory, to a newer contract."""
 
 from __future__ import annotations
 
@@ -39,35 +39,35 @@ from stockman.talos.patches.tree import Branch, plain_value
 
 @record
 class ShownEdit:
-    """One edit as people see it; confidential values are masked."""
+    """One edit for display, with secrets masked."""
 
     document: str
     path: str
     """Empty: the whole document."""
     before: object
-    """None: nothing stood there."""
+    """None: there was no value."""
     after: object
-    """None: nothing stands there any more."""
+    """None: the value is removed."""
     reason: str
     since: str
     nature: str
     where: str
-    """File, line and column of what changes. Empty: it is new."""
+    """File, line and column of the change. Empty: it is new."""
 
 
 @record
 class MigratedPart:
-    """What changes in one place: a machine configuration, a patch, or a key."""
+    """Changes of one machine configuration, patch or key."""
 
     label: str
     edits: tuple[ShownEdit, ...]
     new_text: str = ""
-    """The patch in its new style, without its secrets. Empty: not a patch, or unchanged."""
+    """The migrated patch without secrets. Empty: not a patch, or unchanged."""
 
 
 @record
 class MigrationPlan:
-    """All that a newer contract asks for."""
+    """All changes that a newer contract requires."""
 
     source: str
     target: str
@@ -82,7 +82,7 @@ class MigrationPlan:
 def migrate_file(
     path: Path, target: str, choices: MigrationOptions
 ) -> tuple[MigrationPlan, Migration]:
-    """What a machine configuration becomes in the style of a newer contract."""
+    """Migrate a machine configuration to a newer contract."""
     line = parse_contract(target)
     migration = migrate_configuration(_documents(path, line), line, choices)
     migrated = MigratedPart(
@@ -107,7 +107,7 @@ def _documents(path: Path, line: str) -> tuple[ConfigDocument, ...]:
 
 
 def write_migration(path: Path, migration: Migration, entropy: Entropy) -> Path:
-    """Write the new configuration beside the old one, which stays; it holds secrets."""
+    """Write the new configuration next to the old one, which is kept; it contains secrets."""
     target = path.with_name(f"{path.stem}.{migration.target}{path.suffix}")
     text = "---\n".join(dump(_mapping(document.printed())) for document in migration.documents)
     write_private(target, text.encode(), entropy)
@@ -115,7 +115,7 @@ def write_migration(path: Path, migration: Migration, entropy: Entropy) -> Path:
 
 
 def migrate_directory(directory: Path, target: str) -> MigrationPlan:
-    """What the files of a directory have to say for a newer contract."""
+    """Return the changes that a newer contract requires in the files of a directory."""
     line = parse_contract(target)
     desired = load_desired(directory)
     if desired.cluster is None:
@@ -129,7 +129,9 @@ def migrate_directory(directory: Path, target: str) -> MigrationPlan:
         problems += edits.warnings
         if edits.edits:
             shown = tuple(_mask_edit(edit) for edit in edits.edits)
-            migrated.append(MigratedPart(label=patch.label, edits=shown, new_text=_safe(edits.text)))
+            migrated.append(
+                MigratedPart(label=patch.label, edits=shown, new_text=_safe(edits.text))
+            )
     return MigrationPlan(
         source=source, target=line, parts=tuple(migrated), problems=tuple(problems)
     )
@@ -153,7 +155,7 @@ def _key(desired: Desired, source: str, target: str) -> MigratedPart:
 
 
 def _patches(directory: Path, desired: Desired) -> Iterator[tuple[Patch, bool]]:
-    """Every patch, wherever it stands, and whether workers get it."""
+    """Yield every patch with its location, and whether workers get it."""
     loaded = load_directory(directory)
     problems = Problems()
     files = PatchFiles(directory, loaded, problems)
@@ -183,7 +185,7 @@ def _mask_edit(edit: ConfigEdit) -> ShownEdit:
 
 
 def _safe(text: str) -> str:
-    """The text of a patch without its secrets."""
+    """Return the text of a patch with its secrets masked."""
     documents = [mask_value(to_plain_data(node)) for node in read_documents("", text)]
     return "---\n".join(dump(document) for document in documents if isinstance(document, dict))
 

@@ -1,4 +1,4 @@
-"""The images that nodes boot from: their schematics, computed without asking the Image Factory."""
+"""Schematics of the images that nodes boot from, computed offline."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from stockman.talos.schematic import canonical_text, desired_schematic
 
 @record
 class NodesImage:
-    """One image, and the nodes that boot from it."""
+    """One image and the nodes that boot from it."""
 
     schematic: str
-    """Id of the schematic."""
+    """ID of the schematic."""
     nodes: tuple[str, ...]
     classes: tuple[str, ...]
     """Classes of these nodes, each once."""
@@ -27,21 +27,21 @@ class NodesImage:
     installer: str
     """Reference of the installer image."""
     image_url: str
-    """Address of the disk image."""
+    """URL of the disk image."""
     text: str
-    """The schematic as the Image Factory takes it. Empty: only its id is known."""
+    """The schematic for the Image Factory. Empty: only its ID is known."""
 
 
 @record
 class ImageList:
-    """Images in the order of nodes, and what is doubtful about them."""
+    """Images in the order of nodes, and warnings."""
 
     images: tuple[NodesImage, ...]
     warnings: tuple[Problem, ...]
 
 
 def list_images(directory: Path, name: str | None = None) -> ImageList:
-    """Every image of the configuration, or that of one class or node."""
+    """Return every image of the configuration, or that of one class or node."""
     desired = load_desired(directory)
     chosen = [node for node in desired.nodes if name in (None, node.name, node.node_class)]
     if name is not None and not chosen:

@@ -1,1 +1,1 @@
-"""Proxmox."""
+"""Connections and credentials for Proxmox VE."""

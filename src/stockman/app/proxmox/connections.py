@@ -1,4 +1,4 @@
-"""Doors to the Proxmox clusters that a configuration names."""
+"""Open clients of the configured Proxmox clusters."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def proxmox_endpoints(
     ca: bytes | None,
     timeouts: HttpTimeouts | None = None,
 ) -> Endpoints:
-    """Where a cluster answers and how its certificate is judged; `ca` is what its file holds."""
+    """Return a cluster's endpoints and how to verify them; `ca` is the content of its CA file."""
     from stockman.adapters.proxmox.endpoint import Endpoints, HttpTimeouts
 
     first = (cluster.endpoint,) if cluster.endpoint is not None else ()
@@ -44,7 +44,8 @@ def proxmox_endpoints(
 
 
 def authority_of(cluster: ProxmoxCluster, directory: Path) -> bytes | None:
-    """What the file of a cluster's CA holds; `Refused` where it cannot be read. None: no file."""
+    """Return the content of a cluster's CA file. Raises `Refused` if it cannot be read. None: no
+    file."""
     name = cluster.tls.ca_file
     if name is None:
         return None
@@ -67,7 +68,7 @@ def unreadable_authority(name: str, error: OSError) -> Problem:
 def open_proxmox(
     endpoints: Endpoints, token_id: str, secret: Secret, clock: Timekeeper
 ) -> HttpProxmox:
-    """A door that is to be closed after use; a secret may name its token itself."""
+    """Open a client, which must be closed after use; the secret may include the token ID."""
     from stockman.adapters.proxmox.credentials import ApiToken
     from stockman.adapters.proxmox.transport import HttpProxmox
 
@@ -76,7 +77,7 @@ def open_proxmox(
 
 
 class HttpTokenTest:
-    """`steps.access_trial.TokenTrial` over the addresses of Proxmox clusters."""
+    """Implements `TokenTest` with HTTP calls to the Proxmox clusters."""
 
     def __init__(self, endpoints: Mapping[str, Endpoints], clock: Timekeeper) -> None:
         self._endpoints = endpoints

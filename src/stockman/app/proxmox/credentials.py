@@ -1,7 +1,7 @@
-"""Who may grant access to Proxmox VE: an administrator, for as long as a run needs one.
+"""Proxmox credentials of administrators and of logins, from the environment or a prompt.
 
-The names of variables are those that other tools for Proxmox VE read as well. Those of a single
-cluster end with its number from the second on, such as `PROXMOX_VE_API_TOKEN_2`.
+The variables are those that other Proxmox tools use. From the second cluster on, they end with its
+number, such as `PROXMOX_VE_API_TOKEN_2`.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ TOKEN, USER, PASSWORD = "PROXMOX_VE_API_TOKEN", "PROXMOX_VE_USERNAME", "PROXMOX_
 def find_administrator(
     environment: Mapping[str, str], cluster: ProxmoxCluster, number: int, login: Login | None
 ) -> ApiToken | Login | None:
-    """Who grants access to a cluster, the `number`th of all. None: nobody does.
+    """Return the administrator's credentials for the `number`th cluster. None: not set.
 
-    Raises `WrongUsage` where the environment says it by halves.
+    Raises `WrongUsage` if the variables are incomplete.
     """
     from stockman.adapters.proxmox.credentials import ApiToken, Login
 
@@ -77,15 +77,15 @@ _ROOT = "root@pam"
 
 @record
 class ProxmoxLogin:
-    """Somebody who may look, and the token that the files are to name afterwards."""
+    """A login that may read, and the token that the files will name."""
 
     user: str
-    """`user@realm!name`, or `user@realm` for whoever has a password."""
+    """`user@realm!name`, or `user@realm` with a password."""
     secret: Secret
     is_permanent: bool
-    """Whether the files name this very token; otherwise it is used for this look alone."""
+    """Whether the files name this token; otherwise it is only used now."""
     variable: str = ""
-    """The variable that has the secret. Empty: it was typed."""
+    """The variable with the secret. Empty: it was typed."""
 
     @property
     def is_token(self) -> bool:
@@ -98,7 +98,7 @@ class ProxmoxLogin:
 
     @property
     def token_why(self) -> str:
-        """What is to be said of that token."""
+        """A note about that token."""
         if self.is_permanent:
             return f"The token that was used to look. Its secret is read from {TOKEN_SECRET}."
         return (
@@ -109,9 +109,9 @@ class ProxmoxLogin:
 
 
 def login_from_environment(environment: Mapping[str, str]) -> ProxmoxLogin | None:
-    """Who the environment says to be. None: it says nothing.
+    """Return the login in the environment. None: not set.
 
-    Raises `WrongUsage` where a part is missing.
+    Raises `WrongUsage` if a variable is missing.
     """
     if environment.get(TOKEN):
         token_id, equals, secret = environment[TOKEN].partition("=")
@@ -129,19 +129,22 @@ def login_from_environment(environment: Mapping[str, str]) -> ProxmoxLogin | Non
                 raise WrongUsage(_incomplete_variables(name, secret_name))
             secret_found = Secret(environment[secret_name], resolved=True)
             return ProxmoxLogin(
-                user=environment[name], secret=secret_found, is_permanent=stays, variable=secret_name
+                user=environment[name],
+                secret=secret_found,
+                is_permanent=stays,
+                variable=secret_name,
             )
     return None
 
 
 def login_from_prompt(user: str, secret: str) -> ProxmoxLogin:
-    """Whoever typed this; the files name a token of root's never."""
+    """Return the typed login; the files never name a token of root."""
     stays = "!" in user and not user.startswith(f"{_ROOT}!")
     return ProxmoxLogin(user=user, secret=Secret(secret, resolved=True), is_permanent=stays)
 
 
 def no_login() -> WrongUsage:
-    """The error where nobody says who asks."""
+    """Return the error for a missing login."""
     return WrongUsage(
         Problem(
             code="init.no-credentials",
@@ -154,7 +157,7 @@ def no_login() -> WrongUsage:
 
 
 def credentials(asker: ProxmoxLogin) -> ApiToken | Login:
-    """What opens the door."""
+    """Return the credentials of a login."""
     from stockman.adapters.proxmox.credentials import ApiToken, Login
 
     if asker.is_token:

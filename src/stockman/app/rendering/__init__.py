@@ -1,1 +1,1 @@
-"""Rendering."""
+"""Render a workspace and write the files."""

@@ -1,4 +1,4 @@
-"""A last look at what is about to be written: no secret in a file that is not encrypted."""
+"""Check that no secret is written to an unencrypted file."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from stockman.rendering.secret_encodings import secret_encodings
 from stockman.rendering.tree import FileTree
 
 _SHORTEST = 8
-"""Shorter texts occur everywhere."""
+"""Shorter values occur by chance."""
 _BETWEEN = "\0"
-"""Stands in no text, so that nothing is found across two files."""
+"""Separates texts, so that nothing matches across two files."""
 
 
 def check_leaks(tree: FileTree, desired: Desired, materials: InputFiles) -> None:
-    """Refuse a tree in which a secret stands in a plain file, as it is or in a common encoding."""
+    """Refuse a tree with a secret in a plain file, verbatim or in a common encoding."""
     plain = [file for file in tree if isinstance(file.text, str)]
     text = _BETWEEN.join(str(file.text) for file in plain)
     for form, name in _search_values(desired, materials).items():
@@ -28,7 +28,7 @@ def check_leaks(tree: FileTree, desired: Desired, materials: InputFiles) -> None
 
 
 def _search_values(desired: Desired, materials: InputFiles) -> dict[str, str]:
-    """What to look for, and the secret that each is a form of."""
+    """Return what to search for, and the name of the secret behind it."""
     return {
         form.decode(errors="surrogateescape"): name
         for name, secret in (*find_secrets(desired), *find_secrets(materials, "materials"))

@@ -1,7 +1,7 @@
-"""What files beside the configuration said, taken from the secrets that were rendered from them.
+"""Keys and tokens that rendering needs besides the configuration.
 
-Git does not hold those files. Whoever clones a repository and has its age key goes on with the same
-values: otherwise a webhook would go away, and a new deploy key be made that no server knows.
+Git does not store these files. In a clone with the age key, their values come from the rendered
+Secrets; otherwise the webhook would break and a new deploy key would be created.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TUNNEL_SECRET_FILES = "kubernetes/apps/*/cloudflare-tunnel/app/secret.sops.yaml"
 
 
 def read_rendered_value(directory: Path, keyring: Keyring, pattern: str, key: str) -> Secret | None:
-    """A value of a Secret that was rendered. None: it is not there, or nobody here can open it."""
+    """Return a value of a rendered Secret. None: it does not exist or cannot be opened."""
     if not keyring.identities:
         return None
     for path in sorted(directory.glob(pattern)):
@@ -52,12 +52,12 @@ _LONGEST = 1 << 20
 
 
 UNKNOWN = "stockman-unknown"
-"""Stands for what git-ignored files would say, where they cannot be expected to be."""
+"""Placeholder for git-ignored files that cannot be expected to exist."""
 
 
 @record
 class MaterialSource:
-    """Where materials are looked for."""
+    """Where materials are read from."""
 
     directory: Path
     dialect: Dialect
@@ -66,15 +66,15 @@ class MaterialSource:
 
     @property
     def is_complete(self) -> bool:
-        """Whether keys are at hand: where they are not, neither are other files beside them."""
+        """Whether identities are available; without them, other files are missing too."""
         return bool(self.keyring.identities)
 
 
 def read_materials(source: MaterialSource, desired: Desired) -> InputFiles:
-    """The files of a workspace that git does not hold, as far as they are there.
+    """Read the git-ignored files of a workspace, as far as they exist.
 
-    What is missing is taken from the secrets that were rendered from it, as in a clone of the
-    repository. Without any identity, as in CI, something stands for it.
+    Missing values come from rendered Secrets, as in a clone. Without any identity, as in CI, they
+    are placeholders.
     """
     names, directory = SECRET_NAMES[source.dialect], source.directory
     identity = _identity(source.keyring)
@@ -97,7 +97,7 @@ def read_materials(source: MaterialSource, desired: Desired) -> InputFiles:
 
 
 def _recipients(source: MaterialSource) -> str:
-    """For whom files are encrypted so far: people add others to those that `init` wrote."""
+    """Return the recipients of existing files, to which people may have added some."""
     try:
         rule = find_rules(source.directory, source.environment).rule_for("talos/any.sops.yaml")
     except StockmanError:
@@ -116,7 +116,7 @@ def _authorities(directory: Path, desired: Desired) -> dict[str, str]:
 
 
 def _identity(keyring: Keyring) -> AgeIdentity | None:
-    """The identity that the cluster gets: that of `age.key`, otherwise the first at hand."""
+    """Return the identity for the cluster: that of `age.key`, or the first available."""
     own = [source for source in keyring.sources if source.name == AGE_KEY]
     for source in (*own, *keyring.sources):
         for identity in source.identities:
@@ -153,7 +153,9 @@ def _tunnel(directory: Path) -> Tunnel | None:
 
 
 def _read_rendered_tunnel(source: MaterialSource) -> Tunnel | None:
-    token = read_rendered_value(source.directory, source.keyring, TUNNEL_SECRET_FILES, "TUNNEL_TOKEN")
+    token = read_rendered_value(
+        source.directory, source.keyring, TUNNEL_SECRET_FILES, "TUNNEL_TOKEN"
+    )
     if token is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""What stands in the way of reading and writing a rendered tree."""
+"""Problems of reading and writing a rendered tree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stockman.model.problem import Problem
 
 
 def out_of_tree(error: PathOutsideTree) -> Problem:
-    """A path that cannot be rendered where it should be."""
+    """Return the problem of a path that cannot be written."""
     return Problem(
         code="render.out-of-tree",
         what=f"{error.path} cannot be rendered",
@@ -20,7 +20,7 @@ def out_of_tree(error: PathOutsideTree) -> Problem:
 
 
 def unwritable(error: OSError) -> Problem:
-    """What the system says against writing."""
+    """Return the problem of a failed write."""
     if isinstance(error, PartialWrite):
         fix = "give the right to write, and render again: that ends what was begun"
     else:
@@ -35,7 +35,7 @@ def unwritable(error: OSError) -> Problem:
 
 
 def unreadable(error: OSError, directory: Path) -> Problem:
-    """What the system says against reading; nothing was changed."""
+    """Return the problem of a failed read; nothing was changed."""
     name = Path(str(error.filename or ""))
     if name.is_relative_to(directory):
         name = name.relative_to(directory)

@@ -1,4 +1,4 @@
-"""Rendering a workspace: files built in memory, compared with the disk, then put in place."""
+"""Render a workspace: build files in memory, compare them with the disk, write them."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ if TYPE_CHECKING:
     from stockman.talos.patches.patch import Patch
 
 OWN_LIST = "your list of apps"
-"""Owner of a file that stays the user's: it is extended, and never taken into the lock."""
+"""Owner of a file of the user that is extended but not recorded in the lock."""
 NEXT_LOCK = f"{managed_files.LOCK_PATH}.next"
-"""What the lock will say once files are in place; there only while they are being put there."""
+"""The next lock, which exists only while files are being written."""
 
 
 @record
 class RenderContext:
-    """What rendering needs from the system."""
+    """System resources needed for rendering."""
 
     environment: Mapping[str, str]
     clock: Clock
@@ -81,15 +81,15 @@ class RenderContext:
 
 @record
 class Rendering:
-    """What rendering did, or would do."""
+    """What rendering did or would do."""
 
     actions: tuple[FileChange, ...]
     problems: Problems
     repository: RenderedRepository
     uncompared: tuple[str, ...]
-    """Secret files of which only the bytes were compared: no identity is at hand."""
+    """Secret files compared only by their bytes, because no identity is available."""
     unknown_kinds: Mapping[str, int] = field(default_factory=dict)
-    """Kinds that no table describes, with the number of their objects."""
+    """Kinds without a schema, with the number of their objects."""
 
     @property
     def changes(self) -> tuple[FileChange, ...]:
@@ -98,12 +98,12 @@ class Rendering:
 
     @property
     def undecided(self) -> tuple[FileChange, ...]:
-        """Files that wait for the user's decision."""
+        """Files that need a decision of the user."""
         return tuple(action for action in self.actions if action.act.needs_a_decision)
 
 
 AdjustDesired = Callable[[Desired], Desired]
-"""Makes a configuration another one before it is rendered."""
+"""Returns a changed desired state for rendering."""
 
 
 def prepare_rendering(
@@ -112,9 +112,9 @@ def prepare_rendering(
     context: RenderContext,
     adjust: AdjustDesired | None = None,
 ) -> Rendering:
-    """What rendering would do; nothing is changed.
+    """Return what rendering would do, without changing anything.
 
-    With `adjust`, what it would do for another configuration than the files have.
+    `adjust` changes the desired state first.
     """
     with pause_gc():
         try:
@@ -197,13 +197,13 @@ def _prepare(
 
 
 def _rendering_with_errors(problems: Problems) -> Rendering:
-    """No file becomes anything: mistakes come first, all of them."""
+    """Return a rendering without files, because of errors."""
     rendered = RenderedRepository(tree=FileTree(), apps=(), selection=())
     return Rendering(actions=(), problems=problems, repository=rendered, uncompared=())
 
 
 def _own_texts(directory: Path, tree: FileTree) -> dict[str, str]:
-    """The user's own files below `kubernetes`, which rendered ones may name."""
+    """Return the user's own files below `kubernetes`, which rendered files may refer to."""
     texts = {}
     base = directory / "kubernetes"
     for path in sorted(base.rglob("*.yaml")) if base.is_dir() and not base.is_symlink() else ():
@@ -216,7 +216,7 @@ def _own_texts(directory: Path, tree: FileTree) -> dict[str, str]:
 def _machine_templates(
     directory: Path, desired: Desired, context: RenderContext
 ) -> dict[str, Secret]:
-    """Configurations for machines that a component makes by itself, by the worker they are like."""
+    """Return configurations for machines that a component creates, by the worker they resemble."""
     karpenter = desired.components.get("karpenter")
     like = karpenter.settings.get("like") if karpenter is not None and karpenter.enabled else None
     names = [str(node.name) for node in desired.nodes if not node.is_controller]
@@ -250,7 +250,7 @@ def _render(
 def _patches(
     directory: Path, loaded: LoadedConfig, desired: Desired, keyring: Keyring, problems: Problems
 ) -> dict[NodeName, tuple[Patch, ...]]:
-    """Every node's patches as text, in the order in which they apply."""
+    """Return every node's patches as text in the order of application."""
     if desired.cluster is None or not _has_patches(directory, loaded):
         return {}
     from stockman.app.workspace.machine_patches import PatchFiles
@@ -276,7 +276,7 @@ def _opener(keyring: Keyring) -> Callable[[bytes, str], bytes] | None:
 
 
 def _as_text(patch: Patch) -> Patch:
-    """A patch as tools of others take it."""
+    """Return a patch in the form that other tools accept."""
     if patch.node is None:
         return patch
     from stockman.talos.go_yaml import dump
@@ -287,7 +287,7 @@ def _as_text(patch: Patch) -> Patch:
 
 
 def _extend_own_list(rendered: RenderedRepository, disk: Mapping[str, bytes]) -> bool:
-    """A list of apps that the user keeps gets the namespaces that are rendered."""
+    """Add rendered namespaces to a list of apps that the user maintains."""
     content = disk.get(kustomization.PATH)
     if content is None or rendered.tree.get(kustomization.PATH) is not None:
         return False
@@ -299,7 +299,7 @@ def _extend_own_list(rendered: RenderedRepository, disk: Mapping[str, bytes]) ->
 
 
 def write_rendering(directory: Path, done: Rendering, context: RenderContext) -> None:
-    """Carry out what rendering would do: everything is on disk before the first file changes."""
+    """Write a prepared rendering; all new files are on disk before the first one is replaced."""
     ours = next_managed_files(done.actions, read_managed_files(directory))
     after = managed_files.lock_text(
         {path: entry for path, entry in ours.items() if entry.component != OWN_LIST}
@@ -318,7 +318,7 @@ def write_rendering(directory: Path, done: Rendering, context: RenderContext) ->
         return
     try:
         _finish_last_write(directory, tag)
-        # The next lock is the first to be put in place: from then on it tells what was begun.
+        # The next lock is written first, so that it records what was started.
         write_files(
             directory, {NEXT_LOCK: after, **to_keep(done.actions), **written}, removed, tag, rights
         )
@@ -331,7 +331,7 @@ def write_rendering(directory: Path, done: Rendering, context: RenderContext) ->
 
 
 def _finish_last_write(directory: Path, tag: str) -> None:
-    """Take what an interrupted run put in place into the lock, before another one is begun."""
+    """Record files of an interrupted run in the lock before starting another one."""
     if _file(directory / NEXT_LOCK) is not None:
         merged = managed_files.lock_text(read_managed_files(directory)).encode()
         write_files(directory, {managed_files.LOCK_PATH: merged}, (NEXT_LOCK,), tag)
@@ -358,13 +358,13 @@ def _vault(directory: Path, keyring: Keyring, context: RenderContext) -> Vault:
 
 
 def read_managed_files(directory: Path) -> dict[str, ManagedFile]:
-    """The files that are ours, also where an earlier run was interrupted between two of them."""
+    """Return managed files, even after an interrupted run."""
     lock = _lock(directory)
     owned = managed_files.read_lock(lock.decode(errors="replace")) if lock is not None else {}
     begun = _file(directory / NEXT_LOCK)
     if begun is None:
         return owned
-    # Files in place already have the digest of the next lock; the others that of the last one.
+    # Replaced files match the next lock, the others the current one.
     following = managed_files.read_lock(begun.decode(errors="replace"))
     disk = read_files(directory, following)
     for path, entry in following.items():

@@ -1,6 +1,6 @@
-"""Encrypted files that were pruned: their last bytes are kept, for a component that comes back.
+"""Encrypt secret files of a rendering; unchanged files keep their bytes.
 
-Encrypting the same text again gives other bytes. What is kept is as encrypted as it was before.
+Pruned files are kept encrypted in `.stockman/removed` for a component that is enabled again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PLACE = ".stockman/removed"
 def find_kept_secrets(
     directory: Path, missing: Iterable[str], store: Callable[[], SecretStore]
 ) -> dict[str, bytes]:
-    """The last bytes of files that are missing, as far as they are for the right recipients."""
+    """Return kept files for missing ones, if their recipients are current."""
     if not (directory / _PLACE).is_dir():
         return {}
     contents = read_files(directory, (f"{_PLACE}/{path}" for path in missing))
@@ -54,7 +54,7 @@ def _has_current_recipients(store: SecretStore, path: str, content: bytes) -> bo
 
 
 def to_keep(done: Iterable[FileChange]) -> dict[str, bytes]:
-    """What is to be kept of files that go, by the path at which it is."""
+    """Return pruned files to keep, by their path in the archive."""
     return {
         f"{_PLACE}/{file_change.path}": file_change.before
         for file_change in done
@@ -65,7 +65,7 @@ def to_keep(done: Iterable[FileChange]) -> dict[str, bytes]:
 
 
 def to_forget(directory: Path, written: Mapping[str, bytes]) -> list[str]:
-    """What was kept of files that are there again."""
+    """Return kept files that exist again."""
     kept = (f"{_PLACE}/{path}" for path in written if is_secret_name(path))
     return [path for path in kept if (directory / path).is_file()]
 
@@ -76,19 +76,19 @@ class EncryptedFiles:
 
     contents: Mapping[str, bytes]
     uncompared: tuple[str, ...]
-    """Files that could not be opened, so that only their bytes are known."""
+    """Files that could not be opened and were compared only by their bytes."""
 
 
 @record
 class Vault:
-    """Where secret files are, and who opens them; the store is made when something has to be."""
+    """Access to secret files; the store is created on first use."""
 
     directory: Path
     keyring: Keyring
     store: Callable[[], SecretStore]
 
     def holds(self, files: Mapping[str, tuple[bytes, str]]) -> bool:
-        """Whether the lock knows that these bytes on disk were made from these very texts."""
+        """Whether the lock says that these bytes were encrypted from these texts."""
         seals, identities = read_lock(self.directory).seals, self.keyring.identities
         return all(
             (seal := seals.get(path)) is not None
@@ -99,7 +99,7 @@ class Vault:
 
 
 def encrypt_secret_files(tree: FileTree, disk: Mapping[str, bytes], vault: Vault) -> EncryptedFiles:
-    """Every secret file of a tree as it should be on disk."""
+    """Return every secret file of a tree in its encrypted form."""
     contents: dict[str, bytes] = {}
     uncompared = []
     for file in tree:
@@ -120,7 +120,7 @@ def encrypt_secret_files(tree: FileTree, disk: Mapping[str, bytes], vault: Vault
 
 
 def record_seals(contents: Mapping[str, tuple[bytes, str]], vault: Vault) -> None:
-    """Write down what secret files say now, so that the next time they need not be opened."""
+    """Record the content of secret files in the lock, so that they need not be opened next time."""
     if vault.keyring.identities and not vault.holds(contents):
         vault.store().record(
             {path: (content, text.encode()) for path, (content, text) in contents.items()}

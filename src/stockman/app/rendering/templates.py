@@ -1,4 +1,4 @@
-"""Users' own templates: what they give takes the place of what the catalog renders."""
+"""Render users' own templates over the files of the catalog."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stockman.model.secret import Secret, find_secrets
 from stockman.rendering.tree import FileTree, RenderedFile
 
 OWNER = "templates"
-"""Owner of files that a user's own templates give."""
+"""Owner of files rendered from a user's templates."""
 _ROOTS: dict[Dialect, str] = {"classic": "templates", "toml": "template"}
 _TUNNEL = "cloudflare-tunnel.json"
 _LONGEST = 1 << 20
@@ -23,19 +23,19 @@ _LONGEST = 1 << 20
 
 @record
 class TemplateSources:
-    """What templates see: the files as written, what they mean, and secrets that are known."""
+    """Variables of templates: the files, the desired state and known secrets."""
 
     directory: Path
     dialect: Dialect
     loaded: LoadedConfig
     desired: Desired
     known: Desired
-    """The same as `desired`, with every secret that could be resolved."""
+    """`desired` with every secret that could be resolved."""
     environment: Mapping[str, str]
 
 
 def apply_templates(tree: FileTree, sources: TemplateSources, problems: Problems) -> None:
-    """Render the user's templates over a tree; an empty result takes the file away."""
+    """Render the user's templates over a tree; an empty result removes the file."""
     root = sources.directory / _ROOTS[sources.dialect]
     if not any((root / folder).is_dir() for folder in ("config", "overrides")):
         return
@@ -76,7 +76,7 @@ def apply_templates(tree: FileTree, sources: TemplateSources, problems: Problems
 
 
 def pairs(references: object, secrets: object) -> dict[Secret, Secret]:
-    """What each reference stands for: the same records, walked side by side."""
+    """Yield each reference with its secret, from two copies of the same records."""
     both = zip(find_secrets(references), find_secrets(secrets), strict=True)
     return {reference: secret for (_, reference), (_, secret) in both}
 

@@ -1,4 +1,4 @@
-"""`ports.tree.Tree` of a directory: what `stockman render` does."""
+"""Implementations of `ports.tree.Tree` for a directory."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class RenderedTree:
         self._context = context
 
     async def differing(self) -> tuple[str, ...]:
-        """Paths of files that are not as they would be rendered now, sorted."""
+        """Return sorted paths of files that rendering would change."""
         return tuple(sorted(change.path for change in self.rendering().changes))
 
     async def render(self) -> None:
-        """Write every file as it is rendered; all of them, or none."""
+        """Write every rendered file, or none."""
         write_rendering(self._directory, self.rendering(), self._context)
 
     def rendering(self) -> Rendering:
-        """What rendering would do; `Refused` for mistakes and files that wait for a decision."""
+        """Return what rendering would do. Raises `Refused` for errors and undecided files."""
         done = prepare_rendering(self._directory, FileDecisions(), self._context)
         for problem in done.problems.errors:
             raise Refused(problem)
@@ -41,7 +41,7 @@ class RenderedTree:
 
 
 class ReadOnlyTree(RenderedTree):
-    """The rendered files for somebody who only looks: what waits for a decision may wait."""
+    """A rendered tree for reading, which ignores undecided files."""
 
     def rendering(self) -> Rendering:
         done = prepare_rendering(self._directory, FileDecisions(), self._context)
@@ -51,7 +51,7 @@ class ReadOnlyTree(RenderedTree):
 
 
 def decision_needed(paths: list[str]) -> Problem:
-    """The problem of files that the user changed, and rendering would change too."""
+    """Return the problem of files that both the user and rendering changed."""
     shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
     return Problem(
         code="tree.undecided",
@@ -63,7 +63,7 @@ def decision_needed(paths: list[str]) -> Problem:
 
 
 class OverwrittenTree(RenderedTree):
-    """Nothing waits for a decision: plans can be made, and tell what rendering would write."""
+    """A rendered tree that overwrites undecided files, so that plans can be made."""
 
     def __init__(self, directory: Path, context: RenderContext, paths: frozenset[str]) -> None:
         super().__init__(directory, context)

@@ -1,1 +1,1 @@
-"""Runs."""
+"""Plan, apply, destroy and inspect runs."""

@@ -1,4 +1,4 @@
-"""Ctrl-C while a run goes on."""
+"""Execute plans, new or read from a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from stockman.steps.plan_problems import invalid_plan
 
 @contextmanager
 def interruptible(stop: StopRequest) -> Iterator[None]:
-    """Let Ctrl-C, and a request to terminate, stop a run well once and at once the second time."""
+    """Handle SIGINT and SIGTERM: stop after the running steps, or at once the second time."""
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
@@ -44,17 +44,17 @@ T = TypeVar("T")
 MOVED = "plan.moved"
 TOO_EARLY = "run.too-early"
 _PLANS = 3
-"""How often a plan is made until one stays true long enough to begin."""
+"""How often a plan is made until it is still valid when it starts."""
 PUSHED = "kubernetes/pushed"
-"""The step at which a run ends where the user has to commit and push first."""
+"""The step at which a run pauses until the user commits and pushes."""
 
 
 @record
 class ApplyOptions:
-    """How a plan is carried out."""
+    """How a plan is executed."""
 
     by: str
-    """Who does it, for people."""
+    """Who runs it, for display."""
     stop: StopRequest
     watchers: tuple[Watcher, ...] = ()
     max_parallel: int = MAX_PARALLEL
@@ -63,10 +63,10 @@ class ApplyOptions:
 async def plan_and_execute(
     session: Session, options: PlanOptions, carried_out: Callable[[Planned], Awaitable[T]]
 ) -> T:
-    """Make a plan and have it carried out.
+    """Make a plan and execute it.
 
-    Where something that it touches moves before it begins, as after a run that was killed in the
-    middle of its work, it is made anew, a few times.
+    If the observed state changes before it starts, as after a killed run, the plan is made again a
+    few times.
     """
     for _ in range(_PLANS - 1):
         try:
@@ -78,7 +78,7 @@ async def plan_and_execute(
 
 
 async def is_left_open(home: RunHome, clock: Clock) -> bool:
-    """Whether nobody finished the last run, so that something of it may be held still."""
+    """Whether the last run is unfinished and may still hold something."""
     listed = await home.runs.listed()
     if not listed:
         return False
@@ -88,7 +88,7 @@ async def is_left_open(home: RunHome, clock: Clock) -> bool:
 
 
 async def execute_plan(session: Session, plan: Plan, manner: ApplyOptions) -> RunOutcome:
-    """Carry out a plan; `Refused` where what it touches moved since it was made."""
+    """Execute a plan. Raises `Refused` if the state it depends on has changed."""
     run_options = RunOptions(
         by=manner.by,
         stop=manner.stop,
@@ -100,7 +100,7 @@ async def execute_plan(session: Session, plan: Plan, manner: ApplyOptions) -> Ru
 
 
 def read_saved_plan(path: Path) -> Plan:
-    """A plan that was written with `plan --out`."""
+    """Read a plan written with `plan --out`."""
     try:
         return parse_plan(path.read_text("utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
@@ -109,7 +109,7 @@ def read_saved_plan(path: Path) -> Plan:
 
 
 def check_saved_plan(plan: Plan, now: Planned) -> None:
-    """`Refused` where a plan was made for other files than there are now."""
+    """Raise `Refused` if the files have changed since the plan was made."""
     if plan.desired != now.plan.desired or plan.cluster != now.plan.cluster:
         raise Refused(stale_plan(plan.cluster))
     errors: Iterable[Problem] = now.problems.errors
@@ -118,12 +118,12 @@ def check_saved_plan(plan: Plan, now: Planned) -> None:
 
 
 def waits_for_push(outcome: RunOutcome) -> bool:
-    """Whether a run ended because the user has to commit and push what was rendered."""
+    """Whether a run paused until the user commits and pushes."""
     return outcome.state.step(PUSHED).progress is StepProgress.FAILED
 
 
 def waits_for_window(outcome: RunOutcome) -> bool:
-    """Whether everything is done but what begins in a window."""
+    """Whether only steps that wait for a maintenance window remain."""
     return bool(outcome.problems) and all(problem.code == TOO_EARLY for problem in outcome.problems)
 
 

@@ -1,4 +1,4 @@
-"""The doors of a run: every system that the configuration gives a way to."""
+"""Open the clients of a run: every configured system."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ _PULL_HINT = (
 async def open_clients(
     workspace: RunWorkspace, clock: Timekeeper, admin: Login | None = None
 ) -> AsyncIterator[Ports]:
-    """Every system that the configuration gives a way to, closed after the run.
+    """Open every configured system until the context ends.
 
-    A step that needs another one stops with `plan.no-door`. `admin` is who grants access; without
-    it, the environment is looked at.
+    A step that needs another system fails with `plan.no-door`. `admin` grants access; by default
+    the environment is used.
     """
     from stockman.adapters.git.repository import LocalGitRepository
 
@@ -97,7 +97,7 @@ def _endpoints(workspace: RunWorkspace, cluster: ProxmoxCluster) -> Endpoints:
 def _own_client(
     workspace: RunWorkspace, cluster: ProxmoxCluster, endpoints: Endpoints, clock: Timekeeper
 ) -> HttpProxmox:
-    """Our own door; its token may be made by the run itself."""
+    """Open our own client; the run may create its token."""
     from stockman.adapters.proxmox.credentials import ApiToken, DeferredToken
     from stockman.adapters.proxmox.transport import HttpProxmox
 
@@ -121,7 +121,7 @@ def _own_client(
 
 
 def is_stored_token(cluster: ProxmoxCluster, token_id: str) -> bool:
-    """Whether the secret is the one that Proxmox VE chose and stockman keeps."""
+    """Whether the token's secret is stored by stockman."""
     reference = proxmox_tokens.token_reference(str(cluster.region), token_id)
     configured = cluster.token_secret
     return configured is None or configured.reveal() == reference.reveal()
@@ -141,7 +141,7 @@ def _issuer(workspace: RunWorkspace) -> ClientIssuer:
 
 
 def _talos(workspace: RunWorkspace) -> GrpcTalos:
-    """As an administrator, with a certificate that nobody else ever sees."""
+    """Open a Talos client as administrator, with a temporary certificate."""
     from stockman.adapters.talos.endpoint import TalosEndpoints
     from stockman.adapters.talos.tls import ClientIdentity
     from stockman.adapters.talos.transport import GrpcTalos
@@ -160,7 +160,7 @@ def _talos(workspace: RunWorkspace) -> GrpcTalos:
 
 
 def _kubernetes(workspace: RunWorkspace, clock: Timekeeper) -> HttpKubernetes:
-    """As an administrator, through the address that the machines share."""
+    """Open a Kubernetes client as administrator at the shared address."""
     from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
     from stockman.adapters.kubernetes.transport import HttpKubernetes
     from stockman.kubernetes.kubeconfig import read_context

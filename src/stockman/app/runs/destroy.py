@@ -1,4 +1,4 @@
-"""The plan that ends a cluster."""
+"""Plan the destruction of a cluster."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stockman.steps.plan import Plan, build_plan
 
 
 async def plan_destruction(session: Session, extent: DestructionScope) -> Planned:
-    """Everything that goes, by identity; machines are not asked: they go with their VMs."""
+    """Plan to delete everything by identity; machines are not contacted, they go with their VMs."""
     desired, problems = session.workspace.desired, Problems()
     observed = await session.planner.observe_proxmox(session.ports)
     changes = destruction(desired, observed.proxmox, problems, extent)

@@ -1,4 +1,4 @@
-"""Runs: which there were, how each went, and going on with one or giving it up."""
+"""List, show and export runs."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ class RunRow:
     last: datetime | None
     """When its journal was last written. None: never."""
     done: int
-    """Steps that are finished."""
+    """Number of finished steps."""
     steps: int
     held: int
-    """What it took and has not given back."""
+    """Number of holds that it has not released."""
     by: str
 
 
 @record
 class StepView:
-    """A step of a run, with what became of it."""
+    """A step of a run and its state."""
 
     id: str
     summary: str
@@ -51,7 +51,7 @@ class StepView:
 
 @record
 class RunView:
-    """A run in full."""
+    """A run with all details."""
 
     run: RunRow
     steps: tuple[StepView, ...]
@@ -59,26 +59,26 @@ class RunView:
     held: tuple[TakenHold, ...]
     notes: tuple[str, ...]
     seconds_left: float
-    """What is left to do takes so long, by estimates."""
+    """Estimated duration of the remaining steps."""
 
 
 @record
 class RecordedRun:
-    """What is written of a run that somebody is about to go on with."""
+    """Plan and journal of a run that is about to be resumed."""
 
     run: str
     plan: Plan
-    """Without steps where this program cannot read it; whoever needs them is refused later."""
+    """Without steps if this version cannot read it."""
     entries: tuple[JournalEntry, ...]
 
 
 async def list_runs(home: RunHome, clock: Clock) -> tuple[RunRow, ...]:
-    """Every run, the oldest first."""
+    """Return every run, oldest first."""
     return tuple([await _row(home, run, clock) for run in await home.runs.listed()])
 
 
 async def show_run(home: RunHome, run: str | None, clock: Clock) -> RunView:
-    """One run; the newest if none is named."""
+    """Return one run, by default the newest."""
     name = await choose_run(home, run)
     state, plan = await _read(home, name, clock)
     return RunView(
@@ -91,7 +91,7 @@ async def show_run(home: RunHome, run: str | None, clock: Clock) -> RunView:
 
 
 async def export_run(home: RunHome, run: str | None, clock: Clock) -> dict[str, object]:
-    """Everything that is kept of a run: its plan and its journal, as JSON."""
+    """Return plan and journal of a run as JSON."""
     name = await choose_run(home, run)
     journal = await open_journal(await home.runs.lines(name), clock)
     return {
@@ -103,7 +103,7 @@ async def export_run(home: RunHome, run: str | None, clock: Clock) -> dict[str, 
 
 
 async def load_run(home: RunHome, run: str | None, clock: Clock) -> RecordedRun:
-    """One run, for whoever watches how it goes on; the newest if none is named."""
+    """Return plan and journal of one run, by default the newest."""
     name = await choose_run(home, run)
     journal = await open_journal(await home.runs.lines(name), clock)
     plan = await load_plan(home, fold_entries(name, journal.entries), clock)
@@ -111,7 +111,7 @@ async def load_run(home: RunHome, run: str | None, clock: Clock) -> RecordedRun:
 
 
 async def load_plan(home: RunHome, state: RunState, clock: Clock) -> Plan:
-    """The plan of a run; without steps where a later or earlier program wrote another form."""
+    """Return the plan of a run; without steps if another version of stockman wrote it."""
     try:
         return parse_plan(await home.runs.plan(state.run), state.run)
     except Refused:
@@ -119,7 +119,7 @@ async def load_plan(home: RunHome, state: RunState, clock: Clock) -> Plan:
 
 
 async def choose_run(home: RunHome, run: str | None) -> str:
-    """The run that is meant: the one named, or the newest. `NotFound` where there is none."""
+    """Return the named run or the newest. Raises `NotFound` if there is none."""
     known = await home.runs.listed()
     if run is None and known:
         return known[-1]

@@ -1,4 +1,4 @@
-"""What runs came to, for Prometheus: the newest run in full, and when one last succeeded."""
+"""Prometheus metrics of runs: the newest run, and the time of the last success."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _ALREADY = "already"
 
 @record
 class RunHistory:
-    """What metrics are made of."""
+    """Input of the metrics."""
 
     runs: int
-    """How many are kept."""
+    """Number of stored runs."""
     newest: RecordedRun | None
-    """None: there was none yet."""
+    """None: there was no run yet."""
     last_success: datetime | None
-    """When the last run that is done ended. None: none is."""
+    """When the last successful run ended. None: there was none."""
 
 
 async def run_history(home: RunHome, clock: Clock) -> RunHistory:
-    """The newest run, and as far back as the last success is."""
+    """Return the newest run, and search back to the last success."""
     names = await home.runs.listed()
     newest = await load_run(home, names[-1], clock) if names else None
     for name in reversed(names):
@@ -46,7 +46,7 @@ async def run_history(home: RunHome, clock: Clock) -> RunHistory:
 
 
 def run_metrics(history: RunHistory, now: datetime) -> tuple[Metric, ...]:
-    """All metrics; those that nothing is known of have no values."""
+    """Return all metrics; unknown ones have no samples."""
     count = Sample(value=history.runs)
     if history.newest is None:
         return (gauge(_RUNS, _KEPT, count),)

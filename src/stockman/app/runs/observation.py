@@ -1,4 +1,4 @@
-"""One look at everything that a cluster consists of: Proxmox VE, machines, Kubernetes."""
+"""Observe a cluster: Proxmox VE, machines and Kubernetes."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from stockman.steps.talos.client_files import WriteClientFile
 
 @record
 class ObservationScope:
-    """What is looked at, besides what every cluster has."""
+    """What to observe."""
 
     desired: Desired
     kubernetes: DesiredKubernetes | None = None
     client_files: tuple[WriteClientFile, ...] = ()
     network: Network | None = field(default=None, metadata={"shown": False})
-    """None: nobody asks whether the address of the API is taken."""
+    """Used to check whether the API address is in use. None: not checked."""
     stages: frozenset[Stage] = frozenset(Stage)
-    """What the plan is to have; machines and Kubernetes are left alone where it needs neither."""
+    """Stages of the plan; machines and Kubernetes are observed only if a stage needs them."""
     options: PlanOptions = PlanOptions()
 
 
 async def observe(scope: ObservationScope, ports: Ports) -> Observed:
-    """Everything that is there; what nobody could tell is unknown, and not absent."""
+    """Observe everything; what cannot be read is unknown, not absent."""
     if is_on_proxmox(scope.stages):
         proxmox = await observe_only_proxmox(scope.desired, ports)
         if not shuts_down_machines(scope.desired, proxmox.proxmox, scope.options):
@@ -53,7 +53,7 @@ async def observe(scope: ObservationScope, ports: Ports) -> Observed:
 
 
 async def observe_only_proxmox(desired: Desired, ports: Ports) -> Observed:
-    """What Proxmox VE tells; nobody else is asked."""
+    """Observe only Proxmox VE."""
     proxmox = await _observe_proxmox(desired, ports)
     return Observed(at=ports.clock.now(), proxmox=proxmox, beyond_proxmox=False)
 
@@ -61,7 +61,7 @@ async def observe_only_proxmox(desired: Desired, ports: Ports) -> Observed:
 async def observe_plan_guests(
     desired: Desired, ports: Ports, identities: Iterable[str]
 ) -> Mapping[str, ObservedGuests]:
-    """The guests among what a plan touches, by region."""
+    """Observe the guests that a plan affects, by region."""
     numbers: defaultdict[str, set[Vmid]] = defaultdict(set)
     for region, number in filter(None, map(guest_identity, identities)):
         numbers[region].add(number)

@@ -1,4 +1,4 @@
-"""Plans: what a run would do, from the files of a directory and what is there."""
+"""Make plans from the files of a directory and the observed state."""
 
 from __future__ import annotations
 
@@ -33,41 +33,43 @@ from stockman.steps.step import Stage
 
 @record
 class PlanOptions:
-    """Which plan is wanted."""
+    """Options of a plan."""
 
     only: tuple[Stage, ...] = ()
     """Empty: all stages."""
     nodes: tuple[str, ...] = ()
-    """Empty: all of them."""
+    """Empty: all nodes."""
     until: str = ""
-    """A step or a stage that is the last. Empty: to the end."""
+    """The last step or stage. Empty: to the end."""
     push: bool = False
     prune: bool = False
     reconcile: bool = False
-    """Whether Flux is asked to look at the repository now."""
+    """Whether Flux is asked to reconcile at once."""
     any_time: bool = False
-    """Whether machines are restarted outside of windows, too."""
+    """Whether machines may be restarted outside maintenance windows."""
 
 
 class Planner:
-    """Makes plans of one directory, again and again."""
+    """Makes plans for one directory."""
 
     def __init__(self, workspace: RunWorkspace, network: Network | None = None) -> None:
-        """`network` is asked whether the address of the API is taken. None: nobody is."""
+        """`network` checks whether the API address is in use. None: not checked."""
         self._workspace = workspace
         self._network = network
         self._desired_kubernetes, self._rendering = workspace.kubernetes()
 
     @property
     def desired_kubernetes(self) -> DesiredKubernetes | None:
-        """What the cluster needs before it follows its repository. None: there is no cluster."""
+        """Desired objects before Flux. None: there is no cluster."""
         return self._desired_kubernetes
 
     async def plan(self, ports: Ports, plan_options: PlanOptions = PlanOptions()) -> Planned:  # noqa: B008
-        """Look at everything, and say what is to be done."""
+        """Observe everything and make a plan."""
         workspace = self._workspace
         plan_options = replace(plan_options, nodes=self._resolve_names(plan_options.nodes))
-        options = proxmox_plan.PlanOptions(prune=plan_options.prune, unkept=workspace.missing_tokens())
+        options = proxmox_plan.PlanOptions(
+            prune=plan_options.prune, unkept=workspace.missing_tokens()
+        )
         scope = replace(
             self._scope(),
             stages=stages_to_observe(plan_options.only, plan_options.until),
@@ -102,23 +104,24 @@ class Planner:
         )
 
     async def _unpushed_files(self, ports: Ports) -> str:
-        """How the pushed commit differs from the tree; empty where it does not."""
+        """Return files that differ between the pushed commit and the tree."""
         if self._desired_kubernetes is None:
             return ""
         return await CommitPushed(
-            branch=self._desired_kubernetes.branch, places=self._desired_kubernetes.files or MANAGED_PATHS
+            branch=self._desired_kubernetes.branch,
+            places=self._desired_kubernetes.files or MANAGED_PATHS,
         ).difference(ports)
 
     async def observe(self, ports: Ports) -> Observed:
-        """Look at everything."""
+        """Observe everything."""
         return await observe(self._scope(), ports)
 
     async def observe_proxmox(self, ports: Ports) -> Observed:
-        """Look at Proxmox VE, and at nothing else."""
+        """Observe only Proxmox VE."""
         return await observe_only_proxmox(self._workspace.desired, ports)
 
     async def fingerprint(self, ports: Ports, identities: Sequence[str]) -> Mapping[str, str]:
-        """Digests of what a plan touches, as it is now."""
+        """Return digests of the current state that a plan depends on."""
         if touches_machines(identities):
             return digest_touched_objects(await self.observe(ports), identities)
         observed = await observe_plan_guests(self._workspace.desired, ports, identities)
@@ -140,7 +143,7 @@ class Planner:
         )
 
     def _resolve_names(self, nodes: tuple[str, ...]) -> tuple[str, ...]:
-        """Nodes and guests by name; a node may be given by its address, too."""
+        """Resolve names of nodes and guests; a node may be given by its address."""
         names = {str(node.address.ip): str(node.name) for node in self._workspace.desired.nodes}
         return tuple(names.get(node, node) for node in nodes)
 
@@ -148,9 +151,9 @@ class Planner:
 def narrow_plan(
     plan: Plan, changes: Iterable[Change], options: PlanOptions, known: frozenset[str] = frozenset()
 ) -> tuple[Plan, tuple[Change, ...]]:
-    """The part of a plan that is wanted, and the changes that it is about.
+    """Return the requested part of a plan and its changes.
 
-    `known` are the nodes of the configuration: of those without a step, nothing is to be done.
+    `known` are the configured nodes; those without a step need no change.
     """
     if not (options.only or options.nodes or options.until):
         return plan, tuple(changes)
@@ -164,7 +167,7 @@ def narrow_plan(
 
 
 def _is_in(change: Change, plan: Plan) -> bool:
-    """Whether a plan does something about a change."""
+    """Whether a plan implements a change."""
     ids = {step.id for step in plan.steps}
     if creator := change.made_by:
         return not ids.isdisjoint(creator)
@@ -172,5 +175,5 @@ def _is_in(change: Change, plan: Plan) -> bool:
 
 
 def _stale_files(rendering: Rendering) -> Iterator[str]:
-    """Files of components that are gone from the configuration, and not from the disk."""
+    """Return files of disabled components that are still on disk."""
     return (action.path for action in rendering.actions if action.act is FileAction.STALE)

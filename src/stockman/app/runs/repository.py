@@ -1,4 +1,4 @@
-"""What the repository holds against a plan, told before the first step."""
+"""Check the repository before a run: can the cluster follow it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 12
 
 @record
 class FollowedBranch:
-    """What the cluster follows."""
+    """Repository and branch that the cluster follows."""
 
     url: str
     branch: str
@@ -26,10 +26,9 @@ class FollowedBranch:
 async def check_repository(
     repo: GitRepository, followed: FollowedBranch, *, push: bool
 ) -> Problems:
-    """What keeps the cluster from following what is here.
+    """Return why the cluster cannot follow the local state.
 
-    With `push` it keeps the run from its end, and is an error; without, somebody may put it right
-    meanwhile, and it is a warning.
+    With `push` these are errors, otherwise warnings, because the user may fix them meanwhile.
     """
     further: tuple[Problem, ...] = ()
     try:
@@ -61,7 +60,7 @@ def _state_problems(
 async def _foreign_commits(
     repo: GitRepository, state: RepositoryState, prospect: PushTarget
 ) -> list[Problem]:
-    """What the remote has and this work tree has not: a push would be refused."""
+    """Return the problem of remote commits that would make a push fail."""
     remote = await repo.fetch()
     if remote is None or remote == state.commit:
         return []
@@ -79,7 +78,7 @@ def _branch(state: RepositoryState, followed: str) -> Problem:
 
 
 def _other_remote(prospect: PushTarget, followed: FollowedBranch) -> Iterator[Problem]:
-    """Nothing where one of both is a place on this machine."""
+    """Compare the remote with the repository, unless one of them is local."""
     ours = git_address(prospect.remote) if prospect.remote else None
     theirs = git_address(followed.url)
     if ours is not None and theirs is not None and not ours.is_same(theirs):

@@ -1,8 +1,8 @@
-"""Where steps find secrets, and where they put those that other systems chose.
+"""Read and store the secrets of steps.
 
-`${VARIABLE}`, `file:PATH` and `sops:FILE#key` mean what they mean in the configuration. Besides:
-`token:REGION/ID` is a token of Proxmox VE that is kept beside the bundle, `config:PATH` a secret
-that stands in the configuration itself, and `private:PATH` a file for its owner alone.
+References: `${VARIABLE}`, `file:PATH` and `sops:FILE#key` as in the configuration;
+`token:REGION/ID` for a stored Proxmox token, `config:PATH` for a secret in the configuration, and
+`private:PATH` for a private file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _GUEST = "guests."
 
 
 class StepSecrets:
-    """`steps.secret_ref.Secrets` for one directory."""
+    """Implements `Secrets` of the steps for one directory."""
 
     def __init__(
         self, context: ReferenceContext, desired: Desired, store: SecretStore, entropy: Entropy
@@ -41,11 +41,11 @@ class StepSecrets:
         self._entropy = entropy
 
     async def read(self, ref: SecretRef) -> Secret:
-        """The secret that stands there; `NotFound` where there is none."""
+        """Return the secret. Raises `NotFound` if there is none."""
         return self.read_now(ref)
 
     def read_now(self, ref: SecretRef) -> Secret:
-        """The same, for callers that cannot wait."""
+        """Return the secret synchronously."""
         location = ref.place
         if location.startswith(_PRIVATE):
             return self._private(location.removeprefix(_PRIVATE))
@@ -59,7 +59,7 @@ class StepSecrets:
         return self._resolve(secret, location)
 
     async def write(self, ref: SecretRef, secret: Secret) -> None:
-        """Keep a secret, encrypted where its place is a file; the same secret changes nothing."""
+        """Store a secret, encrypted in a file; the same secret changes nothing."""
         location = ref.place
         if location.startswith(_PRIVATE):
             path = self._context.directory / location.removeprefix(_PRIVATE)
@@ -94,7 +94,7 @@ class StepSecrets:
         return self._resolve(token_reference(region, token_id), f"{_TOKEN}{name}")
 
     def _guest_password(self, path: str) -> Secret:
-        """The password of a guest, the one secret that steps read from the configuration."""
+        """Return a guest's password, the only secret steps read from the configuration."""
         name = path.removeprefix(_GUEST).partition(".")[0]
         for guest in self._desired.guests:
             cloud = guest.vm.cloud_init if guest.vm is not None else None
@@ -113,7 +113,7 @@ class StepSecrets:
 
 
 def private_file_ref(path: Path, directory: Path) -> SecretRef:
-    """A file of a workspace as the place of a secret."""
+    """Return the reference of a private file of the workspace."""
     return SecretRef(place=f"{_PRIVATE}{files.shown_name(path, directory)}")
 
 

@@ -1,4 +1,4 @@
-"""One session with a cluster: its files, its doors, its plans and its runs, all at hand."""
+"""A session with a cluster: files, clients, plans and runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @record
 class SessionContext:
-    """Where a session takes place."""
+    """Directory, environment and clock of a session."""
 
     directory: Path
     environment: Mapping[str, str] = field(repr=False)
@@ -47,7 +47,7 @@ class Session:
     home: RunHome
 
     async def plan(self, options: PlanOptions = PlanOptions()) -> Planned:  # noqa: B008  # never changes
-        """Look at everything, and say what is to be done."""
+        """Observe everything and make a plan."""
         planned = await self.planner.plan(self.ports, options)
         cluster, repo = self.workspace.cluster, self.ports.repo
         if cluster is None or repo is None or not _brings_kubernetes(planned.plan):
@@ -65,9 +65,9 @@ def _brings_kubernetes(plan: Plan) -> bool:
 async def open_session(
     context: SessionContext, admin: Login | None = None, *, only_looks: bool = False
 ) -> AsyncIterator[Session]:
-    """A session that is closed after use. `admin` grants access to Proxmox VE.
+    """Open a session until the context ends; `admin` grants access to Proxmox VE.
 
-    Who only looks is not stopped by rendered files that wait for a decision.
+    With `only_looks`, undecided rendered files are ignored.
     """
     from stockman.adapters.network import SocketNetwork
 

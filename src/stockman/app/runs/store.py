@@ -1,4 +1,4 @@
-"""Where the runs and the lock of a cluster are, as `lock.home` in the configuration says."""
+"""The store of runs and the lock, as configured by `lock.home`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SECRET = "AWS_SECRET_ACCESS_KEY"
 async def open_run_store(
     directory: Path, environment: Mapping[str, str], clock: Timekeeper
 ) -> AsyncIterator[RunHome]:
-    """The runs and the lock of the cluster that a directory describes."""
+    """Open the run store and lock of a directory's cluster."""
     desired = load_desired(directory)
     if desired.lock.home == _LOCAL:
         yield local_run_store(directory, clock)
@@ -59,7 +59,7 @@ async def open_run_store(
 
 
 def local_run_store(directory: Path, clock: Timekeeper) -> RunHome:
-    """Runs and lock in the directory itself."""
+    """Return the run store and lock inside the directory."""
     folder = directory / RUNS
     return RunHome(
         runs=LocalRunStore(folder), lock=LocalLock(folder / "lock", clock, current_process())
@@ -67,14 +67,14 @@ def local_run_store(directory: Path, clock: Timekeeper) -> RunHome:
 
 
 def current_process() -> LockProcess:
-    """The process that we are."""
+    """Return the identity of this process."""
     return LockProcess(
         host=platform.node(), pid=os.getpid(), started=process_start_time(os.getpid())
     )
 
 
 def current_user() -> str:
-    """Who runs this, for people who find the lock taken."""
+    """Return the current user and host, shown when the lock is held."""
     process = current_process()
     try:
         user = getuser()

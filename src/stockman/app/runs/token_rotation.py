@@ -1,4 +1,4 @@
-"""Plans that renew tokens of Proxmox VE: new ones tried, kept and pushed before old ones go."""
+"""Plan the rotation of Proxmox tokens: test, store and push new ones before deleting old ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PUSH = "kubernetes/push"
 
 
 async def plan_token_rotation(session: Session, names: Collection[str], *, push: bool) -> Planned:
-    """What it takes to renew tokens: those of `names`, or all where it is empty."""
+    """Plan to rotate the named tokens, or all."""
     workspace, problems = session.workspace, Problems()
     observed = await session.planner.observe(session.ports)
     desired, cluster = workspace.desired, workspace.cluster
@@ -65,28 +65,26 @@ async def plan_token_rotation(session: Session, names: Collection[str], *, push:
 
 @record
 class TokenDelivery:
-    """How new tokens reach the repository, and from there a cluster."""
+    """How new tokens reach the repository and the cluster."""
 
     cluster: str
-    """Empty: there is none, and nothing that is rendered for it."""
+    """Empty: there is no cluster, and nothing is rendered."""
     branch: str
     request: str
-    """What Flux is asked with to look at once. Empty: it is not there to be asked."""
+    """Annotation that asks Flux to reconcile. Empty: Flux does not run."""
     files: tuple[str, ...] = ()
-    """What is committed. Empty: what every cluster has."""
+    """Files to commit. Empty: the defaults."""
 
 
 async def _delivery_branch(session: Session) -> FollowedBranch:
-    """The branch that a cluster follows; without one, that which is checked out."""
+    """Return the branch of the cluster, or the checked-out branch without a cluster."""
     cluster = session.workspace.cluster
     if cluster is not None:
         return FollowedBranch(url=cluster.repository.url, branch=cluster.repository.branch)
     try:
         state = await session.ports.to_repo().state()
     except StockmanError:
-        return FollowedBranch(
-            url="", branch=""
-        )  # Whoever looks at the repository says what it lacks.
+        return FollowedBranch(url="", branch="")  # The repository check reports missing files.
     return FollowedBranch(url="", branch=state.branch or "")
 
 
@@ -98,9 +96,9 @@ def _has_flux(observed: Observed) -> bool:
 
 
 def add_delivery(steps: list[Step], delivery: TokenDelivery, *, push: bool) -> list[Step]:
-    """New tokens are rendered and pushed before anybody deletes an old one.
+    """Add steps that render and push new tokens before old ones are deleted.
 
-    That goes for the token of stockman itself, too: others have it from the repository.
+    This includes stockman's own token, because others read it from the repository.
     """
     renewed = tuple(step.id for step in steps if step.id.startswith("access/renew/"))
     why = "components read their tokens from what is pushed"

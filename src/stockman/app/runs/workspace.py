@@ -1,4 +1,4 @@
-"""Secrets that stand for tokens which are still to be made, so that a plan can be whole."""
+"""Inputs of plans and runs from a directory, each read once."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _PLACEHOLDER = Secret("a token that is made later", resolved=True)
 
 
 def with_placeholders(desired: Desired) -> Desired:
-    """The same with something in the place of every token of a component that is not there yet."""
+    """Return the desired state with placeholders for component tokens that do not exist yet."""
     return replace(
         desired,
         components={
@@ -68,14 +68,14 @@ def _component(name: str, settings: Component, desired: Desired) -> Component:
 T = TypeVar("T")
 _NEWEST = 9
 _WRITTEN = (*CONFIG_FILES, "templates", "template", ".gitignore", SCHEMA_DIRECTORY)
-"""What the user writes, and what `init` writes beside it."""
+"""Files that the user or `init` writes."""
 _IN_PLACE = (SecretForm.LITERAL, SecretForm.ENCRYPTED)
 
 
 class RunWorkspace:
-    """The files of a directory, with what was made from them.
+    """The files of a directory and everything derived from them.
 
-    What only clusters need is imported when it is used: estates of VMs alone do without it.
+    Imports for clusters are deferred, because guests without a cluster do not need them.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class RunWorkspace:
         clock: Clock,
         entropy: Entropy,
     ) -> None:
-        """`Refused` and others where the files have mistakes."""
+        """Raises `Refused` and others if the files have errors."""
         self.directory = directory
         self.environment = environment
         self.clock = clock
@@ -115,12 +115,12 @@ class RunWorkspace:
 
     @property
     def cluster_name(self) -> str:
-        """As plans name it; guests without a cluster have a name, too."""
+        """Return the name used in plans; guests without a cluster have one too."""
         return owner_of(self.desired)
 
     @property
     def bundle(self) -> SecretsBundle:
-        """The secrets of the cluster, opened once."""
+        """The secrets bundle, opened once."""
         if self._bundle is None:
             from stockman.app.secrets.bundle import open_bundle
 
@@ -131,20 +131,24 @@ class RunWorkspace:
         if self._machines is None:
             from stockman.app.machine_config.machines import build_machines
 
-            self._machines = build_machines(self.context, self._loaded, self._resolved_desired, self.bundle)
+            self._machines = build_machines(
+                self.context, self._loaded, self._resolved_desired, self.bundle
+            )
         return self._machines
 
     def secrets(self) -> Secrets:
-        """Every place that steps name."""
+        """The secrets that steps read and write."""
         if self.cluster is None:
             return self.secret_locations
         from stockman.steps.talos.configuration import MachineConfigSecrets
 
         secrets = self._all_machines()
-        return MachineConfigSecrets(secrets.assembly, secrets.nodes, self.bundle, self.secret_locations)
+        return MachineConfigSecrets(
+            secrets.assembly, secrets.nodes, self.bundle, self.secret_locations
+        )
 
     def configurations(self) -> dict[str, Secret]:
-        """Machine configurations by node, as they would be applied."""
+        """Return machine configurations by node, as they would be applied."""
         if self.cluster is None:
             return {}
         configurations = self._all_machines()
@@ -153,7 +157,7 @@ class RunWorkspace:
         }
 
     def client_files(self) -> tuple[WriteClientFile, ...]:
-        """talosconfig and kubeconfig, where the user has them."""
+        """Return talosconfig and kubeconfig, if the user has them."""
         if self.cluster is None:
             return ()
         from stockman.app.client_config import kubeconfig, talosconfig
@@ -171,9 +175,9 @@ class RunWorkspace:
         return private_file_ref(path, self.directory)
 
     def kubernetes(self) -> tuple[DesiredKubernetes | None, Rendering | None]:
-        """What comes before Flux, and what rendering would do to the files.
+        """Return the objects before Flux, and what rendering would change.
 
-        Tokens that are still to be made stand for themselves: only their values are missing.
+        Tokens that do not exist yet are placeholders.
         """
         if self.cluster is None:
             return None, None
@@ -191,14 +195,14 @@ class RunWorkspace:
         return replace(kubernetes, files=self._files(done)), done
 
     def _files(self, done: Rendering) -> tuple[str, ...]:
-        """What belongs into the repository: what is rendered, and what it is rendered from."""
+        """Return files that belong to the repository: rendered files and their sources."""
         tops = {entry.path.partition("/")[0] for entry in done.repository.tree}
         authorities = {entry.tls.ca_file for entry in self.desired.proxmox if entry.tls.ca_file}
         beside = {entry for entry in authorities if not Path(entry).is_absolute()}
         return tuple(sorted({*MANAGED_PATHS, *_WRITTEN, *tops, *beside} - {".stockman"}))
 
     def missing_tokens(self) -> frozenset[str]:
-        """Places of tokens that no secret stands in; a secret in the files themselves is kept."""
+        """Return references to tokens that are not stored and not configured."""
         unkept = set()
         for cluster in self.desired.proxmox:
             for desired_token in list_desired_tokens(self.desired, cluster, _NEWEST):
@@ -220,7 +224,7 @@ class RunWorkspace:
         return own or (component.token_secret if first else None)
 
     def resolve(self, section: T) -> T:
-        """A part of the configuration with its secrets; `Refused` where one is not at hand."""
+        """Return a section with its secrets. Raises `Refused` if one is missing."""
         resolved, problems = resolve_section(section, self.context)
         for problem in problems.errors:
             raise Refused(problem)

@@ -1,4 +1,4 @@
-"""Work on many secret files: each by itself, and what fails does not stop the others."""
+"""Process many secret files; a failure does not stop the others."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from stockman.model.record import record
 
 @record
 class FileResult:
-    """What became of one file."""
+    """What happened to one file."""
 
     name: str
     state: Literal["changed", "unchanged", "failed"]
     added: tuple[str, ...] = ()
-    """Recipients that the file has now and had not before."""
+    """Recipients that the file did not have before."""
     removed: tuple[str, ...] = ()
 
 
 @record
 class BatchResult:
-    """What became of all files."""
+    """What happened to all files."""
 
     files: tuple[FileResult, ...]
     problems: Problems
@@ -36,7 +36,7 @@ class BatchResult:
 
 
 def rotate_all(store: SecretStore, files: Iterable[str]) -> BatchResult:
-    """New data keys for the files named, or for all."""
+    """Rotate the data keys of the named files, or of all."""
 
     def turn(name: str) -> FileResult:
         store.rotate(name)
@@ -46,7 +46,7 @@ def rotate_all(store: SecretStore, files: Iterable[str]) -> BatchResult:
 
 
 def rekey_all(store: SecretStore, files: Iterable[str], *, dry_run: bool = False) -> BatchResult:
-    """The recipients of the rules for the files named, or for all."""
+    """Apply the recipients of the rules to the named files, or to all."""
 
     def turn(name: str) -> FileResult:
         desired, current = store.recipe(name).recipients, store.metadata(name).recipients

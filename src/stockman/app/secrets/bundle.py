@@ -1,4 +1,4 @@
-"""The secrets bundle of a workspace: where it is, and opened."""
+"""Locate and open the secrets bundle of a workspace."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _PATHS: dict[Dialect, str] = {
 
 
 def bundle_path(dialect: Dialect) -> str:
-    """Where users of a dialect keep the bundle, relative to their directory."""
+    """Return the bundle's path in a dialect, relative to the directory."""
     return _PATHS[dialect]
 
 
 def other_bundle(directory: Path, dialect: Dialect) -> str | None:
-    """A bundle at the place of another dialect; None: there is none."""
+    """Return a bundle at the path of another dialect. None: there is none."""
     for other_dialect, name in _PATHS.items():
         if other_dialect != dialect and read_secret_file(directory, name) is not None:
             return name
@@ -36,7 +36,7 @@ def other_bundle(directory: Path, dialect: Dialect) -> str | None:
 
 
 def open_bundle(directory: Path, keyring: Keyring) -> SecretsBundle:
-    """The bundle of a directory; refuses one that is missing, not encrypted or incomplete."""
+    """Open the bundle of a directory; refuse a missing, unencrypted or incomplete one."""
     name = bundle_path(dialect_of(directory))
     content = read_secret_file(directory, name)
     if content is None:
@@ -45,7 +45,7 @@ def open_bundle(directory: Path, keyring: Keyring) -> SecretsBundle:
 
 
 def require_bundle(directory: Path) -> None:
-    """Refuse a directory without a bundle; what is in it is not looked at."""
+    """Refuse a directory without a bundle, without opening it."""
     name = bundle_path(dialect_of(directory))
     if not (directory / name).is_file():
         raise NotFound(_missing(name))
@@ -57,7 +57,7 @@ def is_bundle_name(name: str) -> bool:
 
 
 def check_bundle(name: str, plain: bytes) -> SecretsBundle:
-    """The bundle that a plaintext holds; refuses one that is incomplete."""
+    """Return the bundle in a plaintext; refuse an incomplete one."""
     from stockman.talos.secrets.bundle_reader import read_bundle
 
     problems = Problems()

@@ -1,4 +1,4 @@
-"""The secrets bundle of a workspace made: new, or taken from a cluster that runs."""
+"""Create the secrets bundle: new, or imported from a running cluster."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _LONGEST = 4 << 20
 
 
 def contract_of(estate: Configuration) -> Version:
-    """The Talos contract that the files of a cluster name, or the newest one."""
+    """Return the Talos contract of the cluster's files, or the newest one."""
     return Version(*(estate.talos.contract or talos_version(estate)).line)
 
 
 @record
 class BundleCreation:
-    """What making a bundle needs."""
+    """System resources needed to create a bundle."""
 
     clock: Clock
     entropy: Entropy
@@ -46,7 +46,7 @@ class BundleCreation:
 
 
 def create_bundle(store: SecretStore, making: BundleCreation, *, source: Path | None = None) -> str:
-    """Make the bundle that is missing; returns its name. One that is there is never touched."""
+    """Create the missing bundle; return its name. An existing one is never changed."""
     dialect = dialect_of(store.directory)
     name = bundle_path(dialect)
     if store.exists(name):
@@ -66,7 +66,7 @@ def create_bundle(store: SecretStore, making: BundleCreation, *, source: Path | 
 
 
 def import_bundle(source: Path, store: SecretStore) -> SecretsBundle:
-    """The bundle in a controller's machine configuration, or in a bundle of another place."""
+    """Return the bundle in a controller's machine configuration, or in another bundle file."""
     name = str(source)
     try:
         with source.open("rb") as file:
@@ -93,7 +93,7 @@ def import_bundle(source: Path, store: SecretStore) -> SecretsBundle:
 
 
 def _is_yaml_with_keys(content: bytes, name: str) -> bool:
-    """Whether a file is encrypted; what SOPS cannot read is left to the reader of the bundle."""
+    """Whether a file is encrypted; errors of SOPS are left to the reader of the bundle."""
     if b"sops:" not in content:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Changing a secret file in an editor: the text is in memory, and no edit is ever lost."""
+"""Edit a secret file in an editor; plaintext stays in memory and no edit is lost."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from stockman.ports.environment import NoAnswer
 from stockman.ports.system import Editor
 
 Outcome = Literal["written", "unchanged", "abandoned"]
-"""`abandoned`: the edit could not be used, and the user gave it up."""
+"""`abandoned`: the edit was invalid and the user discarded it."""
 
 AskToRetry = Callable[[Problem], bool]
-"""Tells the user what is wrong with an edit, and asks whether to go on with it."""
+"""Shows what is wrong with an edit and asks whether to edit again."""
 
 
 class EditingContext:
-    """Where edits are made: an editor, and places in memory."""
+    """The editor, and directories in memory."""
 
     def __init__(self, editor: Editor, directories: Iterable[Path], again: AskToRetry) -> None:
         self._editor = editor
@@ -45,10 +45,10 @@ class EditingContext:
 
 
 def edit_secret(store: SecretStore, name: str, desk: EditingContext) -> Outcome:
-    """Let the user change a file, or make it; what cannot be encrypted is opened again."""
+    """Let the user change or create a file; reopen the editor if encryption fails."""
     old = read_secret_file(store.directory, name)
     if old is None or not is_encrypted(old, name):
-        store.recipe(name)  # a rule is needed before anybody types
+        store.recipe(name)  # check that a rule exists before the user edits
         before = old or b""
     else:
         before = decrypt_file(old, name, store.keyring)

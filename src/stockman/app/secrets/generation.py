@@ -1,4 +1,4 @@
-"""The secret files of a new directory: which there are, and how each is made."""
+"""Names and generation of the secret files of a new directory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COMMENT = "deploy-key"
 
 
 class SecretNames(NamedTuple):
-    """Where a dialect's users expect their secret files."""
+    """Paths of the secret files in a dialect."""
 
     age_key: str
     deploy_key: str
@@ -38,7 +38,7 @@ Maker: TypeAlias = "Callable[[Clock, Entropy], Secret]"
 
 
 def generate_age_key(dialect: Dialect) -> Maker:
-    """How a dialect's users make their age identity: `age-keygen`, or `age-keygen -pq`."""
+    """Generate the age identity of a dialect: like `age-keygen`, or `age-keygen -pq`."""
 
     def made(clock: Clock, entropy: Entropy) -> Secret:
         raw = entropy.random_bytes(identities.IDENTITY_BYTES)
@@ -49,7 +49,7 @@ def generate_age_key(dialect: Dialect) -> Maker:
 
 
 def generate_deploy_key(clock: Clock, entropy: Entropy) -> Secret:
-    """A new SSH key for the repository, as `ssh-keygen` would write it."""
+    """Generate an SSH key for the repository, like `ssh-keygen`."""
     del clock
     from stockman.crypto import ssh_keys
 
@@ -59,13 +59,13 @@ def generate_deploy_key(clock: Clock, entropy: Entropy) -> Secret:
 
 
 def deploy_key_public(private: Secret) -> str | None:
-    """The public half of a deploy key; None where the file is no Ed25519 key of OpenSSH."""
+    """Return the public part of a deploy key. None: it is not an OpenSSH Ed25519 key."""
     from stockman.crypto import ssh_keys
 
     return ssh_keys.ssh_public_key(private, _COMMENT)
 
 
 def generate_token(clock: Clock, entropy: Entropy) -> Secret:
-    """A new webhook token."""
+    """Generate a webhook token."""
     del clock
     return Secret(f"{entropy.random_bytes(_TOKEN_BYTES).hex()}\n")

@@ -1,4 +1,4 @@
-"""What can be wrong with the places that age identities come from; never a key in the words."""
+"""Available age identities, from every source that SOPS uses and from `age.key`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def key_command_silent(why: str) -> Problem:
 
 
 def no_identity(file: str, sources: Sequence[str], broken: Sequence[Problem]) -> Denied:
-    """Nothing to open a file with."""
+    """Return the error for a file that no identity opens."""
     reasons = "".join(f"; {problem.what}: {problem.why}" for problem in broken)
     return Denied(
         Problem(
@@ -86,17 +86,17 @@ _ENCRYPTED = ("age-encryption", "-----BEGIN AGE")
 
 @record
 class KeySource:
-    """A place that identities came from."""
+    """A source of identities."""
 
     name: str
-    """`SOPS_AGE_KEY`, or the path of a file as the user knows it."""
+    """`SOPS_AGE_KEY`, or the path of a file for display."""
     identities: tuple[AgeIdentity, ...]
 
 
 class Keyring:
-    """Identities and where each came from. That there is none is a state, not a mistake.
+    """Identities and their sources; it may be empty.
 
-    A place that cannot be used is a warning: SOPS goes on with the others too.
+    An unusable source is a warning, because SOPS uses the others too.
     """
 
     def __init__(
@@ -116,19 +116,19 @@ class Keyring:
 
     @property
     def identities(self) -> tuple[AgeIdentity, ...]:
-        """All that are there without running a command, each once."""
+        """All identities available without running a command, each once."""
         identities = [identity for source in self.sources for identity in source.identities]
         return _without_duplicates([*identities, *(self._command.known if self._command else ())])
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Warnings about places and modes, none of which holds a key."""
+        """Warnings about sources and modes, without key material."""
         return (*self._problems, *(self._command.problems if self._command else ()))
 
     def identities_for(self, recipients: Sequence[str], file: str) -> tuple[AgeIdentity, ...]:
-        """What to open a file of these recipients with; refuses where there is nothing at all.
+        """Return identities for a file with these recipients; refuse if there is none.
 
-        The command of the user is run only where nothing else fits, once for each recipient.
+        The user's command runs only if nothing else fits, once for each recipient.
         """
         known_recipients = set(recipients)
         if self._command and not any(
@@ -140,7 +140,7 @@ class Keyring:
         return self.identities
 
     def owner(self, recipients: Iterable[str]) -> AgeIdentity | None:
-        """The first identity that a file of these recipients opens with; None: there is none."""
+        """Return the first identity that opens a file with these recipients."""
         known_recipients = set(recipients)
         return next(
             (identity for identity in self.identities if identity.recipient in known_recipients),
@@ -149,7 +149,7 @@ class Keyring:
 
 
 class _KeyCommand:
-    """`SOPS_AGE_KEY_CMD`: asked at most once for each recipient."""
+    """`SOPS_AGE_KEY_CMD`, run at most once for each recipient."""
 
     def __init__(self, command: str, runner: KeyCommand) -> None:
         self._command = command
@@ -189,9 +189,9 @@ def find_keyring(
     runner: KeyCommand | None = None,
     fix: bool = False,
 ) -> Keyring:
-    """The identities of a directory and of the environment.
+    """Find the identities of a directory and of the environment.
 
-    With `fix`, key files that others may open and that are ours become private.
+    `fix` makes our own key files private if others can read them.
     """
     finding = _KeyringSearch(fix=fix)
     if _KEY in environment:
@@ -214,7 +214,7 @@ def find_keyring(
 
 
 def default_key_file(environment: Mapping[str, str]) -> Path | None:
-    """Where SOPS keeps keys of a user; None: there is no home directory."""
+    """Return the path of SOPS's key file of the user. None: there is no home directory."""
     mac = sys.platform == "darwin"
     chosen, home = environment.get("XDG_CONFIG_HOME", ""), environment.get("HOME", "")
     if chosen and (mac or Path(chosen).is_absolute()):
@@ -227,7 +227,7 @@ def default_key_file(environment: Mapping[str, str]) -> Path | None:
 
 
 class _KeyringSearch:
-    """One search: what was found, and what is wrong with it."""
+    """One search: identities found and problems."""
 
     def __init__(self, *, fix: bool) -> None:
         self._fix = fix
@@ -237,7 +237,7 @@ class _KeyringSearch:
         self.searched: list[str] = []
 
     def file(self, name: str, path: Path, *, optional: bool = False) -> None:
-        """Take what a key file holds; an optional one may be missing."""
+        """Read a key file; an optional one may be missing."""
         self.searched.append(name)
         if path.resolve() in self._identities:
             return
@@ -255,7 +255,7 @@ class _KeyringSearch:
         self.text(name, text.text)
 
     def text(self, name: str, text: Secret, *, several_per_line: bool = False) -> None:
-        """Take the identities of a text."""
+        """Read the identities in a text."""
         if name not in self.searched:
             self.searched.append(name)
         if text.reveal().startswith(_ENCRYPTED):

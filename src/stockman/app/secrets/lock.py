@@ -21,12 +21,12 @@ _FIELDS = {
     "text": re.compile(r"(?:[0-9a-f]{64})?"),
 }
 _OPTIONAL = {"text": ""}
-"""Fields that older files do not have, with what stands for them."""
+"""Fields that older lock files lack, with their defaults."""
 
 
 @record
 class SecretLock:
-    """Seals by the names of files."""
+    """Seals by file name."""
 
     seals: Mapping[str, Seal]
 
@@ -37,7 +37,7 @@ class SecretLock:
         return SecretLock(seals={file: seal for file, seal in self.seals.items() if file != name})
 
     def text(self) -> str:
-        """The file: sorted, so that two people who add a file each seldom meet in one line."""
+        """Return the file's text, sorted to avoid merge conflicts."""
         files = {
             name: {field: getattr(seal, field) for field in _FIELDS}
             for name, seal in sorted(self.seals.items())
@@ -49,7 +49,7 @@ EMPTY = SecretLock(seals={})
 
 
 def read_lock(directory: Path) -> SecretLock:
-    """The lock file of a workspace; empty where there is none, refused where it is broken."""
+    """Read the lock file of a workspace; empty if missing, refused if invalid."""
     try:
         content = (directory / LOCK).read_bytes()
     except (FileNotFoundError, NotADirectoryError):
@@ -60,7 +60,7 @@ def read_lock(directory: Path) -> SecretLock:
 
 
 def parse_lock(content: bytes) -> SecretLock:
-    """The seals of a lock file's bytes."""
+    """Return the seals in a lock file."""
     try:
         tree: object = json.loads(content, object_pairs_hook=_reject_duplicates)
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""What can stand between a user and a secret file; never a value in the words."""
+"""Problems of secret files; messages never contain values."""
 
 from __future__ import annotations
 

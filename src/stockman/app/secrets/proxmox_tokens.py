@@ -1,7 +1,7 @@
-"""Tokens of Proxmox VE that stockman had made: their secrets, encrypted beside the bundle.
+"""Proxmox tokens that stockman created; their secrets are stored encrypted next to the bundle.
 
-Proxmox VE chooses the secret of a token and tells it once. A secret that the configuration gives
-(`token_secret`) counts first; where it gives none, the one that is kept here does.
+Proxmox VE shows the secret of a token only once. A secret in the configuration (`token_secret`)
+takes precedence over a stored one.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _TOP = "tokens"
 
 
 def token_path(region: str, token_id: str) -> ValuePath:
-    """Where the secret of a token stands in the file."""
+    """Return the path of a token's secret in the file."""
     return (_TOP, region, token_id)
 
 
 def token_reference(region: str, token_id: str) -> Secret:
-    """The secret of a token as the configuration would name it."""
+    """Return the reference of a token's secret as in the configuration."""
     return Secret(f"sops:{FILE}#{format_path(token_path(region, token_id))}")
 
 
 def with_stored_tokens(desired: Desired, context: ReferenceContext) -> Desired:
-    """The same with references to kept tokens wherever the configuration gives no secret."""
+    """Return the desired state with references to stored tokens where no secret is configured."""
     kept = _list_stored(context)
     return replace(
         desired,
@@ -50,12 +50,12 @@ def with_stored_tokens(desired: Desired, context: ReferenceContext) -> Desired:
 
 
 def with_stored_token(cluster: ProxmoxCluster, context: ReferenceContext) -> ProxmoxCluster:
-    """A cluster with a reference to stockman's own token, where the files give no secret of it."""
+    """Return a cluster with a reference to stockman's own token if no secret is configured."""
     return _own_token(cluster, _list_stored(context), context.environment)
 
 
 def _list_stored(context: ReferenceContext) -> frozenset[tuple[str, str]]:
-    """Regions and tokens that have a secret; names are readable without any key."""
+    """Return regions and token IDs with a stored secret; names are readable without a key."""
     content = read_secret_file(context.directory, FILE)
     if content is None:
         return frozenset()
@@ -75,7 +75,7 @@ def _list_stored(context: ReferenceContext) -> frozenset[tuple[str, str]]:
 def _own_token(
     cluster: ProxmoxCluster, kept: frozenset[tuple[str, str]], environment: Mapping[str, str]
 ) -> ProxmoxCluster:
-    """Our own token; a variable that is not set gives no secret."""
+    """Return our own token; an unset variable counts as no secret."""
     configured = cluster.token_secret
     is_given = configured is not None and not (
         configured.form is SecretForm.ENVIRONMENT

@@ -1,4 +1,4 @@
-"""Secret files read: inside the workspace only, opened in memory only."""
+"""Read secret files inside the workspace and open them in memory."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 _LONGEST = 64 << 20
 _NO_JSON = ("sops.syntax", "sops.unsupported")
-"""Encrypted binary files are JSON; what is not, is not encrypted."""
+"""Encrypted binary files are JSON; anything else is not encrypted."""
 
 
 def resolve_path(directory: Path, name: str) -> Path:
-    """The place of a file, given relative to the workspace; refuses to leave that."""
+    """Return the path of a file relative to the workspace; refuse to leave it."""
     root = directory.resolve()
     path = (root / name).resolve()
     if Path(name).is_absolute() or not path.is_relative_to(root) or path == root:
@@ -28,7 +28,7 @@ def resolve_path(directory: Path, name: str) -> Path:
 
 
 def read_secret_file(directory: Path, name: str) -> bytes | None:
-    """The bytes of a file on disk; None: there is none."""
+    """Return the bytes of a file. None: it does not exist."""
     path = resolve_path(directory, name)
     try:
         with path.open("rb") as file:
@@ -43,7 +43,7 @@ def read_secret_file(directory: Path, name: str) -> bytes | None:
 
 
 def open_secret_file(content: bytes, name: str, keyring: Keyring) -> DecryptedFile:
-    """An encrypted file, opened and proven whole; says what is missing where it cannot be."""
+    """Decrypt and verify a file; say what is missing if that fails."""
     from stockman.crypto.sops.decryption import open_file_with
 
     return open_file_with(
@@ -52,7 +52,7 @@ def open_secret_file(content: bytes, name: str, keyring: Keyring) -> DecryptedFi
 
 
 def open_for_reading(content: bytes, name: str, keyring: Keyring) -> DecryptedFile:
-    """The same for those who change nothing in it: opened once while its bytes stay the same."""
+    """Decrypt a file for reading; cached as long as its bytes stay the same."""
     known = keyring.cache.get(name)
     if known is None or known[0] != content:
         known = keyring.cache[name] = content, open_secret_file(content, name, keyring)
@@ -60,14 +60,14 @@ def open_for_reading(content: bytes, name: str, keyring: Keyring) -> DecryptedFi
 
 
 def decrypt_file(content: bytes, name: str, keyring: Keyring) -> bytes:
-    """The plaintext of an encrypted file."""
+    """Return the plaintext of an encrypted file."""
     from stockman.crypto.sops.decryption import plaintext
 
     return plaintext(open_secret_file(content, name, keyring))
 
 
 def is_encrypted(content: bytes, name: str) -> bool:
-    """Whether a file is encrypted at all; a damaged one is refused, not called plain."""
+    """Whether a file is encrypted; a damaged one is refused."""
     from stockman.crypto.sops.decryption import file_metadata
     from stockman.crypto.sops.forms import FileFormat, file_format
 

@@ -1,4 +1,4 @@
-"""Why a reference to a secret leads nowhere, and what would help; never a value in the words."""
+"""Resolve secret references in the configuration; messages never contain values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @record
 class Reason:
-    """Why, and what to do about it."""
+    """Why a reference cannot be resolved, and the fix."""
 
     why: str
     fix: str
@@ -47,7 +47,7 @@ def path_missing(text: str, why: str) -> Reason:
 
 
 def from_problem(problem: Problem) -> Reason:
-    """The problem that stands in the way."""
+    """Return the reason for a problem of a file."""
     return Reason(why=f"{problem.what}: {problem.why}", fix=problem.fix)
 
 
@@ -68,16 +68,16 @@ _LONGEST = 1 << 20
 
 @record
 class ResolvedDesired:
-    """What should be, with every secret at hand; or why some are not."""
+    """The desired state with resolved secrets, and problems."""
 
     desired: Desired
-    """With errors: the secrets that could not be resolved are still references."""
+    """With errors: unresolved secrets are still references."""
     problems: Problems
 
 
 @record
 class ReferenceContext:
-    """Where references lead: the directory, the keys and the environment."""
+    """Directory, keys and environment that references refer to."""
 
     directory: Path
     keyring: Keyring
@@ -85,27 +85,27 @@ class ReferenceContext:
 
 
 def resolve_secrets(desired: Desired, context: ReferenceContext) -> ResolvedDesired:
-    """Follow every reference; all that fail are reported, each where it is written."""
+    """Resolve every reference; report each failure with its position."""
     resolving = _ReferenceResolver(context)
     resolved = replace_secrets(desired, resolving.secret)
     return ResolvedDesired(desired=resolved, problems=resolving.problems)
 
 
 def resolve_section(section: T, context: ReferenceContext) -> tuple[T, Problems]:
-    """One part of a configuration with its secrets at hand, and why some are not."""
+    """Return one section with resolved secrets, and problems."""
     resolving = _ReferenceResolver(context)
     return replace_secrets(section, resolving.secret), resolving.problems
 
 
 def load_with_secrets(context: ReferenceContext) -> ResolvedDesired:
-    """What the files of a directory ask for, with every secret at hand."""
+    """Return the desired state of a directory with resolved secrets."""
     from stockman.app.workspace.desired import load_desired
 
     return resolve_secrets(load_desired(context.directory), context)
 
 
 class _UnresolvedReference(Exception):
-    """A reference leads nowhere; it says why and what would help."""
+    """A reference cannot be resolved; carries the reason."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__("a secret cannot be resolved")
@@ -195,7 +195,7 @@ class _ReferenceResolver:
         raise _UnresolvedReference(stray_reference(origin.at.file))
 
     def _follow(self, secret: Secret) -> str:
-        """What an encrypted text means: SOPS encrypts references at keys of secrets too."""
+        """Resolve an encrypted text: SOPS also encrypts references in secret keys."""
         if secret.form in (SecretForm.LITERAL, SecretForm.ENCRYPTED):
             return secret.reveal()
         return self._text(secret, None)

@@ -1,4 +1,4 @@
-"""The creation rules of a workspace: found where SOPS finds them."""
+"""Find the SOPS creation rules of a workspace."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _MOST_PARENTS = 100
 
 @record
 class Rules:
-    """A `.sops.yaml` and where it is; its expressions see paths relative to that."""
+    """A `.sops.yaml` and its location; its expressions match paths relative to it."""
 
     config: SopsConfig
     home: Path
     directory: Path
 
     def rule_for(self, name: str) -> CreationRule:
-        """The first rule for a file, which is named relative to the workspace."""
+        """Return the first rule for a file, named relative to the workspace."""
         path = self.directory / name
         inside = path.is_relative_to(self.home)
         return self.config.rule_for(str(path.relative_to(self.home) if inside else path))
 
 
 def find_rules(directory: Path, environment: Mapping[str, str]) -> Rules:
-    """The rules that `SOPS_CONFIG` names, or those of the directory or the nearest above it."""
+    """Return the rules in `SOPS_CONFIG`, or the nearest in the directory or above it."""
     root = directory.resolve()
     named = environment.get(VARIABLE, "")
     path = (root / named) if named else _nearest(root)

@@ -1,4 +1,4 @@
-"""What is known of every secret file: for whom, since when, and whether it changed."""
+"""Status of every secret file: recipients, age and changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 
 SealState = Literal["unchanged", "changed", "unknown", "clear", "missing", "damaged"]
-"""`unknown`: the lock file does not name it. `clear`: it is not encrypted."""
+"""`unknown`: not in the lock file. `clear`: not encrypted."""
 
 ComparedBy = Literal["bytes", "values", ""]
 
@@ -27,19 +27,19 @@ class SecretFile:
     name: str
     state: SealState
     compared: ComparedBy = ""
-    """What the state was told from. Empty: nothing could be compared."""
+    """What the state is based on. Empty: nothing could be compared."""
     recipients: tuple[str, ...] = ()
     modified: str = ""
-    """When it was encrypted last, as it says itself. Empty: it does not say."""
+    """When it was encrypted, as recorded in it. Empty: not recorded."""
     opens_here: bool = False
-    """Whether an identity at hand belongs to one of its recipients."""
+    """Whether an available identity is one of its recipients."""
     matches_rules: bool | None = None
-    """Whether its recipients are those of the rules. None: no rule is for it."""
+    """Whether its recipients match the rules. None: no rule applies."""
 
 
 @record
 class SecretsStatus:
-    """All secret files, and what is wrong with them."""
+    """All secret files and their problems."""
 
     files: tuple[SecretFile, ...]
     has_identity: bool
@@ -47,14 +47,14 @@ class SecretsStatus:
 
     @property
     def only_bytes(self) -> tuple[str, ...]:
-        """Files that differ from the lock file, as far as bytes can tell."""
+        """Files that differ from the lock file, compared only by bytes."""
         return tuple(
             file.name for file in self.files if file.state == "changed" and file.compared == "bytes"
         )
 
 
 def read_status(store: SecretStore) -> SecretsStatus:
-    """Look at every secret file; only those that differ from the lock file are opened."""
+    """Read the status of every secret file; open only those that differ from the lock file."""
     problems = Problems()
     try:
         lock = read_lock(store.directory)
@@ -71,9 +71,9 @@ def read_status(store: SecretStore) -> SecretsStatus:
 
 
 def accept_all(store: SecretStore) -> int:
-    """Seal every secret file as it is now; returns how many entries of the lock file changed.
+    """Seal every secret file in its current state; return the number of changed entries.
 
-    Files that are gone are dropped from it; those that cannot be opened refuse all.
+    Entries of missing files are removed; a file that cannot be opened stops everything.
     """
     names = store.names()
     lock = read_lock(store.directory)

@@ -1,7 +1,7 @@
-"""The secret files of one workspace: opened in memory, written encrypted, sealed in the lock.
+"""Store of the secret files of a workspace: opened in memory, written encrypted, sealed.
 
-Plaintext never touches the disk. Files are replaced whole; the lock file follows, and where a run
-is interrupted in between, the next write of the same content brings it up to date.
+Plaintext never touches the disk. Files are replaced atomically, then the lock file; after an
+interruption, the next write of the same content updates it.
 """
 
 from __future__ import annotations
@@ -67,42 +67,41 @@ class SecretStore:
 
     @property
     def rules(self) -> Rules:
-        """What `.sops.yaml` says; refused where it is missing or broken."""
+        """Return the rules of `.sops.yaml`; refuse missing or invalid ones."""
         if self._rules is None:
             self._rules = find_rules(self.directory, self._environment)
         return self._rules
 
     def names(self) -> tuple[str, ...]:
-        """Every secret file, sorted."""
+        """Return the names of all secret files, sorted."""
         return secret_names(self.directory)
 
     def exists(self, name: str) -> bool:
         return read_secret_file(self.directory, name) is not None
 
     def content(self, name: str) -> bytes:
-        """The bytes of a file as they are on disk."""
+        """Return the bytes of a file on disk."""
         content = read_secret_file(self.directory, name)
         if content is None:
             raise trouble.missing_file(name)
         return content
 
     def metadata(self, name: str) -> Metadata:
-        """For whom a file is encrypted, and when; needs no identity."""
+        """Return recipients and time of encryption; needs no identity."""
         return file_metadata(self.content(name), name)
 
     def open(self, name: str) -> DecryptedFile:
-        """A file, opened and proven whole."""
+        """Decrypt and verify a file."""
         return open_secret_file(self.content(name), name, self.keyring)
 
     def plaintext(self, name: str) -> bytes:
-        """What a file says."""
+        """Return the plaintext of a file."""
         return decrypt_file(self.content(name), name, self.keyring)
 
     def encrypt(self, name: str, plain: bytes, old: bytes | None) -> bytes:
-        """What a file with this content has to be on disk; nothing is written.
+        """Return the encrypted bytes for a content without writing them.
 
-        Where the lock file says that the bytes on disk hold this content already, they are not
-        even opened.
+        Existing bytes are kept if the lock file says that they hold this content.
         """
         if old is None or not is_encrypted(old, name):
             return encrypt(plain, name, self.recipe(name), self._fresh())
@@ -112,7 +111,7 @@ class SecretStore:
         return self._reencrypt(old, plain, name)
 
     def record(self, contents: Mapping[str, tuple[bytes, bytes]]) -> None:
-        """Seal files that were written by others: bytes on disk and plaintext, by name."""
+        """Seal files written by other code: bytes and plaintext by name."""
         lock = after = read_lock(self.directory)
         for name, (content, plain) in contents.items():
             seal = lock.seals.get(name)
@@ -122,11 +121,11 @@ class SecretStore:
 
     @property
     def lock(self) -> SecretLock:
-        """The lock file as it is on disk."""
+        """Return the lock file on disk."""
         return read_lock(self.directory)
 
     def create(self, name: str, plain: bytes) -> None:
-        """Make a file by the rule for it; refuses where something stands there already."""
+        """Create a file by its rule; refuse if it exists."""
         lock = read_lock(self.directory)
         encrypted = encrypt(plain, name, self.recipe(name), self._fresh())
         if not self._create(name, encrypted):
@@ -136,11 +135,10 @@ class SecretStore:
     def write(
         self, name: str, plain: bytes, *, expected: bytes | EllipsisType | None = ...
     ) -> bool:
-        """Give a file new content, or make it; returns whether a byte of it changed.
+        """Write the content of a file; return whether it changed.
 
-        The same content changes nothing, unless the file is there in the clear: then it is
-        encrypted by the rule for it. `expected` is what was on disk when the work began, None
-        where nothing was; refuses where that is no longer so.
+        The same content changes nothing, except that an unencrypted file is encrypted. `expected`
+        is the content on disk at the start, None if missing; refuse if it has changed.
         """
         lock = read_lock(self.directory)
         old = read_secret_file(self.directory, name)
@@ -156,7 +154,7 @@ class SecretStore:
         return self._replace(lock, name, old, encrypted, plain)
 
     def set_value(self, name: str, new: NewValue) -> bool:
-        """Put a value at a path of a file; returns whether that changed anything."""
+        """Set a value at a path of a file; return whether it changed."""
         from stockman.crypto.sops.update import set_plaintext_value, set_value
 
         old = read_secret_file(self.directory, name)
@@ -168,7 +166,7 @@ class SecretStore:
         return self._replace(lock, name, old, encrypted, decrypt(encrypted, name, identities))
 
     def rotate(self, name: str) -> None:
-        """Encrypt the values of a file with a new data key, for the same recipients."""
+        """Re-encrypt a file with a new data key for the same recipients."""
         lock = read_lock(self.directory)
         old = self.content(name)
         identities = self._identities(old, name)
@@ -176,7 +174,7 @@ class SecretStore:
         self._replace(lock, name, old, encrypted, decrypt(encrypted, name, identities))
 
     def rekey(self, name: str) -> bool:
-        """Give a file the recipients that the rule for it names; returns whether they differed."""
+        """Apply the recipients of the file's rule; return whether they differed."""
         recipients = self.recipe(name).recipients
         lock = read_lock(self.directory)
         old = self.content(name)
@@ -188,7 +186,7 @@ class SecretStore:
         return self._replace(lock, name, old, encrypted, plain)
 
     def recipe(self, name: str) -> EncryptionSettings:
-        """For whom and how the rules want a file encrypted."""
+        """Return how the rules encrypt a file."""
         resolve_path(self.directory, name)
         rule = self.rules.rule_for(name)
         if not rule.recipe.recipients:
@@ -196,7 +194,7 @@ class SecretStore:
         return rule.recipe
 
     def seal(self, name: str, content: bytes, plain: bytes) -> Seal:
-        """What the lock file keeps of a file; of its bytes alone where no identity is at hand."""
+        """Return the seal of a file; only of its bytes if no identity is available."""
         mine = self.keyring.owner(file_metadata(content, name).recipients)
         identity = mine or next(iter(self.keyring.identities), None)
         if identity is None:
@@ -204,19 +202,19 @@ class SecretStore:
         return create_seal(name, content, canonical_bytes(plain, name), identity, plain)
 
     def accept(self, name: str) -> bool:
-        """Seal a file as it is now; returns whether the lock file changed."""
+        """Seal a file in its current state; return whether the lock file changed."""
         lock = read_lock(self.directory)
         content = self.content(name)
         plain = decrypt_file(content, name, self.keyring)
         return self._write_lock(lock, lock.with_seal(name, self.seal(name, content, plain)))
 
     def forget(self, name: str) -> bool:
-        """Drop the seal of a file that is gone; returns whether the lock file changed."""
+        """Remove the seal of a missing file; return whether the lock file changed."""
         lock = read_lock(self.directory)
         return self._write_lock(lock, lock.without(name))
 
     def tag(self) -> str:
-        """A word that tells this piece of work from others, for names of drafts."""
+        """Return a unique tag for names of temporary files."""
         return self._entropy.random_bytes(_TAG_BYTES).hex()
 
     def _says(self, seal: Seal, name: str, plain: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Single values of secret files, and whole contents: got and put."""
+"""Get and set single values or whole contents of secret files."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _LONGEST = 64 << 20
 
 
 def read_all(store: SecretStore, name: str) -> PlainData:
-    """Everything that a file says."""
+    """Return the whole content of a file."""
     return to_data(store.open(name))
 
 
 def read_value_at(store: SecretStore, name: str, path: str) -> PlainData:
-    """The value at a path of a file; also a mapping or a list."""
+    """Return the value at a path of a file, also a mapping or a list."""
     return data_at(store.open(name), steps(path))
 
 
 def read_text_at(store: SecretStore, name: str, path: str) -> bytes:
-    """The one value at a path, as its bytes."""
+    """Return a single value at a path as bytes."""
     value = value_at(store.open(name), steps(path))
     return format_value(value).encode("utf-8", "surrogateescape")
 
 
 def paths_in(store: SecretStore, name: str, path: str | None) -> tuple[str, ...]:
-    """The paths of all values of a file, or of those below a path."""
+    """Return the paths of all values of a file, or of those below a path."""
     above = steps(path) if path else ()
     matching = [path_ for path_ in list_paths(store.open(name)) if path_[: len(above)] == above]
     return tuple(format_path(path_) for path_ in matching)
@@ -44,21 +44,21 @@ def paths_in(store: SecretStore, name: str, path: str | None) -> tuple[str, ...]
 def put_value(
     store: SecretStore, name: str, path: str, content: bytes, *, as_json: bool = False
 ) -> bool:
-    """Put a value at a path of a file; returns whether that changed anything."""
+    """Set a value at a path of a file; return whether it changed."""
     where = steps(path)
     value = _json_value(content) if as_json else _text(content)
     return store.set_value(name, NewValue(path=where, value=value))
 
 
 def put_all(store: SecretStore, name: str, content: bytes) -> bool:
-    """Give a file new content; returns whether that changed anything."""
+    """Replace the content of a file; return whether it changed."""
     if is_bundle_name(name):
         check_bundle(name, content)
     return store.write(name, content)
 
 
 def value_from_file(source: Path) -> bytes:
-    """The content of a file that a value is taken from."""
+    """Return the content of a file as a value."""
     try:
         with source.open("rb") as file:
             content = file.read(_LONGEST + 1)
@@ -70,14 +70,14 @@ def value_from_file(source: Path) -> bytes:
 
 
 def value_from_stdin(content: bytes) -> bytes:
-    """What came from stdin; refuses nothing at all, which is what a failed command gives."""
+    """Return the value from stdin; refuse empty input, which a failed command produces."""
     if not content:
         raise trouble.bad_value("nothing came from stdin")
     return content
 
 
 def steps(path: str) -> Steps:
-    """The steps of a path that a user typed."""
+    """Parse a path that a user typed."""
     try:
         return parse_path(path)
     except ValueError as error:
@@ -85,7 +85,7 @@ def steps(path: str) -> Steps:
 
 
 def _text(content: bytes) -> str:
-    """The value that a text is: the line break behind a single line is not part of it."""
+    """Return the value in a text, without the newline after a single line."""
     try:
         text = content.decode()
     except UnicodeDecodeError:

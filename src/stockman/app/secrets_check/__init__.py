@@ -1,1 +1,1 @@
-"""Whether secrets are where they belong: encrypted, for the right people, and nowhere else."""
+"""Check that secrets are encrypted, for the right recipients, and not leaked."""

@@ -1,4 +1,4 @@
-"""One check of everything: encrypted files, leaked values, recipients, key files."""
+"""Run all checks of secrets: encrypted files, leaks, recipients and key files."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from stockman.app.secrets_check.leaks import (
     CoverageCallback,
     Leak,
     LeakScan,
-    read_accepted,
     leak_id,
+    read_accepted,
 )
 from stockman.app.secrets_check.needles import build_needles, is_searchable
 from stockman.app.secrets_check.report import (
@@ -41,14 +41,14 @@ _COMMIT_DIGITS = 12
 
 @record
 class SecretsCheckOptions:
-    """What to check, and how far to go."""
+    """What to check."""
 
     directory: Path
     limits: Limits = Limits()
     fix: bool = False
-    """Whether modes and `.gitignore` are put right."""
+    """Whether modes and `.gitignore` are fixed."""
     history: bool = True
-    """Whether commits are scanned too, not only files."""
+    """Whether commits are scanned in addition to files."""
 
 
 def check_secrets(
@@ -58,7 +58,7 @@ def check_secrets(
     history: GitHistory,
     listen: CoverageCallback = lambda _: None,
 ) -> SecretsReport:
-    """Look at everything; what could not be looked at is part of the answer."""
+    """Run all checks; the report includes what could not be checked."""
     return _SecretsCheck(options, keyring, environment, history).report(listen)
 
 
@@ -118,7 +118,7 @@ class _SecretsCheck:
         return top
 
     def _names(self) -> tuple[list[str], list[str]]:
-        """What git tracks and what it would take, below the workspace and named from there."""
+        """Return tracked and untracked files below the workspace, relative to it."""
         if self._top is None:
             return [], []
         tracked = (entry.path for entry in self._history.tracked() if entry.kind == "file")
@@ -166,9 +166,7 @@ class _SecretsCheck:
                 continue
             self._add(judge.problems(name, content))
             if staged.get(name, content) != content:
-                self._add(
-                    _for_index(problem) for problem in judge.problems(name, staged[name])
-                )
+                self._add(_for_index(problem) for problem in judge.problems(name, staged[name]))
         self._not_scanned += judge.not_checked
         return tuple(name for name in names)
 
@@ -181,7 +179,7 @@ class _SecretsCheck:
         return content
 
     def _check_staged(self, names: list[str]) -> dict[str, bytes]:
-        """What the index holds of these files: the next commit takes that."""
+        """Check the staged content of these files, which the next commit contains."""
         if self._top is None:
             return {}
         entries = {self._from_here(entry.path): entry.object for entry in self._history.tracked()}
@@ -286,7 +284,7 @@ class _SecretsCheck:
 
 
 def _for_index(problem: Problem) -> Problem:
-    """The same problem, of what is staged."""
+    """Return the problem for the staged content."""
     return Problem(
         code=problem.code,
         what=f"{problem.what} (as staged)",

@@ -1,4 +1,4 @@
-"""Whether encrypted files are: every value that has to be, and for exactly the right recipients."""
+"""Check that encrypted files are encrypted completely and for the right recipients."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Problem
 
 TEMPLATES = (".j2", ".jinja", ".tpl", ".tmpl", ".gotmpl")
-"""Endings of files from which encrypted ones are made: they hold names of values, not values."""
+"""Suffixes of templates for encrypted files, which contain names instead of values."""
 _OTHERS = ("sops.form", "sops.key-group", "sops.kms", "sops.pgp")
-"""Encrypted in a way that is left to SOPS itself."""
+"""Encryption methods that only SOPS handles."""
 _MOST = 10
-"""Values in the clear that are named of one file."""
+"""Maximum number of plain values listed for one file."""
 _SHOWN = 24
 
 
@@ -44,14 +44,14 @@ _BY_RULE = _Reason(
 
 
 class EncryptedFileCheck:
-    """Judges files one by one, and remembers what it could not judge."""
+    """Checks files one by one and records what it could not check."""
 
     def __init__(self, rules: Rules | None) -> None:
         self._rules = rules
         self.not_checked: list[NotScanned] = []
 
     def problems(self, name: str, content: bytes) -> Iterator[Problem]:
-        """Everything that is wrong with one file, which needs no identity."""
+        """Return all problems of one file; needs no identity."""
         if name.endswith(TEMPLATES):
             return
         try:
@@ -85,7 +85,7 @@ class EncryptedFileCheck:
 def _clear_values(
     sheet: ParsedFile, selector: Selector, reason: _Reason
 ) -> dict[int, tuple[str, _Reason]]:
-    """Where values stand in the clear that a selector wants encrypted, and what they are called."""
+    """Return positions and names of plain values that a selector requires to be encrypted."""
     return {
         slot.node.start: (slot.bound_path.strip(":").replace(":", "."), reason)
         for slot in walk_slots(sheet.documents, selector.compile())
@@ -94,7 +94,7 @@ def _clear_values(
 
 
 def _is_encrypted_value(slot: Slot) -> bool:
-    """Whether a value says nothing; SOPS leaves empty texts as they are."""
+    """Whether a value is encrypted or empty; SOPS leaves empty texts as they are."""
     return isinstance(slot.value, str) and (not slot.value or looks_encrypted(slot.value))
 
 
@@ -135,7 +135,7 @@ def _other_recipients(name: str, metadata: Metadata, expected: tuple[str, ...]) 
 
 
 def _short_recipient(recipient: str) -> str:
-    """A public key, shortened: post-quantum ones have 1,959 characters."""
+    """Shorten a public key: post-quantum keys have 1,959 characters."""
     if len(recipient) <= 64:
         return recipient
     return f"{recipient[:_SHOWN]}...{recipient[-8:]}"

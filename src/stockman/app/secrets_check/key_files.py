@@ -1,4 +1,4 @@
-"""Whether key files are for their owner only, and git leaves them alone."""
+"""Check that key files are private and ignored by git."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NAMES = frozenset(name.rpartition("/")[2] for name in SECRET_FILES)
 
 
 def key_files(names: Iterable[str]) -> list[str]:
-    """Those that are key files by their names, sorted."""
+    """Return the names that are key files, sorted."""
     return sorted(name for name in names if name.rpartition("/")[2] in _NAMES)
 
 
 def add_to_gitignore(directory: Path, names: Iterable[str]) -> None:
-    """Add to `.gitignore` what it lacks, and these files; a link is left alone."""
+    """Add missing lines and these files to `.gitignore`; leave a link alone."""
     path = directory / GITIGNORE
     existing = path.read_bytes() if path.exists() else b""
     added = missing_lines(existing)
@@ -36,7 +36,7 @@ def add_to_gitignore(directory: Path, names: Iterable[str]) -> None:
 
 
 def wrong_modes(directory: Path) -> Iterator[tuple[str, int]]:
-    """Key files that others on this machine can open, and their modes."""
+    """Return key files that other users can read, with their modes."""
     for name in SECRET_FILES:
         try:
             facts = (directory / name).stat()
@@ -48,7 +48,7 @@ def wrong_modes(directory: Path) -> Iterator[tuple[str, int]]:
 
 
 def restrict_mode(path: Path) -> bool:
-    """Give a file of ours the mode 0600; False: it belongs to somebody else."""
+    """Set the mode of our own file to 0600. Return False if somebody else owns it."""
     try:
         if path.stat().st_uid == os.geteuid():
             make_private(path)

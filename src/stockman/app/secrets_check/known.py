@@ -1,4 +1,4 @@
-"""The secrets of a workspace that can be known here, each with its name."""
+"""Collect the known secrets of a workspace with their names."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ TALOSCONFIGS = ("talosconfig", "talos/talosconfig", "talos/clusterconfig/talosco
 KUBECONFIG = "kubeconfig"
 _LARGEST = 1 << 20
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-"""Names a thing beside its secret: the tunnel of a token, which DNS shows to everybody."""
+"""An identifier next to a secret, such as the public tunnel ID, which is not secret."""
 
 
 class KnownSecrets:
-    """Collects secrets, and what could not be opened to learn more of them."""
+    """Collects secrets, and files that could not be opened."""
 
     def __init__(self, directory: Path, keyring: Keyring, environment: Mapping[str, str]) -> None:
         self._directory = directory
@@ -149,7 +149,7 @@ class KnownSecrets:
 
 
 def bundle_secrets(bundle: SecretsBundle) -> dict[str, Secret | None]:
-    """Everything confidential of a bundle, by the names of its file."""
+    """Return all secrets of a bundle by their names in its file."""
     kubernetes = bundle.secrets
     keys = {f"certs.{name}.key": getattr(bundle.certs, name).key for name in AUTHORITIES}
     return {
@@ -164,7 +164,7 @@ def bundle_secrets(bundle: SecretsBundle) -> dict[str, Secret | None]:
 
 
 def _values(text: str) -> Iterator[str]:
-    """A value, what it holds in base64, and the texts of a JSON document that it is."""
+    """Yield a value, its base64-decoded content, and the texts of a JSON document in it."""
     yield text
     decoded = _from_base64(text)
     if decoded is not None:

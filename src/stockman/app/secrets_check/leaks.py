@@ -1,4 +1,4 @@
-"""Looks for secrets in everything that git keeps, or would take, and keeps count of it."""
+"""Search for secrets in everything that git stores or would store."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ CoverageCallback = Callable[[Coverage], None]
 _AT_ONCE = 128
 _REPORT_EVERY = 10_000
 _REPORT_EVERY_BYTES = 256 << 20
-"""Objects and bytes between two reports of progress."""
+"""Objects and bytes between two progress reports."""
 _LARGE_FILE = b"version https://git-lfs.github.com/spec/"
 _SHA1_DIGITS = 40
 
 
 @dataclass
 class Leak:
-    """One secret in one file, in all the versions that have it."""
+    """One secret in one file, in all versions that contain it."""
 
     path: str
     """Relative to the top of the work tree. Empty: in the text of a commit or a tag."""
@@ -37,13 +37,13 @@ class Leak:
     known: bool
     line: int
     in_tree: bool
-    """Whether the file as it is now has it, in the work tree or in the index."""
+    """Whether the current file contains it, in the work tree or in the index."""
     commit: str | None = None
     versions: int = 0
 
 
 class LeakScan:
-    """One scan on its way."""
+    """One scan."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class LeakScan:
 
     @property
     def leaks(self) -> tuple[Leak, ...]:
-        """Everything found: what is there now first, then by path and line."""
+        """Return all leaks: current ones first, then by path and line."""
         order = sorted(
             self._leaks.values(), key=lambda leak: (not leak.in_tree, leak.path, leak.line)
         )
@@ -86,7 +86,7 @@ class LeakScan:
         return (*dict.fromkeys(self._not_scanned), *counted)
 
     def scan_files(self, top: Path) -> None:
-        """Read every file that git tracks, as it is now and as it is staged, or would take."""
+        """Read every tracked or untracked file in the work tree and the index."""
         staged: list[TrackedFile] = []
         tracked, untracked = self._history.tracked(), self._history.untracked()
         for entry in tracked:
@@ -103,7 +103,7 @@ class LeakScan:
         self._counts["files"] += len({entry.path for entry in tracked}) + len(untracked)
 
     def scan_history(self) -> None:
-        """Read every object of the newest commits that was not read as a file."""
+        """Read every object of the newest commits that was not read yet."""
         if self._history.is_shallow():
             why = "this clone is shallow and does not have them: fetch all of the history"
             self._not_scanned.append(NotScanned(subject="older commits", why=why))
@@ -119,7 +119,7 @@ class LeakScan:
             self._scan_objects(chunk)
 
     def fail(self, subject: str, why: str) -> None:
-        """Remember that something could not be read to its end."""
+        """Record that something could not be read completely."""
         self._not_scanned.append(NotScanned(subject=subject, why=why))
 
     def _scan_index(self, staged: list[TrackedFile]) -> None:
@@ -165,7 +165,7 @@ class LeakScan:
             self._listen(self.coverage)
 
     def _is_same(self, top: Path, entry: TrackedFile) -> bool:
-        """Read a file of the work tree; whether the index has the very same bytes."""
+        """Read a file of the work tree; return whether the index has the same bytes."""
         content = self._read(top, entry.path)
         if content is None or _object_name(content[0], len(entry.object)) != entry.object:
             return False
@@ -182,7 +182,7 @@ class LeakScan:
                 return None
             content = file.read_bytes()
         except FileNotFoundError:
-            return None  # deleted, and not staged yet: the index still has it
+            return None  # deleted but not staged: the index still contains it
         except OSError as error:
             self._skip(path, error.strerror or type(error).__name__)
             return None
@@ -225,7 +225,7 @@ class LeakScan:
 
 
 def _object_name(content: bytes, digits: int) -> str:
-    """What git calls a file with this content."""
+    """Return the git object ID of a content."""
     is_old = digits == _SHA1_DIGITS
     digest = hashlib.sha1(usedforsecurity=False) if is_old else hashlib.sha256()
     digest.update(b"blob %d\0" % len(content))
@@ -245,7 +245,7 @@ _LARGEST_ACCEPTED_FILE = 1 << 20
 
 
 def leak_id(leak: Leak) -> str | None:
-    """What names a finding for ever, without a trace of its value; None: it cannot be accepted."""
+    """Return a stable ID that does not reveal the value. None: it cannot be accepted."""
     if leak.known or leak.in_tree or leak.commit is None:
         return None
     text = "\0".join((leak.name, leak.path, leak.commit))
@@ -253,7 +253,7 @@ def leak_id(leak: Leak) -> str | None:
 
 
 def read_accepted(directory: Path) -> frozenset[str]:
-    """The first words of the file's lines; a line without a reason behind it does not count."""
+    """Return the first word of each line; lines without a reason do not count."""
     try:
         with (directory / ACCEPTED_FILE).open("rb") as file:
             lines = file.read(_LARGEST_ACCEPTED_FILE).decode("utf-8", "replace").splitlines()

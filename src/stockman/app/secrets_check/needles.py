@@ -1,4 +1,4 @@
-"""What to look for: a secret in every form in which it may have slipped into a file."""
+"""Forms of secrets to search for: plain, encoded and escaped."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 
 SHORTEST = 8
-"""Characters; shorter values are parts of too many words."""
+"""Characters; shorter values occur by chance."""
 _LEAST_BITS = 24.0
 _LEAST_BITS_OF_A_GUESS = 40.0
 _LONG = 20
-"""From so many characters on, a form is looked for across line breaks, quotes and escapes."""
+"""Forms of at least this many characters are found across line breaks, quotes and escapes."""
 _KEY = re.compile(r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----(?P<body>[^-]+)-----END")
 _ESCAPES = (rb"\n", rb"\r", rb"\t")
 _LAYOUT = b" \t\r\n\"'\\"
@@ -33,18 +33,18 @@ _PUBLIC = re.compile(
     r"|[-+\d.,:eTZ]+",  # numbers and times
     re.IGNORECASE,
 )
-"""What a value of an encrypted file may be that is no secret by itself."""
+"""Values in encrypted files that are not secret by themselves."""
 
 
 @record
 class KnownSecret:
-    """A confidential value and what it is called."""
+    """A secret value and its name."""
 
     name: str
-    """As the user knows it: `certs.os.key of the bundle`."""
+    """For display: `certs.os.key of the bundle`."""
     value: Secret
     guessed: bool = False
-    """Whether it is only thought to be secret, because it stands in an encrypted file."""
+    """Whether it is only assumed to be secret, because it is in an encrypted file."""
 
 
 class Needle(NamedTuple):
@@ -53,11 +53,11 @@ class Needle(NamedTuple):
     name: str
     text: bytes
     without_layout: bool
-    """Whether it is looked for in a text without line breaks, quotes and escapes."""
+    """Whether it is searched in a text without line breaks, quotes and escapes."""
 
 
 def remove_layout(text: bytes) -> bytes:
-    """A text without what may stand between the parts of a long value."""
+    """Remove characters that may separate the parts of a long value."""
     for escape in _ESCAPES:
         if escape in text:
             text = text.replace(escape, b"")
@@ -65,7 +65,7 @@ def remove_layout(text: bytes) -> bytes:
 
 
 def is_searchable(secret: KnownSecret) -> bool:
-    """Whether a value is long and random enough that finding it means something."""
+    """Whether a value is long and random enough to search for."""
     text = secret.value.reveal().strip()
     if len(text) < SHORTEST:
         return False
@@ -75,7 +75,7 @@ def is_searchable(secret: KnownSecret) -> bool:
 
 
 def build_needles(secrets: Iterable[KnownSecret]) -> tuple[Needle, ...]:
-    """Every form of every secret, each once; the first secret gives it its name."""
+    """Return every form of every secret once, named after the first secret."""
     by_text: dict[bytes, Needle] = {}
     for secret in secrets:
         for text in _encodings(secret.value):
@@ -110,15 +110,15 @@ def _key_forms(value: Secret, body: str) -> Iterator[bytes]:
 
 
 def _base64_forms(raw: bytes) -> Iterator[bytes]:
-    """What a text becomes in base64, at each of the three places where it can begin."""
+    """Return the base64 forms of a text at each of three alignments."""
     for before, lost in ((0, 0), (1, 2), (2, 3)):
         encoded = base64.b64encode(b"\0" * before + raw).rstrip(b"=")
-        # The last letter depends on what follows, unless it holds six bits of ours.
+        # The last character depends on what follows, unless all of its bits are ours.
         end = len(encoded) - 1 if (before + len(raw)) % 3 else len(encoded)
         yield encoded[lost:end]
 
 
 def _entropy(text: str) -> float:
-    """How much a text says, by how often each of its characters occurs in it."""
+    """Return the Shannon entropy of a text in bits."""
     counts = Counter(text).values()
     return -sum(count * math.log2(count / len(text)) for count in counts)

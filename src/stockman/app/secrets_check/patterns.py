@@ -1,4 +1,4 @@
-"""What looks like a secret of a cluster, whoever's it is: for values that are not known."""
+"""Patterns of secrets whose values are unknown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 _MOST = 20
-"""Places of one kind in one file: more of them tell nothing new."""
+"""Maximum number of matches of one kind in one file."""
 _BEFORE, _BEHIND = 64, 512
 """Bytes around a sign that a form may take."""
 
@@ -17,7 +17,7 @@ _BEFORE, _BEHIND = 64, 512
 class _Pattern(NamedTuple):
     name: str
     signs: tuple[bytes, ...]
-    """The form is looked for around each of these only, which is a hundred times as fast."""
+    """The expression is tried only around these texts, which is a hundred times faster."""
     form: re.Pattern[bytes]
 
 
@@ -25,7 +25,7 @@ def _pattern(name: str, *signs: bytes, form: bytes) -> _Pattern:
     return _Pattern(name, signs, re.compile(form, re.MULTILINE))
 
 
-# "PRIVATE KEY" in base64, at each of the three places where it can begin.
+# "PRIVATE KEY" in base64 at each of three alignments.
 _KEY_IN_BASE64 = tuple(
     base64.b64encode(b"\0" * before + b"PRIVATE KEY")[first:last]
     for before, first, last in ((0, 0, 14), (1, 2, 16), (2, 3, 16))
@@ -72,7 +72,7 @@ _PATTERNS = (
 
 
 def find_suspicious(content: bytes) -> Iterator[tuple[str, int]]:
-    """What looks like a secret, and an index inside of it; a few places of each kind."""
+    """Return matches with an index inside each; a few of each kind."""
     for pattern in _PATTERNS:
         positions = sorted(at for sign in pattern.signs for at in _places(content, sign))
         matches = (

@@ -1,4 +1,4 @@
-"""What a check of secrets found, and what it did not look at."""
+"""Results of a check of secrets, and what was not checked."""
 
 from __future__ import annotations
 
@@ -8,54 +8,54 @@ from stockman.model.record import record
 
 @record
 class Limits:
-    """How far a scan goes; what lies beyond is reported as not scanned."""
+    """Limits of a scan; everything beyond is reported as not scanned."""
 
     commits: int = 10_000
-    """Newest commits whose files are read."""
+    """Number of newest commits whose files are read."""
     object_bytes: int = 16 << 20
     """Size of the largest file that is read."""
     total_bytes: int = 2 << 30
-    """Bytes read altogether."""
+    """Total number of bytes that are read."""
 
 
 @record
 class SecretFinding:
-    """One thing that is wrong."""
+    """One problem."""
 
     problem: Problem
     file: str = ""
-    """Empty: it is in no file."""
+    """Empty: it is not in a file."""
     line: int | None = None
-    """None: it is about the whole file."""
+    """None: it concerns the whole file."""
     secret: str = ""
-    """What the secret is called. Empty: the finding is about a file."""
+    """Name of the secret. Empty: the finding is about a file."""
     commit: str | None = None
-    """First commit that has it. None: it is in no commit that was scanned."""
+    """First commit that contains it. None: no scanned commit does."""
     versions: int = 0
-    """How many versions of the file in history have it."""
+    """Number of versions of the file in history that contain it."""
     id: str | None = None
-    """What the finding is accepted by. None: it cannot be."""
+    """ID to accept the finding. None: it cannot be accepted."""
 
 
 @record
 class NotScanned:
-    """Something that was not looked at, so that nothing is known about it."""
+    """Something that was not scanned."""
 
     subject: str
     why: str
     optional: bool = False
-    """The user left it out, by `--no-history` or by giving no age identity."""
+    """Whether the user left it out with `--no-history` or by giving no age identity."""
 
 
 @record
 class Coverage:
-    """What was looked at."""
+    """What was scanned."""
 
     files: int = 0
-    """Files that git tracks or would take."""
+    """Tracked and untracked files."""
     commits: int = 0
     objects: int = 0
-    """Commits, tags and versions of files in history."""
+    """Commits, tags and file versions in history."""
     total_bytes: int = 0
 
 
@@ -65,21 +65,21 @@ class SecretsReport:
 
     findings: tuple[SecretFinding, ...]
     fixed: tuple[str, ...]
-    """What `--fix` put right."""
+    """What `--fix` changed."""
     encrypted: tuple[str, ...]
-    """Encrypted files that were looked at."""
+    """Encrypted files that were checked."""
     compared: int
-    """Secrets whose values were looked for."""
+    """Number of secrets that were searched for."""
     too_plain: tuple[str, ...]
-    """Secrets that are too short or too plain to be looked for."""
+    """Secrets that are too short or too simple to search for."""
     accepted: int
-    """Findings in history that the user accepted, and that are not told again."""
+    """Number of findings in history that the user accepted."""
     scanned: Coverage
     not_scanned: tuple[NotScanned, ...]
 
     @property
     def complete(self) -> bool:
-        """Whether everything was looked at."""
+        """Whether everything was scanned."""
         return not self.not_scanned
 
     @property

@@ -1,4 +1,4 @@
-"""Looks for many secrets in one piece of content, and says on which lines they are."""
+"""Search for many secrets in one content and report their lines."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from stockman.app.secrets_check.needles import Needle, remove_layout
 from stockman.app.secrets_check.patterns import find_suspicious
 
 _BLOCK = struct.Struct("12s")
-"""A text is cut into blocks of this size; a form of twice as many bytes holds one of them whole."""
+"""Size of the blocks of a form; a form twice as long always contains a whole block."""
 _WINDOW = 2 * _BLOCK.size - 1
 _REMOVED = re.compile(rb"(?:\\[nrt]|[ \t\r\n\"'\\])+")
 
 
 class Hit(NamedTuple):
-    """A secret in a piece of content."""
+    """A secret in a content."""
 
     name: str
     line: int
     """Counts from 1."""
     known: bool
-    """Whether it is a value that is known, or only looks like a secret."""
+    """Whether the value is known, or only matches a pattern."""
 
 
 class Scanner:
-    """Knows what to look for.
+    """Searches for a fixed set of forms.
 
-    Long forms cost the same however many there are: blocks of the content are looked up in a set
-    of all blocks that a piece of a form can be cut into, and only a match is looked at closely.
-    Short forms are looked for one by one.
+    The cost does not depend on the number of long forms: blocks of the content are looked up in a
+    set of all blocks of all forms, and only matches are compared. Short forms are searched one by
+    one.
     """
 
     def __init__(self, needles: Iterable[Needle]) -> None:
@@ -43,7 +43,7 @@ class Scanner:
         self._short = [needle for needle in self._without_layout if len(needle.text) < _WINDOW]
 
     def hits(self, content: bytes) -> tuple[Hit, ...]:
-        """Each secret that is in the content, once, at its first place."""
+        """Return each secret in the content once, at its first position."""
         by_name: dict[str, Hit] = {}
         for hit in self._known(content):
             by_name.setdefault(hit.name, hit)
@@ -71,7 +71,7 @@ class Scanner:
 
 
 def _blocks(text: bytes) -> Iterator[tuple[bytes]]:
-    """The blocks that the middle of a form is cut into, wherever the cuts are."""
+    """Return the blocks in the middle of a form at every alignment."""
     start = (len(text) - _WINDOW) // 2
     for at in range(start, start + _BLOCK.size):
         yield (text[at : at + _BLOCK.size],)
@@ -82,7 +82,7 @@ def _line(content: bytes, at: int) -> int:
 
 
 def _place(content: bytes, kept: int) -> int:
-    """Where the byte is that has so many bytes before it once the layout is removed."""
+    """Return the index of the byte after `kept` bytes that are not layout."""
     start = 0
     for gap in _REMOVED.finditer(content):
         if gap.start() - start > kept:

@@ -1,1 +1,1 @@
-"""How a cluster is: judged from one look at everything, with what to do about what is wrong."""
+"""Observe a cluster for its status."""

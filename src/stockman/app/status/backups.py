@@ -1,4 +1,4 @@
-"""Places of snapshots, listed: buckets, and directories of this machine."""
+"""List the snapshots of backup targets: buckets and local directories."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _SNAPSHOT = ".snap"
 _KEY = "AWS_ACCESS_KEY_ID"
 _SECRET = "AWS_SECRET_ACCESS_KEY"
 _SECONDS = 10.0
-"""How long a storage may be silent."""
+"""Timeout of a bucket request."""
 
 
 @record
 class Snapshot:
-    """One snapshot at a place."""
+    """One snapshot at a target."""
 
     key: str
     size: int
@@ -40,17 +40,17 @@ class Snapshot:
 
 @record
 class BackupStore:
-    """A target that can be asked."""
+    """A target that can be listed."""
 
     target: str
     where: str
     list_snapshots: Callable[[], Awaitable[Iterable[Snapshot]]]
-    """Raises `StockmanError` or `OSError` where it cannot be."""
+    """Raises `StockmanError` or `OSError` if listing fails."""
     is_directory: bool = False
 
 
 async def observe_backups(stores: Iterable[BackupStore]) -> tuple[ObservedBackup, ...]:
-    """All places at once; one that cannot be listed says why."""
+    """List all targets at once; a failure is part of the result."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(_observe_target(store)) for store in stores]
     return tuple(task.result() for task in tasks)
@@ -81,7 +81,7 @@ async def _observe_target(store: BackupStore) -> ObservedBackup:
 
 
 def bucket_target(target: str, where: str, objects: ObjectStore) -> BackupStore:
-    """A bucket, or a folder of one."""
+    """Return the target of a bucket, or of a prefix in it."""
 
     async def listed() -> Iterable[Snapshot]:
         return [
@@ -93,12 +93,14 @@ def bucket_target(target: str, where: str, objects: ObjectStore) -> BackupStore:
 
 
 def directory_target(target: str, directory: Path) -> BackupStore:
-    """A directory of this machine."""
+    """Return the target of a local directory."""
 
     async def listed() -> Iterable[Snapshot]:
         return await asyncio.to_thread(_files, directory)
 
-    return BackupStore(target=target, where=str(directory), list_snapshots=listed, is_directory=True)
+    return BackupStore(
+        target=target, where=str(directory), list_snapshots=listed, is_directory=True
+    )
 
 
 def _files(directory: Path) -> list[Snapshot]:
@@ -112,7 +114,7 @@ def _files(directory: Path) -> list[Snapshot]:
 
 
 def unreachable_target(target: str, where: str, error: StockmanError) -> BackupStore:
-    """A target that cannot even be asked."""
+    """Return a target that cannot be opened."""
 
     async def listed() -> Iterable[Snapshot]:
         raise error
@@ -124,7 +126,7 @@ def unreachable_target(target: str, where: str, error: StockmanError) -> BackupS
 async def open_backup_target(
     target: BackupTarget, cluster: str, context: BackupContext
 ) -> AsyncIterator[BackupStore]:
-    """A target of the configuration, with its secrets resolved."""
+    """Open a target of the configuration with its secrets resolved."""
     if target.bucket is None:
         yield directory_target(target.name, context.directory / (target.directory or "."))
         return
@@ -167,7 +169,7 @@ class BackupContext:
     clock: Clock
 
     def credential(self, secret: Secret | None, variable: str) -> Secret:
-        """A credential of the configuration, or of the environment."""
+        """Return a credential from the configuration or the environment."""
         if secret is not None:
             return secret
         if not self.environment.get(variable):

@@ -1,4 +1,4 @@
-"""One look at everything that status is judged from; nothing is changed."""
+"""Observe everything that status is assessed from, once or until the cluster is healthy."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _KUBERNETES = frozenset({StatusCheck.KUBERNETES, StatusCheck.FLUX, StatusCheck.C
 
 @record
 class StatusSources:
-    """Where a look gets what it sees."""
+    """Clients and files that the observation reads."""
 
     desired: Desired
     ports: Ports
@@ -61,7 +61,7 @@ class StatusSources:
 
 
 class StatusObserver:
-    """Looks at one cluster, again and again."""
+    """Observes one cluster repeatedly."""
 
     def __init__(self, sources: StatusSources) -> None:
         self._sources = sources
@@ -77,11 +77,11 @@ class StatusObserver:
         return self._sources.home
 
     async def status(self, checks: Collection[StatusCheck] = ALL) -> Status:
-        """Look, and judge."""
+        """Observe and assess."""
         return assess(await self.observe(checks), checks)
 
     async def observe(self, checks: Collection[StatusCheck] = ALL) -> StatusInput:
-        """Ask as few systems as the checks need, all at once."""
+        """Query only the systems that the checks need, all at once."""
         wanted_checks, sources = frozenset(checks), self._sources
         ports = sources.ports
         async with asyncio.TaskGroup() as group:
@@ -90,7 +90,9 @@ class StatusObserver:
             leases = ports.kubernetes if StatusCheck.RUNS in wanted_checks else None
             lease = group.create_task(observe_lease(leases, ports.clock))
             backups = group.create_task(
-                observe_backups(sources.backup_stores if StatusCheck.BACKUPS in wanted_checks else ())
+                observe_backups(
+                    sources.backup_stores if StatusCheck.BACKUPS in wanted_checks else ()
+                )
             )
             repository = group.create_task(
                 observe_repository(ports.repo if StatusCheck.FLUX in wanted_checks else None)
@@ -113,7 +115,7 @@ class StatusObserver:
 
 
 def _select_clients(ports: Ports, status_checks: frozenset[StatusCheck]) -> Ports:
-    """Only the doors that the checks need."""
+    """Return only the clients that the checks need."""
     return replace(
         ports,
         proxmox=ports.proxmox if status_checks & _PROXMOX else {},
@@ -123,7 +125,7 @@ def _select_clients(ports: Ports, status_checks: frozenset[StatusCheck]) -> Port
 
 
 async def observe_repository(repo: GitRepository | None) -> ObservedRepository | None:
-    """Where the work tree and its remote stand. None: nobody looks."""
+    """Return the state of the work tree and its remote. None: it is not read."""
     if repo is None:
         return None
     try:
@@ -140,7 +142,7 @@ async def observe_repository(repo: GitRepository | None) -> ObservedRepository |
 async def _observe_alarms(
     talos: Talos | None, observed: ObservedTalos | None
 ) -> tuple[EtcdAlarm, ...] | None:
-    """Alarms of all members, as the first that answers has them."""
+    """Return the alarms of all members, from the first member that answers."""
     if talos is None or observed is None:
         return None
     for answer in observed.etcd.answers:
@@ -156,7 +158,7 @@ async def _observe_alarms(
 
 @asynccontextmanager
 async def open_observer(context: SessionContext) -> AsyncIterator[StatusObserver]:
-    """Somebody who looks at the cluster of a directory, with every door open."""
+    """Open an observer of a directory's cluster with all clients."""
     async with open_session(context, only_looks=True) as session, AsyncExitStack() as stack:
         targets = [
             await stack.enter_async_context(backup_target)
@@ -202,10 +204,10 @@ def _backup_targets(
 
 
 POLL_SECONDS = 3.0
-"""Seconds between two looks."""
+"""Seconds between two observations."""
 
 StatusCallback = Callable[[Status, timedelta], None]
-"""Is told of every look, and how long it has been."""
+"""Called after every observation with the elapsed time."""
 
 
 async def wait_until_healthy(
@@ -214,7 +216,7 @@ async def wait_until_healthy(
     on_status: StatusCallback,
     pause: float = POLL_SECONDS,
 ) -> Status:
-    """The first look at which everything works, or the last one before time was up."""
+    """Return the first healthy status, or the last one before the timeout."""
     clock = looker.clock
     began = clock.now()
     while True:
@@ -229,7 +231,7 @@ async def wait_until_healthy(
 async def watch_status(
     looker: StatusObserver, pause: float = POLL_SECONDS
 ) -> AsyncIterator[Status]:
-    """Looks, for ever."""
+    """Yield the status forever."""
     while True:
         yield await looker.status()
         await looker.clock.sleep(pause)

@@ -1,4 +1,4 @@
-"""Runs that nobody finished, the lock and the Lease, read without taking either."""
+"""Observe unfinished runs, the lock and the Lease without taking them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _RecordedRun:
 
 
 async def observe_runs(home: RunHome, clock: Clock) -> ObservedRuns:
-    """The newest run, those that are open, and who has the lock."""
+    """Return the newest run, unfinished runs, and the holder of the lock."""
     try:
         names = await home.runs.listed()
         runs = []
@@ -45,7 +45,7 @@ async def observe_runs(home: RunHome, clock: Clock) -> ObservedRuns:
 
 
 async def observe_lease(leases: LeaseCalls | None, clock: Clock) -> ObservedLease | None:
-    """Who has the Lease of the cluster. None: there is nobody to ask."""
+    """Return the Lease of the cluster. None: there is no client."""
     if leases is None:
         return None
     try:

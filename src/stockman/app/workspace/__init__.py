@@ -1,1 +1,1 @@
-"""Workspace."""
+"""The user's directory: its files, desired state, patches and validation."""

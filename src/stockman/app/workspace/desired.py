@@ -1,4 +1,4 @@
-"""What should be, in full, and how two configurations differ."""
+"""Load, show and compare the desired state of a directory."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from stockman.model.problem import Problem
 
 
 def load_desired(directory: Path) -> Desired:
-    """What the files of a directory ask for; refuses while they have mistakes."""
+    """Return the desired state of a directory; refuse files with errors."""
     return resolve(validate_files(directory).loaded)
 
 
 def show_desired(directory: Path, path: str | None = None) -> OriginTree:
-    """The desired state as a tree with origins, whole or the part that a path names."""
+    """Return the desired state as a tree with origins, or the part at a path."""
     tree = origin_tree(load_desired(directory))
     if path is None:
         return tree
@@ -52,5 +52,5 @@ def _prefixes(path: str) -> list[str]:
 
 
 def compare_directories(before: Path, after: Path) -> tuple[ConfigDifference, ...]:
-    """What differs in meaning between the configurations of two directories."""
+    """Return the differences in meaning between two directories."""
     return differences(load_desired(before), load_desired(after))

@@ -1,4 +1,4 @@
-"""The directory a user works in: its files, read and understood."""
+"""Read and load the configuration files of a directory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_directory(directory: Path) -> dict[str, bytes]:
-    """The configuration files that exist, by name; what cannot be read is an error."""
+    """Return existing configuration files by name; an unreadable file is an error."""
     if not directory.is_dir():
         raise NotFound(
             Problem(
@@ -39,12 +39,12 @@ def read_directory(directory: Path) -> dict[str, bytes]:
 
 
 def load_directory(directory: Path) -> LoadedConfig:
-    """What the files of a directory say."""
+    """Load the files of a directory."""
     return load(read_directory(directory))
 
 
 def pins(directory: Path) -> Pins:
-    """The versions that the files of a directory pin; none where there are no files."""
+    """Return the versions pinned in the files of a directory; empty without files."""
     from stockman.app.versions import Pins
 
     estate = load_directory(directory).configuration

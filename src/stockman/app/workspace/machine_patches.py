@@ -1,4 +1,4 @@
-"""What is said when a machine configuration cannot be made or written."""
+"""Patches of machine configurations: from keys, template directories and references."""
 
 from __future__ import annotations
 
@@ -127,9 +127,9 @@ def no_such_machine(name: str, known: Iterable[str]) -> Problem:
 
 
 def machine_files(directory: Path, desired: Desired) -> dict[str, str]:
-    """The texts of the files that configurations contain, by name.
+    """Return the files whose text becomes part of configurations, by name.
 
-    A file that is not there is left out: the machine that needs it is refused then.
+    Missing files are left out; the machine that needs one is refused later.
     """
     texts: dict[str, str] = {}
     for name in list_machine_files(desired):
@@ -164,7 +164,7 @@ def _unreadable_machine_file(name: str, why: str) -> Problem:
 
 
 Decrypt = Callable[[bytes, str], bytes]
-"""The plaintext of an encrypted file, by its content and name."""
+"""Returns the plaintext of an encrypted file, given its content and name."""
 
 _CLASSIC = {"global": "all", "controller": "controller", "worker": "worker"}
 _TOML = {"all": "all", "control-plane": "controller", "worker": "worker"}
@@ -173,12 +173,12 @@ _JINJA, _GO = ".j2", ".tpl"
 _PARTIAL = ".partial.yaml.j2"
 _MARKERS = {_JINJA: pattern(r"#[{%|]"), _GO: pattern(r"\{\{")}
 _TALHELPER = pattern(r"\{\{|(?<!\$)\$\{[A-Za-z_]")
-"""What talhelper would fill in: its own templates, and variables of the environment."""
+"""Templates and variables that talhelper would expand."""
 _ENCRYPTED = re.compile(rb"^sops:", re.MULTILINE)
 
 
 class PatchFiles:
-    """The patch files of one directory; each is read once, and told of once."""
+    """The patch files of one directory; each is read once, and reported once."""
 
     def __init__(
         self,
@@ -200,7 +200,7 @@ class PatchFiles:
         """Files that are encrypted; without a way to open them they give no patches."""
 
     def patches(self, desired: Desired) -> PatchSet:
-        """All patches of a cluster: those of the keys, of the directories, and referenced."""
+        """Return all patches of a cluster: from keys, directories and references."""
         written = PatchLocations(
             nodes=self._loaded.patch_nodes, referenced=self._read_references, text_place=self._text_place
         )
@@ -209,11 +209,11 @@ class PatchFiles:
 
     @property
     def has_directories(self) -> bool:
-        """Whether there is any patch file in the template directories."""
+        """Whether the template directories contain a patch file."""
         return any(True for _ in self._list_files())
 
     def _list_files(self) -> Iterator[tuple[str, str]]:
-        """The directory of patches and the path of every file, sorted; overrides win."""
+        """Return the patch directory and path of every file, sorted; overrides take precedence."""
         classic = self._loaded.classic
         root = "templates" if classic else "template"
         inner = "talos/patches" if classic else "talos"
@@ -273,7 +273,7 @@ class PatchFiles:
             filled = self._fill_in(name)
             if filled is None:
                 return None
-            # Lines of what was filled in are not those of the template.
+            # Rendered lines differ from those of the template.
             text, origin_ = filled, Position(name, 1, 1)
         marker = _marker(name.removesuffix(_JINJA), text, escaped=escaped)
         if marker is not None:
@@ -284,7 +284,7 @@ class PatchFiles:
         return Patch(label=name, file=name, text=text, place=origin_)
 
     def _fill_in(self, name: str) -> str | None:
-        """A template of makejinja with everything filled in. None: it gives nothing."""
+        """Return a rendered makejinja template. None: it renders to nothing."""
         from stockman.rendering.templates.contract import CLASSIC, TOML, Limits
         from stockman.rendering.templates.names import template_names
         from stockman.rendering.templates.render import TemplateInputs, render_templates
@@ -304,7 +304,7 @@ class PatchFiles:
         return None
 
     def _plain(self, name: str, content: bytes) -> str | None:
-        """The text of a file. None: it is encrypted, and there is nothing to open it with."""
+        """Return the text of a file. None: it is encrypted and cannot be opened."""
         if _ENCRYPTED.search(content) is None:
             self.texts[name] = decode_text(name, content)
             return self.texts[name]
@@ -312,7 +312,7 @@ class PatchFiles:
         return None if self._decrypt is None else decode_text(name, self._decrypt(content, name))
 
     def _text_place(self, scalar: ScalarNode) -> tuple[int, int] | None:
-        """Where the lines of a text start: only literal blocks of YAML keep theirs."""
+        """Return where the lines of a text start; only literal YAML blocks keep their lines."""
         text = self._loaded.texts.get(scalar.at.file, "")
         if not self._loaded.classic or text[scalar.span[0] : scalar.span[0] + 1] != "|":
             return None
@@ -327,7 +327,7 @@ def _is_patch(path: Path) -> bool:
 
 
 def _marker(name: str, text: str, *, escaped: bool) -> int | None:
-    """Where a text has to be filled in first; None: it is complete as it is."""
+    """Return the first position of a template expression. None: the text has none."""
     patterns = [pattern for ending, pattern in _MARKERS.items() if ending in name]
     patterns += [_TALHELPER] if escaped else []
     starts = [match.start() for pattern in patterns if (match := pattern.search(text))]
@@ -339,10 +339,9 @@ def _column(text: str, index: int) -> int:
 
 
 def check_patches(directory: Path, loaded: LoadedConfig) -> dict[str, str]:
-    """Add to the problems of loaded files those of patches; the texts of patch files by name.
+    """Add problems of patches to those of loaded files; return the texts of patch files by name.
 
-    No secret is needed: what stands for the bundle holds nothing, and never leaves the memory.
-    Without patches nothing is done at all.
+    No secret is needed: the bundle is replaced by an empty one. Without patches this does nothing.
     """
     files = PatchFiles(directory, loaded, loaded.problems)
     if not loaded.configuration.nodes or not (loaded.patch_nodes or files.has_directories):

@@ -1,4 +1,4 @@
-"""Files with secrets in the clear: for their owner alone, and never where git keeps them."""
+"""Write files with unencrypted secrets: private, and never where git tracks them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TAG_BYTES = 4
 
 
 def write_private(path: Path, content: bytes, entropy: Entropy) -> None:
-    """Make a file with mode 0600; refuses to replace one, and to write where git would keep it."""
+    """Create a file with mode 0600; refuse to replace one, or to write where git would track it."""
     if LocalGitProbe(path.parent).exposure(path.name) == "tracked":
         raise Refused(_in_git(path))
     try:

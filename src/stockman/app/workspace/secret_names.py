@@ -1,4 +1,4 @@
-"""Which files of a workspace are secret: told by their names, without opening any."""
+"""Names of the secret files of a workspace."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from stockman.model.problem import Problem
 
 SOPS_CONFIG = ".sops.yaml"
 SECRET_MARK = ".sops."
-"""Stands in the name of every secret file, before its ending."""
+"""Part of the name of every secret file, before its suffix."""
 PARTLY_ENCRYPTED = (CLUSTER_YAML, NODES_YAML)
-"""Configuration files that may be encrypted in part."""
+"""Configuration files that may be encrypted partly."""
 
 _SKIPPED = frozenset({".git", ".stockman", ".venv", "node_modules", "__pycache__"})
 _MOST = 200_000
-"""Entries of directories looked at: a workspace has thousands."""
+"""Maximum number of directory entries to walk; a workspace has thousands."""
 
 
 def dialect_of(directory: Path) -> Dialect:
-    """The dialect of the files that are there; classic where there are none."""
+    """Return the dialect of the existing files; classic if there are none."""
     return "toml" if (directory / CLUSTER_TOML).exists() else "classic"
 
 
 def relative_name(directory: Path, name: str) -> str:
-    """The name of a file that a user typed, relative to the workspace; refuses to leave that."""
+    """Return a file name relative to the workspace; refuse to leave it."""
     root = directory.resolve()
     path = Path(os.path.normpath(root / name))
     if not path.is_relative_to(root) or path == root:
@@ -37,16 +37,16 @@ def relative_name(directory: Path, name: str) -> str:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a file of this path has to be encrypted, by its name."""
+    """Whether a file with this path must be encrypted."""
     base = name.rpartition("/")[2]
     return SECRET_MARK in base and base != SOPS_CONFIG
 
 
 def secret_names(directory: Path) -> tuple[str, ...]:
-    """Every secret file of a workspace, sorted.
+    """Return every secret file of a workspace, sorted.
 
-    Those with `.sops.` in their names, and configuration files that are encrypted in part. Links
-    are not followed, and repositories and workspaces inside of this one are left to themselves.
+    These are files with `.sops.` in their names, and partly encrypted configuration files. Links
+    are not followed; nested repositories and workspaces are skipped.
     """
     secret_names = [name for name in _files(directory) if is_secret_name(name)]
     secret_names += [name for name in PARTLY_ENCRYPTED if _is_partly_encrypted(directory / name)]

@@ -1,4 +1,4 @@
-"""Whether components that are on can be rendered: told from the configuration alone."""
+"""Validate the files of a directory, its components and patches."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from stockman.model.secret import Secret
 
 
 def check_components(directory: Path, loaded: LoadedConfig) -> None:
-    """Add to the problems of loaded files what components find wrong with them.
+    """Add problems that components find to those of loaded files.
 
-    Files that lie beside the configuration are taken to be there: rendering looks at them.
+    Git-ignored files are assumed to exist; rendering checks them.
     """
     if not loaded.configuration.nodes:
         return
@@ -62,12 +62,12 @@ class Validation:
 
     @property
     def redact(self) -> Callable[[str], str]:
-        """What may be shown of a line of the files."""
+        """Masks the secrets of a line."""
         return build_redactor(self.loaded.secrets)
 
 
 def validate(directory: Path) -> Validation:
-    """Check the files of a directory, what components say to them, and all patches of nodes."""
+    """Check the files of a directory, the components and all patches of nodes."""
     validation = validate_files(directory)
     if validation.problems.errors or validation.loaded.encrypted:
         return validation
@@ -80,7 +80,7 @@ def validate(directory: Path) -> Validation:
 
 
 def validate_files(directory: Path) -> Validation:
-    """Check the files of a directory: form, rules between keys, and secrets in the clear."""
+    """Check the files of a directory: form, rules between keys, and unencrypted secrets."""
     loaded = load_directory(directory)
     check_rules(loaded)
     _check_settings(loaded)
@@ -92,7 +92,7 @@ def validate_files(directory: Path) -> Validation:
 
 
 def _check_settings(loaded: LoadedConfig) -> None:
-    """Settings of components: only the catalog knows what they may hold."""
+    """Check settings of components, which only the catalog defines."""
     written = {
         name: component
         for name, component in loaded.configuration.components.items()

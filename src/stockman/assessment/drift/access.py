@@ -123,7 +123,12 @@ def rights_drifts(problems: Iterable[Problem]) -> Iterator[Drift]:
 
 
 def access_gaps(side: ProxmoxSide) -> Iterator[Gap]:
-    for observed in (side.observed.access, side.observed.rights, side.observed.pci, side.observed.usb):
+    for observed in (
+        side.observed.access,
+        side.observed.rights,
+        side.observed.pci,
+        side.observed.usb,
+    ):
         if isinstance(observed, Unknown):
             yield Gap(layer=Layer.ACCESS, subject=side.observed.name, problem=observed.problem)
 
@@ -148,7 +153,9 @@ def _values(action: Action, observed: ObservedAccess) -> Iterator[DriftValue]:
         case CreateUser():
             yield DriftValue(key=f"user {action.user}", observed=None, desired="there")
         case CreateToken():
-            yield DriftValue(key=f"token {action.user}!{action.token}", observed=None, desired="kept")
+            yield DriftValue(
+                key=f"token {action.user}!{action.token}", observed=None, desired="kept"
+            )
         case CreateRole():
             role = next((role for role in observed.roles if role.name == action.role), None)
             has = None if role is None else " ".join(sorted(role.privileges))
@@ -201,7 +208,9 @@ def _surplus_rights(
         description=description,
         why="another cluster of stockman may need them" if severity is DriftSeverity.NOTICE else "",
         values=tuple(
-            DriftValue(key=f"right of {rule.holder} on {rule.path}", observed=rule.role, desired=None)
+            DriftValue(
+                key=f"right of {rule.holder} on {rule.path}", observed=rule.role, desired=None
+            )
             for rule in rules
         ),
         author=_UNKNOWN_AUTHOR,
@@ -220,10 +229,12 @@ def _old_tokens(desired_token: DesiredToken, observed: ObservedAccess) -> Iterat
     yield Drift(
         layer=Layer.ACCESS,
         subject=f"{desired_token.user}!{newest.name}",
-        description=f"{desired_token.whose} has older tokens in {desired_token.user} that still work",
-        why="a rotation did not come to its end: whoever read one of them can use it",
+        description=f"{desired_token.whose} has older valid tokens in {desired_token.user}",
+        why="a rotation was interrupted: anybody who read one of them can still use it",
         values=tuple(
-            DriftValue(key=f"token {desired_token.user}!{token.name}", observed="there", desired=None)
+            DriftValue(
+                key=f"token {desired_token.user}!{token.name}", observed="there", desired=None
+            )
             for token in older
         ),
         author=_UNKNOWN_AUTHOR,

@@ -134,9 +134,7 @@ def flux_drifts(side: FluxSide) -> Iterator[Drift]:
     """Return commits that are not applied yet, and objects that differ from the pushed commit."""
     elsewhere = dict(_stale_kustomizations(side))
     late = {
-        name: revision
-        for name, revision in elsewhere.items()
-        if name not in _find_suspended(side)
+        name: revision for name, revision in elsewhere.items() if name not in _find_suspended(side)
     }
     if late:
         yield _behind(side, late)
@@ -212,7 +210,9 @@ def _object_drift(flux_object: FluxObject, observed: Object) -> Iterator[Drift]:
         description=f"{flux_object.subject} in the cluster is not as {flux_object.file} has it",
         values=tuple(
             DriftValue(
-                key=each.key, observed=format_value(each.observed), desired=format_value(each.desired)
+                key=each.key,
+                observed=format_value(each.observed),
+                desired=format_value(each.desired),
             )
             for each in differing
         ),

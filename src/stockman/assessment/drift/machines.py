@@ -80,7 +80,9 @@ def machine_gaps(side: TalosSide) -> Iterator[Gap]:
         if machine.standing in _NOT_ANSWERING:
             why = machine.why or "no answer"
             yield _gap(name, say.machine_unreachable(name, machine.address, why))
-        elif machine.is_configured and None in parse_both_configs(side.desired_talos, node, machine):
+        elif machine.is_configured and None in parse_both_configs(
+            side.desired_talos, node, machine
+        ):
             why = (
                 machine.unknown.get("configuration")
                 or machine.unknown.get("digest")

@@ -84,11 +84,15 @@ def assess_components(state: StatusInput) -> StatusPart:
     """Assess every enabled component by its readiness conditions in the catalog."""
     if state.desired.cluster is None or state.desired_kubernetes is None:
         return part_off(StatusCheck.COMPONENTS, "no cluster is configured")
-    names = [condition for condition in state.desired_kubernetes.conditions if condition != FOLLOWED]
+    names = [
+        condition for condition in state.desired_kubernetes.conditions if condition != FOLLOWED
+    ]
     kubernetes = state.kubernetes
     if kubernetes is None:
         text = "not known: the API does not answer"
-        items = [StatusItem(name=name, health=Health.UNKNOWN, summary="not known") for name in names]
+        items = [
+            StatusItem(name=name, health=Health.UNKNOWN, summary="not known") for name in names
+        ]
         return build_part(StatusCheck.COMPONENTS, text, [api_silent(state)], items, Health.UNKNOWN)
     items = [_component_item(kubernetes, name) for name in names]
     good = sum(item.health is Health.OK for item in items)

@@ -63,7 +63,7 @@ def config_migrate(file: Path | None, target: str, output: Output, **choices: bo
     data = {
         "source": plan.source,
         "target": plan.target,
-        "places": plan.parts,
+        "parts": plan.parts,
         "problems": [problem_data(problem) for problem in plan.problems],
     }
     show(data, kind="Migration", output=output, human=lambda _, screen: _lines(plan, screen))

@@ -60,7 +60,7 @@ def _part_data(section: StatusPart) -> dict[str, object]:
     return {
         "check": section.check.value,
         "health": section.health.value,
-        "seen": section.summary,
+        "summary": section.summary,
         "items": to_plain_value(section.items),
     }
 
@@ -129,7 +129,9 @@ def _more_subjects(findings: list[StatusFinding], screen: Screen) -> Iterator[st
 
 
 def _part_table(status: Status, screen: Screen) -> Iterator[str]:
-    rows = [(section.title, _health_cell(section.health), section.summary) for section in status.parts]
+    rows = [
+        (section.title, _health_cell(section.health), section.summary) for section in status.parts
+    ]
     return table(("PART", "STATE", "DETAILS"), rows, width=screen.width, paint=screen.paint)
 
 
@@ -166,9 +168,13 @@ def _row(node: NodeStatus) -> Row:
         _health_cell(node.health),
         node.role,
         Cell(f"{vm.vmid} {vm.summary}", _style(vm.health)) if vm is not None else "unmanaged",
-        Cell(_join_version(node.machine.version, node.machine.summary), _style(node.machine.health)),
+        Cell(
+            _join_version(node.machine.version, node.machine.summary), _style(node.machine.health)
+        ),
         node.etcd,
-        Cell(_join_version(node.kubelet.version, node.kubelet.summary), _style(node.kubelet.health)),
+        Cell(
+            _join_version(node.kubelet.version, node.kubelet.summary), _style(node.kubelet.health)
+        ),
     )
 
 
