@@ -71,7 +71,7 @@ def test_programs_get_the_edits(node: Path) -> None:
     done = ran_inside("config", "migrate", "--to", "1.12", str(node), "-o", "json")
 
     data = json.loads(done.out)["data"]
-    (place,) = data["places"]
+    (place,) = data["parts"]
     assert (data["source"], data["target"]) == ("1.11", "1.12")
     assert place["edits"][0]["path"] == "machine.network.hostname"
     assert place["edits"][0]["since"] == "1.12"

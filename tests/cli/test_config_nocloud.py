@@ -49,7 +49,7 @@ def test_programs_get_the_same(project: Path) -> None:
     data = json.loads(done.out)["data"]
     assert data["user-data"] == "***"
     assert data["network-config"].startswith("version: 2\nethernets:\n")
-    assert data["way"] == "keys"
+    assert data["delivery"] == "keys"
 
 
 def test_a_node_that_does_not_exist_is_named(project: Path) -> None:

@@ -119,7 +119,7 @@ def test_programs_get_every_finding_in_an_envelope(
         "check": "machine.python",
         "subject": "Python",
         "status": "ok",
-        "seen": sys.version.split()[0],
+        "summary": sys.version.split()[0],
         "fix": "",
     }
     assert sum(document["data"]["counts"].values()) == len(document["data"]["findings"])
@@ -161,7 +161,7 @@ def test_real_servers_are_reached_and_judged(
 
     by_check = {check: one for (check, _), one in findings(capsys).items()}
     assert by_check["reach.proxmox"]["status"] == "ok"
-    assert by_check["reach.proxmox"]["seen"].endswith("is trusted until 2120-01-01")
+    assert by_check["reach.proxmox"]["summary"].endswith("is trusted until 2120-01-01")
     assert by_check["reach.factory"]["status"] == "ok"
     assert by_check["reach.git"]["status"] == "fail"
     assert by_check["reach.kubernetes"]["status"] == "warn"

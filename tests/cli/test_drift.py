@@ -97,9 +97,9 @@ def test_drift_over_the_wire_names_author_and_correction(served: Served) -> None
     assert found.status == 2, found.err
     assert data["layers"] == {"vms": "drift"}
     (drift,) = data["drifts"]
-    assert drift["author"]["who"] == "root@pam!lab"
+    assert drift["author"]["name"] == "root@pam!lab"
     assert drift["values"][0]["key"] == "memory"
-    assert drift["values"][0]["found"] == "9000"
+    assert drift["values"][0]["observed"] == "9000"
     assert drift["correction"]["steps"][0]["id"].startswith("vms/configure/")
     assert "claims" not in drift
 
