@@ -126,7 +126,7 @@ def test_a_controller_that_somebody_took_out_of_etcd_is_told_and_brought_back(
     found = scene.only(Layer.TALOS)
     done = scene.apply()
 
-    assert (found.subject, found.description) == (NEO, f"{NEO} is no member of etcd")
+    assert (found.subject, found.description) == (NEO, f"{NEO} is not an etcd member")
     assert found.severity is DriftSeverity.CRITICAL
     steps = [one.id for one in found.correction.steps]
     assert f"talos/rejoin/{NEO}" in steps

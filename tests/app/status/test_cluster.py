@@ -268,7 +268,7 @@ def test_what_is_suspended_is_resumed_by_the_words_that_flux_knows(
     found = assess(with_kubernetes(here.look(), flux=(paused,)), [StatusCheck.FLUX])
 
     assert [one.problem.fix for one in found.findings] == [
-        f"`flux resume {words} one -n flux-system` once whoever did it is done"
+        f"`flux resume {words} one -n flux-system` when it is no longer needed"
     ]
 
 

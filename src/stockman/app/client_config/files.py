@@ -149,7 +149,7 @@ def _unusable(shown: str, why: str) -> Problem:
         what=f"{shown} cannot be read",
         where=shown,
         why=why,
-        fix="check that it is a file that you may read, or move it away to get a new one",
+        fix="check that it is a file and its permissions, or move it away to get a new one",
     )
 
 
@@ -159,7 +159,7 @@ def _unwritable(shown: str, why: str) -> Problem:
         what=f"{shown} cannot be written",
         where=shown,
         why=f"the system says: {why}",
-        fix="make room and give yourself the right to write there; nothing was changed",
+        fix="free space and check the permissions; nothing was changed",
     )
 
 

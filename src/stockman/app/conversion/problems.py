@@ -12,7 +12,7 @@ def same_dialect(source: Path, dialect: str) -> Problem:
         code="convert.same-dialect",
         what=f"{source} is in the {dialect} dialect already",
         where=str(source),
-        why="a conversion goes from one form to another",
+        why="a conversion needs two different forms",
         fix=f"give `--to {'toml' if dialect == 'classic' else 'classic'}`, or leave `--to` out",
     )
 
@@ -20,10 +20,10 @@ def same_dialect(source: Path, dialect: str) -> Problem:
 def two_dialects(source: Path) -> Problem:
     return Problem(
         code="config.two-dialects",
-        what="cluster.toml stands beside cluster.yaml or nodes.yaml",
+        what="cluster.toml exists next to cluster.yaml or nodes.yaml",
         where=str(source),
-        why="both describe the cluster, and they need not agree",
-        fix="say which to convert with `--from classic` or `--from toml`",
+        why="both describe the cluster and may differ",
+        fix="choose one with `--from classic` or `--from toml`",
     )
 
 
@@ -40,9 +40,9 @@ def no_source(source: Path) -> Problem:
 def unknown_form(source: Path) -> Problem:
     return Problem(
         code="convert.unknown-form",
-        what=f"it is not known what {source.name} is",
+        what=f"the format of {source.name} is unknown",
         where=str(source),
-        why="neither its name nor its content is that of a file that can be converted",
+        why="neither its name nor its content matches a supported format",
         fix="say it with `--from classic`, `toml`, `vm` or `terraform`",
     )
 
@@ -52,8 +52,8 @@ def file_exists(path: Path) -> Problem:
         code="convert.exists",
         what=f"{path.name} exists already",
         where=str(path),
-        why="it says something else than the result, and would be lost",
-        fix="give another directory with `--out`, or replace it with `--force`",
+        why="it differs from the result and would be lost",
+        fix="choose another directory with `--out`, or replace it with `--force`",
     )
 
 
@@ -82,8 +82,8 @@ def no_tool(directory: Path, name: str) -> Problem:
         code="import.missing-file",
         what=f"{name} does not exist",
         where=str(directory),
-        why="it is the file that everything else starts from",
-        fix="give the directory that it is in",
+        why="it is the main file of the tool",
+        fix="pass the directory that contains it",
     )
 
 

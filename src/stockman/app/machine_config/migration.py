@@ -208,7 +208,7 @@ def _text(path: Path) -> str:
                 what=f"{path.name} cannot be read",
                 where=str(path),
                 why=error.strerror or type(error).__name__,
-                fix="check that it is a file that you may read",
+                fix="check that it is a file and its permissions",
             )
         ) from None
 

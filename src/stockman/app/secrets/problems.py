@@ -13,7 +13,7 @@ def unreadable_file(name: str, why: str) -> StockmanError:
             what=f"{name} cannot be read",
             where=name,
             why=f"the system says: {why}",
-            fix="check that it is a file that you may read",
+            fix="check that it is a file and its permissions",
         )
     )
 
@@ -25,7 +25,7 @@ def unwritable_file(name: str, why: str) -> StockmanError:
             what=f"{name} cannot be written",
             where=name,
             why=f"the system says: {why}",
-            fix="make room and give yourself the right to write there; nothing was changed",
+            fix="free space and check the permissions; nothing was changed",
         )
     )
 
@@ -36,8 +36,8 @@ def missing_file(name: str) -> NotFound:
             code="secret.missing",
             what=f"there is no secret file {name}",
             where=name,
-            why="no file of that name is in this directory",
-            fix="see the names with `stockman secrets status`, or make it with"
+            why="this directory has no such file",
+            fix="list the names with `stockman secrets status`, or create it with"
             " `stockman secrets edit`",
         )
     )
@@ -49,7 +49,7 @@ def no_rules(directory: str) -> NotFound:
             code="secret.no-rules",
             what="there is no .sops.yaml",
             where=directory,
-            why="nothing says for whom a new file is encrypted",
+            why="without it, the recipients of new files are unknown",
             fix="run `stockman init`, which writes one for the age.key here",
         )
     )
@@ -59,9 +59,9 @@ def no_recipient(name: str, where: str) -> Refused:
     return Refused(
         Problem(
             code="secret.no-recipient",
-            what=f"the rule for {name} names no recipient",
+            what=f"the rule for {name} has no recipients",
             where=where,
-            why="a file that is encrypted for nobody could never be opened",
+            why="a file without recipients could never be decrypted",
             fix="write `age:` with the public key of your age.key into the rule",
         )
     )
@@ -73,7 +73,7 @@ def file_exists(name: str) -> Conflict:
             code="secret.exists",
             what=f"{name} is there already",
             where=name,
-            why="it was left as it is: what it holds is perhaps in use, and kept nowhere else",
+            why="it was not changed: its content may be in use and stored nowhere else",
             fix="change it with `stockman secrets edit`; move it away only if nothing needs it",
         )
     )
@@ -83,9 +83,9 @@ def edit_conflict(name: str) -> Conflict:
     return Conflict(
         Problem(
             code="secret.changed",
-            what=f"{name} changed while it was worked on",
+            what=f"{name} changed in the meantime",
             where=name,
-            why="somebody else wrote it since it was read, and that would have been lost",
+            why="it was written after it was read, and that change would be lost",
             fix="run the command again",
         )
     )
@@ -95,10 +95,10 @@ def no_editor(why: str) -> StockmanError:
     return StockmanError(
         Problem(
             code="secret.editor",
-            what="the editor did not do its work",
+            what="the editor failed",
             where="",
             why=why,
-            fix="name an editor that stays until you are done in EDITOR, such as `code --wait`",
+            fix="set EDITOR to an editor that waits for you to close the file: `code --wait`",
         )
     )
 
@@ -107,7 +107,7 @@ def no_memory(name: str, why: str) -> Refused:
     return Refused(
         Problem(
             code="secret.no-memory",
-            what=f"{name} cannot be edited here without its plaintext touching a disk",
+            what=f"{name} cannot be edited without writing plaintext to a disk",
             where=name,
             why=why,
             fix="change single values with `stockman secrets set`, or use a machine with /dev/shm",
@@ -121,7 +121,7 @@ def bundle_elsewhere(existing: str, expected: str) -> Conflict:
             code="bundle.elsewhere",
             what=f"the secrets bundle is {existing}, and {expected} is looked for",
             where=existing,
-            why="a second bundle would make another cluster of the same machines",
+            why="a second bundle would create a new cluster from the same machines",
             fix=f"run `git mv {existing} {expected}`: both dialects keep it in the same form",
         )
     )
@@ -130,7 +130,7 @@ def bundle_elsewhere(existing: str, expected: str) -> Conflict:
 def bad_path(path: str, why: str) -> Problem:
     return Problem(
         code="secret.path",
-        what=f"{path!r} is no path to a value",
+        what=f"{path!r} is not a path to a value",
         why=why,
         fix='write keys with dots between them, `stringData.token`, or `data["tls.crt"]`',
     )
@@ -140,9 +140,9 @@ def bad_value(why: str) -> Refused:
     return Refused(
         Problem(
             code="secret.value",
-            what="the value that was given cannot be kept",
+            what="the value cannot be stored",
             why=why,
-            fix="give text; with `--json` a number, true, false or a text in quotes; keep other"
+            fix="use text; with `--json` a number, true, false or a quoted string; store other"
             " bytes in a binary file, without a path",
         )
     )

@@ -66,5 +66,5 @@ def _unreadable(path: Path, error: OSError) -> Problem:
         what=f"{path.name} cannot be read",
         where=str(path),
         why=error.strerror or type(error).__name__,
-        fix="check that it is a file that you may read",
+        fix="check that it is a file and its permissions",
     )

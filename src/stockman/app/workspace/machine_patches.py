@@ -70,7 +70,7 @@ def unreadable_configuration(path: Path, error: OSError) -> Problem:
         what=f"{path.name} cannot be read",
         where=str(path),
         why=error.strerror or type(error).__name__,
-        fix="check that it is a file that you may read",
+        fix="check that it is a file and its permissions",
     )
 
 

@@ -14,29 +14,29 @@ _SHOWN = 3
 def no_machine(where: str, why: str) -> Problem:
     return Problem(
         code="adopt.no-machine",
-        what="no machine of the cluster was found",
+        what="no machine of the cluster answers",
         where=where,
         why=why,
-        fix="name a controller as an endpoint in the talosconfig, and see whether it answers",
+        fix="set a reachable controller as endpoint in the talosconfig",
     )
 
 
 def machine_unreachable(name: str, address: str, why: str) -> Problem:
     return Problem(
         code="adopt.silent",
-        what=f"machine {name} does not tell what it is",
+        what=f"machine {name} cannot be read",
         where=address,
         why=why,
-        fix="bring it back, or take it out of the cluster, then adopt again",
+        fix="repair it or remove it from the cluster, then adopt again",
     )
 
 
 def several_versions(versions: Iterable[str]) -> Problem:
     return Problem(
         code="adopt.versions",
-        what="the machines run several versions of Talos",
+        what="the machines run different versions of Talos",
         where="Talos",
-        why=f"they run {', '.join(versions)}, and files name one",
+        why=f"they run {', '.join(versions)}, but the files name only one",
         fix="finish the upgrade, then adopt again",
     )
 
@@ -44,7 +44,7 @@ def several_versions(versions: Iterable[str]) -> Problem:
 def unknown_version(version: str, because: str) -> Problem:
     return Problem(
         code="adopt.version",
-        what=f"Talos {version} is no version that stockman knows",
+        what=f"Talos {version} is not a version that stockman knows",
         where="Talos",
         why=because,
         fix="upgrade the machines or stockman, then adopt again",
@@ -54,27 +54,27 @@ def unknown_version(version: str, because: str) -> Problem:
 def other_cluster(kubeconfig: Iterable[str], talosconfig: Iterable[str]) -> Problem:
     return Problem(
         code="adopt.other-cluster",
-        what="kubeconfig and talosconfig are of different clusters",
+        what="kubeconfig and talosconfig belong to different clusters",
         where="kubeconfig",
         why=f"Kubernetes has {_first_few(kubeconfig)}, and Talos has {_first_few(talosconfig)}",
-        fix="give both files of the same cluster",
+        fix="use files of the same cluster",
     )
 
 
 def other_authority() -> Problem:
     return Problem(
         code="adopt.other-cluster",
-        what="kubeconfig and talosconfig are of different clusters",
+        what="kubeconfig and talosconfig belong to different clusters",
         where="kubeconfig",
         why="its authority is not the one in the machine configuration of the controllers",
-        fix="give both files of the same cluster",
+        fix="use files of the same cluster",
     )
 
 
 def no_vm(name: str, uuid: str, macs: Iterable[str]) -> Problem:
     return Problem(
         code="adopt.no-vm",
-        what=f"no VM of Proxmox belongs to machine {name}",
+        what=f"no Proxmox VM matches machine {name}",
         where=name,
         why=f"no VM that the token may see has UUID {uuid} or a card {_first_few(macs)}",
         fix="give the token VM.Audit on /vms; name the Proxmox cluster that the machine runs in",
@@ -87,17 +87,17 @@ def vm_twice(name: str, why: str, vms: Iterable[str]) -> Problem:
         what=f"several VMs could be machine {name}",
         where=name,
         why=f"{' and '.join(vms)} have {why}",
-        fix="give each VM an identity of its own, as `qm clone` does, or remove the copy",
+        fix="give each VM its own identity, as `qm clone` does, or remove the copy",
     )
 
 
 def machine_twice(vm: str, machines: Iterable[str]) -> Problem:
     return Problem(
         code="adopt.vm-twice",
-        what=f"{vm} would be several machines",
+        what=f"{vm} matches several machines",
         where=vm,
         why=f"{' and '.join(machines)} have its UUID or its cards",
-        fix="see which machine really runs in the VM, and take the other one out of the cluster",
+        fix="find out which machine runs in the VM, and remove the other one from the cluster",
     )
 
 
@@ -106,8 +106,8 @@ def vm_name(vm: str, vmid: int, machine: str) -> Problem:
         code="adopt.vm-name",
         what=f"{vm} has another name than its machine",
         where=f"VM {vmid}",
-        why=f"the machine is {machine}; a VM is only touched when number, name and UUID are right",
-        fix=f"rename the VM, which it does not notice: `qm set {vmid} --name {machine}`",
+        why=f"the machine is {machine}; stockman changes a VM only if VMID, name and UUID match",
+        fix=f"rename the VM, which has no effect inside it: `qm set {vmid} --name {machine}`",
     )
 
 
@@ -117,7 +117,7 @@ def vm_unreadable(vm: str, why: str) -> Problem:
         what=f"the configuration of {vm} cannot be read",
         where=vm,
         why=why,
-        fix="give the token VM.Audit on /vms, and see whether the host answers",
+        fix="give the token VM.Audit on /vms, and check that the host is online",
     )
 
 
@@ -136,7 +136,7 @@ def exists(path: Path) -> Problem:
         code="adopt.exists",
         what=f"{path.name} is there already",
         where=str(path),
-        why="adopting never writes over files",
+        why="adopting never overwrites files",
         fix="name another directory with `--out`",
     )
 
@@ -144,10 +144,10 @@ def exists(path: Path) -> Problem:
 def differs(node: str, description: str, why: str) -> Problem:
     return Problem(
         code="adopt.differs",
-        what=f"{node} is not yet as the files say: {description}",
+        what=f"{node} differs from the files: {description}",
         where=node,
         why=why,
-        fix="look at it with `stockman plan`; change the machine or the files before `apply`",
+        fix="see `stockman plan`; change the machine or the files before `apply`",
         severity=Severity.WARNING,
     )
 
@@ -179,10 +179,10 @@ def guest_left_out(guest: str, why: str) -> Problem:
 def component(name: str) -> Problem:
     return Problem(
         code="adopt.component",
-        what=f"{name} runs in the cluster, and the files do not ask for it",
+        what=f"{name} runs in the cluster but is not in the files",
         where=f"components.{name}",
-        why="what it was set up with cannot be read from the cluster",
-        fix=f"write components.{name} before anything is rendered: Flux removes what is not there",
+        why="its settings cannot be read from the cluster",
+        fix=f"write components.{name} before rendering: Flux deletes what is not rendered",
         severity=Severity.WARNING,
     )
 
@@ -190,9 +190,9 @@ def component(name: str) -> Problem:
 def lost_value(key: str) -> Problem:
     return Problem(
         code="adopt.lost",
-        what=f"{key} of the cluster has a value that files cannot have",
+        what=f"{key} of the cluster has a value that the files cannot express",
         where=key,
-        why="the value does not fit the key; what follows from it is among the expected changes",
+        why="the value is invalid for the key; the effect is listed in the expected changes",
         fix=f"see what `stockman explain {key}` says, and change the machine or the files",
         severity=Severity.WARNING,
     )

@@ -60,8 +60,8 @@ def _outside(side: TalosSide) -> Iterator[Drift]:
         yield Drift(
             layer=Layer.TALOS,
             subject=name,
-            description=f"{name} is no member of etcd",
-            why="it is a controller, and the other members do not have it in their list",
+            description=f"{name} is not an etcd member",
+            why="it is a controller, but the other members do not list it",
             values=(DriftValue(key="etcd", observed=None, desired="member"),),
             author=Author(how="etcd does not tell who took it out"),
             severity=DriftSeverity.CRITICAL,

@@ -11,7 +11,7 @@ def api_silent(address: str, why: str) -> Problem:
         what="the Kubernetes API does not answer",
         where=f"https://{address}:6443",
         why=why,
-        fix="look at the controllers first; once they run, wait with `stockman status --wait`",
+        fix="start the controllers, then wait with `stockman status --wait`",
     )
 
 
@@ -20,8 +20,8 @@ def node_missing(node: str, address: str) -> Problem:
         code="status.node-missing",
         what=f"Kubernetes has no node {node}",
         where=node,
-        why="its machine is up, and its kubelet has not made itself known",
-        fix="wait for it with `stockman status --wait`; if it stays away, look at"
+        why="its machine is up, but its kubelet has not registered",
+        fix="wait with `stockman status --wait`; if it does not appear, see"
         f" `talosctl -n {address} logs kubelet`",
     )
 
@@ -40,20 +40,20 @@ def node_not_ready(node: str, why: str) -> Problem:
 def cordon(node: str) -> Problem:
     return Problem(
         code="status.node-cordoned",
-        what=f"the node {node} is cordoned, and no run holds it",
+        what=f"the node {node} is cordoned, and not by a run",
         where=node,
-        why="nothing new is put there until somebody takes that back",
-        fix=f"`kubectl uncordon {node}` once whoever did it is done",
+        why="no new pods are scheduled there",
+        fix=f"`kubectl uncordon {node}` when it is no longer needed",
     )
 
 
 def node_pressure(node: str, pressure: str) -> Problem:
     return Problem(
         code="status.node-pressure",
-        what=f"the node {node} runs out of something",
+        what=f"the node {node} is short of a resource",
         where=node,
-        why=f"its kubelet says {pressure}, and puts pods off",
-        fix=f"see what takes it with `kubectl describe node {node}`; more is given in nodes.yaml,"
+        why=f"its kubelet reports {pressure} and evicts pods",
+        fix=f"see the usage with `kubectl describe node {node}`, give it more in nodes.yaml,"
         " then `stockman plan`",
     )
 
@@ -72,12 +72,12 @@ def awaits_cloud_controller(node: str, how_long: str, controller: str) -> Proble
 def nobody_initializes(node: str) -> Problem:
     return Problem(
         code="status.no-cloud-controller",
-        what=f"the node {node} waits for a cloud controller, and there is none",
+        what=f"the node {node} waits for a cloud controller, but none runs",
         where=node,
         why="it has the taint node.cloudprovider.kubernetes.io/uninitialized, and neither"
         " talos-ccm nor proxmox-ccm runs",
-        fix="turn one of them on in cluster.yaml, then `stockman apply`; where nobody is to set"
-        f" nodes up, `kubectl taint node {node} node.cloudprovider.kubernetes.io/uninitialized-`",
+        fix="turn one of them on in cluster.yaml, then `stockman apply`; to"
+        f" do without, `kubectl taint node {node} node.cloudprovider.kubernetes.io/uninitialized-`",
     )
 
 
@@ -96,10 +96,10 @@ def wrong_topology(node: str, label: str, observed: str, desired: str) -> Proble
 def wrong_provider_id(node: str, address: str, observed: str, desired: str) -> Problem:
     return Problem(
         code="status.provider-id",
-        what=f"the node {node} has the identity of another machine",
+        what=f"the node {node} has the provider ID of another machine",
         where=node,
-        why=f"its provider id is {observed}, and its VM is {desired}; it cannot be changed",
-        fix=f"`kubectl delete node {node}` and restart its kubelet, which makes it anew:"
+        why=f"its provider ID is {observed}, its VM is {desired}, and the ID cannot be changed",
+        fix=f"`kubectl delete node {node}` and restart its kubelet, which recreates it:"
         f" `talosctl -n {address} service kubelet restart`",
     )
 
@@ -107,7 +107,7 @@ def wrong_provider_id(node: str, address: str, observed: str, desired: str) -> P
 def two_controllers(why: str) -> Problem:
     return Problem(
         code="status.cloud-controllers",
-        what="two cloud controllers work on the same nodes",
+        what="two cloud controllers manage the same nodes",
         where="kube-system",
         why=why,
         fix="keep one: with both on, `stockman render` leaves nodes to proxmox-ccm alone; remove"
@@ -118,10 +118,10 @@ def two_controllers(why: str) -> Problem:
 def flux_missing() -> Problem:
     return Problem(
         code="status.flux-missing",
-        what="there is nothing of Flux in the cluster",
+        what="Flux is not installed in the cluster",
         where="flux-system",
-        why="no FluxInstance, source or Kustomization is there: nobody follows the repository",
-        fix="bring it with `stockman apply --only kubernetes`",
+        why="there is no FluxInstance, source or Kustomization, so the repository is not applied",
+        fix="install it with `stockman apply --only kubernetes`",
     )
 
 
@@ -130,7 +130,7 @@ def flux_not_ready(kind: str, name: str, says: str) -> Problem:
         code="status.flux-not-ready",
         what=f"{kind} {name} is not ready",
         where=f"{kind} {name}",
-        why=says or "it says nothing yet",
+        why=says or "it has not reported a status yet",
         fix="correct what it names in the repository, commit and push; `stockman status --wait`"
         " shows when Flux is done",
     )
@@ -154,18 +154,18 @@ def flux_suspension(kind: str, name: str) -> Problem:
         code="status.flux-suspended",
         what=f"{kind} {name} is suspended",
         where=f"{kind} {name}",
-        why="Flux leaves it alone until somebody resumes it, and no run holds it",
-        fix=f"`{_resume_command(kind, name)}` once whoever did it is done",
+        why="Flux does not reconcile it until it is resumed; no run suspended it",
+        fix=f"`{_resume_command(kind, name)}` when it is no longer needed",
     )
 
 
 def flux_behind(has: str, pushed: str, branch: str) -> Problem:
     return Problem(
         code="status.repository-behind",
-        what="the cluster has not taken the pushed commit yet",
+        what="the cluster has not applied the pushed commit yet",
         where=f"GitRepository of branch {branch}",
         why=f"it has {has or 'nothing'}, and {pushed[:12]} was pushed",
-        fix="wait for it with `stockman status --wait`, or have Flux look now with"
+        fix="wait with `stockman status --wait`, or reconcile now with"
         " `stockman apply --reconcile`; if it stays,"
         " `kubectl -n flux-system describe gitrepository flux-system`",
     )
@@ -174,7 +174,7 @@ def flux_behind(has: str, pushed: str, branch: str) -> Problem:
 def commit_to_push(local: str, pushed: str) -> Problem:
     return Problem(
         code="status.not-pushed",
-        what="the work tree has a commit that is not pushed",
+        what="the work tree has an unpushed commit",
         where=".",
         why=f"{local[:12]} is here, and {pushed[:12] or 'nothing'} at the remote",
         fix="`git push`, or `stockman apply --push`",
@@ -187,6 +187,5 @@ def component_not_ready(name: str, says: str, observed: str) -> Problem:
         what=f"{name} does not work",
         where=name,
         why=f"not true yet: {says} ({observed})",
-        fix=f"see what is known of it with `stockman explain component {name}`; wait with"
-        " `stockman status --wait`",
+        fix=f"see `stockman explain component {name}`; wait with `stockman status --wait`",
     )

@@ -12,9 +12,8 @@ def machine_silent(node: str, address: str, why: str) -> Problem:
         code="status.machine-silent",
         what=f"the machine of {node} does not answer",
         where=f"{node} ({address})",
-        why=why or "nobody answers there",
-        fix="look at the console of its VM, and whether this machine reaches its network:"
-        " `stockman doctor`",
+        why=why or "no answer",
+        fix="check the console of its VM, and the network from here: `stockman doctor`",
     )
 
 
@@ -23,7 +22,7 @@ def in_maintenance(node: str, address: str) -> Problem:
         code="status.machine-maintenance",
         what=f"the machine of {node} waits for its configuration",
         where=f"{node} ({address})",
-        why="it is in maintenance mode: it has never got one, or was reset",
+        why="it is in maintenance mode: it was never configured, or was reset",
         fix=f"give it one with `stockman apply --node {node}`",
     )
 
@@ -33,7 +32,7 @@ def machine_booting(node: str, address: str, why: str) -> Problem:
         code="status.machine-booting",
         what=f"the machine of {node} is not up yet",
         where=f"{node} ({address})",
-        why=why or "something answers, and does not tell what it is",
+        why=why or "it answers but does not identify itself",
         fix="wait for it with `stockman status --wait`; its VM's console says where it is",
     )
 
@@ -51,10 +50,10 @@ def foreign_machine(node: str, address: str, why: str) -> Problem:
 def wrong_uuid(node: str, address: str, observed: str, desired: str) -> Problem:
     return Problem(
         code="status.machine-identity",
-        what=f"what answers at the address of {node} is another machine",
+        what=f"another machine answers at the address of {node}",
         where=f"{node} ({address})",
-        why=f"its UUID is {observed}, and that of the VM is {desired}",
-        fix="look which VM has that address, correct one of them, then `stockman plan`",
+        why=f"its UUID is {observed}, that of the VM is {desired}",
+        fix="find the VM with that address, correct one of them, then `stockman plan`",
     )
 
 
@@ -106,10 +105,10 @@ def wrong_version(node: str, product: str, runs: str, desired: str) -> Problem:
 def etcd_silent(why: str) -> Problem:
     return Problem(
         code="status.etcd-silent",
-        what="no member of etcd tells how it is",
+        what="no etcd member reports its status",
         where="etcd",
         why=why,
-        fix="bring controllers up, then `stockman status`; a cluster that never began gets its"
+        fix="start the controllers, then `stockman status`; a new cluster gets its"
         " etcd by `stockman apply`",
     )
 
@@ -121,7 +120,7 @@ def etcd_quorum(healthy: int, voters: int, quorum: int) -> Problem:
         where="etcd",
         why=f"{healthy} of {voters} voters are healthy, and {quorum} are needed: nothing can be"
         " written",
-        fix="bring controllers back that were there before; make none anew until"
+        fix="restore existing controllers; do not recreate any until"
         " `stockman status` shows a quorum",
     )
 
@@ -129,11 +128,11 @@ def etcd_quorum(healthy: int, voters: int, quorum: int) -> Problem:
 def etcd_missing(node: str) -> Problem:
     return Problem(
         code="status.etcd-missing",
-        what=f"{node} is no member of etcd",
+        what=f"{node} is not an etcd member",
         where=node,
-        why="it is a controller, and the other members do not have it in their list",
+        why="it is a controller, but the other members do not list it",
         fix="wait with `stockman status --wait` if it was just made; if it was removed,"
-        f" `stockman apply --node {node}` lets it join anew, which erases what pods keep on its"
+        f" `stockman apply --node {node}` makes it join again, which erases pod data on its"
         " system disk",
     )
 
@@ -164,10 +163,10 @@ def etcd_learner(node: str, address: str, behind: int | None) -> Problem:
 def etcd_stranger(member: str, hostname: str) -> Problem:
     return Problem(
         code="status.etcd-stranger",
-        what=f"etcd has a member that no controller is: {hostname or member}",
+        what=f"etcd has a member that is not a controller: {hostname or member}",
         where="etcd",
-        why=f"member {member} counts for the quorum, and nodes.yaml does not have it",
-        fix="see what takes it out with `stockman plan`, or put the node back into nodes.yaml",
+        why=f"member {member} counts for the quorum but is not in nodes.yaml",
+        fix="see how it is removed with `stockman plan`, or restore the node in nodes.yaml",
     )
 
 
@@ -176,9 +175,9 @@ def etcd_alarm(node: str, address: str, alarm: str) -> Problem:
         code="status.etcd-alarm",
         what=f"etcd raised the alarm {alarm}",
         where=node,
-        why="it takes no writes as long as the alarm stands",
+        why="it accepts no writes while the alarm is active",
         fix=f"with NOSPACE: `talosctl -n {address} etcd defrag`, then"
-        f" `talosctl -n {address} etcd alarm disarm`; with CORRUPT: reset that controller and let"
+        f" `talosctl -n {address} etcd alarm disarm`; with CORRUPT: reset that controller, and"
         " `stockman apply` join it anew",
     )
 
@@ -186,8 +185,8 @@ def etcd_alarm(node: str, address: str, alarm: str) -> Problem:
 def etcd_large(node: str, address: str, size: int, quota: int) -> Problem:
     return Problem(
         code="status.etcd-large",
-        what=f"the database of etcd on {node} is {size * 100 // quota} % of what it may be",
+        what=f"the database of etcd on {node} is {size * 100 // quota} % of its quota",
         where=node,
-        why=f"it has {size // _MIB} MiB, and stops taking writes at {quota // _MIB} MiB",
-        fix=f"make it smaller with `talosctl -n {address} etcd defrag`, one controller at a time",
+        why=f"it has {size // _MIB} MiB, and stops accepting writes at {quota // _MIB} MiB",
+        fix=f"defragment it with `talosctl -n {address} etcd defrag`, one controller at a time",
     )

@@ -10,8 +10,8 @@ def no_backup(target: str, where: str, schedule: str) -> Problem:
         code="status.backup-none",
         what=f"there is no snapshot of etcd in {target}",
         where=where,
-        why=f"backups are on, at {schedule!r}, and none has come yet",
-        fix="see whether the component works: `kubectl -n talos-backup get cronjobs,jobs`",
+        why=f"backups are scheduled at {schedule!r}, but there is none yet",
+        fix="check the component: `kubectl -n talos-backup get cronjobs,jobs`",
     )
 
 
@@ -20,8 +20,8 @@ def old_backup(target: str, where: str, age: str, longest: str) -> Problem:
         code="status.backup-old",
         what=f"the newest snapshot in {target} is {age} old",
         where=where,
-        why=f"by its schedule one comes every {longest} at least",
-        fix="see why the last ones did not come: `kubectl -n talos-backup get cronjobs,jobs`",
+        why=f"by its schedule there is one at least every {longest}",
+        fix="see why the last ones failed: `kubectl -n talos-backup get cronjobs,jobs`",
     )
 
 
@@ -32,26 +32,26 @@ def open_run(run: str, result: str, done: str, held: str) -> Problem:
         what=f"the run {run} is not finished",
         where=run,
         why=f"it is {result}, {done} steps are done{keeps}",
-        fix="go on with `stockman runs resume`, or give it up with `stockman runs abort`",
+        fix="resume it with `stockman runs resume`, or abort it with `stockman runs abort`",
     )
 
 
 def lock_held(holder: str) -> Problem:
     return Problem(
         code="status.lock-held",
-        what="somebody works on the cluster right now",
+        what="another run is working on the cluster",
         where="lock",
         why=f"the lock is held by {holder}",
-        fix="wait for it, and follow it with `stockman runs show`",
+        fix="wait for it; see its progress with `stockman runs show`",
     )
 
 
 def lease_held(holder: str) -> Problem:
     return Problem(
         code="status.lease-held",
-        what="somebody works on the cluster now, and not under the lock of this configuration",
+        what="another run is working on the cluster with a different lock",
         where="Lease kube-system/stockman",
-        why=f"the Lease is held by {holder}, and the lock is free",
-        fix="find out whose configuration names another `lock.home`, and agree on one; a run that"
+        why=f"the Lease is held by {holder}, but the lock is free",
+        fix="find the configuration with another `lock.home` and use one for both; a run that"
         " was killed loses the Lease within a minute",
     )

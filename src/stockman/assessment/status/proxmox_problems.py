@@ -12,10 +12,10 @@ _GIB = 1 << 30
 def proxmox_silent(region: str, why: str, fix: str) -> Problem:
     return Problem(
         code="status.proxmox-silent",
-        what=f"the Proxmox cluster {region} tells nothing",
+        what=f"the Proxmox cluster {region} does not answer",
         where=f"Proxmox cluster {region}",
         why=why,
-        fix=f"{fix}; `stockman doctor` looks at the way there",
+        fix=f"{fix}; check the connection with `stockman doctor`",
     )
 
 
@@ -24,7 +24,7 @@ def no_quorum(region: str, online: int, members: int) -> Problem:
         code="status.proxmox-quorum",
         what=f"the Proxmox cluster {region} has no quorum",
         where=f"Proxmox cluster {region}",
-        why=f"{online} of its {members} hosts see each other; nothing can be started or changed",
+        why=f"{online} of its {members} hosts are online; nothing can be started or changed",
         fix="bring hosts back until more than half are online, then `stockman status`",
     )
 
@@ -34,7 +34,7 @@ def host_offline(region: str, host: str, nodes: int) -> Problem:
         code="status.host-offline",
         what=f"the Proxmox host {host} is offline",
         where=f"Proxmox cluster {region}",
-        why=f"its cluster does not see it; nodes of ours that are placed there: {nodes}",
+        why=f"its cluster reports it offline; configured nodes on it: {nodes}",
         fix=f"bring {host} back; if it is lost for good, give its nodes another host and run"
         " `stockman plan`",
     )
@@ -45,8 +45,8 @@ def host_unknown(region: str, host: str, known: str) -> Problem:
         code="status.host-unknown",
         what=f"the Proxmox cluster {region} has no host {host}",
         where=f"Proxmox cluster {region}",
-        why=f"nodes are to run there; its hosts are {known}",
-        fix="name a host that there is in nodes.yaml, then `stockman plan`",
+        why=f"nodes are configured on it; the hosts are {known}",
+        fix="name an existing host in nodes.yaml, then `stockman plan`",
     )
 
 
@@ -55,8 +55,8 @@ def storage_full(storage: str, host: str, used: int, size: int) -> Problem:
         code="status.storage-full",
         what=f"the storage {storage} on {host} is {used * 100 // size} % full",
         where=f"Proxmox host {host}",
-        why=f"{used // _GIB} of {size // _GIB} GiB are used; VMs whose storage is full stop",
-        fix="make room there; images that nothing uses go with `stockman apply --prune`",
+        why=f"{used // _GIB} of {size // _GIB} GiB are used; VMs stop when their storage is full",
+        fix="free space; delete unused images with `stockman apply --prune`",
     )
 
 
@@ -65,8 +65,8 @@ def storage_gone(storage: str, host: str) -> Problem:
         code="status.storage-gone",
         what=f"the storage {storage} is not available on {host}",
         where=f"Proxmox host {host}",
-        why="Proxmox VE lists it, and cannot use it; disks of our nodes are there",
-        fix=f"look at it with `pvesm status` on {host}, and bring it back",
+        why="Proxmox VE lists it but cannot use it; it holds disks of nodes",
+        fix=f"look at it with `pvesm status` on {host}, and restore it",
     )
 
 
@@ -75,7 +75,7 @@ def memory_full(host: str, used: int, size: int) -> Problem:
         code="status.memory-full",
         what=f"the memory of {host} is {used * 100 // size} % full",
         where=f"Proxmox host {host}",
-        why=f"{used // _GIB} of {size // _GIB} GiB are used; the kernel may end a VM",
+        why=f"{used // _GIB} of {size // _GIB} GiB are used; the kernel may kill a VM",
         fix="give a node another host or less memory in nodes.yaml, then `stockman plan`",
     )
 
@@ -85,8 +85,8 @@ def vm_missing(node: str, vmid: int, region: str) -> Problem:
         code="status.vm-missing",
         what=f"{node} has no VM",
         where=f"Proxmox cluster {region}",
-        why=f"no guest has the number {vmid}",
-        fix=f"see what it takes with `stockman plan --node {node}`, then `stockman apply`",
+        why=f"no guest has VMID {vmid}",
+        fix=f"see the steps with `stockman plan --node {node}`, then `stockman apply`",
     )
 
 
@@ -95,21 +95,21 @@ def vm_incomplete(node: str, vmid: int, host: str) -> Problem:
         code="status.vm-missing",
         what=f"{node} has no VM",
         where=f"Proxmox host {host}",
-        why=f"nothing is in VM {vmid}: {host} died while it made it",
-        fix=f"see what it takes with `stockman plan --node {node}`, then `stockman apply`",
+        why=f"VM {vmid} is empty: {host} failed while creating it",
+        fix=f"see the steps with `stockman plan --node {node}`, then `stockman apply`",
     )
 
 
 def guest_missing(guest: str, vmid: int, region: str, *, is_watched: bool = False) -> Problem:
     """`is_watched`: stockman only observes the guest and never creates it."""
-    fix = f"see what it takes with `stockman plan --node {guest}`, then `stockman apply`"
+    fix = f"see the steps with `stockman plan --node {guest}`, then `stockman apply`"
     if is_watched:
-        fix = "make it yourself, take `manage: observe` away to have it made, or take it out"
+        fix = "create it, remove `manage: observe` so that stockman creates it, or remove it"
     return Problem(
         code="status.guest-missing",
-        what=f"the guest {guest} is not there",
+        what=f"the guest {guest} does not exist",
         where=f"Proxmox cluster {region}",
-        why=f"no guest has the number {vmid}",
+        why=f"no guest has VMID {vmid}",
         fix=fix,
     )
 
@@ -120,7 +120,7 @@ def guest_stopped(guest: str, vmid: int, host: str, status: str) -> Problem:
         what=f"the guest {guest} does not run",
         where=f"Proxmox host {host}",
         why=f"{vmid} is {status}",
-        fix=f"start it on {host} if it is to run; its power is left to you",
+        fix=f"start it on {host} if it should run; stockman does not manage its power",
     )
 
 
@@ -140,7 +140,7 @@ def vm_locked(node: str, vmid: int, host: str, lock: str) -> Problem:
         code="status.vm-locked",
         what=f"the VM of {node} is locked",
         where=f"Proxmox host {host}",
-        why=f"VM {vmid} has the lock {lock!r}: a task works on it, or one was killed",
+        why=f"VM {vmid} has the lock {lock!r}: a task is running, or was killed",
         fix=f"wait for the task; if none runs, `qm unlock {vmid}` on {host}",
     )
 
@@ -148,11 +148,10 @@ def vm_locked(node: str, vmid: int, host: str, lock: str) -> Problem:
 def vm_elsewhere(node: str, vmid: int, host: str, desired: str) -> Problem:
     return Problem(
         code="status.vm-elsewhere",
-        what=f"the VM of {node} is on another host than configured",
+        what=f"the VM of {node} is on a different host than configured",
         where=f"Proxmox host {host}",
         why=f"VM {vmid} is on {host}, and nodes.yaml says {desired}",
-        fix=f"see what would move it with `stockman plan --node {node}`, or write {host} into"
-        " nodes.yaml",
+        fix=f"see the move with `stockman plan --node {node}`, or write {host} into nodes.yaml",
     )
 
 
@@ -185,5 +184,5 @@ def vm_identity(node: str, vmid: int, host: str, observed_name: str, uuid: UUID 
         what=f"VM {vmid} is not {node}",
         where=f"Proxmox host {host}",
         why=f"it is {observed_name!r}, {shown}",
-        fix=f"give {node} another vmid, or make that machine stockman's with `stockman adopt`",
+        fix=f"give {node} another vmid, or adopt that machine with `stockman adopt`",
     )
