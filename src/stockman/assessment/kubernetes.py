@@ -215,8 +215,8 @@ def _definitions(by_name: Mapping[str, SelectedComponent]) -> Iterator[InstallCr
     selected = by_name.get(_GATEWAY)
     if selected is None:
         return
-    desired_version = selected.scene.wish.version
-    version = f"v{desired_version}" if desired_version is not None else selected.scene.known.app_version
+    configured = selected.scene.wish.version
+    version = f"v{configured}" if configured is not None else selected.scene.known.app_version
     if version in available_crd_versions(_GATEWAY):
         yield InstallCrds(bundle=_GATEWAY, version=version)
 

@@ -104,7 +104,8 @@ def drift_details(report: DriftReport, screen: Screen) -> Iterator[str]:
         if number:
             yield ""
         grade = screen.paint(drift.severity.value, _STYLES[drift.severity.value])
-        yield f"{screen.paint(drift.layer.value, 'name')} {grade}: {escape_control(drift.description)}"
+        layer = screen.paint(drift.layer.value, "name")
+        yield f"{layer} {grade}: {escape_control(drift.description)}"
         if drift.why:
             yield f"  why: {escape_control(drift.why)}"
         yield from (

@@ -202,7 +202,9 @@ class PatchFiles:
     def patches(self, desired: Desired) -> PatchSet:
         """Return all patches of a cluster: from keys, directories and references."""
         written = PatchLocations(
-            nodes=self._loaded.patch_nodes, referenced=self._read_references, text_place=self._text_place
+            nodes=self._loaded.patch_nodes,
+            referenced=self._read_references,
+            text_place=self._text_place,
         )
         nodes = {str(node.name) for node in desired.nodes}
         return build_patch_set(desired, written, self._in_directories(nodes))

@@ -20,7 +20,9 @@ def component_keys(observed: ObservedKubernetes, *, several: bool, follows: bool
     """
     usual = (*_USUAL, _SEVERAL) if several else _USUAL
     default_components = {
-        component.name: component for component in all_component_facts() if component.condition in usual
+        component.name: component
+        for component in all_component_facts()
+        if component.condition in usual
     }
     off = {
         name
