@@ -51,7 +51,7 @@ class CountedRepo:
     async def state(self) -> RepositoryState:
         return await self._asked("state", self._inner.state)
 
-    async def prospect(self) -> PushTarget:
+    async def push_target(self) -> PushTarget:
         return await self._asked("prospect", self._inner.prospect)
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:
@@ -99,8 +99,8 @@ class CountedTree:
         self._inner = inner
         self._process = process
 
-    async def differing(self) -> tuple[str, ...]:
-        return await self._inner.differing()
+    async def changed_files(self) -> tuple[str, ...]:
+        return await self._inner.changed_files()
 
     async def render(self) -> None:
         await counted(self._process, "tree", "render", self._inner.render, is_write=True)

@@ -71,7 +71,7 @@ class ProxmoxWire:
             return await self._called(request, header)
         except _Broken:
             if not request.is_read:
-                raise unknown_outcome(request, "the connection was cut") from None
+                raise unknown_outcome(request, "the connection was lost") from None
         try:
             return await self._called(request, header)
         except _Broken:
@@ -234,7 +234,7 @@ class KubernetesWire:
                 continue
             if has_static_pods(machine) and machine.runs("kubelet"):
                 return machine
-        raise Unreachable(kube_problems.unreachable(request.shown, "nothing listens there"))
+        raise Unreachable(kube_problems.unreachable(request.shown, "connection refused"))
 
     def _answered(self, request: kube.Request) -> Response:
         parts = urlsplit(request.target)
@@ -251,13 +251,13 @@ class KubernetesWire:
         try:
             found = self._calls.answer(self._machine(request), asked, self._certificate)
         except NoCluster:
-            raise lost_reply(request, "the connection was cut") from None
+            raise lost_reply(request, "the connection was lost") from None
         if found.seconds:
             self._world.advance(found.seconds)
         if found.response is None and not found.is_cut:
             self._world.advance(request.seconds)
         if found.response is None or found.is_cut:
-            raise lost_reply(request, "the connection was cut")
+            raise lost_reply(request, "the connection was lost")
         return found.response
 
 

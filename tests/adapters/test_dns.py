@@ -23,10 +23,10 @@ def test_a_server_that_knows_or_knows_not_works(flags: int) -> None:
     ("packet", "reason"),
     [
         (b"", "too short"),
-        (answer(8, 0x8180), "not one to our question"),
-        (answer(7, 0x0100), "not one to our question"),
-        (answer(7, 0x8182), "cannot look names up"),
-        (answer(7, 0x8185), "refuses to answer us"),
+        (answer(8, 0x8180), "does not match the query"),
+        (answer(7, 0x0100), "does not match the query"),
+        (answer(7, 0x8182), "cannot resolve names"),
+        (answer(7, 0x8185), "refuses the query"),
     ],
 )
 def test_what_shows_no_working_server_is_no_answer(packet: bytes, reason: str) -> None:

@@ -30,9 +30,9 @@ def test_the_first_that_is_named_is_run(tmp_path: Path, environment: dict[str, s
 @pytest.mark.parametrize(
     ("environment", "why"),
     [
-        ({"EDITOR": "false"}, "false ended with status 1"),
+        ({"EDITOR": "false"}, "false exited with status 1"),
         ({"EDITOR": "/no/such/editor"}, "cannot be run: No such file"),
-        ({"EDITOR": "vi 'open"}, r"a quote in \$EDITOR is not closed"),
+        ({"EDITOR": "vi 'open"}, r"\$EDITOR contains an unclosed quote"),
         ({}, "there is no terminal"),
     ],
 )
@@ -69,7 +69,7 @@ def test_it_is_gone_when_the_work_is_interrupted() -> None:
 
 def test_a_disk_is_no_memory(tmp_path: Path) -> None:
     with (
-        pytest.raises(NoAnswer, match="no file system in memory"),
+        pytest.raises(NoAnswer, match="no writable file system in memory"),
         ram_file([Path("/proc"), tmp_path / "none"], "secret.yaml", "00ac"),
     ):
         pass

@@ -108,12 +108,12 @@ def test_outside_of_a_repository_there_is_no_work_tree(outside: Path, tree: Path
     ],
 )
 def test_git_sees_files_differently(tree: Path, name: str, standing: str, exposure: str) -> None:
-    assert LocalGitProbe(tree).standing(name) == standing
+    assert LocalGitProbe(tree).file_state(name) == standing
     assert LocalGitProbe(tree).exposure(name) == exposure
 
 
 def test_a_file_in_no_repository_is_outside(outside: Path) -> None:
-    assert LocalGitProbe(outside).standing("cluster.yaml") == "outside"
+    assert LocalGitProbe(outside).file_state("cluster.yaml") == "outside"
     assert LocalGitProbe(outside).exposure("cluster.yaml") == "outside"
 
 
@@ -134,7 +134,7 @@ def test_where_git_cannot_tell_a_file_counts_as_exposed(
 
     assert repo.exposure("age.key") == "tracked"
     with pytest.raises(NoAnswer):
-        repo.standing("age.key")
+        repo.file_state("age.key")
 
 
 def test_a_git_that_hangs_is_asked_once(tree: Path, tmp_path: Path) -> None:
@@ -142,8 +142,8 @@ def test_a_git_that_hangs_is_asked_once(tree: Path, tmp_path: Path) -> None:
     repo = LocalGitProbe(tree, program=program(tmp_path, script), patience=0.2)
 
     for _ in range(3):
-        with pytest.raises(NoAnswer, match=r"^git gave no answer within 0\.2 s$"):
-            repo.standing("age.key")
+        with pytest.raises(NoAnswer, match=r"^git did not respond within 0\.2 s$"):
+            repo.file_state("age.key")
 
     assert (tmp_path / "log").read_text() == "asked\n"
 
@@ -151,7 +151,7 @@ def test_a_git_that_hangs_is_asked_once(tree: Path, tmp_path: Path) -> None:
 def test_the_complaint_of_git_is_told(tree: Path, tmp_path: Path) -> None:
     repo = LocalGitProbe(tree, program=program(tmp_path, "echo 'fatal: too bad' >&2; exit 128"))
 
-    with pytest.raises(NoAnswer, match=r"^git says: too bad$"):
+    with pytest.raises(NoAnswer, match=r"^git reports: too bad$"):
         repo.work_tree()
 
 
@@ -161,7 +161,7 @@ def test_the_environment_does_not_lead_git_elsewhere(
     monkeypatch.setenv("GIT_DIR", os.fspath(outside))
     monkeypatch.setenv("GIT_PAGER", "false")
 
-    assert LocalGitProbe(tree).standing("cluster.yaml") == "tracked"
+    assert LocalGitProbe(tree).file_state("cluster.yaml") == "tracked"
 
 
 def test_programs_that_a_repository_names_are_not_started(tree: Path) -> None:
@@ -170,7 +170,7 @@ def test_programs_that_a_repository_names_are_not_started(tree: Path) -> None:
     git(tree, "config", "core.hooksPath", os.fspath(tree))
     (tree / "started").unlink(missing_ok=True)
 
-    LocalGitProbe(tree).standing("cluster.yaml")
+    LocalGitProbe(tree).file_state("cluster.yaml")
     LocalGitProbe(tree).work_tree()
 
     assert not (tree / "started").exists()

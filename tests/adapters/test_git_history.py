@@ -35,7 +35,7 @@ def test_the_index_tells_files_links_and_repositories(tree: Path, history: Local
     commit = committed(tree, a__txt="one\n")
     git(tree, "update-index", "--add", "--cacheinfo", f"160000,{commit},below")
 
-    found = history.tracked()
+    found = history.tracked_files()
 
     assert [(one.path, one.kind) for one in found] == [
         ("a.txt", "file"),
@@ -54,7 +54,7 @@ def test_files_that_git_add_would_take_are_listed_and_ignored_ones_are_not(
         (tree / name).write_text("x")
     repository(tree / "other")
 
-    assert sorted(history.untracked()) == ["below/new.txt", "other/", "with\nbreak"]
+    assert sorted(history.untracked_files()) == ["below/new.txt", "other/", "with\nbreak"]
 
 
 def test_all_of_the_repository_is_seen_from_a_directory_inside(tree: Path) -> None:
@@ -64,8 +64,8 @@ def test_all_of_the_repository_is_seen_from_a_directory_inside(tree: Path) -> No
     history = LocalGitHistory(tree / "below")
 
     assert history.top() == tree
-    assert [one.path for one in history.tracked()] == ["a.txt"]
-    assert history.untracked() == ("new.txt",)
+    assert [one.path for one in history.tracked_files()] == ["a.txt"]
+    assert history.untracked_files() == ("new.txt",)
 
 
 def test_an_object_comes_with_the_first_commit_that_has_it(
@@ -112,7 +112,7 @@ def test_contents_are_the_bytes_of_more_objects_than_fit_into_a_pipe(
 ) -> None:
     texts = {f"f{number}": f"{number}\0\n" * 500 for number in range(700)}
     committed(tree, **texts)
-    names = {one.path: one.object for one in history.tracked()}
+    names = {one.path: one.object for one in history.tracked_files()}
 
     found = history.contents([names[path] for path in texts])
 
@@ -121,7 +121,7 @@ def test_contents_are_the_bytes_of_more_objects_than_fit_into_a_pipe(
 
 def test_an_object_that_is_missing_is_none(tree: Path, history: LocalGitHistory) -> None:
     committed(tree, a__txt="one\n", b__txt="two\n")
-    names = [one.object for one in history.tracked()]
+    names = [one.object for one in history.tracked_files()]
     (tree / ".git" / "objects" / names[0][:2] / names[0][2:]).unlink()
 
     assert list(history.contents(names)) == [None, b"two\n"]
@@ -136,7 +136,7 @@ def test_commits_cannot_be_counted_when_one_is_missing(
     commit = committed(tree, a__txt="one\n")
     (tree / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
 
-    with pytest.raises(NoAnswer, match="git says: "):
+    with pytest.raises(NoAnswer, match="git reports: "):
         history.commit_count()
 
 
@@ -156,7 +156,7 @@ def test_a_missing_commit_is_an_error_or_a_missing_object(
 def test_a_repository_without_commits_has_no_objects(history: LocalGitHistory) -> None:
     assert history.commit_count() == 0
     assert list(history.objects(ALL)) == []
-    assert history.tracked() == ()
+    assert history.tracked_files() == ()
 
 
 def test_a_shallow_clone_says_so(tree: Path, tmp_path: Path) -> None:

@@ -22,10 +22,10 @@ def test_the_command_sees_more_variables_and_its_output_comes_back() -> None:
     ("command", "why"),
     [
         ("", "it is empty"),
-        ("echo 'open", "a quote in it is not closed"),
+        ("echo 'open", "it contains an unclosed quote"),
         ("/no/such/program", "it cannot be run: No such file"),
-        (f"{PYTHON} -c 'import sys; print(\"CANARY\"); sys.exit(3)'", "it ended with status 3"),
-        (f"{PYTHON} -c 'print(\"x\" * 2_000_000)'", "more than any key"),
+        (f"{PYTHON} -c 'import sys; print(\"CANARY\"); sys.exit(3)'", "it exited with status 3"),
+        (f"{PYTHON} -c 'print(\"x\" * 2_000_000)'", "too large for a key"),
     ],
 )
 def test_what_goes_wrong_is_told_without_the_output(command: str, why: str) -> None:

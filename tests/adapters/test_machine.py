@@ -40,12 +40,12 @@ def test_a_small_file_can_be_read(tmp_path: Path) -> None:
 
 
 def test_a_directory_tells_its_room(tmp_path: Path) -> None:
-    room = MACHINE.room(tmp_path)
+    room = MACHINE.space(tmp_path)
 
     assert room is not None
     assert room.free > 0
     assert room.writable
-    assert MACHINE.room(tmp_path / "missing") is None
+    assert MACHINE.space(tmp_path / "missing") is None
 
 
 def test_the_rest_is_as_the_process_was_started(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,7 +77,7 @@ def test_a_name_that_nobody_knows_has_no_address() -> None:
 def test_a_resolver_that_hangs_is_left_behind(stuck: Callable[[str], tuple[str, ...]]) -> None:
     network = SocketNetwork(patience=0.1, lookup=stuck)
 
-    with pytest.raises(NoAddress, match=r"^no answer within 0\.1 s$"):
+    with pytest.raises(NoAddress, match=r"^no response within 0\.1 s$"):
         asyncio.run(network.connect(ServerAddress(host="pve.test", port=8006)))
 
 
@@ -89,7 +89,7 @@ def test_a_listening_port_takes_a_connection() -> None:
 def test_nothing_listens_on_a_closed_port() -> None:
     door = ServerAddress(host=ADDRESS, port=loopback.closed_port())
 
-    with pytest.raises(NoAnswer, match=r"^nothing listens there$"):
+    with pytest.raises(NoAnswer, match=r"^connection refused$"):
         asyncio.run(NETWORK.connect(door))
 
 
@@ -143,7 +143,7 @@ def test_a_certificate_that_ended_is_not_trusted(ca: Pem, tmp_path: Path) -> Non
 def test_a_ca_file_without_a_certificate_trusts_nothing(port: int, content: bytes) -> None:
     seen = shown(ServerAddress(host=ADDRESS, port=port), Trust(ca=content))
 
-    assert seen.flaw.startswith("its CA cannot be read: ")
+    assert seen.flaw.startswith("its CA is invalid: ")
 
 
 def test_a_fingerprint_is_compared_without_colons_and_case(server: Pem, port: int) -> None:
@@ -162,7 +162,7 @@ def test_another_fingerprint_is_told_with_both_values(server: Pem, port: int) ->
 def test_a_handshake_that_hangs_is_given_up() -> None:
     with (
         loopback.hanging() as port,
-        pytest.raises(NoAnswer, match=r"^no answer within 0\.1 s$"),
+        pytest.raises(NoAnswer, match=r"^no response within 0\.1 s$"),
     ):
         asyncio.run(HASTY.certificate(ServerAddress(host=ADDRESS, port=port), Trust()))
 
@@ -202,7 +202,7 @@ def test_a_certificate_that_nobody_trusts_tells_the_time_too(server: Pem, tmp_pa
 def test_a_web_server_without_a_date_tells_no_time(date: str) -> None:
     with (
         loopback.listening(loopback.web(date)) as port,
-        pytest.raises(NoAnswer, match=r"^its answer carries no date$"),
+        pytest.raises(NoAnswer, match=r"^its reply has no date$"),
     ):
         asyncio.run(NETWORK.http_clock(ServerAddress(host=ADDRESS, port=port), tls=False))
 
@@ -223,7 +223,7 @@ def test_a_time_server_tells_how_far_ahead_it_is(seconds: float) -> None:
 def test_a_time_server_that_says_nothing_is_given_up() -> None:
     with (
         loopback.answering(lambda packet: b"") as port,
-        pytest.raises(NoAnswer, match=r"^no answer within 0\.1 s$"),
+        pytest.raises(NoAnswer, match=r"^no response within 0\.1 s$"),
     ):
         asyncio.run(HASTY.ntp_clock(ADDRESS, port))
 
@@ -232,7 +232,7 @@ def test_a_time_server_that_is_not_there_is_told_at_once() -> None:
     with loopback.answering(lambda packet: b"") as port:
         pass
 
-    with pytest.raises(NoAnswer, match=r"^nothing listens there$"):
+    with pytest.raises(NoAnswer, match=r"^connection refused$"):
         asyncio.run(NETWORK.ntp_clock(ADDRESS, port))
 
 
@@ -252,6 +252,6 @@ def test_a_name_server_answers_a_plain_question() -> None:
 def test_a_name_server_that_refuses_is_told_so() -> None:
     with (
         loopback.answering(lambda packet: packet[:2] + b"\x81\x85" + packet[4:]) as port,
-        pytest.raises(NoAnswer, match=r"^it refuses to answer us$"),
+        pytest.raises(NoAnswer, match=r"^it refuses the query$"),
     ):
         asyncio.run(NETWORK.name_server(ADDRESS, port))

@@ -48,13 +48,13 @@ class ToldRepo:
     def work_tree(self) -> WorkTree | None:
         return None
 
-    def standing(self, path: str) -> GitFileState:
+    def file_state(self, path: str) -> GitFileState:
         if self._standings is None:
             raise NoAnswer("git is not installed")
         return self._standings.get(path, "ignored" if _is_secret(path) else "untracked")
 
     def exposure(self, name: str) -> Exposure:
-        return "ignored" if self.standing(name) == "ignored" else "tracked"
+        return "ignored" if self.file_state(name) == "ignored" else "tracked"
 
 
 @cache

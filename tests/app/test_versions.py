@@ -26,7 +26,7 @@ v = Version.parse
 PUBLISHED = [one for one in all_component_facts() if one.repository.startswith("oci://")]
 CILIUM = v("1.20.1")
 NO_ANSWER = Problem(
-    code="registry.unreachable", what="there is no answer", why="connection refused", fix="wait"
+    code="registry.unreachable", what="there is no reply", why="connection refused", fix="wait"
 )
 
 
@@ -184,7 +184,7 @@ def test_a_silent_registry_makes_its_row_unknown_and_no_other() -> None:
 
     cilium = row(found, "cilium")
     assert (cilium.standing, cilium.newest) == (VersionStanding.UNKNOWN, None)
-    assert cilium.because == "there is no answer: connection refused"
+    assert cilium.because == "there is no reply: connection refused"
     assert row(found, "tuppr").standing is VersionStanding.CURRENT
 
 

@@ -30,7 +30,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "lock.lost": lambda: problems.lock_lost(
         "s3://flock/main", "bert@notebook took it with token 7, ours is 4"
     ),
-    "lock.unreadable": lambda: problems.lock_unreadable("s3://flock/main", "no connection to it"),
+    "lock.unreadable": lambda: problems.lock_unreadable("s3://flock/main", "connection failed"),
     "plan.moved": lambda: problems.stale_plan(["vm/k8s/1030"]),
     "run.deadline": lambda: problems.step_timeout(
         "talos/configure/cp-1", 600, "cp-1 is in maintenance mode: no answer from 10.42.0.11"
@@ -47,7 +47,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         "go on then with `stockman runs resume`; `stockman apply --any-time` does not wait",
     ),
     "run.hold-kept": lambda: problems.hold_release_failure(
-        "node work-3 is cordoned", "no connection to it"
+        "node work-3 is cordoned", "connection failed"
     ),
     "run.not-done": lambda: problems.step_without_effect(
         "vms/create/cp-1", "create VM 1030 (cp-1)"

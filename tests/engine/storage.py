@@ -90,7 +90,7 @@ class Stored:
             raise trouble(NotFound, key)
         return self._facts(key)
 
-    async def listed(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
+    async def list_objects(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
         await self._before("listed", folder)
         prefix = f"{folder}/" if folder else ""
         found = sorted(key for key in self.storage.content if key.startswith(prefix))
@@ -103,10 +103,10 @@ class Stored:
         self.storage.content.pop(key, None)
         await self._after("delete", key)
 
-    async def unfinished(self, folder: str = "") -> tuple[UnfinishedUpload, ...]:
+    async def list_uploads(self, folder: str = "") -> tuple[UnfinishedUpload, ...]:
         return ()
 
-    async def abort(self, upload: UnfinishedUpload) -> None:
+    async def abort_upload(self, upload: UnfinishedUpload) -> None:
         return
 
     def _facts(self, key: str) -> ObjectMetadata:

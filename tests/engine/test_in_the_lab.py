@@ -43,7 +43,7 @@ def test_a_run_is_carried_out_and_written_down_in_a_simulated_bucket() -> None:
     async def story(scene: Scene) -> tuple[RunOutcome, list[str]]:
         home, ports = in_world(scene)
         outcome = await start_run(home, PLAN, ports, way())
-        return outcome, [one.key for one in await scene.objects.listed()]
+        return outcome, [one.key for one in await scene.objects.list_objects()]
 
     outcome, keys = memory(story)
 

@@ -231,9 +231,9 @@ class LongAgo(Stored):
         super().__init__(storage)
         self._old: Storage | None = old
 
-    async def listed(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
+    async def list_objects(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
         old, self._old = self._old, None
-        return await (super().listed(folder) if old is None else Stored(old).listed(folder))
+        return await (super().list_objects(folder) if old is None else Stored(old).list_objects(folder))
 
     async def read(self, key: str) -> AsyncIterator[bytes]:
         yield RELEASED if key == "lock/000002.json" else self.storage.content[key]

@@ -36,7 +36,7 @@ LEASE = Lease(
 
 
 class Heard(StockmanError):
-    """A call was written down; there is no answer."""
+    """A call was written down; there is no reply."""
 
 
 class Notebook:

@@ -166,9 +166,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         "error decoding patch: unexpected end of JSON input",
         "BadRequest",
     ),
-    "kubernetes.silent": lambda: lost_reply(GET_MAP, "no full answer within 20 s").problem,
+    "kubernetes.silent": lambda: lost_reply(GET_MAP, "no complete reply within 20 s").problem,
     "kubernetes.unknown-outcome": lambda: (
-        lost_reply(request("POST", *PODS), "the connection was cut").problem
+        lost_reply(request("POST", *PODS), "the connection was lost").problem
     ),
     "kubernetes.unreachable": lambda: dialled(port=1),
 }

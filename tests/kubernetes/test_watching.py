@@ -29,7 +29,7 @@ def gone() -> dict[str, object]:
 
 
 def cut() -> Unreachable:
-    return Unreachable(problems.no_reply("GET", "the connection was cut"))
+    return Unreachable(problems.no_reply("GET", "the connection was lost"))
 
 
 def followed(

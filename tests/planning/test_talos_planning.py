@@ -56,7 +56,7 @@ class Somebody:
 
     async def connect(self, door: ServerAddress) -> None:
         if (door.host, door.port) != (self.host, 6443):
-            raise NoAnswer("nothing listens there")
+            raise NoAnswer("connection refused")
 
 
 def taken(found: Scene, host: str) -> list[str]:

@@ -89,7 +89,7 @@ def agent() -> Problem:
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "proxmox.agent": agent,
-    "proxmox.answer": lambda: unexpected_answer(READ, "its answer is not a JSON object").problem,
+    "proxmox.answer": lambda: unexpected_answer(READ, "its reply is not a JSON object").problem,
     "proxmox.authentication": not_let_in,
     "proxmox.authority": lambda: caught(lambda: tls_context(Trust(ca=b"pve-root-ca"))),
     "proxmox.certificate": lambda: (
@@ -99,7 +99,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     ),
     "proxmox.changed": lambda: told(CHANGE, 500, "checksum mismatch (file change by other user?)"),
     "proxmox.denied": lambda: told(READ, 403, "Permission check failed (/vms/1021, VM.Audit)"),
-    "proxmox.address": lambda: caught(lambda: Endpoints(urls=("http://127.66.0.4:8006",)).doors()),
+    "proxmox.address": lambda: caught(lambda: Endpoints(urls=("http://127.66.0.4:8006",)).servers()),
     "proxmox.exists": lambda: told(
         CREATE, 500, "unable to create VM 1021 - VM 1021 already exists on node 'pve2'"
     ),
@@ -128,7 +128,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "proxmox.task-late": lambda: waited(status="running"),
     "proxmox.unknown-outcome": lambda: told(CHANGE, 596, "Connection timed out"),
     "proxmox.unreachable": lambda: (
-        errors.unreachable_error("https://127.66.0.4:8006", "nothing listens there").problem
+        errors.unreachable_error("https://127.66.0.4:8006", "connection refused").problem
     ),
     "proxmox.upload": sent,
 }

@@ -42,14 +42,14 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "objects.clock": lambda: told(SNAPSHOT, 403, "RequestTimeTooSkewed"),
     "objects.conflict": lambda: told("PUT s3://etcd-backups/main/lock", 412, "PreconditionFailed"),
     "objects.content": lambda: (
-        content_mismatch("main/monday.parts/5f2c", "its SHA-256 is another").problem
+        content_mismatch("main/monday.parts/5f2c", "SHA-256 mismatch").problem
     ),
     "objects.denied": lambda: told(SNAPSHOT, 403, "SignatureDoesNotMatch"),
     "objects.key": lambda: refused(lambda: validate_key("main//monday")),
     "objects.not-found": lambda: told(LIST, 404, "NoSuchBucket"),
     "objects.rejected": lambda: told(LIST, 400, "AuthorizationHeaderMalformed"),
     "objects.uncertain": lambda: (
-        uncertain("PUT s3://etcd-backups/main/lock", "the connection was cut").problem
+        uncertain("PUT s3://etcd-backups/main/lock", "the connection was lost").problem
     ),
-    "objects.unreachable": lambda: unreachable(LIST, "no connection to it").problem,
+    "objects.unreachable": lambda: unreachable(LIST, "connection failed").problem,
 }

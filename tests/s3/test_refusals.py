@@ -50,7 +50,7 @@ def test_only_the_code_of_an_answer_is_repeated() -> None:
     )
     problem = reply_error("GET s3://flock", 403, told).problem
     assert "canary" not in str(problem)
-    assert problem.why == "it answers 403 SignatureDoesNotMatch"
+    assert problem.why == "it replies 403 SignatureDoesNotMatch"
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""The real doors: each translates one port into one technology, and decides nothing."""
+"""Adapters: transports to real systems, files and programs."""

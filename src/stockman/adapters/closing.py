@@ -1,4 +1,4 @@
-"""Doors that are closed after use."""
+"""Base class of clients that must be closed."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Self
 
 
 class AsyncCloseable(ABC):
-    """Something for `async with`: whoever leaves it closes it."""
+    """An asynchronous context manager that closes itself on exit."""
 
     @abstractmethod
     async def close(self) -> None:
-        """Give back what it holds; nothing can be asked of it any more."""
+        """Release all resources; the object cannot be used any more."""
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,6 +1,6 @@
-"""Many files at once: all drafted before the first is put in place, links never followed out.
+"""Read and write many files: all are written to temporary files before the first is renamed.
 
-Paths are texts here: hundreds of `Path` objects take longer than the files they name.
+Paths are texts: creating hundreds of `Path` objects takes longer than reading the files.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from types import MappingProxyType
 
 from stockman.adapters.files import DRAFT_SUFFIX
 
-_DEFAULT_MODE = 0o666  # less what the process masks
+_DEFAULT_MODE = 0o666  # reduced by the umask
 _MAX_BYTES = 64 << 20
 _NO_MODES: Mapping[str, int] = MappingProxyType({})
 
 
 class PathOutsideTree(Exception):
-    """A path that leads out of its directory, or through something that is no directory."""
+    """A path leaves its directory, or passes through something that is not a directory."""
 
     def __init__(self, path: str, why: str) -> None:
         super().__init__(path)
@@ -30,24 +30,24 @@ class PathOutsideTree(Exception):
 
 
 class PartialWrite(OSError):
-    """Some files are in place and others are not: the system refused in the middle."""
+    """Only some files were replaced because of an error of the operating system."""
 
 
 def read_files(root: Path, paths: Iterable[str]) -> dict[str, bytes]:
-    """The files that exist, by path; refuses links that leave the directory."""
-    found = {}
+    """Read the existing files by path; refuses links."""
+    contents = {}
     tree = _Tree(root)
     for path in paths:
         if tree.mode(path) is None:
             continue
         try:
-            with _name_path_in_errors(path), open(tree.place(path), "rb") as file:
-                found[path] = file.read(_MAX_BYTES)
+            with _name_path_in_errors(path), open(tree.absolute(path), "rb") as file:
+                contents[path] = file.read(_MAX_BYTES)
         except FileNotFoundError:
             continue
         except IsADirectoryError:
-            raise PathOutsideTree(path, "a directory stands there") from None
-    return found
+            raise PathOutsideTree(path, "it is a directory") from None
+    return contents
 
 
 def write_files(
@@ -57,61 +57,61 @@ def write_files(
     tag: str,
     rights: Mapping[str, int] = _NO_MODES,
 ) -> None:
-    """Write and remove files; nothing is touched before everything that is new is written.
+    """Write and remove files; existing files are changed only after all temporary files exist.
 
-    A full disk or a missing right shows while files are drafted, and leaves the old ones alone.
-    What replaces a file is on disk before that goes; where nothing stood, nothing can be lost.
-    Files are put in place in the order given. What goes wrong after that raises Halfway. New files
-    have the `rights` that are given for them, and replaced ones keep theirs.
+    A full disk or a missing permission therefore leaves the old files unchanged. The temporary
+    file that replaces an existing file is synced first. Files are renamed in order; an error
+    after the first raises `PartialWrite`. New files get their mode from `rights`; replaced ones
+    keep theirs.
     """
     drafts: dict[str, str] = {}
     replacing: list[str] = []
     tree = _Tree(root)
-    begun = False
+    is_replacing = False
     try:
         for path, content in written.items():
             with _name_path_in_errors(path):
                 mode = tree.mode(path)
                 tree.make_parents(path)
                 folder, slash, name = path.rpartition("/")
-                draft = tree.place(f"{folder}{slash}.{name}.{tag}{DRAFT_SUFFIX}")
-                drafts[draft] = tree.place(path)
+                draft = tree.absolute(f"{folder}{slash}.{name}.{tag}{DRAFT_SUFFIX}")
+                drafts[draft] = tree.absolute(path)
                 _write_draft(draft, content, mode, rights.get(path, _DEFAULT_MODE))
             if mode is not None:
                 replacing.append(draft)
-        gone = [tree.removable(path) for path in removed]
+        removals = [tree.removable(path) for path in removed]
         for draft in replacing:
             _sync_draft(draft)
-        begun = True
-        for draft, place in drafts.items():
-            os.replace(draft, place)
-        for place in gone:
+        is_replacing = True
+        for draft, target in drafts.items():
+            os.replace(draft, target)
+        for target in removals:
             with suppress(FileNotFoundError):
-                os.unlink(place)
-            _remove_empty(Path(place).parent, Path(tree.base))
+                os.unlink(target)
+            _remove_empty(Path(target).parent, Path(tree.base))
     except BaseException as error:
         for draft in drafts:
             with suppress(OSError):
                 os.unlink(draft)
-        for directory in reversed(tree.made):
+        for directory in reversed(tree.created):
             with suppress(OSError):
                 os.rmdir(directory)
-        if begun and isinstance(error, OSError):
+        if is_replacing and isinstance(error, OSError):
             raise PartialWrite(error.errno, error.strerror, error.filename) from None
         raise
 
 
 def move_file(root: Path, old: str, new: str) -> None:
-    """Give a file another name, in the place of what stands there: needs no room on the disk."""
+    """Rename a file and replace the target; needs no disk space."""
     tree = _Tree(root)
     for path in (old, new):
         tree.mode(path)
-    os.replace(tree.place(old), tree.place(new))
+    os.replace(tree.absolute(old), tree.absolute(new))
 
 
 @contextmanager
 def _name_path_in_errors(path: str) -> Iterator[None]:
-    """Errors of the system name the file that the user knows, and not its draft."""
+    """Set the path in errors to that of the file instead of the temporary file."""
     try:
         yield
     except OSError as error:
@@ -120,65 +120,67 @@ def _name_path_in_errors(path: str) -> Iterator[None]:
 
 
 class _Tree:
-    """A directory, and what is known of the directories below it: each is looked at once."""
+    """A directory, with a cache of the directories below it."""
 
     def __init__(self, root: Path) -> None:
         self.base = str(root.resolve())
-        self.made: list[str] = []
-        self._there: dict[str, bool] = {"": True}
+        self.created: list[str] = []
+        self._known_directories: dict[str, bool] = {"": True}
 
-    def place(self, path: str) -> str:
+    def absolute(self, path: str) -> str:
         return f"{self.base}/{path}"
 
     def mode(self, path: str) -> int | None:
-        """The mode of what stands at a path; None: nothing.
+        """Return the mode of a path; None if it does not exist.
 
-        Refuses to leave the directory, also through a link.
+        Refuses paths that leave the directory, also through a link.
         """
         parts = path.split("/")
         if "\0" in path:
-            raise PathOutsideTree(path, "it is no name of a file")
+            raise PathOutsideTree(path, "it is not a valid file name")
         if path.startswith("/") or ".." in parts:
             raise PathOutsideTree(path, "it leaves the directory")
-        if not self._is_there(path, path.rpartition("/")[0]):
+        if not self._exists(path, path.rpartition("/")[0]):
             return None
-        found = self._found(path)
-        if found is not None and stat.S_ISLNK(found):
+        mode = self._link_mode(path)
+        if mode is not None and stat.S_ISLNK(mode):
             raise PathOutsideTree(path, f"{path} is a link")
-        return found
+        return mode
 
     def make_parents(self, path: str) -> None:
-        """Make the directories around a file that `mode` was asked of."""
+        """Create the parent directories of a file whose `mode` was read."""
         folder = path.rpartition("/")[0]
-        if self._there[folder]:
+        if self._known_directories[folder]:
             return
         self.make_parents(folder)
-        os.mkdir(self.place(folder))
-        self.made.append(self.place(folder))
-        self._there[folder] = True
+        os.mkdir(self.absolute(folder))
+        self.created.append(self.absolute(folder))
+        self._known_directories[folder] = True
 
     def removable(self, path: str) -> str:
-        """Where a file to be removed is; refused by whoever may not write beside it."""
-        place = self.place(path)
-        if self.mode(path) is not None and not os.access(os.path.dirname(place), os.W_OK | os.X_OK):
+        """Return the absolute path of a file to remove; raises PermissionError."""
+        absolute = self.absolute(path)
+        if self.mode(path) is not None and not os.access(
+            os.path.dirname(absolute), os.W_OK | os.X_OK
+        ):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-        return place
+        return absolute
 
-    def _is_there(self, path: str, folder: str) -> bool:
-        known = self._there.get(folder)
-        if known is None:
-            known = self._is_there(path, folder.rpartition("/")[0])
-            found = self._found(folder) if known else None
-            if found is not None and stat.S_ISLNK(found):
+    def _exists(self, path: str, folder: str) -> bool:
+        exists = self._known_directories.get(folder)
+        if exists is None:
+            exists = self._exists(path, folder.rpartition("/")[0])
+            mode = self._link_mode(folder) if exists else None
+            if mode is not None and stat.S_ISLNK(mode):
                 raise PathOutsideTree(path, f"{folder} is a link")
-            if found is not None and not stat.S_ISDIR(found):
-                raise PathOutsideTree(path, "a file stands where a directory should be")
-            known = self._there[folder] = found is not None
-        return known
+            if mode is not None and not stat.S_ISDIR(mode):
+                raise PathOutsideTree(path, "a parent is a file instead of a directory")
+            exists = self._known_directories[folder] = mode is not None
+        return exists
 
-    def _found(self, path: str) -> int | None:
+    def _link_mode(self, path: str) -> int | None:
         try:
-            return os.lstat(self.place(path)).st_mode
+            return os.lstat(self.absolute(path)).st_mode
         except FileNotFoundError:
             return None
 
@@ -187,9 +189,9 @@ def _write_draft(draft: str, content: bytes, mode: int | None, rights: int) -> N
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
     descriptor = os.open(draft, flags, rights)
     try:
-        left = memoryview(content)
-        while left:
-            left = left[os.write(descriptor, left) :]
+        remaining = memoryview(content)
+        while remaining:
+            remaining = remaining[os.write(descriptor, remaining) :]
     finally:
         os.close(descriptor)
     if mode is not None:
@@ -197,7 +199,7 @@ def _write_draft(draft: str, content: bytes, mode: int | None, rights: int) -> N
 
 
 def _sync_draft(draft: str) -> None:
-    """Wait until a file is on disk. Done after all were written: the first waits for the others."""
+    """Sync a file to disk."""
     descriptor = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         os.fsync(descriptor)

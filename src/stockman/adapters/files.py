@@ -1,4 +1,4 @@
-"""Files that are made once: whole or not at all, and never in the place of another."""
+"""Create and replace files atomically."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from contextlib import suppress
 from pathlib import Path
 
 DRAFT_SUFFIX = ".stockman-new"
-"""How the names of drafts end, until they are whole and get their own name."""
+"""Suffix of temporary files that are renamed when they are complete."""
 
 _PRIVATE_MODE = 0o600
-_DEFAULT_MODE = 0o666  # less what the process masks
+_DEFAULT_MODE = 0o666  # reduced by the umask
 _NO_HARD_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK)
 
 
 def path_exists(path: Path) -> bool:
-    """Whether anything stands there, a link that leads nowhere included."""
+    """Return whether a path exists, including a dangling link."""
     return os.path.lexists(path)
 
 
 def create_file(path: Path, content: bytes, *, private: bool, tag: str) -> bool:
-    """Make a file; False where something stands there already, which is left alone.
+    """Create a file; returns False if the path exists, which is then not changed.
 
-    A private file is never readable by others, not for a moment. Nobody sees a half-written file:
-    it is drafted under a name with `tag`, which tells two processes apart, and then linked.
+    A private file is never readable by others. The content is written to a temporary file, whose
+    name contains `tag` to distinguish processes, and then linked, so it appears atomically.
     """
     if path_exists(path):
         return False
@@ -44,19 +44,19 @@ def create_file(path: Path, content: bytes, *, private: bool, tag: str) -> bool:
 
 
 def append_bytes(path: Path, content: bytes) -> None:
-    """Add to the end of an existing file; a link is not followed, what is there stays."""
+    """Append to an existing file; links are not followed."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW), "ab") as file:
         file.write(content)
 
 
 def remove_drafts(directory: Path) -> None:
-    """Remove drafts that an interrupted process left."""
+    """Remove temporary files of an interrupted process."""
     for draft in directory.glob(f".*{DRAFT_SUFFIX}"):
         draft.unlink(missing_ok=True)
 
 
 def _create_in_place(path: Path, content: bytes, *, private: bool) -> bool:
-    """For file systems that know no links: whole unless the process is killed meanwhile."""
+    """Create a file on a file system without hard links; not atomic if the process is killed."""
     try:
         _write(path, content, private=private)
     except FileExistsError:
@@ -81,10 +81,7 @@ def _write(path: Path, content: bytes, *, private: bool) -> None:
 
 
 def replace_file(path: Path, content: bytes, *, tag: str) -> None:
-    """Write a file in the place of the one that is there, which keeps its rights.
-
-    A link stays a link: what it leads to is replaced. Nobody sees a half-written file.
-    """
+    """Replace a file atomically and keep its mode; for a link, replace its target."""
     target = path.resolve()
     draft = target.with_name(f".{target.name}.{tag}.whole{DRAFT_SUFFIX}")
     if not create_file(draft, content, private=False, tag=tag):
@@ -103,9 +100,9 @@ _OTHERS_BITS = 0o077
 
 
 def replace_private_file(path: Path, content: bytes, *, tag: str) -> None:
-    """Write a file with mode 0600, in the place of one that may be there.
+    """Create or replace a file with mode 0600 atomically; for a link, replace its target.
 
-    A link stays a link: what it leads to is replaced. `tag` tells two processes apart.
+    `tag` distinguishes processes.
     """
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +117,7 @@ def replace_private_file(path: Path, content: bytes, *, tag: str) -> None:
 
 
 def restrict_to_owner(path: Path) -> bool:
-    """Take the rights of others away; False: they had none."""
+    """Remove the permissions of group and others; returns False if they had none."""
     if not path.stat().st_mode & _OTHERS_BITS:
         return False
     path.chmod(_OWNER_MODE)

@@ -1,4 +1,4 @@
-"""The clock of a web server, as the `Date` header of its answers tells it."""
+"""Read the clock of a web server from the `Date` header."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from stockman.ports.environment import NoAnswer
 
 _MOST_BYTES = 16 * 1024
 _HALF_A_SECOND = 0.5
-"""A date leaves out the fraction, which is this on average."""
+"""The average fraction of a second that the header omits."""
 
 
 def request_date(connection: socket.socket, host: str) -> datetime:
-    """The date that a server puts on its answer to a question without credentials."""
+    """Send a request without credentials and return the date of the reply."""
     request = (
         f"HEAD / HTTP/1.1\r\nHost: {host}\r\nUser-Agent: stockman\r\nConnection: close\r\n\r\n"
     )
     connection.sendall(request.encode("ascii"))
     answer = b""
     while b"\r\n\r\n" not in answer and len(answer) < _MOST_BYTES:
-        part = connection.recv(4096)
-        if not part:
+        chunk = connection.recv(4096)
+        if not chunk:
             break
-        answer += part
+        answer += chunk
     return _date(answer)
 
 
 def seconds_ahead(date: datetime, before: float, after: float) -> float:
-    """Seconds that a server is ahead, given our Unix time when we asked and when it answered."""
+    """Return how far a server is ahead, given the local Unix time before and after the request."""
     return date.timestamp() + _HALF_A_SECOND - (before + after) / 2
 
 
@@ -42,4 +42,4 @@ def _date(answer: bytes) -> datetime:
             except ValueError:
                 break
             return date if date.tzinfo is not None else date.replace(tzinfo=UTC)
-    raise NoAnswer("its answer carries no date")
+    raise NoAnswer("its reply has no date")

@@ -1,4 +1,4 @@
-"""Anonymous tokens of registries: what a challenge asks for, and where it is to be had."""
+"""The HTTP transport for image factories and registries, with anonymous tokens."""
 
 from __future__ import annotations
 
@@ -33,41 +33,45 @@ _DETAIL = re.compile(r'([a-z]+)="([^"]*)"', re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
 
 
-def token_request(question: ImageRequest, refused: ImageResponse) -> ImageRequest:
-    """Where the token for a question is given out; `Denied` where none is for everybody."""
-    scheme, _, details = refused.headers.get("www-authenticate", "").partition(" ")
-    asked = {name.lower(): value for name, value in _DETAIL.findall(details)}
-    realm = asked.get("realm", "")
+def token_request(question: ImageRequest, reply: ImageResponse) -> ImageRequest:
+    """Return the request for an anonymous token; raises `Denied` if none is offered."""
+    scheme, _, details = reply.headers.get("www-authenticate", "").partition(" ")
+    challenge = {name.lower(): value for name, value in _DETAIL.findall(details)}
+    realm = challenge.get("realm", "")
     if scheme.lower() != "bearer" or not realm:
         raise Denied(_token_problem(question, "it offers no anonymous token"))
-    wanted = urlencode({name: asked[name] for name in ("service", "scope") if name in asked})
+    parameters = urlencode(
+        {name: challenge[name] for name in ("service", "scope") if name in challenge}
+    )
     separator = "&" if "?" in realm else "?"
-    url = f"{realm}{separator}{wanted}" if wanted else realm
+    url = f"{realm}{separator}{parameters}" if parameters else realm
     try:
         return ImageRequest(url=check_url(url))
     except Refused:
-        raise Denied(_token_problem(question, "its token is not given out over HTTPS")) from None
+        raise Denied(_token_problem(question, "its token service does not use HTTPS")) from None
 
 
 def read_token(question: ImageRequest, answer: ImageResponse) -> str:
-    """The token that was given; `Denied` where there is none."""
+    """Return the token in a reply; raises `Denied`."""
     try:
-        said = json.loads(answer.body)
+        content = json.loads(answer.body)
     except (ValueError, RecursionError):
-        said = None
-    found = (said.get("token") or said.get("access_token")) if isinstance(said, dict) else None
-    if not isinstance(found, str) or not _TOKEN.fullmatch(found):
-        raise Denied(_token_problem(question, "its token service answers without a token"))
-    return found
+        content = None
+    token = (
+        (content.get("token") or content.get("access_token")) if isinstance(content, dict) else None
+    )
+    if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+        raise Denied(_token_problem(question, "its token service returns no token"))
+    return token
 
 
 def _token_problem(question: ImageRequest, why: str) -> Problem:
     return Problem(
         code="images.denied",
-        what="the source of images does not show this to the public",
+        what="the image source denies public access",
         where=question.shown,
         why=why,
-        fix="take it from a public repository or a mirror of your own",
+        fix="use a public repository or your own mirror",
     )
 
 
@@ -77,7 +81,7 @@ _MOST_REDIRECTS = 5
 _MOST_CONNECTIONS = 8
 _KEEP_ALIVE = 30.0
 _CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
-_DEAD_CONNECTION = (
+_CONNECTION_ERRORS = (
     httpx2.ReadError,
     httpx2.WriteError,
     httpx2.CloseError,
@@ -86,10 +90,10 @@ _DEAD_CONNECTION = (
 
 
 class ImagesHttpTransport:
-    """Carries questions over HTTPS; to loopback addresses over plain HTTP.
+    """Sends requests over HTTPS, to loopback addresses over plain HTTP.
 
-    It sends no credentials but the anonymous token that a registry gives out, and that to no other
-    host. All that is asked may be asked twice: a schematic keeps its id.
+    The only credential is the anonymous token of a registry, which is sent to no other host. All
+    requests may be repeated: registering a schematic twice returns the same id.
     """
 
     def __init__(self, trust: Trust, *, seconds: float, silence: float) -> None:
@@ -116,15 +120,15 @@ class ImagesHttpTransport:
     async def ask(self, question: ImageRequest) -> ImageResponse:
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._admitted(question)
+                return await self._authorize_and_send(question)
         except TimeoutError:
             raise unreachable_error(
-                question, f"no full answer within {self._seconds:g} s"
+                question, f"no complete reply within {self._seconds:g} s"
             ) from None
 
     @asynccontextmanager
     async def stream(self, question: ImageRequest) -> AsyncIterator[ImageStream]:
-        reply = await self._opened(question, {})
+        reply = await self._open(question, {})
         try:
             if reply.status_code != HTTPStatus.OK:
                 yield ImageStream(response=await _read_answer(question, reply), chunks=_no_pieces())
@@ -134,54 +138,54 @@ class ImagesHttpTransport:
         finally:
             await reply.aclose()
 
-    async def _admitted(self, question: ImageRequest) -> ImageResponse:
-        """The answer, with the token of the registry where it wants one."""
-        place = _host_and_path(question)
-        answer = await self._answer(question, self._authorization(place))
+    async def _authorize_and_send(self, question: ImageRequest) -> ImageResponse:
+        """Send a request, with an anonymous token if the registry requires one."""
+        scope = _host_and_path(question)
+        answer = await self._answer(question, self._authorization(scope))
         if answer.status != HTTPStatus.UNAUTHORIZED:
             return answer
-        asked = token_request(question, answer)
-        given = await self._answer(asked, {})
-        if given.status != HTTPStatus.OK:
-            raise response_error(asked, given)
-        self._tokens[place] = read_token(question, given)
-        return await self._answer(question, self._authorization(place))
+        token_question = token_request(question, answer)
+        token_answer = await self._answer(token_question, {})
+        if token_answer.status != HTTPStatus.OK:
+            raise response_error(token_question, token_answer)
+        self._tokens[scope] = read_token(question, token_answer)
+        return await self._answer(question, self._authorization(scope))
 
-    def _authorization(self, place: tuple[str, str]) -> dict[str, str]:
-        token = self._tokens.get(place)
+    def _authorization(self, scope: tuple[str, str]) -> dict[str, str]:
+        token = self._tokens.get(scope)
         return {"Authorization": f"Bearer {token}"} if token else {}
 
     async def _answer(self, question: ImageRequest, extra: dict[str, str]) -> ImageResponse:
-        reply = await self._opened(question, extra)
+        reply = await self._open(question, extra)
         try:
             return await _read_answer(question, reply)
         finally:
             await reply.aclose()
 
-    async def _opened(self, question: ImageRequest, extra: dict[str, str]) -> httpx2.Response:
-        """The beginning of an answer, wherever redirects lead."""
-        at, headers = question, {**question.headers, **extra}
+    async def _open(self, question: ImageRequest, extra_headers: dict[str, str]) -> httpx2.Response:
+        """Send a request and follow redirects; returns the reply before its body is read."""
+        current, headers = question, {**question.headers, **extra_headers}
         for _ in range(_MOST_REDIRECTS + 1):
-            reply = await self._sent(at, headers)
+            reply = await self._send(current, headers)
             if not reply.has_redirect_location:
                 return reply
             await reply.aclose()
-            following = str(reply.url.join(reply.headers["Location"]))
-            if _origin(following) != _origin(at.url):
+            target = str(reply.url.join(reply.headers["Location"]))
+            if _origin(target) != _origin(current.url):
                 headers.pop("Authorization", None)
-            at = ImageRequest(url=_check_redirect(question, following), method=question.method)
-        raise invalid_response_error(question, "it redirects again and again")
+            current = ImageRequest(url=_check_redirect(question, target), method=question.method)
+        raise invalid_response_error(question, "too many redirects")
 
-    async def _sent(self, question: ImageRequest, headers: dict[str, str]) -> httpx2.Response:
+    async def _send(self, question: ImageRequest, headers: dict[str, str]) -> httpx2.Response:
         try:
             try:
                 return await self._once(question, headers)
-            except _DEAD_CONNECTION:
+            except _CONNECTION_ERRORS:
                 return await self._once(question, headers)
         except httpx2.TransportError as error:
             raise _transport_error(question, error) from error
         except httpx2.InvalidURL:
-            raise invalid_response_error(question, "it redirects to what cannot be read") from None
+            raise invalid_response_error(question, "it redirects to an invalid address") from None
 
     async def _once(self, question: ImageRequest, headers: dict[str, str]) -> httpx2.Response:
         request = self._client.build_request(
@@ -192,26 +196,28 @@ class ImagesHttpTransport:
 
 async def _read_answer(question: ImageRequest, reply: httpx2.Response) -> ImageResponse:
     body = bytearray()
-    async for piece in _read_pieces(question, reply):
-        body += piece
+    async for chunk in _read_pieces(question, reply):
+        body += chunk
         if len(body) > _MAX_BYTES:
-            raise invalid_response_error(question, f"its answer is over {_MAX_BYTES >> 20} MiB")
+            raise invalid_response_error(
+                question, f"its reply is larger than {_MAX_BYTES >> 20} MiB"
+            )
     return ImageResponse(status=reply.status_code, headers=_headers(reply), body=bytes(body))
 
 
 async def _read_pieces(question: ImageRequest, reply: httpx2.Response) -> AsyncIterator[bytes]:
     try:
-        async for piece in reply.aiter_bytes():
-            yield piece
+        async for chunk in reply.aiter_bytes():
+            yield chunk
     except httpx2.TransportError as error:
         raise _transport_error(question, error) from error
     except httpx2.DecodingError as error:
-        raise invalid_response_error(question, "its answer cannot be unpacked") from error
+        raise invalid_response_error(question, "its reply cannot be decompressed") from error
 
 
 async def _no_pieces() -> AsyncIterator[bytes]:
-    for piece in tuple[bytes, ...]():
-        yield piece
+    for chunk in tuple[bytes, ...]():
+        yield chunk
 
 
 def _transport_error(question: ImageRequest, error: httpx2.TransportError) -> StockmanError:
@@ -219,7 +225,7 @@ def _transport_error(question: ImageRequest, error: httpx2.TransportError) -> St
     if flaw is not None:
         return unreachable_error(question, f"its certificate is not trusted: {flaw.verify_message}")
     if isinstance(error, httpx2.TimeoutException) and not isinstance(error, _CONNECT_ERRORS):
-        return unreachable_error(question, "it fell silent in the middle")
+        return unreachable_error(question, "it stopped sending data")
     return unreachable_error(question, error_reason(error))
 
 
@@ -231,9 +237,7 @@ def _check_redirect(question: ImageRequest, url: str) -> str:
     try:
         return check_url(url)
     except Refused:
-        raise invalid_response_error(
-            question, "it redirects to a place that is not HTTPS"
-        ) from None
+        raise invalid_response_error(question, "it redirects to an address without HTTPS") from None
 
 
 def _origin(url: str) -> tuple[str, str]:
@@ -242,28 +246,28 @@ def _origin(url: str) -> tuple[str, str]:
 
 
 def _host_and_path(question: ImageRequest) -> tuple[str, str]:
-    """What a token is good for: one repository of one registry."""
+    """Return the scope of a token: registry and repository."""
     parts = urlsplit(question.url)
     return parts.netloc, parts.path.rpartition("/manifests/")[0]
 
 
 class HttpImages(ImageApi, AsyncCloseable):
-    """`ports.Images` over HTTPS, to be closed after use.
+    """`ImageSource` over HTTPS, to be closed after use.
 
-    `seconds` is what one question may take; a download may take any time, but must not fall silent
-    for longer than `silence`.
+    `seconds` is the timeout of a request; a download may take longer, but `silence` limits the time
+    without data.
     """
 
     def __init__(
         self,
         factory_url: str,
-        trust: Trust = Trust(),  # noqa: B008  # a record never changes
+        trust: Trust = Trust(),  # noqa: B008  # a frozen record
         *,
         seconds: float = 60.0,
         silence: float = 60.0,
     ) -> None:
-        self._http = ImagesHttpTransport(trust, seconds=seconds, silence=silence)
-        super().__init__(self._http, factory_url)
+        self._http_transport = ImagesHttpTransport(trust, seconds=seconds, silence=silence)
+        super().__init__(self._http_transport, factory_url)
 
     async def close(self) -> None:
-        await self._http.close()
+        await self._http_transport.close()

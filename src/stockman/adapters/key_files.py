@@ -1,4 +1,4 @@
-"""Files with private keys: their content, and who else may read them."""
+"""Files with private keys and their permissions."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ _MAX_BYTES = 1 << 20
 
 @record
 class KeyFile:
-    """A key file as it is on disk."""
+    """The content and the permissions of a key file."""
 
     text: Secret
     mode: int
     """Permission bits."""
     is_ours: bool
-    """Whether the user of this process owns it, and so may change its mode."""
+    """Whether the user of this process owns it and may change its mode."""
 
     @property
     def is_exposed(self) -> bool:
-        """Whether others on this machine may read or change it."""
+        """Whether other users may read or change it."""
         return bool(self.mode & _OTHERS_BITS)
 
 
 def read_key_file(path: Path) -> KeyFile:
-    """A key file; raises OSError where it is missing, no file, too large or not readable."""
+    """Read a key file; raises OSError if it is missing, not a file, too large or not readable."""
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-        facts = os.fstat(file.fileno())
-        if not stat.S_ISREG(facts.st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(0, "it is not a file", str(path))
         content = file.read(_MAX_BYTES + 1)
     if len(content) > _MAX_BYTES:
-        raise OSError(0, "it is larger than any key file", str(path))
+        raise OSError(0, "it is too large for a key file", str(path))
     return KeyFile(
         text=Secret(content.decode("utf-8", "replace")),
-        mode=stat.S_IMODE(facts.st_mode),
-        is_ours=facts.st_uid == os.geteuid(),
+        mode=stat.S_IMODE(status.st_mode),
+        is_ours=status.st_uid == os.geteuid(),
     )
 
 
 def make_private(path: Path) -> None:
-    """Take the rights of everybody but the owner; a link's target is what is changed."""
+    """Set the mode of a file, or of the target of a link, to 0600."""
     path.chmod(_OWNER_MODE)

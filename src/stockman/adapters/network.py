@@ -1,7 +1,7 @@
-"""`ports.Network` over sockets, each question in a thread of its own.
+"""Network probes over sockets, each in a thread of its own.
 
-The resolver of the system cannot be interrupted and may take half a minute. A thread that is late
-is left behind: it ends with its socket or with the process, and nobody waits for it.
+The system resolver cannot be interrupted and may block for half a minute. On timeout its thread
+is abandoned: it ends with its socket or with the process.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from stockman.ports.environment import Certificate, NoAddress, NoAnswer, ServerA
 T = TypeVar("T")
 
 Lookup = Callable[[str], tuple[str, ...]]
-"""Takes a name and returns its addresses; may block, and raises `OSError`."""
+"""Resolves a name to addresses; may block, and raises `OSError`."""
 
 TIMEOUT = 2.0
-"""Seconds for one question: a name, a connection with its handshake, a packet and its answer."""
+"""Seconds for one probe: a name, a connection with its handshake, a packet and its reply."""
 _LARGEST_PACKET = 4096
 _MAX_ADDRESSES = 3
 
 
 def system_lookup(host: str) -> tuple[str, ...]:
-    """The addresses of a name as the system's resolver knows them, in its order."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    return tuple(dict.fromkeys(str(address[0]) for *_, address in found))
+    """Return the addresses of a name from the system resolver."""
+    addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return tuple(dict.fromkeys(str(address[0]) for *_, address in addresses))
 
 
 class SocketNetwork:
-    """`ports.Network` over sockets."""
+    """`Network` over sockets."""
 
     def __init__(self, *, patience: float = TIMEOUT, lookup: Lookup = system_lookup) -> None:
         self._patience = patience
@@ -48,100 +48,102 @@ class SocketNetwork:
         if _is_address(host):
             return (host,)
         try:
-            found = await self._asked(lambda: self._lookup(host))
-        except NoAnswer as none:
-            raise NoAddress(str(none)) from None
-        if not found:
+            addresses = await self._run(lambda: self._lookup(host))
+        except NoAnswer as error:
+            raise NoAddress(str(error)) from None
+        if not addresses:
             raise NoAddress("it has no address")
-        return found
+        return addresses
 
-    async def connect(self, door: ServerAddress) -> None:
-        visit = await self._visit(door)
-        await self._asked(visit.connect)
+    async def connect(self, server: ServerAddress) -> None:
+        dialer = await self._dialer(server)
+        await self._run(dialer.connect)
 
-    async def certificate(self, door: ServerAddress, trust: Trust) -> Certificate:
-        visit = await self._visit(door)
-        return await self._asked(lambda: visit.certificate(trust))
+    async def certificate(self, server: ServerAddress, trust: Trust) -> Certificate:
+        dialer = await self._dialer(server)
+        return await self._run(lambda: dialer.certificate(trust))
 
-    async def http_clock(self, door: ServerAddress, *, tls: bool) -> float:
-        visit = await self._visit(door)
-        return await self._asked(lambda: visit.http_clock(encrypted=tls))
+    async def http_clock(self, server: ServerAddress, *, tls: bool) -> float:
+        dialer = await self._dialer(server)
+        return await self._run(lambda: dialer.http_clock(encrypted=tls))
 
     async def ntp_clock(self, server: str, port: int = 123) -> float:
         address, *_ = await self.resolve(server)
-        return await self._asked(lambda: _ntp_clock(address, port, self._patience))
+        return await self._run(lambda: _ntp_clock(address, port, self._patience))
 
     async def name_server(self, server: str, port: int = 53) -> None:
         number = int.from_bytes(os.urandom(2))
-        answer = await self._asked(
+        answer = await self._run(
             lambda: _exchange(server, port, dns.build_query(number), self._patience)
         )
         dns.check_answer(answer, number)
 
-    async def _visit(self, door: ServerAddress) -> _Dialer:
-        addresses = await self.resolve(door.host)
-        return _Dialer(addresses[:_MAX_ADDRESSES], door, self._patience)
+    async def _dialer(self, server: ServerAddress) -> _Dialer:
+        addresses = await self.resolve(server.host)
+        return _Dialer(addresses[:_MAX_ADDRESSES], server, self._patience)
 
-    async def _asked(self, work: Callable[[], T]) -> T:
+    async def _run(self, work: Callable[[], T]) -> T:
         try:
             async with asyncio.timeout(self._patience):
                 return await _run_in_thread(work)
         except TimeoutError:
-            raise NoAnswer(f"no answer within {self._patience:g} s") from None
+            raise NoAnswer(f"no response within {self._patience:g} s") from None
         except (OSError, ValueError) as error:
             raise NoAnswer(_error_clause(error)) from None
 
 
 class _Dialer:
-    """One server, dialled anew for every look at it; its addresses are tried in turn."""
+    """Connects to a server for each probe; its addresses are tried in order."""
 
-    def __init__(self, addresses: tuple[str, ...], door: ServerAddress, patience: float) -> None:
+    def __init__(self, addresses: tuple[str, ...], server: ServerAddress, patience: float) -> None:
         self._addresses = addresses
-        self._port = door.port
-        self._name = door.name or door.host
+        self._port = server.port
+        self._name = server.name or server.host
         self._patience = patience
 
     def connect(self) -> None:
-        self._plain().close()
+        self._open_tcp().close()
 
     def certificate(self, trust: Trust) -> Certificate:
         if trust.fingerprint is not None:
-            seen = self._seen()
+            der = self._fetch_certificate()
             return tls.parse_certificate(
-                seen, tls.fingerprint_mismatch(tls.parse_certificate(seen), trust)
+                der, tls.fingerprint_mismatch(tls.parse_certificate(der), trust)
             )
         try:
-            with self._encrypted(tls.verifying_context(trust)) as connection:
+            with self._open_tls(tls.verifying_context(trust)) as connection:
                 return tls.parse_certificate(_peer_certificate(connection))
-        except tls.InvalidCa as unusable:
-            return tls.parse_certificate(self._seen(), f"its CA cannot be read: {unusable}")
+        except tls.InvalidCa as invalid:
+            return tls.parse_certificate(self._fetch_certificate(), f"its CA is invalid: {invalid}")
         except ssl.SSLCertVerificationError as error:
             return tls.parse_certificate(
-                self._seen(), _lower_first(error.verify_message.rstrip("."))
+                self._fetch_certificate(), _lower_first(error.verify_message.rstrip("."))
             )
 
     def http_clock(self, *, encrypted: bool) -> float:
-        with self._encrypted(tls.insecure_context()) if encrypted else self._plain() as connection:
+        with (
+            self._open_tls(tls.insecure_context()) if encrypted else self._open_tcp() as connection
+        ):
             before = time.time()
             date = request_date(connection, self._name)
             return seconds_ahead(date, before, time.time())
 
-    def _seen(self) -> bytes:
-        with self._encrypted(tls.insecure_context()) as connection:
+    def _fetch_certificate(self) -> bytes:
+        with self._open_tls(tls.insecure_context()) as connection:
             return _peer_certificate(connection)
 
-    def _encrypted(self, context: ssl.SSLContext) -> ssl.SSLSocket:
-        plain = self._plain()
+    def _open_tls(self, context: ssl.SSLContext) -> ssl.SSLSocket:
+        plain = self._open_tcp()
         try:
             return context.wrap_socket(plain, server_hostname=self._name)
         except (OSError, ValueError):
             plain.close()
             raise
 
-    def _plain(self) -> socket.socket:
+    def _open_tcp(self) -> socket.socket:
         patience = self._patience / len(self._addresses)
-        *others, last = self._addresses
-        for address in others:
+        *first_addresses, last = self._addresses
+        for address in first_addresses:
             with suppress(OSError):
                 return socket.create_connection((address, self._port), timeout=patience)
         return socket.create_connection((last, self._port), timeout=patience)
@@ -160,11 +162,11 @@ def _ntp_clock(address: str, port: int, patience: float) -> float:
 
 def _exchange(address: str, port: int, packet: bytes, patience: float) -> bytes:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM) as door:
-        door.settimeout(patience)
-        door.connect((address, port))
-        door.send(packet)
-        return door.recv(_LARGEST_PACKET)
+    with socket.socket(family, socket.SOCK_DGRAM) as connection:
+        connection.settimeout(patience)
+        connection.connect((address, port))
+        connection.send(packet)
+        return connection.recv(_LARGEST_PACKET)
 
 
 async def _run_in_thread(work: Callable[[], T]) -> T:
@@ -172,7 +174,7 @@ async def _run_in_thread(work: Callable[[], T]) -> T:
     answer: asyncio.Future[T] = loop.create_future()
 
     def deliver(finish: Callable[[], None]) -> None:
-        # The loop is closed when the answer comes after everybody left.
+        # The loop may be closed if the result arrives late.
         with suppress(RuntimeError):
             loop.call_soon_threadsafe(lambda: None if answer.done() else finish())
 
@@ -200,14 +202,14 @@ def _is_address(host: str) -> bool:
 def _error_clause(error: OSError | ValueError) -> str:
     match error:
         case ConnectionRefusedError():
-            return "nothing listens there"
+            return "connection refused"
         case ConnectionResetError() | BrokenPipeError() | ssl.SSLEOFError():
-            return "the connection was cut"
+            return "the connection was lost"
         case ssl.SSLError():
-            return f"it does not speak TLS as we do: {_lower_first(error.reason or 'no reason')}"
+            return f"TLS handshake failed: {_lower_first(error.reason or 'no reason')}"
         case OSError():
             return _lower_first(error.strerror or type(error).__name__)
-    return "the name cannot be written as a host name"
+    return "the name is not a valid host name"
 
 
 def _lower_first(text: str) -> str:

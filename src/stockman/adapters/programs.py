@@ -1,4 +1,4 @@
-"""`ports.Editor` by the program that the user has chosen, on the user's terminal."""
+"""Programs of the user: the editor, and the command that prints a key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DEFAULT_EDITORS = ("vim", "nano", "vi")
 
 
 class ProgramEditor:
-    """Runs what `SOPS_EDITOR`, `VISUAL` or `EDITOR` names, else vim, nano or vi."""
+    """Runs the editor in `SOPS_EDITOR`, `VISUAL` or `EDITOR`, else vim, nano or vi."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
@@ -23,16 +23,16 @@ class ProgramEditor:
     def edit(self, path: Path) -> None:
         import subprocess
 
-        words = self._words()
+        command = self._command()
         try:
-            done = subprocess.run([*words, str(path)], check=False)
+            result = subprocess.run([*command, str(path)], check=False)
         except OSError as error:
             reason = error.strerror or type(error).__name__
-            raise NoAnswer(f"{words[0]} cannot be run: {reason}") from None
-        if done.returncode != 0:
-            raise NoAnswer(f"{words[0]} ended with status {done.returncode}")
+            raise NoAnswer(f"{command[0]} cannot be run: {reason}") from None
+        if result.returncode != 0:
+            raise NoAnswer(f"{command[0]} exited with status {result.returncode}")
 
-    def _words(self) -> list[str]:
+    def _command(self) -> list[str]:
         for variable in VARIABLES:
             command = self._environment.get(variable, "")
             if not command.strip():
@@ -40,22 +40,24 @@ class ProgramEditor:
             try:
                 return shlex.split(command)
             except ValueError:
-                raise NoAnswer(f"a quote in ${variable} is not closed") from None
+                raise NoAnswer(f"${variable} contains an unclosed quote") from None
         if not os.isatty(0):
             raise NoAnswer(f"there is no terminal, and none of {', '.join(VARIABLES)} is set")
         for program in _DEFAULT_EDITORS:
             if shutil.which(program, path=self._environment.get("PATH")):
                 return [program]
-        raise NoAnswer(f"none of {', '.join(VARIABLES)} is set, and no vim, nano or vi is there")
+        raise NoAnswer(
+            f"none of {', '.join(VARIABLES)} is set, and vim, nano and vi are not installed"
+        )
 
 
 _TIMEOUT = 60.0
-"""Seconds: a password manager may ask its user first."""
+"""Seconds; a password manager may prompt its user."""
 _MAX_BYTES = 1 << 20
 
 
 class ProgramKeyCommand:
-    """Runs the command with the terminal of the user, so that it can ask for a passphrase."""
+    """Runs the command on the terminal of the user, so that it can prompt for a passphrase."""
 
     def __init__(self, *, patience: float = _TIMEOUT) -> None:
         self._patience = patience
@@ -64,14 +66,14 @@ class ProgramKeyCommand:
         import subprocess
 
         try:
-            words = shlex.split(command)
+            arguments = shlex.split(command)
         except ValueError:
-            raise NoAnswer("a quote in it is not closed") from None
-        if not words:
+            raise NoAnswer("it contains an unclosed quote") from None
+        if not arguments:
             raise NoAnswer("it is empty")
         try:
-            done = subprocess.run(
-                words,
+            result = subprocess.run(
+                arguments,
                 env=os.environ | extra,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -79,11 +81,11 @@ class ProgramKeyCommand:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise NoAnswer(f"it did not end within {self._patience:g} s") from None
+            raise NoAnswer(f"it did not finish within {self._patience:g} s") from None
         except OSError as error:
             raise NoAnswer(f"it cannot be run: {error.strerror or type(error).__name__}") from None
-        if done.returncode != 0:
-            raise NoAnswer(f"it ended with status {done.returncode}")
-        if len(done.stdout) > _MAX_BYTES:
-            raise NoAnswer("it printed more than any key has")
-        return done.stdout
+        if result.returncode != 0:
+            raise NoAnswer(f"it exited with status {result.returncode}")
+        if len(result.stdout) > _MAX_BYTES:
+            raise NoAnswer("its output is too large for a key")
+        return result.stdout

@@ -1,4 +1,4 @@
-"""Files that are in memory only: on a tmpfs or ramfs, readable by nobody else, gone afterwards."""
+"""Private temporary files in memory only: on a tmpfs or ramfs, deleted after use."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _OURS = re.compile(rf"{_PREFIX}-([0-9]+)-[0-9a-f]+")
 
 
 def ram_directories(runtime: str = "") -> tuple[Path, ...]:
-    """Where memory-backed directories usually are; `runtime` is the user's own."""
-    return tuple(Path(place) for place in ("/dev/shm", runtime) if place)
+    """Return the usual directories in memory; `runtime` is the runtime directory of the user."""
+    return tuple(Path(directory) for directory in ("/dev/shm", runtime) if directory)
 
 
 @contextmanager
-def ram_file(places: Iterable[Path], name: str, tag: str) -> Iterator[Path]:
-    """An empty private file of this name in a directory of its own; `NoAnswer`: no such place."""
-    place = _find_ram_directory(tuple(places))
-    _remove_stale_files(place)
-    home = place / f"{_PREFIX}-{os.getpid()}-{tag}"
+def ram_file(directories: Iterable[Path], name: str, tag: str) -> Iterator[Path]:
+    """Create an empty private file in a new directory; raises `NoAnswer` without a file system."""
+    directory = _find_ram_directory(tuple(directories))
+    _remove_stale_files(directory)
+    home = directory / f"{_PREFIX}-{os.getpid()}-{tag}"
     try:
         home.mkdir(mode=0o700)
     except OSError as error:
-        raise NoAnswer(f"{place}: {error.strerror or type(error).__name__}") from None
+        raise NoAnswer(f"{directory}: {error.strerror or type(error).__name__}") from None
     try:
         path = home / name
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
@@ -40,21 +40,21 @@ def ram_file(places: Iterable[Path], name: str, tag: str) -> Iterator[Path]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def _find_ram_directory(places: tuple[Path, ...]) -> Path:
+def _find_ram_directory(directories: tuple[Path, ...]) -> Path:
     kinds = _file_systems_by_device()
-    for place in places:
+    for directory in directories:
         try:
-            device = place.stat().st_dev
+            device = directory.stat().st_dev
         except OSError:
             continue
-        if kinds.get(device) in _IN_MEMORY and os.access(place, os.W_OK | os.X_OK):
-            return place
-    tried = " and ".join(str(place) for place in places)
-    raise NoAnswer(f"no file system in memory that you may write to was found; tried: {tried}")
+        if kinds.get(device) in _IN_MEMORY and os.access(directory, os.W_OK | os.X_OK):
+            return directory
+    tried = " and ".join(str(directory) for directory in directories)
+    raise NoAnswer(f"no writable file system in memory found; tried: {tried}")
 
 
 def _file_systems_by_device() -> dict[int, str]:
-    """The kind of every mounted file system, by the device that `stat` shows."""
+    """Return the types of mounted file systems by device number."""
     try:
         lines = _MOUNTS.read_text().splitlines()
     except OSError:
@@ -67,9 +67,9 @@ def _file_systems_by_device() -> dict[int, str]:
     return kinds
 
 
-def _remove_stale_files(place: Path) -> None:
-    """Remove what a process of ours left that was killed."""
-    for entry in place.glob(f"{_PREFIX}-*"):
+def _remove_stale_files(directory: Path) -> None:
+    """Remove directories of killed processes."""
+    for entry in directory.glob(f"{_PREFIX}-*"):
         match = _OURS.fullmatch(entry.name)
         try:
             ours = entry.lstat().st_uid == os.geteuid() and not entry.is_symlink()

@@ -1,4 +1,4 @@
-"""`ports.Registry` over HTTP: the tag list of the OCI distribution protocol."""
+"""The tag list of the OCI distribution protocol over HTTP."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ADDRESS = re.compile(
 _CHALLENGE = re.compile(r'([a-z]+)="([^"]*)"', re.IGNORECASE)
 _NEXT = re.compile(r'<([^>]*)>\s*;[^,]*\brel="?next"?', re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
-_DEAD_CONNECTION = (
+_CONNECTION_ERRORS = (
     httpx2.ReadError,
     httpx2.WriteError,
     httpx2.CloseError,
@@ -38,10 +38,10 @@ _DEAD_CONNECTION = (
 
 
 class HttpRegistry(AsyncCloseable):
-    """`ports.Registry` over HTTPS; loopback addresses are asked over plain HTTP.
+    """`Registry` over HTTPS; plain HTTP for loopback addresses.
 
-    It sends no credentials, takes the anonymous token that a registry offers, and never carries
-    that token to another host. `seconds` is what one repository may take, all pages together.
+    It sends no credentials, uses the anonymous token that a registry offers, and never sends
+    that token to another host. `seconds` limits the time for one repository with all pages.
     """
 
     def __init__(self, *, seconds: float = 20.0) -> None:
@@ -67,13 +67,13 @@ class HttpRegistry(AsyncCloseable):
         except TimeoutError as error:
             raise Unreachable(
                 _unreachable_problem(
-                    repository, address, f"no full answer within {self._seconds:g} s"
+                    repository, address, f"no complete reply within {self._seconds:g} s"
                 )
             ) from error
 
 
 class _TagReader:
-    """One repository being read, with the token that its registry gave."""
+    """Reads the tags of one repository with an anonymous token."""
 
     def __init__(self, client: httpx2.AsyncClient, repository: str, address: httpx2.URL) -> None:
         self._client = client
@@ -82,17 +82,17 @@ class _TagReader:
         self._token = ""
 
     async def tags(self) -> tuple[str, ...]:
-        found: list[str] = []
+        tags: list[str] = []
         page = self._address
         for _ in range(_MAX_PAGES):
             reply = await self._page(page)
-            found += self._listed(reply)
-            following = self._following(reply)
+            tags += self._parse_tags(reply)
+            following = self._next_page(reply)
             if following is None:
-                return tuple(found)
+                return tuple(tags)
             page = following
         raise Rejected(
-            self._odd(page, f"it lists more than {_MAX_PAGES} pages of tags, so no end is seen")
+            self._answer_problem(page, f"its list has more than {_MAX_PAGES} pages of tags")
         )
 
     async def _page(self, address: httpx2.URL) -> httpx2.Response:
@@ -100,28 +100,36 @@ class _TagReader:
         if reply.status_code == HTTPStatus.UNAUTHORIZED and not self._token:
             self._token = await self._anonymous_token(reply)
             reply = await self._get(address)
-        return self._accepted(reply)
+        return self._check_status(reply)
 
-    async def _anonymous_token(self, refusal: httpx2.Response) -> str:
-        challenge = refusal.headers.get("WWW-Authenticate", "")
+    async def _anonymous_token(self, reply: httpx2.Response) -> str:
+        challenge = reply.headers.get("WWW-Authenticate", "")
         scheme, _, details = challenge.partition(" ")
-        asked = {name.lower(): value for name, value in _CHALLENGE.findall(details)}
-        if scheme.lower() != "bearer" or "realm" not in asked:
-            raise Denied(self._denied(refusal, "it offers no anonymous token"))
+        challenge_fields = {name.lower(): value for name, value in _CHALLENGE.findall(details)}
+        if scheme.lower() != "bearer" or "realm" not in challenge_fields:
+            raise Denied(self._denied_problem(reply, "it offers no anonymous token"))
         try:
-            realm = httpx2.URL(asked.pop("realm"))
+            realm = httpx2.URL(challenge_fields.pop("realm"))
         except httpx2.InvalidURL as error:
-            raise Denied(self._denied(refusal, "its token address cannot be read")) from error
+            raise Denied(
+                self._denied_problem(reply, "the address of its token service is invalid")
+            ) from error
         if not _is_safe(realm):
             raise Denied(
-                self._denied(refusal, f"its token address {_printable(realm)} is not HTTPS")
+                self._denied_problem(
+                    reply, f"the address of its token service {_printable(realm)} is not HTTPS"
+                )
             )
-        wanted = {name: asked[name] for name in ("service", "scope") if name in asked}
-        reply = self._accepted(await self._get(realm.copy_merge_params(wanted)))
+        parameters = {
+            name: challenge_fields[name]
+            for name in ("service", "scope")
+            if name in challenge_fields
+        }
+        reply = self._check_status(await self._get(realm.copy_merge_params(parameters)))
         body = self._object(reply)
         token = body.get("token") or body.get("access_token")
         if not isinstance(token, str) or not _TOKEN.fullmatch(token):
-            raise Denied(self._denied(reply, "its token service answers without a token"))
+            raise Denied(self._denied_problem(reply, "its token service returns no token"))
         return token
 
     async def _get(self, address: httpx2.URL) -> httpx2.Response:
@@ -129,14 +137,14 @@ class _TagReader:
             reply = await self._try_twice(address)
             if not reply.has_redirect_location:
                 return reply
-            address = self._redirected(reply)
-        raise Rejected(self._odd(address, "it redirects again and again"))
+            address = self._redirect_target(reply)
+        raise Rejected(self._answer_problem(address, "too many redirects"))
 
-    def _redirected(self, reply: httpx2.Response) -> httpx2.URL:
+    def _redirect_target(self, reply: httpx2.Response) -> httpx2.URL:
         address = reply.url.join(reply.headers["Location"])  # httpx2 refuses unreadable ones itself
         if not _is_safe(address):
             raise Rejected(
-                self._odd(reply.url, f"it redirects to {_printable(address)}, not HTTPS")
+                self._answer_problem(reply.url, f"it redirects to {_printable(address)}, not HTTPS")
             )
         return address
 
@@ -144,13 +152,15 @@ class _TagReader:
         try:
             try:
                 return await self._read(address)
-            except _DEAD_CONNECTION:
+            except _CONNECTION_ERRORS:
                 return await self._read(address)
         except httpx2.TransportError as error:
             reason = str(error) or type(error).__name__
             raise Unreachable(_unreachable_problem(self._repository, address, reason)) from error
         except httpx2.DecodingError as error:
-            raise Rejected(self._odd(address, "its answer cannot be unpacked")) from error
+            raise Rejected(
+                self._answer_problem(address, "its reply cannot be decompressed")
+            ) from error
 
     async def _read(self, address: httpx2.URL) -> httpx2.Response:
         headers = {}
@@ -158,11 +168,11 @@ class _TagReader:
             headers["Authorization"] = f"Bearer {self._token}"
         async with self._client.stream("GET", address, headers=headers) as reply:
             body = bytearray()
-            async for part in reply.aiter_bytes():
-                body += part
+            async for chunk in reply.aiter_bytes():
+                body += chunk
                 if len(body) > _MAX_BYTES:
-                    size = f"its answer is larger than {_MAX_BYTES // 1024**2} MiB"
-                    raise Rejected(self._odd(address, size))
+                    size = f"its reply is larger than {_MAX_BYTES // 1024**2} MiB"
+                    raise Rejected(self._answer_problem(address, size))
             kept = [name for name in _HEADERS if name in reply.headers]
             return httpx2.Response(
                 reply.status_code,
@@ -171,84 +181,88 @@ class _TagReader:
                 request=reply.request,
             )
 
-    def _accepted(self, reply: httpx2.Response) -> httpx2.Response:
+    def _check_status(self, reply: httpx2.Response) -> httpx2.Response:
         status = reply.status_code
-        told = f"it answers {status} {_phrase(status)}".rstrip()
+        reason = f"it replies {status} {_phrase(status)}".rstrip()
         if status == HTTPStatus.OK:
             return reply
         if status == HTTPStatus.NOT_FOUND:
-            raise NotFound(self._missing(reply, told))
+            raise NotFound(self._not_found_problem(reply, reason))
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
-            raise Denied(self._denied(reply, told))
+            raise Denied(self._denied_problem(reply, reason))
         if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-            raise Unreachable(_unreachable_problem(self._repository, reply.url, told))
-        raise Rejected(self._odd(reply.url, told))
+            raise Unreachable(_unreachable_problem(self._repository, reply.url, reason))
+        raise Rejected(self._answer_problem(reply.url, reason))
 
-    def _listed(self, reply: httpx2.Response) -> list[str]:
+    def _parse_tags(self, reply: httpx2.Response) -> list[str]:
         tags = self._object(reply).get("tags")
-        if tags is None:  # some registries write an empty list as null
+        if tags is None:  # some registries encode an empty list as null
             return []
         if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-            raise Rejected(self._odd(reply.url, "its answer holds no list of tags"))
+            raise Rejected(self._answer_problem(reply.url, "its reply contains no list of tags"))
         return tags
 
-    def _following(self, reply: httpx2.Response) -> httpx2.URL | None:
-        found = _NEXT.search(reply.headers.get("Link", ""))
-        if found is None:
+    def _next_page(self, reply: httpx2.Response) -> httpx2.URL | None:
+        match = _NEXT.search(reply.headers.get("Link", ""))
+        if match is None:
             return None
         try:
-            page = reply.url.join(found[1])
+            page = reply.url.join(match[1])
         except httpx2.InvalidURL as error:
-            raise Rejected(self._odd(reply.url, "its next page has no readable address")) from error
+            raise Rejected(
+                self._answer_problem(reply.url, "the address of its next page is invalid")
+            ) from error
         if _origin(page) != _origin(reply.url):
-            raise Rejected(self._odd(reply.url, f"its next page is on another host, {page.host}"))
+            raise Rejected(
+                self._answer_problem(reply.url, f"its next page is on another host, {page.host}")
+            )
         return page
 
     def _object(self, reply: httpx2.Response) -> dict[str, object]:
         try:
             body = json.loads(reply.content)
         except (ValueError, RecursionError) as error:
-            raise Rejected(self._odd(reply.url, "its answer is not JSON")) from error
+            raise Rejected(self._answer_problem(reply.url, "its reply is not JSON")) from error
         if not isinstance(body, dict):
-            raise Rejected(self._odd(reply.url, "its answer is not a JSON object"))
+            raise Rejected(self._answer_problem(reply.url, "its reply is not a JSON object"))
         return body
 
-    def _odd(self, address: httpx2.URL, why: str) -> Problem:
+    def _answer_problem(self, address: httpx2.URL, why: str) -> Problem:
         return Problem(
             code="registry.answer",
-            what=f"the registry of {self._repository} does not answer as registries do",
+            what=f"unexpected response from the registry of {self._repository}",
             where=_printable(address),
             why=why,
-            fix="check the address of the chart; a proxy in between may have answered instead",
+            fix="check the address of the chart; a proxy may have answered instead",
         )
 
-    def _missing(self, reply: httpx2.Response, why: str) -> Problem:
+    def _not_found_problem(self, reply: httpx2.Response, why: str) -> Problem:
         return Problem(
             code="registry.not-found",
-            what=f"the registry knows no repository {self._repository}",
+            what=f"the repository {self._repository} does not exist in the registry",
             where=_printable(reply.url),
             why=why,
-            fix="check the address of the chart; projects move their charts at times",
+            fix="check the address of the chart; the project may have moved it",
         )
 
-    def _denied(self, reply: httpx2.Response, why: str) -> Problem:
+    def _denied_problem(self, reply: httpx2.Response, why: str) -> Problem:
         return Problem(
             code="registry.denied",
-            what=f"the registry does not show {self._repository} to the public",
+            what=f"the registry denies public access to {self._repository}",
             where=_printable(reply.url),
             why=why,
-            fix="take a chart from a public repository, or look up its versions by hand",
+            fix="use a chart from a public repository, or look up its versions manually",
         )
 
 
 def _tag_list(repository: str) -> httpx2.URL:
-    found = _ADDRESS.fullmatch(repository)
-    if found is None or not 0 < int((found["port"] or ":443")[1:]) < 65536:
+    match = _ADDRESS.fullmatch(repository)
+    if match is None or not 0 < int((match["port"] or ":443")[1:]) < 65536:
         raise Rejected(_address_problem(repository))
-    scheme = "http" if _is_loopback(found["host"].strip("[]")) else "https"
+    scheme = "http" if _is_loopback(match["host"].strip("[]")) else "https"
     try:
         return httpx2.URL(
-            f"{scheme}://{found['host']}{found['port'] or ''}/v2/{found['path']}/tags/list",
+            f"{scheme}://{match['host']}{match['port'] or ''}/v2/{match['path']}/tags/list",
             params={"n": str(_PAGE_SIZE)},
         )
     except httpx2.InvalidURL as error:
@@ -288,15 +302,15 @@ def _address_problem(repository: str) -> Problem:
     return Problem(
         code="registry.address",
         what=f"{shown!r} is not the address of a chart in a registry",
-        why="such an address has the form oci://host/path",
-        fix="write it as the project's own documentation does, oci://ghcr.io/owner/charts/name",
+        why="the address must have the form oci://host/path",
+        fix="use the address in the documentation of the project, oci://ghcr.io/owner/charts/name",
     )
 
 
 def _unreachable_problem(repository: str, address: httpx2.URL, why: str) -> Problem:
     return Problem(
         code="registry.unreachable",
-        what=f"the registry of {repository} gives no answer",
+        what=f"the registry of {repository} does not respond",
         where=_printable(address),
         why=why,
         fix="try again later; check the network, $HTTPS_PROXY and whether the registry is up",

@@ -1,4 +1,4 @@
-"""Errors of the library for objects, in our words."""
+"""`ObjectStore` over S3, with obstore and signed requests."""
 
 from __future__ import annotations
 
@@ -33,27 +33,27 @@ if TYPE_CHECKING:
 _STATUS = re.compile(r"status code: (\d{3})")
 _KIND = re.compile(r"kind: (Connect|Timeout|Interrupted|Request|Decode)\b")
 _REASONS = {
-    "Connect": "no connection to it",
-    "Timeout": "it fell silent",
-    "Interrupted": "the connection was cut",
-    "Request": "the connection was cut",
+    "Connect": "connection failed",
+    "Timeout": "it stopped responding",
+    "Interrupted": "the connection was lost",
+    "Request": "the connection was lost",
 }
 _UNTRUSTED = ("InvalidCertificate", "invalid peer certificate")
 
 
 def store_error(shown: str, error: Exception, *, once: bool = False) -> StockmanError:
-    """What an error means. Its own text is long, and repeats what the storage sent: left out."""
-    told = str(error)
-    status = _STATUS.search(told)
+    """Translate an error of obstore. Its text is long and repeats the reply, so it is omitted."""
+    message = str(error)
+    status = _STATUS.search(message)
     if status is not None:
-        return reply_error(shown, int(status[1]), told, once=once)
+        return reply_error(shown, int(status[1]), message, once=once)
     if type(error).__name__ == "AlreadyExistsError":
-        return conflict(shown, "it is there already")
-    if any(sign in told for sign in _UNTRUSTED):
+        return conflict(shown, "it already exists")
+    if any(sign in message for sign in _UNTRUSTED):
         return unreachable(shown, "its certificate is not trusted")
-    kind = _KIND.search(told)
+    kind = _KIND.search(message)
     if kind is None or kind[1] == "Decode":
-        return unexpected_answer(shown, "its answer makes no sense")
+        return unexpected_answer(shown, "its reply cannot be parsed")
     if kind[1] == "Connect":
         return unreachable(shown, _REASONS[kind[1]])
     return lost_reply(shown, _REASONS[kind[1]], once=once)
@@ -65,7 +65,7 @@ _CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
 
 
 class S3HttpTransport:
-    """Carries signed requests; follows no redirect, since a signature is for one host."""
+    """Sends signed requests; does not follow redirects, because a signature is for one host."""
 
     def __init__(self, trust: Trust, *, seconds: float) -> None:
         self._seconds = seconds
@@ -82,12 +82,12 @@ class S3HttpTransport:
         """Close all connections."""
         await self._client.aclose()
 
-    async def ask(self, question: S3Request) -> S3Reply:
+    async def send(self, request: S3Request) -> S3Reply:
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._answer(question)
+                return await self._answer(request)
         except TimeoutError:
-            raise ReplyLost(f"no full answer within {self._seconds:g} s") from None
+            raise ReplyLost(f"no complete reply within {self._seconds:g} s") from None
         except _CONNECT_ERRORS as error:
             flaw = certificate_flaw(error)
             why = f"its certificate is not trusted: {flaw.verify_message}" if flaw else ""
@@ -95,124 +95,123 @@ class S3HttpTransport:
         except httpx2.TransportError as error:
             raise ReplyLost(error_reason(error)) from None
 
-    async def _answer(self, question: S3Request) -> S3Reply:
-        request = self._client.build_request(
-            question.method,
-            question.url,
-            headers=dict(question.headers),
-            content=question.body or None,
+    async def _answer(self, request: S3Request) -> S3Reply:
+        http_request = self._client.build_request(
+            request.method,
+            request.url,
+            headers=dict(request.headers),
+            content=request.body or None,
         )
-        reply = await self._client.send(request, stream=True)
+        reply = await self._client.send(http_request, stream=True)
         try:
             body = bytearray()
-            async for piece in reply.aiter_bytes():
-                body += piece
+            async for chunk in reply.aiter_bytes():
+                body += chunk
                 if len(body) > _MAX_BYTES:
-                    raise ReplyLost(f"its answer is over {_MAX_BYTES >> 20} MiB")
+                    raise ReplyLost(f"its reply is larger than {_MAX_BYTES >> 20} MiB")
         finally:
             await reply.aclose()
         headers = {name.lower(): value for name, value in reply.headers.items()}
         return S3Reply(status=reply.status_code, headers=headers, body=bytes(body))
 
 
-_PIECE = 1 << 20
+_CHUNK_SIZE = 1 << 20
 _PARALLEL_PARTS = 4
-"""Parts of one upload that are on their way; each is 5 MiB of memory."""
+"""Concurrent parts of an upload; each needs 5 MiB of memory."""
 _LONGEST_REQUEST = timedelta(hours=6)
-"""What one request may take while it is not silent."""
+"""Timeout of a request that keeps receiving data."""
 
 
 class S3Objects(AsyncCloseable):
-    """`ports.Objects` over S3, to be closed after use.
+    """`ObjectStore` over S3, to be closed after use.
 
-    `seconds` is for how long it may be silent. Nothing is repeated here: whoever asks knows
-    whether that is right.
+    `seconds` limits the time without data. Requests are not repeated: the caller decides that.
     """
 
     def __init__(
         self,
-        place: S3Location,
+        location: S3Location,
         credentials: S3Credentials,
         now: Callable[[], datetime],
-        trust: Trust = Trust(),  # noqa: B008  # a record never changes
+        trust: Trust = Trust(),  # noqa: B008  # a frozen record
         *,
         seconds: float = 60.0,
     ) -> None:
-        self._place = validate_location(place)
-        self._wire = S3HttpTransport(trust, seconds=seconds)
-        self._bucket = Bucket(self._wire, place, credentials, now)
-        self._store = _open_store(place, credentials, trust, timedelta(seconds=seconds))
+        self._location = validate_location(location)
+        self._transport = S3HttpTransport(trust, seconds=seconds)
+        self._bucket = Bucket(self._transport, location, credentials, now)
+        self._store = _open_store(location, credentials, trust, timedelta(seconds=seconds))
 
     async def close(self) -> None:
-        await self._wire.close()
+        await self._transport.close()
 
-    async def put(self, key: str, pieces: AsyncIterator[bytes]) -> None:
+    async def put(self, key: str, chunks: AsyncIterator[bytes]) -> None:
         from obstore import put_async
 
-        full = self._place.full_key(key)
-        with self._told("PUT", full):
+        full = self._location.full_key(key)
+        with self._translate_errors("PUT", full):
             await put_async(
-                self._store, full, pieces, use_multipart=True, max_concurrency=_PARALLEL_PARTS
+                self._store, full, chunks, use_multipart=True, max_concurrency=_PARALLEL_PARTS
             )
 
     async def create(self, key: str, content: bytes) -> None:
         from obstore import put_async
 
-        full = self._place.full_key(key)
-        with self._told("PUT", full, once=True):
+        full = self._location.full_key(key)
+        with self._translate_errors("PUT", full, once=True):
             await put_async(self._store, full, content, mode="create")
 
     async def read(self, key: str) -> AsyncIterator[bytes]:
         from obstore import get_async
 
-        full = self._place.full_key(key)
-        with self._told("GET", full):
-            found = await get_async(self._store, full)
-            async for piece in found.stream(min_chunk_size=_PIECE):
-                yield bytes(piece)
+        full = self._location.full_key(key)
+        with self._translate_errors("GET", full):
+            result = await get_async(self._store, full)
+            async for chunk in result.stream(min_chunk_size=_CHUNK_SIZE):
+                yield bytes(chunk)
 
     async def head(self, key: str) -> ObjectMetadata:
         from obstore import head_async
 
-        full = self._place.full_key(key)
-        with self._told("HEAD", full):
+        full = self._location.full_key(key)
+        with self._translate_errors("HEAD", full):
             return _metadata(key, await head_async(self._store, full))
 
-    async def listed(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
-        from obstore import list as listed
+    async def list_objects(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
+        from obstore import list as list_pages
 
-        found = []
-        prefix = self._place.full_folder(folder)
-        with self._told("GET", prefix):
-            async for page in listed(self._store, prefix.rstrip("/") or None):
+        objects = []
+        prefix = self._location.full_folder(folder)
+        with self._translate_errors("GET", prefix):
+            async for page in list_pages(self._store, prefix.rstrip("/") or None):
                 for meta in page:
-                    key = self._place.own_key(meta["path"])
+                    key = self._location.own_key(meta["path"])
                     if key is not None:
-                        found.append(_metadata(key, meta))
-        return tuple(sorted(found, key=lambda one: one.key))
+                        objects.append(_metadata(key, meta))
+        return tuple(sorted(objects, key=lambda metadata: metadata.key))
 
     async def delete(self, key: str) -> None:
         from obstore import delete_async
 
-        full = self._place.full_key(key)
-        with self._told("DELETE", full), suppress(FileNotFoundError):
+        full = self._location.full_key(key)
+        with self._translate_errors("DELETE", full), suppress(FileNotFoundError):
             await delete_async(self._store, full)
 
-    async def unfinished(self, folder: str = "") -> tuple[UnfinishedUpload, ...]:
-        return await self._bucket.unfinished(folder)
+    async def list_uploads(self, folder: str = "") -> tuple[UnfinishedUpload, ...]:
+        return await self._bucket.list_uploads(folder)
 
-    async def abort(self, upload: UnfinishedUpload) -> None:
-        await self._bucket.abort(upload)
+    async def abort_upload(self, upload: UnfinishedUpload) -> None:
+        await self._bucket.abort_upload(upload)
 
     @contextmanager
-    def _told(self, method: str, full: str, *, once: bool = False) -> Iterator[None]:
+    def _translate_errors(self, method: str, full: str, *, once: bool = False) -> Iterator[None]:
         from obstore.exceptions import BaseError
 
         try:
             yield
         except (BaseError, FileNotFoundError) as error:
-            shown = f"{method} s3://{self._place.bucket}/{full}".rstrip("/")
-            raise store_error(shown, error, once=once) from None
+            request = f"{method} s3://{self._location.bucket}/{full}".rstrip("/")
+            raise store_error(request, error, once=once) from None
 
 
 def _metadata(key: str, meta: ObjectMeta) -> ObjectMetadata:
@@ -225,13 +224,13 @@ def _metadata(key: str, meta: ObjectMeta) -> ObjectMetadata:
 
 
 def _open_store(
-    place: S3Location, credentials: S3Credentials, trust: Trust, silence: timedelta
+    location: S3Location, credentials: S3Credentials, trust: Trust, silence: timedelta
 ) -> S3Store:
-    # It brings its own HTTP and TLS along, so it is loaded only by who needs it.
+    # obstore contains its own HTTP and TLS libraries, so it is imported only when needed.
     from obstore.store import S3Store
 
     options: ClientConfig = {
-        "allow_http": place.is_plain,
+        "allow_http": location.is_plain,
         "connect_timeout": min(silence, timedelta(seconds=10)),
         "read_timeout": silence,
         "timeout": _LONGEST_REQUEST,
@@ -240,12 +239,12 @@ def _open_store(
     if trust.ca is not None:
         options["root_certificate"] = trust.ca
     config: S3Config = {
-        "bucket": place.bucket,
-        "endpoint": place.url if place.path_style else place.bucket_url(),
-        "region": place.signed_region,
+        "bucket": location.bucket,
+        "endpoint": location.url if location.path_style else location.bucket_url(),
+        "region": location.signed_region,
         "access_key_id": credentials.access_key.reveal(),
         "secret_access_key": credentials.secret_key.reveal(),
-        "virtual_hosted_style_request": not place.path_style,
+        "virtual_hosted_style_request": not location.path_style,
     }
     if credentials.session_token is not None:
         config["session_token"] = credentials.session_token.reveal()

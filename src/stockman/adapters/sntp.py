@@ -1,4 +1,4 @@
-"""The simple network time protocol: a question, and the offset that its answer shows."""
+"""An SNTP query, and the clock offset from its answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stockman.ports.environment import NoAnswer
 _PACKET = Struct("!BB2x12x8xQQQ")
 """Flags, stratum; (delays, identifier, reference time;) originate, receive and transmit times."""
 _TICKS = 1 << 32
-"""Ticks of a second."""
+"""Ticks per second."""
 _EPOCH = 2_208_988_800
 """Seconds from 1900 to 1970."""
 _CLIENT = 0b00_100_011
@@ -19,24 +19,24 @@ _WORST_STRATUM = 15
 
 
 def build_query(cookie: int) -> bytes:
-    """The packet that asks for the time; its transmit time is a number only we know."""
+    """Return a time query; its transmit time is a random cookie."""
     return _PACKET.pack(_CLIENT, 0, 0, 0, cookie)
 
 
 def read_offset(answer: bytes, cookie: int, sent_ns: int, received_ns: int) -> float:
-    """Seconds that the server is ahead of us, given when we asked and when it answered (Unix)."""
+    """Return how far the server is ahead in seconds, given the local Unix times in nanoseconds."""
     if len(answer) < _PACKET.size:
-        raise NoAnswer("its answer is too short for a time")
+        raise NoAnswer("its answer is too short for SNTP")
     flags, stratum, originate, receive, transmit = _PACKET.unpack_from(answer)
     if flags & 0b111 != _SERVER or originate != cookie:
-        raise NoAnswer("its answer is not one to our question")
+        raise NoAnswer("its answer does not match the query")
     if stratum == 0:
-        raise NoAnswer("it refuses to tell us the time")
+        raise NoAnswer("it refuses the query")
     if flags >> 6 == _UNSYNCHRONISED or stratum > _WORST_STRATUM or not transmit:
-        raise NoAnswer("it does not know the time itself")
-    there = _signed(receive - _ticks(sent_ns))
-    back = _signed(transmit - _ticks(received_ns))
-    return (there + back) / 2 / _TICKS
+        raise NoAnswer("its clock is not synchronized")
+    outbound = _signed(receive - _ticks(sent_ns))
+    inbound = _signed(transmit - _ticks(received_ns))
+    return (outbound + inbound) / 2 / _TICKS
 
 
 def _ticks(unix_ns: int) -> int:
@@ -44,6 +44,6 @@ def _ticks(unix_ns: int) -> int:
 
 
 def _signed(ticks: int) -> int:
-    """The difference nearest to zero: the count of seconds starts anew in 2036."""
+    """Return the difference nearest to zero: the counter of seconds wraps around in 2036."""
     half = 1 << 63
     return (ticks + half) % (1 << 64) - half

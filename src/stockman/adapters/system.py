@@ -1,4 +1,4 @@
-"""`ports.Clock`, `ports.Timekeeper` and `ports.Entropy` of the operating system."""
+"""Clock, random numbers, files and environment of the operating system."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from stockman.ports.environment import DirectorySpace, FileStatus
 
 
 class SystemClock:
-    """`ports.Clock` by the system's clock, in UTC."""
+    """The system clock, in UTC."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)
 
 
 class SystemTimekeeper(SystemClock):
-    """`ports.Timekeeper` by the system's clock and the running event loop."""
+    """The system clock, and sleeping in the running event loop."""
 
     async def sleep(self, seconds: float) -> None:
         import asyncio
@@ -30,7 +30,7 @@ class SystemTimekeeper(SystemClock):
 
 
 class SystemEntropy:
-    """`ports.Entropy` by the system's random number generator."""
+    """The random number generator of the system."""
 
     def random_bytes(self, count: int) -> bytes:
         return os.urandom(count)
@@ -40,22 +40,22 @@ _LARGEST_READ = 1 << 20
 
 
 class LocalMachine:
-    """`ports.Machine` of the running process."""
+    """`Machine` of the running process."""
 
     def file(self, path: Path) -> FileStatus | None:
         try:
-            found = path.stat()
+            status = path.stat()
         except (OSError, ValueError):
             return None
         return FileStatus(
-            mode=stat.S_IMODE(found.st_mode),
-            is_file=stat.S_ISREG(found.st_mode),
+            mode=stat.S_IMODE(status.st_mode),
+            is_file=stat.S_ISREG(status.st_mode),
             readable=os.access(path, os.R_OK),
         )
 
     def read(self, path: Path) -> bytes | None:
-        facts = self.file(path)
-        if facts is None or not facts.is_file:
+        status = self.file(path)
+        if status is None or not status.is_file:
             return None
         try:
             with path.open("rb") as file:
@@ -63,7 +63,7 @@ class LocalMachine:
         except OSError:
             return None
 
-    def room(self, directory: Path) -> DirectorySpace | None:
+    def space(self, directory: Path) -> DirectorySpace | None:
         try:
             system = os.statvfs(directory)
         except OSError:
@@ -74,9 +74,9 @@ class LocalMachine:
         )
 
     def temporary(self) -> Path:
-        # `tempfile.gettempdir` finds its answer by writing files, and this class only looks.
-        named = (os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP"))
-        return Path(tempfile.tempdir or next(filter(None, named), "/tmp"))
+        # `tempfile.gettempdir` writes files to find its answer; this class must not write.
+        directories = (os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP"))
+        return Path(tempfile.tempdir or next(filter(None, directories), "/tmp"))
 
     def variable(self, name: str) -> str:
         return os.environ.get(name, "")

@@ -1,4 +1,4 @@
-"""How certificates are judged: contexts for handshakes, and what a certificate says."""
+"""TLS contexts, and the fingerprint and expiry of certificates."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from stockman.ports.environment import Certificate, Trust
 
 
 class InvalidCa(Exception):
-    """What was given as CA certificates holds none; the text says why."""
+    """The CA contains no certificate; the text says why."""
 
 
 def verifying_context(trust: Trust) -> ssl.SSLContext:
-    """A context that refuses what its CAs did not sign; it knows nothing of the fingerprint.
+    """Return a context that verifies certificates with the CAs; the fingerprint is not checked.
 
-    A CA that is given is not held to RFC 5280 in every letter, as Python >= 3.13 does by itself:
-    small CAs of one's own often lack a key identifier.
+    A configured CA is not checked strictly (RFC 5280), which is the default of Python >= 3.13:
+    private CAs often lack a key identifier.
     """
     if trust.ca is None:
         return ssl.create_default_context()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        # What is not ASCII is a comment: certificates are base64.
+        # Only comments may contain other characters than ASCII.
         context.load_verify_locations(cadata=trust.ca.decode("ascii", "ignore"))
     except (ssl.SSLError, ValueError):
-        raise InvalidCa("it holds no certificate") from None
+        raise InvalidCa("it contains no certificate") from None
     return context
 
 
 def insecure_context() -> ssl.SSLContext:
-    """A context that takes any certificate, to look at it; no secret may be sent over it."""
+    """Return a context that accepts any certificate; no secret may be sent over it."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -42,9 +42,9 @@ def insecure_context() -> ssl.SSLContext:
 
 
 def load_client_certificate(context: ssl.SSLContext, crt: str, key: Secret) -> None:
-    """Show a client certificate in handshakes; raises `ssl.SSLError` or `ValueError`.
+    """Use a client certificate in handshakes; raises `ssl.SSLError` or `ValueError`.
 
-    OpenSSL takes keys from files only: one lies in a directory of ours for that moment.
+    OpenSSL reads keys only from files, so the key is written to a private temporary directory.
     """
     with TemporaryDirectory(prefix="stockman-") as private:
         path = Path(private) / "client.pem"
@@ -57,12 +57,12 @@ def load_client_certificate(context: ssl.SSLContext, crt: str, key: Secret) -> N
 
 
 def _no_password() -> str:
-    """An encrypted key is one that cannot be read; nobody is asked at a terminal."""
+    """Return an empty password, so that an encrypted key fails instead of prompting."""
     return ""
 
 
 def parse_certificate(der: bytes, flaw: str = "") -> Certificate:
-    """What a certificate says of itself."""
+    """Return fingerprint and expiry of a certificate."""
     return Certificate(
         fingerprint=_format_fingerprint(hashlib.sha256(der).hexdigest()),
         expires=_expires(der),
@@ -70,14 +70,14 @@ def parse_certificate(der: bytes, flaw: str = "") -> Certificate:
     )
 
 
-def fingerprint_mismatch(seen: Certificate, trust: Trust) -> str:
-    """Why a certificate is not the pinned one, as a clause; empty if it is, or none is pinned."""
+def fingerprint_mismatch(certificate: Certificate, trust: Trust) -> str:
+    """Return why a certificate is not the pinned one, as a clause; empty if it matches."""
     if trust.fingerprint is None or _normalize_fingerprint(
-        seen.fingerprint
+        certificate.fingerprint
     ) == _normalize_fingerprint(trust.fingerprint):
         return ""
     pinned = _format_fingerprint(_normalize_fingerprint(trust.fingerprint))
-    return f"its fingerprint is {seen.fingerprint}, not the pinned {pinned}"
+    return f"its fingerprint is {certificate.fingerprint}, not the pinned {pinned}"
 
 
 def _expires(der: bytes) -> datetime:

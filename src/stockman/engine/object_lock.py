@@ -116,7 +116,7 @@ class ObjectLock:
 
     async def numbers(self) -> list[int]:
         """Numbers of all records that are there, sorted."""
-        found = await read_with_retries(self._clock, lambda: self._objects.listed(_FOLDER))
+        found = await read_with_retries(self._clock, lambda: self._objects.list_objects(_FOLDER))
         keys = [_KEY.fullmatch(one.key) for one in found]
         return sorted(int(match[1]) for match in keys if match is not None)
 

@@ -34,7 +34,7 @@ class ObjectJournalLines:
 
     async def read(self) -> bytes:
         folder = f"{self._folder}/journal"
-        found = await read_with_retries(self._clock, lambda: self._objects.listed(folder))
+        found = await read_with_retries(self._clock, lambda: self._objects.list_objects(folder))
         keys = [one.key for one in found if _SEGMENT.fullmatch(self._name(one.key))]
         content = bytearray()
         expected = 1
@@ -81,7 +81,7 @@ class ObjectRunStore:
         return self._lines(run)
 
     async def listed(self) -> tuple[str, ...]:
-        found = await read_with_retries(self._clock, lambda: self._objects.listed(_FOLDER))
+        found = await read_with_retries(self._clock, lambda: self._objects.list_objects(_FOLDER))
         keys = [one.key for one in found]
         plans = [key for key in keys if key.endswith("/plan.json")]
         return tuple(sorted(key.split("/")[1] for key in plans))

@@ -1,1 +1,1 @@
-"""What stockman needs from other systems, in its own words; adapters are the real doors."""
+"""Protocols of the systems that stockman uses; adapters implement them."""

@@ -1,6 +1,6 @@
-"""What a look at the surroundings can tell: this machine, its git repository, the network.
+"""Probes of the environment: the local machine, its git repository, the network.
 
-Every probe only looks: nothing is written, nobody is sent a credential.
+Probes write nothing and send no credentials.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from stockman.model.record import record
 
 
 class NoAnswer(Exception):
-    """Nothing usable came back; the text says why, as a clause: `no answer within 2 s`."""
+    """A probe or program gave no usable answer; the text is the reason: `no answer within 2 s`."""
 
 
 class NoAddress(NoAnswer):
-    """A name has no address, so there is nothing to dial."""
+    """A name has no address."""
 
 
 @record
 class ServerAddress:
-    """Where to dial, and the name that the certificate behind it has to carry."""
+    """A server address, and the name that its certificate must contain."""
 
     host: str
     port: int
@@ -32,76 +32,76 @@ class ServerAddress:
 
 @record
 class Trust:
-    """How a certificate is judged: by its fingerprint, by one CA, or by the CAs of the system."""
+    """How a certificate is verified: by its fingerprint, a CA, or the CAs of the system."""
 
     ca: bytes | None = None
     """PEM. None: the CAs of the system."""
     fingerprint: str | None = None
-    """SHA-256 in hex, with or without colons; it alone decides then. None: by CA."""
+    """SHA-256 in hex, with or without colons; the CA is then ignored. None: verify by CA."""
 
 
 @record
 class Certificate:
-    """The certificate that a server showed."""
+    """The certificate that a server presented."""
 
     fingerprint: str
     """SHA-256, upper-case hex with colons, as Proxmox prints it."""
     expires: datetime
     flaw: str
-    """Why it is not to be trusted, as a clause. Empty: it is trusted."""
+    """Why it is not trusted, as a clause. Empty: it is trusted."""
 
 
 class Network(Protocol):
-    """What can be learnt of other machines; each method gives up in time, with `NoAnswer`."""
+    """Probes of other machines; each method raises `NoAnswer` after its timeout."""
 
     async def resolve(self, host: str) -> tuple[str, ...]:
-        """The addresses of a name, at least one; an address is its own. Raises `NoAddress`."""
+        """Resolve a name to at least one address; raises `NoAddress`."""
         ...
 
     async def connect(self, door: ServerAddress) -> None:
-        """Return once a TCP connection was taken, and close it."""
+        """Open and close a TCP connection."""
         ...
 
     async def certificate(self, door: ServerAddress, trust: Trust) -> Certificate:
-        """The certificate shown in a TLS handshake, judged; a bad one is an answer too."""
+        """Return the verified certificate of a TLS handshake; an untrusted one is returned too."""
         ...
 
     async def http_clock(self, door: ServerAddress, *, tls: bool) -> float:
-        """Seconds that a web server's clock is ahead of ours, to about a second.
+        """Return how far the clock of a web server is ahead, to about a second.
 
-        The certificate is not judged: nothing is sent that matters, and a wrong clock of ours
-        makes good certificates look bad.
+        The certificate is not verified: nothing confidential is sent, and a wrong local clock
+        makes valid certificates look invalid.
         """
         ...
 
     async def ntp_clock(self, server: str, port: int = 123) -> float:
-        """Seconds that a time server's clock is ahead of ours."""
+        """Return how far the clock of a time server is ahead, in seconds."""
         ...
 
     async def name_server(self, server: str, port: int = 53) -> None:
-        """Return once a name server answered a question."""
+        """Check that a name server answers a query."""
         ...
 
 
 GitFileState = Literal["tracked", "untracked", "ignored", "outside"]
-"""How git sees a file: in the index, neither in it nor ignored, ignored, or in no work tree."""
+"""State of a file in git: in the index, not in the index, ignored, or outside of a work tree."""
 
 Exposure = Literal["tracked", "ignored", "outside"]
-"""Whether others may come to see a file through git; one that `git add` would take is tracked."""
+"""Whether others may see a file through git; a file that `git add` would add is `tracked`."""
 
 
 @record
 class Remote:
-    """Another copy of the repository."""
+    """A remote of a repository."""
 
     name: str
     url: str
-    """May hold a password: never to be shown as it is."""
+    """May contain a password: must not be shown unmasked."""
 
 
 @record
 class WorkTree:
-    """The state of a repository."""
+    """The state of a work tree."""
 
     branch: str | None
     """None: no branch is checked out."""
@@ -110,28 +110,28 @@ class WorkTree:
 
 
 class GitProbe(Protocol):
-    """Git, as seen from one directory. `NoAnswer` where git exists and cannot tell."""
+    """Git state of a directory. Methods raise `NoAnswer` if git fails."""
 
     def version(self) -> str | None:
-        """The version of git; None: git is not installed."""
+        """Return the version of git; None: git is not installed."""
         ...
 
     def work_tree(self) -> WorkTree | None:
-        """The state of the repository; None: the directory is in no work tree."""
+        """Return the state of the work tree; None: the directory is not in a work tree."""
         ...
 
-    def standing(self, path: str) -> GitFileState:
-        """How git sees a file, named relative to the directory; the file need not exist."""
+    def file_state(self, path: str) -> GitFileState:
+        """Return the state of a file, relative to the directory; it need not exist."""
         ...
 
     def exposure(self, name: str) -> Exposure:
-        """Whether others may come to see a file; where git cannot tell, they may."""
+        """Return whether others may see a file; `tracked` if git fails."""
         ...
 
 
 @record
 class FileStatus:
-    """What is known of an existing file without opening it."""
+    """Mode and type of an existing file."""
 
     mode: int
     """Permission bits."""
@@ -141,40 +141,40 @@ class FileStatus:
 
 @record
 class DirectorySpace:
-    """What a directory has to offer."""
+    """Free space of a directory."""
 
     free: int
-    """Bytes that an ordinary user may still fill."""
+    """Bytes available to an unprivileged user."""
     writable: bool
 
 
 class Machine(Protocol):
-    """The machine that stockman runs on."""
+    """The local machine."""
 
     def file(self, path: Path) -> FileStatus | None:
-        """What is known of a file; None: there is none."""
+        """Return the status of a file; None if it does not exist."""
         ...
 
     def read(self, path: Path) -> bytes | None:
-        """The content of a small file; None: it is not there or cannot be read."""
+        """Return the content of a small file; None if it cannot be read."""
         ...
 
-    def room(self, directory: Path) -> DirectorySpace | None:
-        """What a directory has to offer; None: it cannot be asked."""
+    def space(self, directory: Path) -> DirectorySpace | None:
+        """Return the free space of a directory; None if it is unknown."""
         ...
 
     def temporary(self) -> Path:
-        """Where temporary files go."""
+        """Return the directory of temporary files."""
         ...
 
     def variable(self, name: str) -> str:
-        """A variable of the environment; empty where it is not set."""
+        """Return an environment variable; empty if it is not set."""
         ...
 
     def python(self) -> str:
-        """The version of Python."""
+        """Return the version of Python."""
         ...
 
     def encoding(self) -> str:
-        """The encoding of the terminal, `utf-8` where it takes every character."""
+        """Return the encoding of the terminal."""
         ...

@@ -1,4 +1,4 @@
-"""What a git repository keeps: the files it tracks, and every object of its history."""
+"""The tracked files and the objects of a git repository."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
 ObjectKind = Literal["blob", "commit", "tag", "tree", "missing"]
-"""What an object is. `missing`: history names it, and this copy of the repository lacks it."""
+"""The type of an object. `missing`: it is not in this clone."""
 FileKind = Literal["file", "link", "repository"]
-"""What an entry of the index is; a repository is kept as the name of its commit only."""
+"""The type of an index entry; `repository`: a submodule."""
 
 
 class TrackedFile(NamedTuple):
@@ -18,58 +18,58 @@ class TrackedFile(NamedTuple):
     path: str
     """Relative to the top of the work tree."""
     object: str
-    """Name of the object that the next commit takes."""
+    """Name of the staged object."""
     kind: FileKind
 
 
 class StoredObject(NamedTuple):
-    """An object of the history, at the first commit that has it."""
+    """An object of the history, with the first commit that contains it."""
 
     name: str
     kind: ObjectKind
     size: int
-    """Bytes; 0 where it is missing."""
+    """Bytes; 0 if it is missing."""
     path: str
-    """Of a file, relative to the top of the work tree. Empty: a commit or a tag."""
+    """Path of a file, relative to the top of the work tree. Empty: a commit or a tag."""
     commit: str
-    """Name of the first commit that has it."""
+    """Name of the first commit that contains it."""
 
 
 class GitHistory(Protocol):
-    """One repository, only read. `NoAnswer` where git cannot tell."""
+    """Read access to a repository. Methods raise `NoAnswer` if git fails."""
 
     def top(self) -> Path | None:
-        """The top of the work tree; None: there is none."""
+        """Return the top of the work tree; None: not in a work tree."""
         ...
 
-    def tracked(self) -> tuple[TrackedFile, ...]:
-        """Every file of the index."""
+    def tracked_files(self) -> tuple[TrackedFile, ...]:
+        """List the files of the index."""
         ...
 
-    def untracked(self) -> tuple[str, ...]:
-        """Files that the next `git add .` takes, relative to the top; repositories end with `/`."""
+    def untracked_files(self) -> tuple[str, ...]:
+        """List files that `git add .` would add, relative to the top; submodules end with `/`."""
         ...
 
     def is_shallow(self) -> bool:
-        """Whether older commits were left out when the repository was cloned."""
+        """Return whether the clone is shallow."""
         ...
 
     def commit_count(self) -> int:
-        """How many commits can be reached from any branch, tag or other name."""
+        """Return the number of commits that are reachable from any ref."""
         ...
 
     def objects(self, newest: int) -> Iterator[StoredObject]:
-        """Every object that so many of the newest commits have, oldest commits first."""
+        """Yield the objects of the newest commits, oldest commits first."""
         ...
 
     def sizes(self, names: Sequence[str]) -> Iterator[int | None]:
-        """How many bytes objects have, in the order asked; None: the object is missing."""
+        """Yield the sizes of objects in bytes, in order; None: the object is missing."""
         ...
 
     def contents(self, names: Sequence[str]) -> Iterator[bytes | None]:
-        """What objects hold, in the order asked; None: the object is missing."""
+        """Yield the contents of objects, in order; None: the object is missing."""
         ...
 
     def close(self) -> None:
-        """End what was started."""
+        """Stop all processes."""
         ...

@@ -1,4 +1,4 @@
-"""Where images of machines come from: the Image Factory, and registries of container images."""
+"""Sources of images: the Image Factory, and registries of container images and charts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stockman.model.version import Version
 
 @record
 class OfficialExtension:
-    """A system extension as it is built for one version of Talos."""
+    """A system extension for a version of Talos."""
 
     name: str
     ref: str
@@ -21,84 +21,82 @@ class OfficialExtension:
 
 @record
 class PublishedImage:
-    """What a reference stands for right now."""
+    """The image that a reference currently resolves to."""
 
     digest: str
-    """Of the index or the manifest; whoever keeps it cannot be given something else later."""
+    """Digest of the index or the manifest."""
     architectures: tuple[str, ...]
-    """Those of Linux, `amd64`. Empty: it is one manifest, which does not say."""
+    """Linux architectures, such as `amd64`. Empty: a single manifest without this information."""
 
 
 @record
 class RemoteFile:
-    """What a server says of a file without sending it."""
+    """Metadata of a file on a server."""
 
     size: int | None
-    """Bytes. None: it does not say."""
+    """Bytes. None: unknown."""
     name: str
-    """As it would be saved. Empty: it does not say."""
+    """File name. Empty: unknown."""
 
 
 class ImageSource(Protocol):
-    """Image Factory and registries, asked without credentials.
+    """Image Factory and registries, used without credentials.
 
-    `NotFound`: there is no such thing. `Busy`: come again after `retry_after`. `Unreachable`:
-    nobody answered, or said that it cannot. `Denied`: not for us. `Rejected`: refused, or answered
-    in a way that cannot be right.
+    Methods raise `NotFound`, `Busy` (retry after `retry_after`), `Unreachable`, `Denied` or
+    `Rejected` (the request was rejected, or the reply is invalid).
     """
 
     async def register(self, schematic: str) -> SchematicId:
-        """Tell the factory a schematic, as YAML; its id from then on. May be done again."""
+        """Register a schematic in YAML and return its id; may be repeated."""
         ...
 
     async def schematic(self, schematic: SchematicId) -> str:
-        """The schematic of an id, as the factory writes it. `NotFound`: nobody registered it."""
+        """Return a schematic by its id; raises `NotFound` if it is not registered."""
         ...
 
     async def versions(self) -> tuple[Version, ...]:
-        """Every Talos that the factory builds, in its order, releases to come included."""
+        """List the Talos versions that the factory builds, including pre-releases."""
         ...
 
     async def extensions(self, version: Version) -> tuple[OfficialExtension, ...]:
-        """The extensions that the factory has for a Talos. `NotFound`: it does not build that."""
+        """List the extensions for a Talos version; raises `NotFound`."""
         ...
 
     async def digest(self, reference: str) -> str:
-        """What a reference, `host/path:tag` or `host/path@digest`, stands for right now."""
+        """Return the digest of a reference, `host/path:tag` or `host/path@digest`."""
         ...
 
     async def image(self, reference: str) -> PublishedImage:
-        """The same with the architectures that there are; the content is checked."""
+        """Return digest and architectures of a reference; verifies the content."""
         ...
 
     async def file(self, url: str) -> RemoteFile:
-        """What there is at a URL."""
+        """Return the metadata of the file at a URL."""
         ...
 
     async def checksum(self, url: str) -> str:
-        """What the server says that the content at a URL has to be, `sha256:...`.
+        """Return the checksum that the server publishes for a URL, `sha256:...`.
 
-        Empty: it tells none. The Enterprise edition of the Image Factory does, the public one not.
+        Empty: none. Only the Enterprise edition of the Image Factory publishes checksums.
         """
         ...
 
     def read(self, url: str, *, sha256: str = "") -> AsyncIterator[bytes]:
-        """The content at a URL, piece by piece, never all of it at once.
+        """Yield the content at a URL in chunks.
 
-        `Rejected` at its end where it was shorter than announced, or is not what `sha256` says.
+        Raises `Rejected` at the end if the size or the checksum `sha256` does not match.
         """
         ...
 
 
 class Registry(Protocol):
-    """OCI registries, asked without credentials."""
+    """OCI registries, used without credentials."""
 
     async def tags(self, repository: str) -> tuple[str, ...]:
-        """Every tag of the repository at an `oci://host/path` address, in the registry's order.
+        """List all tags of the repository at an `oci://host/path` address, in their order.
 
-        All tags or none: where a registry cannot be read to the end, this raises.
-        `NotFound`: no such repository, or none that the public may see. `Denied`: the registry
-        wants credentials. `Rejected`: it answers something else than a list of tags.
-        `Unreachable`: no answer in time, too many requests, or a fault of its own.
+        Raises `NotFound` (no such public repository), `Denied` (credentials required), `Rejected`
+        (invalid reply) or `Unreachable` (no reply in time, too many requests, server error); an
+        incomplete list is never returned.
         """
         ...

@@ -1,4 +1,4 @@
-"""Object storage: one bucket, or a folder of one, that backups and locks live in."""
+"""Object storage: a bucket, or a folder in one, for backups and locks."""
 
 from __future__ import annotations
 
@@ -11,70 +11,70 @@ from stockman.model.record import record
 
 @record
 class ObjectMetadata:
-    """What a storage says of an object without sending it."""
+    """Metadata of an object."""
 
     key: str
     size: int
     """Bytes."""
     tag: str
-    """Changes with the content; says nothing else."""
+    """The ETag: changes with the content."""
     modified: datetime
 
 
 @record
 class UnfinishedUpload:
-    """An upload in parts that nobody finished: it costs money, and no list of objects shows it."""
+    """An unfinished multipart upload: it costs money, and is not in lists of objects."""
 
     key: str
     upload: str
-    """Its id."""
+    """The id of the upload."""
     started: datetime
 
 
 class ObjectStore(Protocol):
-    """Objects by key: parts of letters, digits and `._=@+:-`, with single slashes between.
+    """Objects by key: letters, digits and `._=@+:-`, with single slashes as separators.
 
-    `NotFound`: there is no such object, upload or bucket. `Conflict`: it exists already. `Denied`:
-    the key is not known, not allowed to, or our clock is wrong. `Busy`, `Unreachable`: nobody
-    answered, or said that it cannot; safe to repeat. `Uncertain`: it may have been done.
-    `Rejected`: refused, or answered in a way that cannot be right. `Refused`: no key of an object.
+    Methods raise `NotFound` (object, upload or bucket), `Conflict` (it already exists), `Denied`
+    (unknown key, no permission, or a wrong clock), `Busy` and `Unreachable` (safe to repeat),
+    `Uncertain` (unknown outcome), `Rejected` (rejected, or an invalid reply) and `Refused`
+    (invalid key).
     """
 
     async def put(self, key: str, pieces: AsyncIterator[bytes]) -> None:
-        """Store a content of any size, piece by piece; one that is there is replaced.
+        """Store content of any size from chunks; replaces an existing object.
 
-        Either all of it is there afterwards or none; what was begun is given up where it can be.
+        The object is created completely or not at all; a failed upload is aborted if possible.
         May be repeated.
         """
         ...
 
     async def create(self, key: str, content: bytes) -> None:
-        """Store something small where there is nothing yet; of several only one succeeds.
+        """Create a small object; only one of several concurrent calls succeeds.
 
-        `Conflict`: there is something. `Uncertain`: look what is there, it may be ours.
+        Raises `Conflict` if it exists, and `Uncertain` if the outcome is unknown.
         """
         ...
 
     def read(self, key: str) -> AsyncIterator[bytes]:
-        """A content piece by piece, never all of it at once; `Unreachable` where it ends early."""
+        """Yield the content in chunks; raises `Unreachable` if it is incomplete."""
         ...
 
     async def head(self, key: str) -> ObjectMetadata:
-        """What there is at a key."""
+        """Return the metadata of an object."""
         ...
 
-    async def listed(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
-        """All objects below a folder, in the order of their keys; all of them for the empty one."""
+    async def list_objects(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
+        """List the objects below a folder, sorted by key; without a folder all objects."""
         ...
 
     async def delete(self, key: str) -> None:
-        """Take an object away; one that is not there is as good as gone."""
+        """Delete an object; succeeds if it does not exist."""
         ...
 
-    async def unfinished(self, folder: str = "") -> tuple[UnfinishedUpload, ...]:
-        """Uploads below a folder that were begun and neither finished nor given up."""
+    async def list_uploads(self, folder: str = "") -> tuple[UnfinishedUpload, ...]:
+        """List the unfinished uploads below a folder."""
         ...
 
-    async def abort(self, upload: UnfinishedUpload) -> None:
-        """Give an upload up with all its parts; one that is not there is as good as gone."""
+    async def abort_upload(self, upload: UnfinishedUpload) -> None:
+        """Abort an upload with all its parts; succeeds if it does not exist."""
         ...

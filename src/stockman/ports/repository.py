@@ -1,4 +1,4 @@
-"""A git repository that the product writes to: its own files, and nothing else."""
+"""A git repository that stockman commits rendered files to."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from stockman.model.record import record
 
 @record
 class RepositoryState:
-    """Where a repository stands."""
+    """Branch, commit and changed files of a repository."""
 
     branch: str | None
     """None: no branch is checked out (a detached HEAD)."""
     commit: str | None
-    """None: there is none yet."""
+    """None: no commit yet."""
     dirty: tuple[str, ...]
-    """Files that differ from the commit, staged or not, and new ones that are not ignored."""
+    """Changed files, staged or not, and untracked files that are not ignored."""
 
 
 @record
 class PushTarget:
-    """What a commit and a push would meet, as far as git on this machine knows."""
+    """Where a commit and a push would go, according to the local git."""
 
     below: str
-    """Where the directory is below the top of the work tree. Empty: it is the top."""
+    """Path of the directory below the top of the work tree. Empty: it is the top."""
     remote: str | None
-    """The address that the branch would be pushed to, as it is configured. None: there is none."""
+    """The configured URL of the remote. None: no remote."""
     upstream: str
-    """Remote and branch there, as git takes them: `origin main`. Empty: there is no remote."""
+    """Remote and remote branch: `origin main`. Empty: no remote."""
     has_identity: bool
-    """Whether git knows who commits."""
+    """Whether git has the name and address of an author."""
 
 
 @record
@@ -49,7 +49,7 @@ class TreeFile:
 
 @record
 class Commit:
-    """A commit: who made it, and when."""
+    """A commit."""
 
     name: str
     author: str
@@ -60,68 +60,66 @@ class Commit:
 
 
 class GitRepository(Protocol):
-    """One work tree and its remote.
+    """A work tree and its remote.
 
-    Paths are relative to the top of the work tree. `NotFound`: no repository, remote, branch,
-    commit or file. `Refused`: something has to be put right first, such as no identity, a detached
-    HEAD or a merge that is not finished. `Conflict`: others committed or pushed meanwhile.
-    `Denied`: the remote does not let us. `Unreachable`: nobody answered. `Rejected`: git or the
-    remote refuse for a reason of their own.
+    Paths are relative to the top of the work tree. Methods raise `NotFound` (repository, remote,
+    branch, commit or file), `Refused` (no identity, a detached HEAD, an unfinished merge),
+    `Conflict` (others committed or pushed), `Denied`, `Unreachable` or `Rejected`.
     """
 
     async def state(self) -> RepositoryState:
         """Where the repository stands."""
         ...
 
-    async def prospect(self) -> PushTarget:
-        """What a commit and a push would meet; nobody but git here is asked."""
+    async def push_target(self) -> PushTarget:
+        """Return where a commit and a push would go; does not contact the remote."""
         ...
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:
-        """Commit these files as they are in the work tree, removed ones as removed.
+        """Commit the given files of the work tree, including deletions.
 
-        Only these paths are in the commit; whatever else is staged or changed stays as it is. No
-        hook runs. Returns the commit, None where nothing differs. `Refused`: a path is ignored or
-        no file of the work tree. `Conflict`: the branch moved meanwhile.
+        Other changes, staged or not, are not committed. Hooks do not run. Returns the commit; None
+        if nothing has changed. Raises `Refused` for ignored paths and paths outside of the work
+        tree, and `Conflict` if the branch has moved.
         """
         ...
 
     async def push(self) -> None:
-        """Push the branch to its remote, and only forward; nothing to push is fine."""
+        """Push the branch to its remote, without force."""
         ...
 
     async def fetch(self) -> str | None:
-        """What the remote has; returns the commit of our branch there. None: no such branch."""
+        """Fetch the branch; returns its commit. None: the remote branch does not exist."""
         ...
 
     async def tree(self, commit: str, folder: str = "") -> tuple[TreeFile, ...]:
-        """Files of a commit below a folder, in the order of their paths; links are not followed."""
+        """List the files of a commit below a folder, sorted by path; links are not followed."""
         ...
 
     async def read(self, commit: str, path: str) -> bytes:
-        """A file as a commit has it."""
+        """Return the content of a file in a commit."""
         ...
 
     async def commits(
         self, until: str, *, since: str = "", path: str = "", most: int = 20
     ) -> tuple[Commit, ...]:
-        """Commits that lead to one and not to the other, newest first.
+        """List the commits up to `until` and after `since`, newest first.
 
-        With a path, only those that changed the file. Empty `since`: from the first commit on.
+        With a path, only those that changed the file. Without `since`, from the first commit on.
         """
         ...
 
 
 class RenderedTree(Protocol):
-    """One rendered tree of files.
+    """A tree of rendered files.
 
-    `Refused`: the configuration has mistakes, or files wait for the user's decision.
+    Methods raise `Refused` for an invalid configuration, or if the user must decide about files.
     """
 
-    async def differing(self) -> tuple[str, ...]:
-        """Paths of files that are not as they would be rendered now, sorted."""
+    async def changed_files(self) -> tuple[str, ...]:
+        """List the paths of files that differ from the rendered content, sorted."""
         ...
 
     async def render(self) -> None:
-        """Write every file as it is rendered; all of them, or none."""
+        """Write all rendered files, or none."""
         ...

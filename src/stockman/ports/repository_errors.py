@@ -1,4 +1,4 @@
-"""What keeps a repository from being read or written, in our words."""
+"""Errors of git repositories."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ def not_a_repository(where: str) -> NotFound:
     return NotFound(
         Problem(
             code="repo.none",
-            what="this is no git repository",
+            what="the directory is not a git repository",
             where=where,
-            why="neither here nor above is a work tree of git",
+            why="neither the directory nor its parents contain a git work tree",
             fix="run `git init --initial-branch=main`, or name the directory of the repository",
         )
     )
@@ -23,8 +23,8 @@ def git_missing() -> Refused:
         Problem(
             code="repo.no-git",
             what="git is not installed",
-            why="no program of that name is found",
-            fix="install git; it is the one program that stockman needs besides itself",
+            why="no program named git was found",
+            fix="install git; it is the only external program that stockman needs",
         )
     )
 
@@ -33,10 +33,10 @@ def unknown_commit(where: str) -> NotFound:
     return NotFound(
         Problem(
             code="repo.no-commit",
-            what="the repository has no such commit or file",
+            what="the commit or file does not exist in the repository",
             where=where,
-            why="git finds nothing of that name",
-            fix="fetch first, or name another commit",
+            why="git finds no object with this name",
+            fix="fetch first, or use another commit",
         )
     )
 
@@ -57,9 +57,9 @@ def other_branch(found: str, followed: str) -> Refused:
         Problem(
             code="repo.other-branch",
             what=f"branch {found} is checked out, and the cluster follows {followed}",
-            why="what is committed here would never reach the cluster",
-            fix=f"`git switch {followed}`; where there is no such branch yet,"
-            f" `git branch -m {followed}`; or name yours in `repository.branch`",
+            why="commits on this branch never reach the cluster",
+            fix=f"`git switch {followed}`; if that branch does not exist yet,"
+            f" `git branch -m {followed}`; or set `repository.branch` to your branch",
         )
     )
 
@@ -68,10 +68,10 @@ def not_top_directory(below: str) -> Refused:
     return Refused(
         Problem(
             code="repo.below",
-            what="the directory is not the top of its git repository",
+            what="the directory is not the top level of its git repository",
             where=below,
-            why="the cluster looks for `kubernetes/` at the top of the repository that it follows",
-            fix="make a repository of its own in this directory: `git init --initial-branch=main`",
+            why="the cluster reads `kubernetes/` at the top level of its repository",
+            fix="create a separate repository in this directory: `git init --initial-branch=main`",
         )
     )
 
@@ -81,9 +81,9 @@ def other_remote(pushed: str, followed: str) -> Refused:
         Problem(
             code="repo.other-remote",
             what=f"the repository is pushed to {pushed}, and the cluster follows {followed}",
-            why="unless one is a copy of the other, the cluster never sees what is pushed",
-            fix="name the repository that you push to in `repository_name`, then `stockman render`;"
-            " or push to the one that is named: `git remote set-url`",
+            why="unless one is a mirror of the other, the cluster never sees pushed commits",
+            fix="set `repository_name` to the repository that you push to, then `stockman render`;"
+            " or push to the configured one: `git remote set-url`",
         )
     )
 
@@ -94,8 +94,8 @@ def detached_head_error(where: str) -> Refused:
             code="repo.detached",
             what="no branch is checked out",
             where=where,
-            why="a commit made now would be on no branch, and lost later",
-            fix="check a branch out: `git switch main`",
+            why="a commit would be on no branch and would be lost later",
+            fix="check out a branch: `git switch main`",
         )
     )
 
@@ -104,9 +104,9 @@ def unfinished_operation(what: str) -> Refused:
     return Refused(
         Problem(
             code="repo.unfinished",
-            what=f"a {what} is not finished",
-            why="a commit in the middle of it would mix both",
-            fix=f"finish it, or give it up: `git {what} --abort`",
+            what=f"a {what} is in progress",
+            why="a commit during the operation would mix its changes with those of stockman",
+            fix=f"finish it, or abort it: `git {what} --abort`",
         )
     )
 
@@ -115,8 +115,8 @@ def missing_identity() -> Refused:
     return Refused(
         Problem(
             code="repo.identity",
-            what="git does not know who commits",
-            why="user.name or user.email is not set, and stockman guesses neither",
+            what="git has no name and address for commits",
+            why="user.name or user.email is not set",
             fix="run `git config user.name NAME` and `git config user.email ADDRESS`",
         )
     )
@@ -126,10 +126,10 @@ def invalid_path(path: str, why: str) -> Refused:
     return Refused(
         Problem(
             code="repo.path",
-            what="this file is not committed",
+            what="the file cannot be committed",
             where=path,
             why=why,
-            fix="name files of the work tree that may be seen by everybody who reads it",
+            fix="commit only files of the work tree that all readers may see",
         )
     )
 
@@ -138,10 +138,10 @@ def concurrent_commit(where: str) -> Conflict:
     return Conflict(
         Problem(
             code="repo.moved",
-            what="somebody else committed meanwhile",
+            what="somebody else committed to the branch at the same time",
             where=where,
-            why="the branch is no longer where it was when the commit was made",
-            fix="do it again: it is made on top of the new commit then",
+            why="the branch has moved since the commit was created",
+            fix="run it again: it creates the commit on top of the new one",
         )
     )
 
@@ -150,10 +150,10 @@ def remote_ahead(where: str, why: str) -> Conflict:
     return Conflict(
         Problem(
             code="repo.behind",
-            what="others pushed something that is not here yet",
+            what="the remote branch contains commits that are missing locally",
             where=where,
             why=why,
-            fix=f"bring both together: `git pull --rebase {where}`; stockman never forces a push",
+            fix=f"combine both: `git pull --rebase {where}`; stockman never force-pushes",
         )
     )
 
@@ -162,10 +162,10 @@ def remote_access_error(where: str, why: str) -> Denied:
     return Denied(
         Problem(
             code="repo.denied",
-            what="the remote of the repository does not let us in",
+            what="the remote of the repository denies access",
             where=where,
             why=why,
-            fix="check the deploy key, token or credential helper; git is never asked to prompt",
+            fix="check the deploy key, token or credential helper; git runs without prompts",
         )
     )
 
@@ -174,10 +174,10 @@ def unreachable_remote(where: str, why: str) -> Unreachable:
     return Unreachable(
         Problem(
             code="repo.unreachable",
-            what="the remote of the repository gives no answer",
+            what="the remote of the repository does not respond",
             where=where,
             why=why,
-            fix="try again later; check its URL and the network",
+            fix="check its URL and the network, then try again",
         )
     )
 
@@ -186,10 +186,10 @@ def git_error(where: str, why: str) -> Rejected:
     return Rejected(
         Problem(
             code="repo.rejected",
-            what="git refuses",
+            what="git rejected the operation",
             where=where,
             why=why,
-            fix="run the same with git to see all that it says",
+            fix="run the same operation with git to see its complete output",
         )
     )
 
@@ -198,7 +198,7 @@ def missing_remote_repository(where: str, why: str) -> NotFound:
     return NotFound(
         Problem(
             code="repo.remote-missing",
-            what="there is no repository at the remote",
+            what="the remote repository does not exist",
             where=where,
             why=why,
             fix="create it, or correct its URL: `git remote set-url origin URL`",

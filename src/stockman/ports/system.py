@@ -1,4 +1,4 @@
-"""The time."""
+"""Protocols of the local system: clock, random numbers, editor and key command."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Tells the time."""
+    """A clock."""
 
     def now(self) -> datetime:
-        """This moment, with its time zone."""
+        """Return the current time with its time zone."""
         ...
 
 
 class Timekeeper(Clock, Protocol):
-    """Tells the time, and lets it pass."""
+    """A clock that can sleep."""
 
     async def sleep(self, seconds: float) -> None:
-        """Return once so many seconds have passed."""
+        """Sleep for a number of seconds."""
         ...
 
 
 class Entropy(Protocol):
-    """Throws the dice."""
+    """A source of random numbers."""
 
     def random_bytes(self, count: int) -> bytes:
-        """So many bytes that nobody can foretell, fit for keys."""
+        """Return random bytes suitable for keys."""
         ...
 
 
 class Editor(Protocol):
-    """Lets the user change a file."""
+    """The editor of the user."""
 
     def edit(self, path: Path) -> None:
-        """Return when the user is done; `NoAnswer` where no editor runs, or it says it failed."""
+        """Let the user edit a file; raises `NoAnswer` if the editor fails or does not exist."""
         ...
 
 
 class KeyCommand(Protocol):
-    """Runs the command that `SOPS_AGE_KEY_CMD` names."""
+    """Runs the command in `SOPS_AGE_KEY_CMD`."""
 
     def output(self, command: str, extra: Mapping[str, str]) -> bytes:
-        """What the command prints, with more variables in its environment.
+        """Return the output of the command, run with additional environment variables.
 
-        `NoAnswer` where it cannot be run, fails or takes too long; its words are kept back,
-        because they may hold a key.
+        Raises `NoAnswer` if it cannot be run, fails or takes too long; its output is not in the
+        error, because it may contain a key.
         """
         ...

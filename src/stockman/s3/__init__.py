@@ -1,1 +1,1 @@
-"""What S3 asks and answers, whoever carries it."""
+"""S3: signed requests, replies, errors, and the client over a transport."""

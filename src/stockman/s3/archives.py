@@ -1,8 +1,8 @@
-"""Large objects that count only when they are whole.
+"""Archives: large objects that exist only when they are complete.
 
-The bytes go to a key that nobody looks for. They are read back and compared, and only then a small
-manifest is created that says where they are and what they have to be; of two with the same name
-only one is created. Whatever an interrupted run leaves has no manifest, and is found by that.
+The content is uploaded to a temporary key, read back and compared. Only then a small manifest with
+the key, size and checksum of the content is created; of two archives with the same name only one is
+created. Content that an interrupted run leaves behind has no manifest.
 """
 
 from __future__ import annotations
@@ -20,130 +20,132 @@ from stockman.s3.errors import conflict, content_mismatch, unexpected_answer
 from stockman.s3.location import validate_key
 
 MANIFEST = ".manifest.json"
-_PARTS = "parts"
+_CONTENT = "parts"
 _VERSION = 1
 _LARGEST_MANIFEST = 64 << 10
 
 
 @record
 class Archive:
-    """A large object that is whole."""
+    """A complete archive."""
 
     name: str
     content_key: str
-    """Where its bytes are."""
+    """Key of the content."""
     size: int
     sha256: str
-    made: datetime | None = None
-    """None: just now, nobody asked the storage."""
+    created: datetime | None = None
+    """None: just created, the time of the storage is unknown."""
 
 
 async def store_archive(
-    objects: ObjectStore, name: str, pieces: AsyncIterator[bytes], tag: str
+    objects: ObjectStore, name: str, chunks: AsyncIterator[bytes], tag: str
 ) -> Archive:
-    """Store a large object under a name; `Conflict` where there is one of that name.
+    """Store an archive; raises `Conflict` if the name exists.
 
-    `tag` tells attempts apart: random letters. What cannot be finished is taken away again.
+    `tag` is a random text that distinguishes attempts. The content of a failed attempt is deleted.
     """
-    content_key = validate_key(f"{name}.{_PARTS}/{tag}")
-    counted = _HashingReader(pieces)
-    await objects.put(content_key, counted.pieces())
-    made = Archive(
-        name=name, content_key=content_key, size=counted.size, sha256=counted.sha256.hexdigest()
+    content_key = validate_key(f"{name}.{_CONTENT}/{tag}")
+    reader = _HashingReader(chunks)
+    await objects.put(content_key, reader.chunks())
+    archive = Archive(
+        name=name, content_key=content_key, size=reader.size, sha256=reader.sha256.hexdigest()
     )
     try:
-        async for _ in read_archive(objects, made):
+        async for _ in read_archive(objects, archive):
             continue
-        await _create_manifest(objects, made)
+        await _create_manifest(objects, archive)
     except Uncertain:
-        raise  # it may count: taking its bytes away would break it
+        raise  # the manifest may exist: deleting the content would break the archive
     except BaseException:
         with suppress(StockmanError):
             await objects.delete(content_key)
         raise
-    return made
+    return archive
 
 
 async def list_archives(objects: ObjectStore, folder: str = "") -> tuple[Archive, ...]:
-    """All that are whole, below a folder, in the order of their names."""
-    found = await objects.listed(folder)
-    sizes = {one.key: one for one in found}
-    manifests = [one for one in found if one.key.endswith(MANIFEST)]
-    read = [await _read_manifest(objects, one) for one in manifests]
-    return tuple(one for one in read if one.content_key in sizes)
+    """List the complete archives below a folder, sorted by name."""
+    listing = await objects.list_objects(folder)
+    sizes = {entry.key: entry for entry in listing}
+    manifests = [entry for entry in listing if entry.key.endswith(MANIFEST)]
+    archives = [await _read_manifest(objects, entry) for entry in manifests]
+    return tuple(entry for entry in archives if entry.content_key in sizes)
 
 
 async def list_leftovers(objects: ObjectStore, folder: str = "") -> tuple[ObjectMetadata, ...]:
-    """Contents below a folder that no manifest names: of attempts that run, or that died."""
-    found = await objects.listed(folder)
-    manifests = [one for one in found if one.key.endswith(MANIFEST)]
-    known = {(await _read_manifest(objects, one)).content_key for one in manifests}
-    return tuple(one for one in found if f".{_PARTS}/" in one.key and one.key not in known)
+    """List content without a manifest: of running or failed attempts."""
+    listing = await objects.list_objects(folder)
+    manifests = [entry for entry in listing if entry.key.endswith(MANIFEST)]
+    known = {(await _read_manifest(objects, entry)).content_key for entry in manifests}
+    return tuple(
+        entry for entry in listing if f".{_CONTENT}/" in entry.key and entry.key not in known
+    )
 
 
-async def read_archive(objects: ObjectStore, wanted: Archive) -> AsyncIterator[bytes]:
-    """A content piece by piece; `Rejected` at its end where it is not the one that was stored."""
-    counted = _HashingReader(objects.read(wanted.content_key))
-    async for piece in counted.pieces():
-        yield piece
-    if counted.size != wanted.size:
-        why = f"it has {counted.size} bytes instead of {wanted.size}"
-        raise content_mismatch(wanted.content_key, why)
-    if counted.sha256.hexdigest() != wanted.sha256:
-        raise content_mismatch(wanted.content_key, "its SHA-256 is another")
+async def read_archive(objects: ObjectStore, archive: Archive) -> AsyncIterator[bytes]:
+    """Yield the content in chunks; raises `Rejected` at the end if it differs from the manifest."""
+    reader = _HashingReader(objects.read(archive.content_key))
+    async for chunk in reader.chunks():
+        yield chunk
+    if reader.size != archive.size:
+        why = f"it has {reader.size} bytes instead of {archive.size}"
+        raise content_mismatch(archive.content_key, why)
+    if reader.sha256.hexdigest() != archive.sha256:
+        raise content_mismatch(archive.content_key, "SHA-256 mismatch")
 
 
-async def delete_archive(objects: ObjectStore, one: Archive) -> None:
-    """Take a deposit away: it stops to count first."""
-    await objects.delete(f"{one.name}{MANIFEST}")
-    await objects.delete(one.content_key)
+async def delete_archive(objects: ObjectStore, archive: Archive) -> None:
+    """Delete an archive, its manifest first."""
+    await objects.delete(f"{archive.name}{MANIFEST}")
+    await objects.delete(archive.content_key)
 
 
-async def _create_manifest(objects: ObjectStore, made: Archive) -> None:
+async def _create_manifest(objects: ObjectStore, archive: Archive) -> None:
     text = json.dumps(
         {
             "version": _VERSION,
-            "content": made.content_key,
-            "size": made.size,
-            "sha256": made.sha256,
+            "content": archive.content_key,
+            "size": archive.size,
+            "sha256": archive.sha256,
         }
     ).encode()
-    key = f"{made.name}{MANIFEST}"
+    key = f"{archive.name}{MANIFEST}"
     try:
         await objects.create(key, text)
     except Uncertain:
-        there = b"".join([piece async for piece in objects.read(key)])
-        if there != text:
-            raise conflict(key, "somebody else's manifest is there") from None
+        existing = b"".join([chunk async for chunk in objects.read(key)])
+        if existing != text:
+            raise conflict(key, "another manifest exists") from None
 
 
-async def _read_manifest(objects: ObjectStore, facts: ObjectMetadata) -> Archive:
-    if facts.size > _LARGEST_MANIFEST:
-        raise unexpected_answer(facts.key, "this is no manifest of ours")
-    content = b"".join([piece async for piece in objects.read(facts.key)])
+async def _read_manifest(objects: ObjectStore, metadata: ObjectMetadata) -> Archive:
+    if metadata.size > _LARGEST_MANIFEST:
+        raise unexpected_answer(metadata.key, "this is not a valid manifest")
+    content = b"".join([chunk async for chunk in objects.read(metadata.key)])
     try:
-        told = json.loads(content)
+        manifest = json.loads(content)
         return Archive(
-            name=facts.key.removesuffix(MANIFEST),
-            content_key=validate_key(str(told["content"])),
-            size=int(told["size"]),
-            sha256=str(told["sha256"]),
-            made=facts.modified,
+            name=metadata.key.removesuffix(MANIFEST),
+            content_key=validate_key(str(manifest["content"])),
+            size=int(manifest["size"]),
+            sha256=str(manifest["sha256"]),
+            created=metadata.modified,
         )
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise unexpected_answer(facts.key, "this is no manifest of ours") from None
+        raise unexpected_answer(metadata.key, "this is not a valid manifest") from None
 
 
 class _HashingReader:
-    """Pieces on their way, counted and summed up."""
+    """Counts and hashes chunks while they are read."""
 
-    def __init__(self, pieces: AsyncIterator[bytes]) -> None:
-        self._pieces = pieces
+    def __init__(self, chunks: AsyncIterator[bytes]) -> None:
+        self._chunks = chunks
         self.size = 0
         self.sha256 = hashlib.sha256()
 
-    async def pieces(self) -> AsyncIterator[bytes]:
-        async for piece in self._pieces:
-            self.size += len(piece)
-            self.sha256.update(piece)
-            yield piece
+    async def chunks(self) -> AsyncIterator[bytes]:
+        async for chunk in self._chunks:
+            self.size += len(chunk)
+            self.sha256.update(chunk)
+            yield chunk

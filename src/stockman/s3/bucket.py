@@ -1,4 +1,4 @@
-"""Signed requests to one bucket, and their answers."""
+"""Signed requests to one bucket."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Query = tuple[tuple[str, str], ...]
 
 
 class Bucket:
-    """Asks for one bucket over a wire."""
+    """Sends signed requests to one bucket."""
 
     def __init__(
         self,
-        wire: Transport,
-        place: S3Location,
+        transport: Transport,
+        location: S3Location,
         credentials: S3Credentials,
         now: Callable[[], datetime],
     ) -> None:
-        self._wire = wire
-        self.place = place
+        self._transport = transport
+        self.location = location
         self._credentials = credentials
         self._now = now
 
-    async def asked(  # noqa: PLR0913  # what a request is made of, each by its name
+    async def send(  # noqa: PLR0913  # what a request is made of, each by its name
         self,
         method: str,
         full_key: str = "",
@@ -43,61 +43,63 @@ class Bucket:
         body: bytes = b"",
         once: bool = False,
     ) -> S3Reply:
-        """An answer that is a yes; raises what others mean. `once`: it must not be done twice."""
-        where = f"s3://{self.place.bucket}/{full_key}".rstrip("/")
+        """Send a request and return a successful reply. `once`: it must not be repeated."""
+        where = f"s3://{self.location.bucket}/{full_key}".rstrip("/")
         request = UnsignedRequest(
             method=method,
-            url=self.place.object_url(full_key) if full_key else self.place.bucket_url(),
+            url=self.location.object_url(full_key) if full_key else self.location.bucket_url(),
             shown=f"{method} {where}",
             query=query,
             headers=headers or {},
             body=body,
         )
-        question = sign_request(request, self._credentials, self.place.signed_region, self._now())
+        signed = sign_request(request, self._credentials, self.location.signed_region, self._now())
         try:
-            answer = await self._wire.ask(question)
+            reply = await self._transport.send(signed)
         except NotSent as error:
-            raise unreachable(question.shown, str(error)) from error
+            raise unreachable(signed.shown, str(error)) from error
         except ReplyLost as error:
-            raise lost_reply(question.shown, str(error), once=once) from error
-        if answer.status < HTTPStatus.MULTIPLE_CHOICES:
-            return answer
-        told = answer.body[:4096].decode("utf-8", "replace")
-        raise reply_error(question.shown, answer.status, told, once=once)
+            raise lost_reply(signed.shown, str(error), once=once) from error
+        if reply.status < HTTPStatus.MULTIPLE_CHOICES:
+            return reply
+        text = reply.body[:4096].decode("utf-8", "replace")
+        raise reply_error(signed.shown, reply.status, text, once=once)
 
-    async def unfinished(self, folder: str) -> tuple[UnfinishedUpload, ...]:
-        """Uploads below a folder that nobody finished."""
-        found = []
-        async for row, listed in self._uploads(self.place.full_folder(folder)):
-            key = self.place.own_key(object_key(row, listed))
+    async def list_uploads(self, folder: str) -> tuple[UnfinishedUpload, ...]:
+        """List the unfinished uploads below a folder."""
+        uploads = []
+        async for row, page in self._uploads(self.location.full_folder(folder)):
+            key = self.location.own_key(object_key(row, page))
             if key is not None:
-                started = parse_timestamp(self.place.shown(), row.text("Initiated"))
+                started = parse_timestamp(self.location.shown(), row.text("Initiated"))
                 upload = UnfinishedUpload(key=key, upload=row.text("UploadId"), started=started)
-                found.append(upload)
-        return tuple(sorted(found, key=lambda one: (one.key, one.started, one.upload)))
+                uploads.append(upload)
+        return tuple(
+            sorted(uploads, key=lambda upload: (upload.key, upload.started, upload.upload))
+        )
 
-    async def abort(self, upload: UnfinishedUpload) -> None:
-        """Give an upload up."""
-        key = self.place.full_key(upload.key)
+    async def abort_upload(self, upload: UnfinishedUpload) -> None:
+        """Abort an upload."""
+        key = self.location.full_key(upload.key)
         with suppress(NotFound):
-            await self.asked("DELETE", key, (("uploadId", upload.upload),))
+            await self.send("DELETE", key, (("uploadId", upload.upload),))
 
     async def _uploads(self, folder: str) -> AsyncIterator[tuple[XmlRow, XmlPage]]:
         query: Query = (("encoding-type", "url"), ("prefix", folder), ("uploads", ""))
         markers: Query = ()
         while True:
-            answer = await self.asked("GET", "", query + markers)
-            listed = parse_page(
-                self.place.shown(), answer.body, "ListMultipartUploadsResult", "Upload"
+            reply = await self.send("GET", "", query + markers)
+            page = parse_page(
+                self.location.shown(), reply.body, "ListMultipartUploadsResult", "Upload"
             )
-            for row in listed.rows:
-                yield row, listed
+            for row in page.rows:
+                yield row, page
             following: Query = (
-                ("key-marker", listed.members.get("NextKeyMarker", "")),
-                ("upload-id-marker", listed.members.get("NextUploadIdMarker", "")),
+                ("key-marker", page.members.get("NextKeyMarker", "")),
+                ("upload-id-marker", page.members.get("NextUploadIdMarker", "")),
             )
-            if not listed.is_truncated:
+            if not page.is_truncated:
                 return
             if following == markers or not following[0][1]:
-                raise unexpected_answer(self.place.shown(), "its list has no end")
+                raise unexpected_answer(self.location.shown(), "its list does not end")
             markers = following

@@ -1,4 +1,4 @@
-"""`ports.Objects` by signed requests alone, over any wire."""
+"""An object store over S3 that uses signed requests only."""
 
 from __future__ import annotations
 
@@ -17,124 +17,127 @@ from stockman.s3.location import S3Location, validate_location
 from stockman.s3.transport import Transport
 from stockman.s3.xml import object_key, parse_page, parse_timestamp
 
-_PART = 5 << 20
-_PIECE = 1 << 20
+_PART_SIZE = 5 << 20
+_CHUNK_SIZE = 1 << 20
 
 
 class S3Client:
-    """`ports.Objects` over a wire that carries whole answers."""
+    """An object store over a transport that returns complete replies."""
 
     def __init__(
         self,
-        wire: Transport,
-        place: S3Location,
+        transport: Transport,
+        location: S3Location,
         credentials: S3Credentials,
         now: Callable[[], datetime],
     ) -> None:
-        self._place = validate_location(place)
-        self._bucket = Bucket(wire, place, credentials, now)
+        self._location = validate_location(location)
+        self._bucket = Bucket(transport, location, credentials, now)
 
-    async def put(self, key: str, pieces: AsyncIterator[bytes]) -> None:
-        full = self._place.full_key(key)
-        begun = await self._bucket.asked("POST", full, (("uploads", ""),))
-        listed = parse_page(self._place.shown(key), begun.body, "InitiateMultipartUploadResult", "")
-        mine: Query = (("uploadId", listed.members.get("UploadId", "")),)
+    async def put(self, key: str, chunks: AsyncIterator[bytes]) -> None:
+        full = self._location.full_key(key)
+        reply = await self._bucket.send("POST", full, (("uploads", ""),))
+        page = parse_page(
+            self._location.shown(key), reply.body, "InitiateMultipartUploadResult", ""
+        )
+        upload: Query = (("uploadId", page.members.get("UploadId", "")),)
         try:
             tags = [
-                await self._part(full, mine, number, content)
-                async for number, content in _split_parts(pieces)
+                await self._part(full, upload, number, content)
+                async for number, content in _split_parts(chunks)
             ]
-            await self._complete(key, full, mine, tags)
+            await self._complete(key, full, upload, tags)
         except BaseException:
             with suppress(StockmanError):
-                await self._bucket.asked("DELETE", full, mine)
+                await self._bucket.send("DELETE", full, upload)
             raise
 
     async def create(self, key: str, content: bytes) -> None:
-        full = self._place.full_key(key)
+        full = self._location.full_key(key)
         headers = {"If-None-Match": "*"}
-        await self._bucket.asked("PUT", full, headers=headers, body=content, once=True)
+        await self._bucket.send("PUT", full, headers=headers, body=content, once=True)
 
     async def read(self, key: str) -> AsyncIterator[bytes]:
-        answer = await self._bucket.asked("GET", self._place.full_key(key))
-        for at in range(0, len(answer.body), _PIECE):
-            yield answer.body[at : at + _PIECE]
-        if len(answer.body) != int(answer.headers.get("content-length", len(answer.body))):
-            raise unreachable(self._place.shown(key), "the connection was cut")
+        reply = await self._bucket.send("GET", self._location.full_key(key))
+        for offset in range(0, len(reply.body), _CHUNK_SIZE):
+            yield reply.body[offset : offset + _CHUNK_SIZE]
+        if len(reply.body) != int(reply.headers.get("content-length", len(reply.body))):
+            raise unreachable(self._location.shown(key), "the connection was lost")
 
     async def head(self, key: str) -> ObjectMetadata:
-        answer = await self._bucket.asked("HEAD", self._place.full_key(key))
+        reply = await self._bucket.send("HEAD", self._location.full_key(key))
         try:
             return ObjectMetadata(
                 key=key,
-                size=int(answer.headers["content-length"]),
-                tag=answer.headers["etag"].strip('"'),
-                modified=parsedate_to_datetime(answer.headers["last-modified"]).astimezone(UTC),
+                size=int(reply.headers["content-length"]),
+                tag=reply.headers["etag"].strip('"'),
+                modified=parsedate_to_datetime(reply.headers["last-modified"]).astimezone(UTC),
             )
         except (KeyError, ValueError):
             raise unexpected_answer(
-                self._place.shown(key), "it tells no size, tag or time"
+                self._location.shown(key), "its reply has no size, tag or time"
             ) from None
 
-    async def listed(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
-        prefix, found = self._place.full_folder(folder), list[ObjectMetadata]()
+    async def list_objects(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
+        prefix, objects = self._location.full_folder(folder), list[ObjectMetadata]()
         query: Query = (("encoding-type", "url"), ("list-type", "2"), ("prefix", prefix))
         token: Query = ()
         while True:
-            answer = await self._bucket.asked("GET", "", query + token)
-            listed = parse_page(self._place.shown(), answer.body, "ListBucketResult", "Contents")
-            for row in listed.rows:
-                key = self._place.own_key(object_key(row, listed))
+            reply = await self._bucket.send("GET", "", query + token)
+            page = parse_page(self._location.shown(), reply.body, "ListBucketResult", "Contents")
+            for row in page.rows:
+                key = self._location.own_key(object_key(row, page))
                 if key is None or not row.text("Size").isdecimal():
                     raise unexpected_answer(
-                        self._place.shown(), "its list holds what was not asked for"
+                        self._location.shown(),
+                        "its list contains an object outside of the folder or without a size",
                     )
-                modified = parse_timestamp(self._place.shown(), row.text("LastModified"))
+                modified = parse_timestamp(self._location.shown(), row.text("LastModified"))
                 tag = row.text("ETag").strip('"')
                 size = int(row.text("Size"))
-                found.append(ObjectMetadata(key=key, size=size, tag=tag, modified=modified))
-            if not listed.is_truncated:
-                return tuple(found)
+                objects.append(ObjectMetadata(key=key, size=size, tag=tag, modified=modified))
+            if not page.is_truncated:
+                return tuple(objects)
             following: Query = (
-                ("continuation-token", listed.members.get("NextContinuationToken", "")),
+                ("continuation-token", page.members.get("NextContinuationToken", "")),
             )
             if following == token or not following[0][1]:
-                raise unexpected_answer(self._place.shown(), "its list has no end")
+                raise unexpected_answer(self._location.shown(), "its list does not end")
             token = following
 
     async def delete(self, key: str) -> None:
-        await self._bucket.asked("DELETE", self._place.full_key(key))
+        await self._bucket.send("DELETE", self._location.full_key(key))
 
-    async def unfinished(self, folder: str = "") -> tuple[UnfinishedUpload, ...]:
-        return await self._bucket.unfinished(folder)
+    async def list_uploads(self, folder: str = "") -> tuple[UnfinishedUpload, ...]:
+        return await self._bucket.list_uploads(folder)
 
-    async def abort(self, upload: UnfinishedUpload) -> None:
-        await self._bucket.abort(upload)
+    async def abort_upload(self, upload: UnfinishedUpload) -> None:
+        await self._bucket.abort_upload(upload)
 
-    async def _part(self, full: str, mine: Query, number: int, content: bytes) -> str:
-        query = (("partNumber", str(number)), *mine)
-        answer = await self._bucket.asked("PUT", full, query, body=content)
-        return answer.headers.get("etag", "")
+    async def _part(self, full: str, upload: Query, number: int, content: bytes) -> str:
+        query = (("partNumber", str(number)), *upload)
+        reply = await self._bucket.send("PUT", full, query, body=content)
+        return reply.headers.get("etag", "")
 
-    async def _complete(self, key: str, full: str, mine: Query, tags: list[str]) -> None:
+    async def _complete(self, key: str, full: str, upload: Query, tags: list[str]) -> None:
         rows = "".join(
             f"<Part><PartNumber>{number}</PartNumber><ETag>{escape(tag)}</ETag></Part>"
             for number, tag in enumerate(tags, start=1)
         )
-        text = f"<CompleteMultipartUpload>{rows}</CompleteMultipartUpload>"
-        answer = await self._bucket.asked("POST", full, mine, body=text.encode())
-        # A storage may say yes first and find out later that it cannot.
-        parse_page(self._place.shown(key), answer.body, "CompleteMultipartUploadResult", "")
+        body = f"<CompleteMultipartUpload>{rows}</CompleteMultipartUpload>"
+        reply = await self._bucket.send("POST", full, upload, body=body.encode())
+        # A storage may reply 200 and report an error in the body.
+        parse_page(self._location.shown(key), reply.body, "CompleteMultipartUploadResult", "")
 
 
-async def _split_parts(pieces: AsyncIterator[bytes]) -> AsyncIterator[tuple[int, bytes]]:
-    """Parts of the least size that is allowed, the last one excepted; one at least."""
-    number, part = 1, bytearray()
-    async for piece in pieces:
-        part += piece
-        while len(part) >= _PART:
-            yield number, bytes(part[:_PART])
-            del part[:_PART]
+async def _split_parts(chunks: AsyncIterator[bytes]) -> AsyncIterator[tuple[int, bytes]]:
+    """Yield at least one part; all but the last have the minimum size."""
+    number, buffer = 1, bytearray()
+    async for chunk in chunks:
+        buffer += chunk
+        while len(buffer) >= _PART_SIZE:
+            yield number, bytes(buffer[:_PART_SIZE])
+            del buffer[:_PART_SIZE]
             number += 1
-    if part or number == 1:
-        yield number, bytes(part)
+    if buffer or number == 1:
+        yield number, bytes(buffer)

@@ -1,4 +1,4 @@
-"""Who asks: keys, and requests that are signed with them."""
+"""S3 credentials, and requests signed with them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from stockman.s3.transport import S3Request
 
 @record
 class S3Credentials:
-    """A key of a storage."""
+    """An access key."""
 
     access_key: Secret
     secret_key: Secret
     session_token: Secret | None = None
-    """None: the key is a lasting one."""
+    """None: a permanent key."""
 
 
 @record
@@ -40,7 +40,7 @@ class UnsignedRequest:
 def sign_request(
     request: UnsignedRequest, credentials: S3Credentials, region: str, now: datetime
 ) -> S3Request:
-    """The same, signed for a region at a moment."""
+    """Sign a request for a region at a time."""
     parts = urlsplit(request.url)
     scope = SigningScope(f"{now:%Y%m%dT%H%M%SZ}", region)
     payload = hashlib.sha256(request.body).hexdigest()
@@ -55,10 +55,10 @@ def sign_request(
     canonical = CanonicalRequest(
         request.method, unquote(parts.path), request.query, headers, payload
     )
-    made = signature(credentials.secret_key.reveal(), scope, canonical)
+    request_signature = signature(credentials.secret_key.reveal(), scope, canonical)
     headers["authorization"] = (
         f"{ALGORITHM} Credential={credentials.access_key.reveal()}/{scope.text},"
-        f" SignedHeaders={';'.join(sorted(headers))}, Signature={made}"
+        f" SignedHeaders={';'.join(sorted(headers))}, Signature={request_signature}"
     )
     query = urlencode(request.query, quote_via=quote)
     return S3Request(

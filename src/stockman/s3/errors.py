@@ -1,4 +1,4 @@
-"""What a storage's no means, in our words."""
+"""Translate error replies of S3 to errors of stockman."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from stockman.model.problem import Problem
 
 _CODE = re.compile(r"<Code>([A-Za-z0-9]{1,64})</Code>")
 _CLOCK = "RequestTimeTooSkewed"
-_TOO_MUCH = frozenset({"SlowDown", "TooManyRequests", "ServiceUnavailable"})
+_RATE_LIMIT_CODES = frozenset({"SlowDown", "TooManyRequests", "ServiceUnavailable"})
 
 
-def reply_error(shown: str, status: int, told: str, *, once: bool = False) -> StockmanError:
-    """The error that a no stands for; of what the storage says only its code is repeated.
+def reply_error(shown: str, status: int, text: str, *, once: bool = False) -> StockmanError:
+    """Return the error for an error reply; of its text only the S3 code is shown.
 
-    `once`: it was asked for something that must not be done twice.
+    `once`: the request must not be repeated.
     """
-    found = _CODE.search(told)
-    code = found[1] if found else ""
+    match = _CODE.search(text)
+    code = match[1] if match else ""
     why = status_text(status, code)
     if once and status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return uncertain(shown, why)
@@ -45,7 +45,7 @@ def reply_error(shown: str, status: int, told: str, *, once: bool = False) -> St
             )
         case HTTPStatus.TOO_MANY_REQUESTS:
             return Busy(_busy_problem(shown, why))
-        case _ if code in _TOO_MUCH:
+        case _ if code in _RATE_LIMIT_CODES:
             return Busy(_busy_problem(shown, why))
         case _ if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return unreachable(shown, why)
@@ -53,76 +53,76 @@ def reply_error(shown: str, status: int, told: str, *, once: bool = False) -> St
 
 
 def status_text(status: int, code: str) -> str:
-    """A status and the code of S3 as a clause."""
-    return f"it answers {status} {code}".rstrip()
+    """Return status and S3 code as a clause."""
+    return f"it replies {status} {code}".rstrip()
 
 
 def lost_reply(shown: str, why: str, *, once: bool) -> StockmanError:
-    """The answer did not come."""
+    """Return the error for a missing reply."""
     return uncertain(shown, why) if once else unreachable(shown, why)
 
 
 def unreachable(shown: str, why: str) -> Unreachable:
-    """Nobody answered, or only that it cannot."""
+    """Return the error for a storage that does not respond or is unavailable."""
     return Unreachable(
         Problem(
             code="objects.unreachable",
-            what="object storage gives no answer",
+            what="the S3 storage does not respond",
             where=shown,
             why=why,
-            fix="try again later; check endpoint, network and whether the storage is up",
+            fix="check the endpoint, the network and whether the storage is up, then try again",
         )
     )
 
 
 def uncertain(shown: str, why: str) -> Uncertain:
-    """The answer to something that must not be done twice was lost."""
+    """Return the error for a lost reply to a request that must not be repeated."""
     return Uncertain(
         Problem(
             code="objects.uncertain",
-            what="nobody knows whether the object was created",
+            what="it is unknown whether the object was created",
             where=shown,
             why=why,
-            fix="look what is there before doing it again",
+            fix="check whether the object exists before you run it again",
         )
     )
 
 
 def conflict(shown: str, why: str) -> Conflict:
-    """There is something already."""
+    """Return the error for an object that already exists."""
     return Conflict(
         Problem(
             code="objects.conflict",
-            what="there is such an object already, or somebody else is writing it",
+            what="the object already exists, or somebody else is writing it",
             where=shown,
             why=why,
-            fix="look whose it is; what was created once is not replaced",
+            fix="check who created it; existing objects are not replaced",
         )
     )
 
 
 def unexpected_answer(shown: str, why: str) -> Rejected:
-    """An answer that is not one."""
+    """Return the error for a reply with an unexpected format."""
     return Rejected(
         Problem(
             code="objects.answer",
-            what="what answers is no S3 storage as we know them",
+            what="unexpected response: the server is not an S3 storage",
             where=shown,
             why=why,
-            fix="check the endpoint; a proxy in between may have answered instead",
+            fix="check the endpoint; a proxy may have answered instead",
         )
     )
 
 
 def content_mismatch(shown: str, why: str) -> Rejected:
-    """Bytes that are not those that were stored."""
+    """Return the error for content that differs from what was stored."""
     return Rejected(
         Problem(
             code="objects.content",
-            what="what is stored is not what it should be",
+            what="the stored content differs from what was uploaded",
             where=shown,
             why=why,
-            fix="store it again; if it stays so, do not trust this storage with backups",
+            fix="store it again; if it happens again, do not use this storage for backups",
         )
     )
 
@@ -130,37 +130,37 @@ def content_mismatch(shown: str, why: str) -> Rejected:
 def _not_found_problem(shown: str, why: str) -> Problem:
     return Problem(
         code="objects.not-found",
-        what="there is no such object, upload or bucket",
+        what="the object, upload or bucket does not exist",
         where=shown,
         why=why,
-        fix="check bucket and prefix; stockman makes no buckets",
+        fix="check bucket and prefix; stockman does not create buckets",
     )
 
 
 def _permission_problem(shown: str, why: str) -> Problem:
     return Problem(
         code="objects.denied",
-        what="object storage does not let us do this",
+        what="the S3 storage denies access",
         where=shown,
         why=why,
-        fix="check access key, secret key and region, and what the key may do with the bucket",
+        fix="check access key, secret key and region, and the permissions of the key",
     )
 
 
 def _clock_problem(shown: str, why: str) -> Problem:
     return Problem(
         code="objects.clock",
-        what="object storage goes by another time than this machine",
+        what="the clocks of this machine and of the S3 storage differ",
         where=shown,
-        why=f"{why}: more than 15 minutes lie between them",
-        fix="set the clocks of both right; `stockman doctor` shows how wrong this one is",
+        why=f"{why}: they differ by more than 15 minutes",
+        fix="correct both clocks; `stockman doctor` shows the offset of the local clock",
     )
 
 
 def _busy_problem(shown: str, why: str) -> Problem:
     return Problem(
         code="objects.busy",
-        what="object storage wants fewer requests",
+        what="the S3 storage limits the rate of requests",
         where=shown,
         why=why,
         fix="try again later",
@@ -170,8 +170,8 @@ def _busy_problem(shown: str, why: str) -> Problem:
 def _rejection_problem(shown: str, why: str) -> Problem:
     return Problem(
         code="objects.rejected",
-        what="object storage refuses what it was asked for",
+        what="the S3 storage rejected the request",
         where=shown,
         why=why,
-        fix="look up the code in the manual of the storage; region and path style are often wrong",
+        fix="look up the code in the documentation of the storage; check region and path style",
     )

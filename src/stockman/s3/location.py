@@ -1,4 +1,4 @@
-"""Where a bucket is: its endpoint, how it is written there, and what may be asked for."""
+"""The location of a bucket: endpoint, addressing style and prefix."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _FIRST_REGION = "us-east-1"
 
 @record
 class S3Location:
-    """One bucket of one storage; `Refused` by `checked` where it is none."""
+    """A bucket in an S3 storage; see `validate_location`."""
 
     bucket: str
     endpoint: str | None = None
-    """None: Amazon's for the region."""
+    """None: the AWS endpoint of the region."""
     region: str = _AUTO
-    """What requests are signed for."""
+    """The region in signatures."""
     prefix: str = ""
-    """A folder that all keys are below. Empty: the whole bucket."""
+    """The folder of all keys. Empty: the whole bucket."""
     path_style: bool = True
-    """Whether the bucket is in the path instead of the host name."""
+    """Whether URLs contain the bucket in the path instead of the host name."""
     plain_http: bool = False
-    """Whether plain HTTP is fine beyond this machine, because the user says so."""
+    """Whether the user permits plain HTTP to other machines."""
 
     @property
     def url(self) -> str:
-        """The endpoint, without a slash at its end."""
+        """The endpoint without a trailing slash."""
         if self.endpoint is None:
             return f"https://s3.{self.signed_region}.amazonaws.com"
         return self.endpoint.rstrip("/")
@@ -51,82 +51,90 @@ class S3Location:
         return self.url.startswith("http://")
 
     def bucket_url(self) -> str:
-        """Where the bucket is."""
+        """Return the URL of the bucket."""
         if self.path_style:
             return f"{self.url}/{self.bucket}"
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{self.bucket}.{parts.netloc}{parts.path}"
 
     def object_url(self, full_key: str) -> str:
-        """Where an object is, by its key in the bucket."""
+        """Return the URL of an object, by its key in the bucket."""
         return f"{self.bucket_url()}/{quote(full_key, safe='/~')}"
 
     def full_key(self, key: str) -> str:
-        """A key in the bucket; `Refused` where it is none."""
+        """Return the key in the bucket; raises `Refused` for an invalid key."""
         return self._below(validate_key(key))
 
     def full_folder(self, folder: str) -> str:
-        """What keys in the bucket that are below a folder begin with."""
-        whole = self._below(validate_key(folder) if folder else "").strip("/")
-        return f"{whole}/" if whole else ""
+        """Return the prefix in the bucket of keys below a folder."""
+        folder_key = self._below(validate_key(folder) if folder else "").strip("/")
+        return f"{folder_key}/" if folder_key else ""
 
     def own_key(self, full_key: str) -> str | None:
-        """A key of the bucket as we call it. None: it is not below our folder."""
+        """Return the key without the prefix. None: it is outside of the prefix."""
         folder = self.full_folder("")
         return full_key.removeprefix(folder) if full_key.startswith(folder) else None
 
     def shown(self, key: str = "") -> str:
-        """For people."""
+        """Return the location for messages."""
         return f"s3://{self.bucket}/{self._below(key)}" if key else f"s3://{self.bucket}"
 
     def _below(self, key: str) -> str:
         return f"{self.prefix.strip('/')}/{key}" if self.prefix.strip("/") else key
 
 
-def validate_location(place: S3Location) -> S3Location:
-    """A place that may be asked; `Refused` for others."""
+def validate_location(location: S3Location) -> S3Location:
+    """Return a location unchanged if it is valid and allowed; raises `Refused`."""
     try:
-        parts = urlsplit(place.url)
+        parts = urlsplit(location.url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise Refused(_location_problem(place, "its endpoint cannot be read")) from None
+        raise Refused(_location_problem(location, "its endpoint is not a valid URL")) from None
     if not host or parts.username is not None or parts.scheme not in ("http", "https"):
-        raise Refused(_location_problem(place, "its endpoint has to be https://host"))
+        raise Refused(_location_problem(location, "its endpoint must have the form https://host"))
     if parts.query or parts.fragment:
-        raise Refused(_location_problem(place, "its endpoint has to be https://host and no more"))
-    if parts.scheme == "http" and not place.plain_http and not is_loopback(host):
         raise Refused(
-            _location_problem(place, "it is not https, so anybody could read what is sent")
+            _location_problem(
+                location, "its endpoint must have the form https://host without query and fragment"
+            )
         )
-    if not _BUCKET.fullmatch(place.bucket) or ".." in place.bucket:
-        raise Refused(_location_problem(place, f"{place.bucket!r} is no name of a bucket"))
-    if place.prefix.strip("/"):
-        validate_key(place.prefix.strip("/"))
-    return place
+    if parts.scheme == "http" and not location.plain_http and not is_loopback(host):
+        raise Refused(
+            _location_problem(
+                location, "it is not https, so anybody on the path could read the data"
+            )
+        )
+    if not _BUCKET.fullmatch(location.bucket) or ".." in location.bucket:
+        raise Refused(
+            _location_problem(location, f"{location.bucket!r} is not a valid bucket name")
+        )
+    if location.prefix.strip("/"):
+        validate_key(location.prefix.strip("/"))
+    return location
 
 
 def validate_key(key: str) -> str:
-    """A key that every storage keeps as it is; `Refused` for others."""
+    """Return a key unchanged if every storage supports it; raises `Refused`."""
     if (
         not _KEY.fullmatch(key)
         or len(key) > _LONGEST
-        or any(part in _DOTS for part in key.split("/"))
+        or any(segment in _DOTS for segment in key.split("/"))
     ):
         raise Refused(
             Problem(
                 code="objects.key",
-                what="this is no key of an object",
+                what="the object key is invalid",
                 where=repr(key[:100]),
-                why="a key is made of parts of letters, digits and ._=@+:- with single slashes"
-                f" between them, of {_LONGEST} letters at most",
-                fix="use another name",
+                why="a key consists of letters, digits and ._=@+:- with single slashes between,"
+                f" and has at most {_LONGEST} characters",
+                fix="use another key",
             )
         )
     return key
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
+    """Return whether a host is the local machine."""
     if host == "localhost":
         return True
     try:
@@ -135,11 +143,11 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _location_problem(place: S3Location, why: str) -> Problem:
+def _location_problem(location: S3Location, why: str) -> Problem:
     return Problem(
         code="objects.address",
-        what="object storage cannot be used there",
-        where=re.sub(r"//[^/]*@", f"//{MASK}@", place.url),
+        what="the location of the S3 bucket is invalid or not allowed",
+        where=re.sub(r"//[^/]*@", f"//{MASK}@", location.url),
         why=why,
-        fix="write endpoint and bucket as the storage names them",
+        fix="write endpoint and bucket as the storage shows them",
     )

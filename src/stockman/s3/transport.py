@@ -1,4 +1,4 @@
-"""What carries requests to a storage, and answers back."""
+"""Requests and replies of S3, and the protocol of a transport for them."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from stockman.model.record import record
 
 @record
 class S3Request:
-    """One request, signed."""
+    """A signed request."""
 
     method: str
     url: str
     headers: Mapping[str, str]
     shown: str
-    """For people: what it is about, without anything that lets somebody in."""
+    """The request for messages, without credentials."""
     body: bytes = b""
 
 
 @record
 class S3Reply:
-    """What came back."""
+    """A reply."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -32,16 +32,16 @@ class S3Reply:
 
 
 class NotSent(Exception):
-    """A question that nobody heard; its text says why, as a clause."""
+    """The request was not sent; the text is the reason as a clause."""
 
 
 class ReplyLost(Exception):
-    """A question whose answer did not come: it may have been carried out. The text says why."""
+    """No reply arrived, so the request may have been executed; the text is the reason."""
 
 
 class Transport(Protocol):
-    """Carries questions. Raises `NotAsked` or `Lost` where nobody answers."""
+    """Sends requests; raises `NotSent` or `ReplyLost`."""
 
-    async def ask(self, question: S3Request) -> S3Reply:
-        """The whole answer."""
+    async def send(self, request: S3Request) -> S3Reply:
+        """Send a request and return the complete reply."""
         ...

@@ -1,4 +1,4 @@
-"""Documents of a storage, read."""
+"""Parse XML documents of S3."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LARGEST = 32 << 20
 
 
 class XmlRow(NamedTuple):
-    """One row of a list: texts by the names of elements."""
+    """A row of a list: texts by element name."""
 
     members: dict[str, str]
 
@@ -22,11 +22,11 @@ class XmlRow(NamedTuple):
 
 
 class XmlPage(NamedTuple):
-    """One page of a list."""
+    """A page of a list."""
 
     rows: list[XmlRow]
     members: dict[str, str]
-    """What stands beside the rows."""
+    """Texts of the other elements."""
 
     @property
     def is_truncated(self) -> bool:
@@ -34,39 +34,43 @@ class XmlPage(NamedTuple):
 
 
 def parse_page(shown: str, body: bytes, root: str, row: str) -> XmlPage:
-    """A page out of a document; `Rejected` where it is none, or refers to anything outside."""
+    """Parse a page; raises `Rejected` for other documents and external references."""
     if len(body) > _LARGEST or b"<!DOCTYPE" in body or b"<!ENTITY" in body:
-        raise unexpected_answer(shown, "its list is too large, or more than a list")
+        raise unexpected_answer(shown, "its list is too large or contains a DTD")
     try:
-        found = ET.fromstring(body)
+        document = ET.fromstring(body)
     except ET.ParseError:
         raise unexpected_answer(shown, "its list is not XML") from None
-    if _local_name(found) != root:
-        raise unexpected_answer(shown, f"its answer is no {root}")
-    rows = [XmlRow(_child_texts(one)) for one in found if _local_name(one) == row]
-    members = {_local_name(one): one.text or "" for one in found if _local_name(one) != row}
+    if _local_name(document) != root:
+        raise unexpected_answer(shown, f"its reply is not a {root}")
+    rows = [XmlRow(_child_texts(element)) for element in document if _local_name(element) == row]
+    members = {
+        _local_name(element): element.text or ""
+        for element in document
+        if _local_name(element) != row
+    }
     return XmlPage(rows, members)
 
 
 def parse_timestamp(shown: str, text: str) -> datetime:
-    """A moment as documents write it; `Rejected` where it is none."""
+    """Parse a time; raises `Rejected`."""
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
-        raise unexpected_answer(shown, "its list tells no time") from None
-    if found.tzinfo is None:
-        raise unexpected_answer(shown, "its list tells no time zone")
-    return found
+        raise unexpected_answer(shown, "its list contains an invalid time") from None
+    if time.tzinfo is None:
+        raise unexpected_answer(shown, "its list contains a time without a time zone")
+    return time
 
 
-def object_key(row: XmlRow, listed: XmlPage) -> str:
-    """The key of a row, decoded where the storage encoded it."""
-    is_encoded = listed.members.get("EncodingType") == "url"
+def object_key(row: XmlRow, page: XmlPage) -> str:
+    """Return the decoded key of a row."""
+    is_encoded = page.members.get("EncodingType") == "url"
     return unquote(row.text("Key")) if is_encoded else row.text("Key")
 
 
 def _child_texts(element: ET.Element) -> dict[str, str]:
-    return {_local_name(one): one.text or "" for one in element}
+    return {_local_name(child): child.text or "" for child in element}
 
 
 def _local_name(element: ET.Element) -> str:

@@ -31,7 +31,7 @@ class WriteRenderedFiles(Action):
         return (f"tree/{self.cluster}",)
 
     async def done(self, ports: Ports) -> bool:
-        return not await ports.to_tree().differing()
+        return not await ports.to_tree().changed_files()
 
     async def run(self, ports: Ports) -> None:
         await ports.to_tree().render()

@@ -8,8 +8,8 @@ from dataclasses import replace
 from stockman.model.problem import Problem, Severity
 from stockman.ports import repository_errors as refusals
 
-_REJECTED = "the remote answers [rejected] (fetch first)"
-_HOOK = "the remote answers [remote rejected] (pre-receive hook declined)"
+_REJECTED = "the remote replies [rejected] (fetch first)"
+_HOOK = "the remote replies [remote rejected] (pre-receive hook declined)"
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "repo.below": lambda: refusals.not_top_directory("clusters/home").problem,
@@ -30,11 +30,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "repo.moved": lambda: refusals.concurrent_commit("main").problem,
     "repo.no-commit": lambda: refusals.unknown_commit("v1.0:cluster.yaml").problem,
     "repo.no-git": lambda: refusals.git_missing().problem,
-    "repo.no-remote": lambda: refusals.missing_remote("it has none at all").problem,
+    "repo.no-remote": lambda: refusals.missing_remote("it has no remote").problem,
     "repo.none": lambda: refusals.not_a_repository("home-ops").problem,
-    "repo.path": lambda: (
-        refusals.invalid_path("age.key", "it is ignored, so it is not for everybody to see").problem
-    ),
+    "repo.path": lambda: refusals.invalid_path("age.key", "it is ignored by git").problem,
     "repo.rejected": lambda: refusals.git_error("origin main", _HOOK).problem,
     "repo.remote-missing": lambda: (
         refusals.missing_remote_repository(

@@ -19,13 +19,15 @@ from stockman.ports.environment import ServerAddress
     ],
 )
 def test_an_address_is_dialled_and_expected(text: str, host: str, port: int) -> None:
-    assert TalosEndpoints(hosts=()).door(text) == ServerAddress(host=host, port=port, name=host)
+    assert TalosEndpoints(hosts=()).server(text) == ServerAddress(host=host, port=port, name=host)
 
 
 def test_a_map_leads_elsewhere_and_the_name_stays() -> None:
     known = TalosEndpoints(hosts=(), connect={"10.42.0.11:50000": "127.0.0.1:6000"})
 
-    assert known.door("10.42.0.11") == ServerAddress(host="127.0.0.1", port=6000, name="10.42.0.11")
+    assert known.server("10.42.0.11") == ServerAddress(
+        host="127.0.0.1", port=6000, name="10.42.0.11"
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,6 @@ def test_a_map_leads_elsewhere_and_the_name_stays() -> None:
 )
 def test_other_texts_are_no_addresses(text: str) -> None:
     with pytest.raises(Refused) as caught:
-        TalosEndpoints(hosts=()).door(text)
+        TalosEndpoints(hosts=()).server(text)
 
     assert caught.value.problem.code == "talos.address"

@@ -184,7 +184,7 @@ def test_a_program_that_is_allowed_gives_the_token_once() -> None:
     [
         (["print('canary')"], "its output is not JSON"),
         (["print('{}')"], "its output is not an ExecCredential"),
-        (["raise SystemExit(3)"], "ended with exit code 3"),
+        (["raise SystemExit(3)"], "exited with status 3"),
         (
             ['print(\'{"kind": "ExecCredential"}\')'],
             "its output has neither a token nor a certificate",

@@ -98,7 +98,7 @@ def test_a_server_that_hangs_is_left() -> None:
             lambda one: one.server_version(),
             timeouts=QUICK,
         )
-    assert caught.value.problem.why == "no full answer within 0.2 s"
+    assert caught.value.problem.why == "no complete reply within 0.2 s"
 
     with pytest.raises(Uncertain):
         talk(ScriptedServer(lambda _: Trouble.HANG), made, timeouts=QUICK)

@@ -44,7 +44,7 @@ def test_nobody_listens(caplog: pytest.LogCaptureFixture) -> None:
                 objects.put("a", pieces(b"wool")),
                 whole(objects, "a"),
                 objects.delete("a"),
-                objects.unfinished(),
+                objects.list_uploads(),
             ):
                 with pytest.raises(Unreachable) as caught:
                     await call

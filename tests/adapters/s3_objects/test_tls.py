@@ -53,7 +53,7 @@ def told(tmp_path: Path, *, trusted: bool) -> tuple[list[StockmanError], int]:
             for call in (
                 objects.put("a", pieces(b"wool")),
                 whole(objects, "a"),
-                objects.unfinished(),
+                objects.list_uploads(),
             ):
                 try:
                     await call

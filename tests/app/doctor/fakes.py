@@ -96,7 +96,7 @@ class FakeMachine:
     def read(self, path: Path) -> bytes | None:
         return self._contents.get(path)
 
-    def room(self, directory: Path) -> DirectorySpace | None:
+    def space(self, directory: Path) -> DirectorySpace | None:
         return self._room
 
     def temporary(self) -> Path:
@@ -136,12 +136,12 @@ class FakeRepo:
         self._answer()
         return self._tree
 
-    def standing(self, path: str) -> GitFileState:
+    def file_state(self, path: str) -> GitFileState:
         self._answer()
         return self._standings.get(path, "ignored") if self._tree else "outside"
 
     def exposure(self, name: str) -> Exposure:
-        standing = self.standing(name)
+        standing = self.file_state(name)
         return "tracked" if standing == "untracked" else standing
 
     def _answer(self) -> None:
@@ -181,7 +181,7 @@ class FakeNetwork:
     async def connect(self, door: ServerAddress) -> None:
         await self._dial(door)
         if f"{door.host}:{door.port}" not in self._doors:
-            raise NoAnswer("nothing listens there")
+            raise NoAnswer("connection refused")
 
     async def certificate(self, door: ServerAddress, trust: Trust) -> Certificate:
         await self._dial(door)
@@ -234,5 +234,5 @@ async def told(check: Check, seen: CheckInput, network: FakeNetwork) -> list[Che
 
 def _known(known: Mapping[str, T], name: str) -> T:
     if name not in known:
-        raise NoAnswer("nothing listens there")
+        raise NoAnswer("connection refused")
     return known[name]

@@ -110,7 +110,7 @@ def test_the_end_of_a_certificate_is_told_in_time(
 def test_a_proxmox_that_is_silent_fails_with_the_place_of_its_key() -> None:
     (finding,) = asked("reach.proxmox", FakeNetwork(), PROXMOX)
 
-    assert (finding.status, finding.summary) == (CheckStatus.FAIL, "nothing listens there")
+    assert (finding.status, finding.summary) == (CheckStatus.FAIL, "connection refused")
     assert "proxmox.endpoint (cluster.yaml:15:13)" in finding.fix
 
 
@@ -120,7 +120,7 @@ def test_one_endpoint_of_a_region_that_answers_is_enough() -> None:
     first, second = asked("reach.proxmox", network, TWO)
 
     assert first.status is CheckStatus.WARN
-    assert first.summary == "nothing listens there; another endpoint answers"
+    assert first.summary == "connection refused; another endpoint answers"
     assert second.status is CheckStatus.OK
 
 

@@ -34,7 +34,7 @@ async def what_is_put_comes_back(scene: Scene) -> None:
     assert await whole(scene.objects, "snapshots/small") == b"wool"
     assert await whole(scene.objects, "snapshots/empty") == b""
     assert (await scene.objects.head("snapshots/large")).size == len(content)
-    assert await scene.objects.unfinished() == ()
+    assert await scene.objects.list_uploads() == ()
 
 
 async def a_large_object_comes_in_pieces(scene: Scene) -> None:
@@ -75,8 +75,8 @@ async def what_is_not_there_is_not_found(scene: Scene) -> None:
     with pytest.raises(NotFound):
         await whole(scene.objects, "none")
     await scene.objects.delete("none")
-    assert await scene.objects.listed() == ()
-    assert await scene.objects.listed("no/folder") == ()
+    assert await scene.objects.list_objects() == ()
+    assert await scene.objects.list_objects("no/folder") == ()
 
 
 async def a_bucket_that_is_not_there_is_not_found(scene: Scene) -> None:
@@ -85,8 +85,8 @@ async def a_bucket_that_is_not_there_is_not_found(scene: Scene) -> None:
         elsewhere.create("a", b"wool"),
         elsewhere.put("a", pieces(b"wool")),
         elsewhere.head("a"),
-        elsewhere.listed(),
-        elsewhere.unfinished(),
+        elsewhere.list_objects(),
+        elsewhere.list_uploads(),
     ]
     for call in calls:
         with pytest.raises(NotFound):
@@ -98,12 +98,12 @@ async def lists_are_in_order_and_below_a_folder(scene: Scene) -> None:
         await scene.objects.create(key, key.encode())
 
     async def keys(folder: str = "") -> list[str]:
-        return [one.key for one in await scene.objects.listed(folder)]
+        return [one.key for one in await scene.objects.list_objects(folder)]
 
     assert await keys() == ["a/1", "a/2", "a/b/3", "ab/4", "b"]
     assert await keys("a") == ["a/1", "a/2", "a/b/3"]
     assert await keys("a/b") == ["a/b/3"]
-    facts = (await scene.objects.listed("ab"))[0]
+    facts = (await scene.objects.list_objects("ab"))[0]
     assert facts == await scene.objects.head("ab/4")
     assert facts.modified.tzinfo is not None
 
@@ -113,8 +113,8 @@ async def others_in_the_bucket_are_not_seen(scene: Scene) -> None:
     await whole_bucket.create("herd/two/a", b"theirs")
     await whole_bucket.create("herd/onemore", b"theirs")
     await scene.objects.create("a", b"ours")
-    assert [one.key for one in await scene.objects.listed()] == ["a"]
-    assert {one.key for one in await whole_bucket.listed()} == {
+    assert [one.key for one in await scene.objects.list_objects()] == ["a"]
+    assert {one.key for one in await whole_bucket.list_objects()} == {
         "herd/one/a",
         "herd/onemore",
         "herd/two/a",
@@ -151,9 +151,9 @@ async def a_wrong_key_is_denied_and_never_shown(scene: Scene) -> None:
         stranger.create("a", b"wool"),
         stranger.put("a", pieces(b"wool")),
         stranger.head("a"),
-        stranger.listed(),
+        stranger.list_objects(),
         stranger.delete("a"),
-        stranger.unfinished(),
+        stranger.list_uploads(),
         whole(stranger, "a"),
     ]
     for call in calls:
@@ -171,16 +171,16 @@ async def trouble_of_the_source_leaves_nothing(scene: Scene) -> None:
 
     with pytest.raises(ValueError, match="the source ends"):
         await scene.objects.put("a", source())
-    assert await scene.objects.listed() == ()
-    assert await scene.objects.unfinished() == ()
+    assert await scene.objects.list_objects() == ()
+    assert await scene.objects.list_uploads() == ()
 
 
 async def an_upload_that_is_not_there_is_given_up_already(scene: Scene) -> None:
     facts = await _facts_of(scene)
-    await scene.objects.abort(
+    await scene.objects.abort_upload(
         UnfinishedUpload(key="a", upload="00000000-0000-0000-0000-000000000000", started=facts)
     )
-    assert await scene.objects.unfinished() == ()
+    assert await scene.objects.list_uploads() == ()
 
 
 async def a_deposit_counts_when_it_is_whole(scene: Scene) -> None:
@@ -194,7 +194,7 @@ async def a_deposit_counts_when_it_is_whole(scene: Scene) -> None:
     assert read == content
     assert await list_leftovers(scene.objects, "etcd") == ()
     await delete_archive(scene.objects, found[0])
-    assert await scene.objects.listed() == ()
+    assert await scene.objects.list_objects() == ()
 
 
 async def of_two_deposits_of_a_name_one_stays(scene: Scene) -> None:

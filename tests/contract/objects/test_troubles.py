@@ -18,11 +18,11 @@ def test_a_storage_that_is_down_is_told_as_such(door: Door, effect: Effect) -> N
     async def story(scene: Scene) -> None:
         scene.let(effect, times=None)
         with pytest.raises(Unreachable):
-            await scene.objects.listed()
+            await scene.objects.list_objects()
         with pytest.raises(Unreachable):
             await scene.objects.put("a", pieces(b"wool"))
         with pytest.raises(Unreachable):
-            await scene.objects.unfinished()
+            await scene.objects.list_uploads()
         with pytest.raises(Unreachable):
             await scene.objects.delete("a")
 
@@ -33,7 +33,7 @@ def test_a_storage_that_wants_to_be_left_alone_is_busy(door: Door) -> None:
     async def story(scene: Scene) -> None:
         scene.let(Effect.FAIL, status=503)
         with pytest.raises(Busy, match=r"objects\.busy"):
-            await scene.objects.listed()
+            await scene.objects.list_objects()
 
     door(story)
 
@@ -54,10 +54,10 @@ def test_an_upload_that_is_cut_may_be_repeated(door: Door) -> None:
         scene.let(Effect.CUT, match={"operation": "put-part"}, skip=1)
         with pytest.raises(Unreachable):
             await scene.objects.put("a", pieces(LARGE))
-        assert await scene.objects.listed() == ()
+        assert await scene.objects.list_objects() == ()
         await scene.objects.put("a", pieces(LARGE))
         assert (await scene.objects.head("a")).size == len(LARGE)
-        assert await scene.objects.unfinished() == ()
+        assert await scene.objects.list_uploads() == ()
 
     door(story)
 
@@ -70,14 +70,14 @@ def test_a_storage_that_dies_in_the_middle_leaves_an_upload_that_is_found(door: 
             await scene.objects.put("snapshots/a", pieces(LARGE))
         assert scene.world is not None
         scene.world.faults.listed.clear()
-        left = await scene.objects.unfinished("snapshots")
+        left = await scene.objects.list_uploads("snapshots")
         assert [one.key for one in left] == ["snapshots/a"]
-        assert await scene.objects.unfinished("other") == ()
+        assert await scene.objects.list_uploads("other") == ()
         assert await list_archives(scene.objects) == ()
         for one in left:
-            await scene.objects.abort(one)
-            await scene.objects.abort(one)
-        assert await scene.objects.unfinished() == ()
+            await scene.objects.abort_upload(one)
+            await scene.objects.abort_upload(one)
+        assert await scene.objects.list_uploads() == ()
 
     door(story)
 
@@ -88,7 +88,7 @@ def test_many_uploads_are_listed_over_pages(door: Door) -> None:
         for number in range(1003):
             key = f"herd/one/{number:04}"
             _begin(scene, key)
-        found = await scene.objects.unfinished()
+        found = await scene.objects.list_uploads()
         assert [one.key for one in found] == [f"{number:04}" for number in range(1003)]
 
     door(story)
@@ -152,7 +152,7 @@ def test_clocks_that_differ_are_told(door: Door) -> None:
         with pytest.raises(Denied, match=r"objects\.clock"):
             await scene.objects.create("a", b"wool")
         with pytest.raises(Denied, match=r"objects\.clock"):
-            await scene.objects.unfinished()
+            await scene.objects.list_uploads()
 
     door(story)
 
@@ -162,7 +162,7 @@ def test_a_list_that_makes_no_sense_is_rejected(door: Door) -> None:
         await scene.objects.create("a", b"wool")
         scene.let(Effect.CORRUPT, match={"operation": "list"}, message="")
         with pytest.raises(Rejected):
-            await scene.objects.listed()
+            await scene.objects.list_objects()
 
     door(story)
 

@@ -226,13 +226,13 @@ def test_commits_tell_who_changed_a_file_and_what_others_pushed(tell: Tell) -> N
 
 def test_what_a_push_would_meet_is_told_without_asking_the_remote(tell: Tell) -> None:
     async def story(scene: Scene) -> None:
-        found = await scene.repo.prospect()
+        found = await scene.repo.push_target()
         assert (found.below, found.has_identity) == ("", True)
         assert found.remote
         assert found.upstream == "origin main"
         scene.forget_who()
         scene.lose_remote()
-        found = await scene.repo.prospect()
+        found = await scene.repo.push_target()
         assert (found.remote, found.upstream, found.has_identity) == (None, "", False)
 
     tell(story)

@@ -26,7 +26,7 @@ CONFIG = ApplyConfigurationRequest(text=Secret("version: v1alpha1"), mode=ApplyM
 
 
 class Heard(StockmanError):
-    """A call was written down; there is no answer."""
+    """A call was written down; there is no reply."""
 
 
 class Notebook:

@@ -64,7 +64,7 @@ def another_key() -> Problem:
 READ = TalosRequest(method="machine.MachineService/Version", node=NODE)
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "talos.address": lambda: caught(lambda: TalosEndpoints(hosts=()).door("http://10.42.0.11")),
+    "talos.address": lambda: caught(lambda: TalosEndpoints(hosts=()).server("http://10.42.0.11")),
     "talos.answer": lambda: invalid_answer_error(READ, "version is not told").problem,
     "talos.busy": lambda: ended(
         "Upgrade",

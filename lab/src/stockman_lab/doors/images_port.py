@@ -56,7 +56,7 @@ class WorldImagesWire:
         if found.seconds:
             self._world.advance(found.seconds)
         if not isinstance(found.outcome, Response):
-            raise unreachable_error(question, "the connection was cut")
+            raise unreachable_error(question, "the connection was lost")
         return found.outcome
 
 
@@ -75,4 +75,4 @@ async def _pieces(question: ImageRequest, found: Response) -> AsyncIterator[byte
     for at in range(0, len(body), _PIECE):
         yield body[at : at + _PIECE]
     if len(body) < int(_headers(found)["content-length"]):
-        raise unreachable_error(question, "the connection was cut")
+        raise unreachable_error(question, "the connection was lost")

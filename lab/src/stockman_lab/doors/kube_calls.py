@@ -33,7 +33,7 @@ class Answer:
     """What becomes of a request."""
 
     response: Response | None = None
-    """None: there is no answer."""
+    """None: there is no reply."""
     seconds: float = 0.0
     """How long it takes."""
     is_cut: bool = False

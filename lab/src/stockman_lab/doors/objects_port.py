@@ -25,26 +25,26 @@ class WorldObjectsWire:
         self._world = world
         self._api = world_objects(world)
 
-    async def ask(self, question: S3Request) -> S3Reply:
-        split = urlsplit(question.url)
-        request = Request(
-            method=question.method,
+    async def send(self, request: S3Request) -> S3Reply:
+        split = urlsplit(request.url)
+        http_request = Request(
+            method=request.method,
             target=f"{split.path}?{split.query}" if split.query else split.path,
-            headers=dict(question.headers),
-            body=question.body,
+            headers=dict(request.headers),
+            body=request.body,
             peer="",
             secure=True,
         )
-        found = self._api.answer(request)
+        found = self._api.answer(http_request)
         if found.seconds:
             self._world.advance(found.seconds)
         if found.is_refused:
-            raise NotSent("nothing listens there")
+            raise NotSent("connection refused")
         if not isinstance(found.outcome, Response):
-            raise ReplyLost("the connection was cut")
+            raise ReplyLost("the connection was lost")
         headers = {name.lower(): value for name, value in found.outcome.headers.items()}
         headers.setdefault("content-length", str(len(found.outcome.body)))
-        body = b"" if question.method == "HEAD" else found.outcome.body
+        body = b"" if request.method == "HEAD" else found.outcome.body
         return S3Reply(status=found.outcome.status, headers=headers, body=body)
 
 

@@ -57,7 +57,7 @@ class WorldTalosWire:
                 return
             except _Dead:
                 if begun or is_last:
-                    raise lost_answer_error(request, "the connection was cut") from None
+                    raise lost_answer_error(request, "the connection was lost") from None
 
     async def _only(self, request: TalosRequest, messages: AsyncIterable[bytes] | None) -> bytes:
         pieces = single(request.message) if messages is None else _iterated(messages)
@@ -71,7 +71,7 @@ class WorldTalosWire:
                 if is_last:
                     break
                 pieces = single(request.message)
-        raise lost_answer_error(request, "the connection was cut")
+        raise lost_answer_error(request, "the connection was lost")
 
     async def _answers(
         self, request: TalosRequest, pieces: AsyncIterator[bytes], hung: float | None = _HUNG
@@ -94,7 +94,7 @@ class WorldTalosWire:
             raise _Dead from None
         except (TimeoutError, NothingMoves):
             self._world.advance(request.seconds)
-            raise lost_answer_error(request, f"nothing came within {request.seconds:g} s") from None
+            raise lost_answer_error(request, f"no data within {request.seconds:g} s") from None
 
     def _dialled(self, request: TalosRequest) -> Machine:
         """The machine that takes the connection."""
@@ -110,12 +110,12 @@ class WorldTalosWire:
         found = self._world.talos.machine_at(stranger.address)
         api = None if found is None else found.api
         if found is None or api is None:
-            raise Unreachable(errors.unreachable_problem(stranger.address, "nothing listens there"))
+            raise Unreachable(errors.unreachable_problem(stranger.address, "connection refused"))
         if stranger.fingerprint and _fingerprint(api.certificate) != stranger.fingerprint:
             why = f"the fingerprint of its key is {_fingerprint(api.certificate)}"
             raise Refused(errors.untrusted_certificate_problem(stranger.address, why))
         if api.mode != MAINTENANCE:
-            why = "it ends the handshake with 'certificate required'"
+            why = "it aborts the handshake with 'certificate required'"
             raise Denied(errors.unauthenticated_problem(stranger.address, why))
         return found
 

@@ -1,4 +1,4 @@
-"""The git program, run without anything that could make it ask, guess or do more."""
+"""Run the git program without prompts, maintenance and guessed identities."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MORE_OPTIONS = (
     *("-c", "advice.detachedHead=false"),
 )
 _TRANSPORT_VARIABLES = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_ASKPASS")
-"""How remotes are reached is the user's affair, also without a terminal."""
+"""Variables of the user that configure access to remotes."""
 _IDENTITY_VARIABLES = (
     "GIT_AUTHOR_NAME",
     "GIT_AUTHOR_EMAIL",
@@ -35,11 +35,11 @@ _LONGEST = 300
 
 
 class GitOutput(NamedTuple):
-    """What git answered."""
+    """The result of a git command."""
 
     status: int
     output: bytes
-    complaint: str
+    errors: str
 
     @property
     def text(self) -> str:
@@ -47,7 +47,7 @@ class GitOutput(NamedTuple):
 
 
 class GitCommand:
-    """Runs git in a directory."""
+    """Runs git commands in a directory."""
 
     def __init__(self, directory: Path, *, program: str, patience: float) -> None:
         self.directory = directory
@@ -57,10 +57,10 @@ class GitCommand:
     async def run(
         self,
         *arguments: str,
-        given: bytes = b"",
+        stdin: bytes = b"",
         variables: Mapping[str, str] | None = None,
     ) -> GitOutput:
-        """What git answers; it has no terminal, so nothing that it starts can ask anybody."""
+        """Run a command; it has no terminal, so it cannot prompt."""
         try:
             process = await asyncio.create_subprocess_exec(
                 self._program,
@@ -82,42 +82,42 @@ class GitCommand:
             raise refusals.git_error(arguments[0], error.strerror or "it cannot be run") from None
         try:
             async with asyncio.timeout(self._patience):
-                output, complaint = await process.communicate(given)
+                output, errors = await process.communicate(stdin)
         except TimeoutError:
             raise refusals.unreachable_remote(
-                f"git {arguments[0]}", f"no answer within {self._patience:g} s"
+                f"git {arguments[0]}", f"no response within {self._patience:g} s"
             ) from None
         finally:
             if process.returncode is None:
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, 9)
                 await process.wait()
-        return GitOutput(process.returncode or 0, output, complaint.decode("utf-8", "replace"))
+        return GitOutput(process.returncode or 0, output, errors.decode("utf-8", "replace"))
 
-    async def told(
+    async def output(
         self,
         *arguments: str,
-        given: bytes = b"",
+        stdin: bytes = b"",
         variables: Mapping[str, str] | None = None,
     ) -> str:
-        """The text that git answers; raises where it refuses."""
-        said = await self.run(*arguments, given=given, variables=variables)
-        if said.status != 0:
-            raise refusals.git_error(f"git {arguments[0]}", error_text(said))
-        return said.text
+        """Run a command and return its output as text; raises if it fails."""
+        result = await self.run(*arguments, stdin=stdin, variables=variables)
+        if result.status != 0:
+            raise refusals.git_error(f"git {arguments[0]}", error_text(result))
+        return result.text
 
 
-def error_text(said: GitOutput) -> str:
-    """What git complains about, as one clause without credentials."""
-    lines = [line for line in said.complaint.splitlines() if line.strip()]
+def error_text(result: GitOutput) -> str:
+    """Return the error message of git as one clause without credentials."""
+    lines = [line for line in result.errors.splitlines() if line.strip()]
     first = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
-    text = first or (lines[0] if lines else f"status {said.status}")
+    text = first or (lines[0] if lines else f"status {result.status}")
     text = text.removeprefix("fatal: ").removeprefix("error: ")
     return printable(text)
 
 
 def printable(text: str) -> str:
-    """A text for people, without credentials and control characters."""
+    """Return a text without credentials and control characters."""
     return _CREDENTIALS.sub(f"//{MASK}@", _CONTROL.sub(" ", text)).strip()[:_LONGEST]
 
 

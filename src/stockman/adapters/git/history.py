@@ -1,4 +1,4 @@
-"""What git keeps, read object by object: nothing is checked out, and little is held in memory."""
+"""Read the objects of a git repository one by one, without a checkout."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from stockman.ports.environment import NoAnswer
 from stockman.ports.git_history import FileKind, ObjectKind, StoredObject, TrackedFile
 
 _BATCH_SIZE = 256
-"""Objects asked for in one go: their names fit into a pipe, so neither side ever waits in vain."""
+"""Objects per request: their names fit into a pipe buffer, which avoids a deadlock."""
 _KIND_AND_SIZE = "--batch-check=%(objecttype) %(objectsize)"
 _KINDS: tuple[ObjectKind, ...] = ("blob", "commit", "tag", "tree")
 _FILE_KINDS: dict[str, FileKind] = {"120000": "link", "160000": "repository"}
@@ -23,7 +23,7 @@ _EVERYTHING = ("--", ":/")
 
 
 class LocalGitHistory:
-    """`ports.History` by the git program."""
+    """`GitHistory` with the git program."""
 
     def __init__(self, directory: Path, *, program: str = "git") -> None:
         self._directory = directory
@@ -32,18 +32,18 @@ class LocalGitHistory:
 
     def top(self) -> Path | None:
         try:
-            found = self._answer("rev-parse", "--show-toplevel")
+            top = self._answer("rev-parse", "--show-toplevel")
         except NoAnswer as error:
             if "not a git repository" in str(error) or "work tree" in str(error):
                 return None
             raise
-        return Path(_text(found.removesuffix(b"\n")))
+        return Path(_text(top.removesuffix(b"\n")))
 
-    def tracked(self) -> tuple[TrackedFile, ...]:
+    def tracked_files(self) -> tuple[TrackedFile, ...]:
         listed = self._answer("ls-files", "--stage", "-z", "--full-name", *_EVERYTHING)
         return tuple(_parse_index_entry(line) for line in listed.split(b"\0") if line)
 
-    def untracked(self) -> tuple[str, ...]:
+    def untracked_files(self) -> tuple[str, ...]:
         listed = self._answer(
             "ls-files", "--others", "--exclude-standard", "-z", "--full-name", *_EVERYTHING
         )
@@ -60,10 +60,10 @@ class LocalGitHistory:
             *("rev-list", "--objects", "--in-commit-order", "--reverse", "--missing=print"),
             *(f"--max-count={newest}", "--all"),
         )
-        with self._started(*arguments) as lines, self._sizes() as types:
+        with self._process(*arguments) as lines, self._sizes() as types:
             commit = ""
             while chunk := list(islice(lines.output, _BATCH_SIZE)):
-                # What is missing comes last, marked with a `?`.
+                # Missing objects come last, marked with a `?`.
                 names = [line.rstrip(b"\n").lstrip(b"?").partition(b" ") for line in chunk]
                 types.ask(name for name, _, _ in names)
                 for name, _, path in names:
@@ -97,10 +97,10 @@ class LocalGitHistory:
             self._reader = None
 
     def _sizes(self) -> AbstractContextManager[_GitProcess]:
-        return self._started("cat-file", _KIND_AND_SIZE)
+        return self._process("cat-file", _KIND_AND_SIZE)
 
     @contextmanager
-    def _started(self, *arguments: str) -> Iterator[_GitProcess]:
+    def _process(self, *arguments: str) -> Iterator[_GitProcess]:
         process = self._start(*arguments)
         try:
             yield process
@@ -108,10 +108,10 @@ class LocalGitHistory:
             process.end()
 
     def _answer(self, *arguments: str) -> bytes:
-        with self._started(*arguments) as process:
-            found = process.output.read()
+        with self._process(*arguments) as process:
+            output = process.output.read()
             process.finish()
-            return found
+            return output
 
     def _start(self, *arguments: str) -> _GitProcess:
         complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the process ends
@@ -133,7 +133,7 @@ class LocalGitHistory:
 
 
 class _GitProcess:
-    """One running git: asked line by line, or only listened to."""
+    """A running git process."""
 
     def __init__(self, process: subprocess.Popen[bytes], complaints: IO[bytes]) -> None:
         if process.stdin is None or process.stdout is None:
@@ -151,24 +151,24 @@ class _GitProcess:
             self._fail()
 
     def line(self) -> bytes:
-        found = self.output.readline()
-        if not found:
+        line = self.output.readline()
+        if not line:
             self._fail()
-        return found
+        return line
 
     def content(self) -> bytes | None:
-        """The next object; None: it is missing."""
+        """Return the next object; None if it is missing."""
         header = self.line().split()
         if header[-1] == b"missing":
             return None
         size = int(header[-1])
-        found = self.output.read(size + 1)
-        if len(found) != size + 1:
+        content = self.output.read(size + 1)
+        if len(content) != size + 1:
             self._fail()
-        return found[:-1]
+        return content[:-1]
 
     def finish(self) -> None:
-        """Return once git ended well."""
+        """Wait until git has succeeded."""
         self._input.close()
         if self._process.wait() != 0:
             self._fail()
@@ -186,8 +186,8 @@ class _GitProcess:
         self._process.kill()
         status = self._process.wait()
         self._complaints.seek(0)
-        told = _text(self._complaints.read()).strip().partition("\n")[0].removeprefix("fatal: ")
-        raise NoAnswer(f"git says: {told or f'status {status}'}")
+        message = _text(self._complaints.read()).strip().partition("\n")[0].removeprefix("fatal: ")
+        raise NoAnswer(f"git reports: {message or f'status {status}'}")
 
 
 def _parse_index_entry(line: bytes) -> TrackedFile:
@@ -201,9 +201,9 @@ def _parse_kind_and_size(line: bytes) -> tuple[ObjectKind, int]:
     for known in _KINDS:
         if kind == known:
             return known, int(size)
-    return "missing", 0  # git says `NAME missing`
+    return "missing", 0  # git prints `NAME missing`
 
 
 def _text(raw: bytes) -> str:
-    """Names of files as Python has them: any bytes, and back again."""
+    """Decode file names as Python does, so that any bytes can be encoded again."""
     return raw.decode("utf-8", "surrogateescape")

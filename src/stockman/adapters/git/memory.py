@@ -1,4 +1,4 @@
-"""`ports.repo.Repo` in memory: for tests, and for trying out what would be committed."""
+"""A git repository in memory, for tests."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MemoryCommit:
 
 @dataclass
 class MemoryRemote:
-    """What several repositories push to."""
+    """A remote that several repositories share."""
 
     commits: dict[str, MemoryCommit] = field(default_factory=dict)
     branches: dict[str, str] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class MemoryRemote:
 
 
 class MemoryRepo:
-    """`ports.repo.Repo` in memory; `files` is the work tree, `staged` what somebody added."""
+    """A repository in memory; `files` is the work tree, `staged` the changes in the index."""
 
     def __init__(self, remote: MemoryRemote | None = None, *, branch: str | None = "main") -> None:
         self.files: Tree = {}
@@ -59,7 +59,7 @@ class MemoryRepo:
         dirty |= {path for path, content in self.staged.items() if tree.get(path) != content}
         return RepositoryState(branch=self.branch, commit=self._head, dirty=tuple(sorted(dirty)))
 
-    async def prospect(self) -> PushTarget:
+    async def push_target(self) -> PushTarget:
         address = self.remote.address if self.remote is not None else None
         return PushTarget(
             below=self.below,
@@ -91,17 +91,17 @@ class MemoryRepo:
         return name
 
     async def push(self) -> None:
-        remote, branch = self._asked_remote()
+        remote, branch = self._require_remote()
         if self._head is None:
             return
-        there = remote.branches.get(branch)
-        if there is not None and there not in self._line():
-            raise refusals.remote_ahead(branch, "the remote answers [rejected] (fetch first)")
-        remote.commits |= {name: self._commits[name] for name in self._line()}
+        remote_head = remote.branches.get(branch)
+        if remote_head is not None and remote_head not in self._history():
+            raise refusals.remote_ahead(branch, "the remote replies [rejected] (fetch first)")
+        remote.commits |= {name: self._commits[name] for name in self._history()}
         remote.branches[branch] = self._head
 
     async def fetch(self) -> str | None:
-        remote, branch = self._asked_remote()
+        remote, branch = self._require_remote()
         self._commits = {**remote.commits, **self._commits}
         return remote.branches.get(branch)
 
@@ -109,32 +109,32 @@ class MemoryRepo:
         below = f"{folder.rstrip('/')}/" if folder else ""
         return tuple(
             TreeFile(path=path, object=hashlib.sha256(content).hexdigest())
-            for path, content in sorted(self._named(commit).tree.items())
+            for path, content in sorted(self._commit_named(commit).tree.items())
             if path.startswith(below)
         )
 
     async def read(self, commit: str, path: str) -> bytes:
-        found = self._named(commit).tree.get(path)
-        if found is None:
+        content = self._commit_named(commit).tree.get(path)
+        if content is None:
             raise refusals.unknown_commit(f"{commit}:{path}")
-        return found
+        return content
 
     async def commits(
         self, until: str, *, since: str = "", path: str = "", most: int = 20
     ) -> tuple[Commit, ...]:
-        known = set(self._line(self._named(since).name)) if since else set()
-        found = []
-        for name in self._line(self._named(until).name):
-            one = self._commits[name]
-            before = self._commits[one.parent].tree if one.parent is not None else {}
-            if name in known or (path and before.get(path) == one.tree.get(path)):
+        known = set(self._history(self._commit_named(since).name)) if since else set()
+        commits = []
+        for name in self._history(self._commit_named(until).name):
+            commit = self._commits[name]
+            before = self._commits[commit.parent].tree if commit.parent is not None else {}
+            if name in known or (path and before.get(path) == commit.tree.get(path)):
                 continue
-            subject = one.message.partition("\n")[0]
-            found.append(Commit(name=name, author=one.author, at=one.at, subject=subject))
-        return tuple(found[:most])
+            subject = commit.message.partition("\n")[0]
+            commits.append(Commit(name=name, author=commit.author, at=commit.at, subject=subject))
+        return tuple(commits[:most])
 
     def clone(self) -> None:
-        """Have all that the remote has, at its newest commit."""
+        """Fetch everything and check out the newest commit of the remote."""
         if self.remote is None or self.branch not in self.remote.branches:
             return
         self._commits = dict(self.remote.commits)
@@ -145,38 +145,38 @@ class MemoryRepo:
     def _tree(self) -> Tree:
         return self._commits[self._head].tree if self._head is not None else {}
 
-    def _named(self, name: str) -> MemoryCommit:
-        wanted = self._head if name in ("HEAD", self.branch) else name
-        found = self._commits.get(wanted or "")
-        if found is None:
+    def _commit_named(self, name: str) -> MemoryCommit:
+        commit_name = self._head if name in ("HEAD", self.branch) else name
+        commit = self._commits.get(commit_name or "")
+        if commit is None:
             raise refusals.unknown_commit(name)
-        return found
+        return commit
 
-    def _line(self, newest: str | None = None) -> list[str]:
-        """Commits from the newest to the first."""
-        found: list[str] = []
-        at = newest or self._head
-        while at is not None:
-            found.append(at)
-            at = self._commits[at].parent
-        return found
+    def _history(self, newest: str | None = None) -> list[str]:
+        """Return the names of commits from the newest to the first."""
+        names: list[str] = []
+        name = newest or self._head
+        while name is not None:
+            names.append(name)
+            name = self._commits[name].parent
+        return names
 
-    def _asked_remote(self) -> tuple[MemoryRemote, str]:
+    def _require_remote(self) -> tuple[MemoryRemote, str]:
         if self.branch is None:
             raise refusals.detached_head_error("memory")
         if self.remote is None:
-            raise refusals.missing_remote("it has none at all")
+            raise refusals.missing_remote("it has no remote")
         if self.remote.is_down:
-            raise refusals.unreachable_remote("origin", "nothing listens there")
+            raise refusals.unreachable_remote("origin", "connection refused")
         return self.remote, self.branch
 
     def _check(self, path: str) -> None:
-        parts = path.split("/")
-        if not all(parts) or {".", ".."} & set(parts):
-            raise refusals.invalid_path(path, "it is not written as git writes paths")
-        if ".git" in (part.lower() for part in parts):
-            raise refusals.invalid_path(path, "it belongs to git itself")
-        if any(one.startswith(f"{path}/") for one in self.files):
+        segments = path.split("/")
+        if not all(segments) or {".", ".."} & set(segments):
+            raise refusals.invalid_path(path, "it is not a normalized relative path")
+        if ".git" in (segment.lower() for segment in segments):
+            raise refusals.invalid_path(path, "it belongs to git")
+        if any(file.startswith(f"{path}/") for file in self.files):
             raise refusals.invalid_path(path, "it is a directory")
         if path in self.ignored and path not in self._tree:
-            raise refusals.invalid_path(path, "it is ignored, so it is not for everybody to see")
+            raise refusals.invalid_path(path, "it is ignored by git")

@@ -1,7 +1,7 @@
-"""The git program, asked about one directory.
+"""Read the state of a repository with the git program.
 
-Git runs without what could make it do more than answer: no prompt, pager, hook or file monitor,
-and no variable of the environment that would point it to another repository.
+Git runs without prompts, pager, hooks and file monitor, and without environment variables that
+point to another repository.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from subprocess import CompletedProcess
 
 _TIMEOUT = 3.0
-"""Seconds."""
+"""Timeouts in seconds."""
 _USER_SETTINGS = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM")
 _READ_ONLY_ENVIRONMENT = {
     "GIT_NO_LAZY_FETCH": "1",
@@ -35,7 +35,7 @@ _NO_WORK_TREE = ("not a git repository", "must be run in a work tree", "is outsi
 
 
 class LocalGitProbe:
-    """`ports.Repo` by the git program."""
+    """`GitProbe` with the git program."""
 
     def __init__(
         self, directory: Path, *, program: str = "git", patience: float = _TIMEOUT
@@ -44,34 +44,34 @@ class LocalGitProbe:
         self._program = program
         self._patience = patience
         self._silent = ""
-        """Why git is not asked again. Empty: it answered so far."""
+        """Why git is not run again. Empty: it has responded so far."""
 
     def version(self) -> str | None:
         try:
-            answer = self._asked(["--version"])
+            answer = self._run(["--version"])
         except FileNotFoundError:
             return None
         return answer.stdout.removeprefix("git version ").partition(" ")[0].strip()
 
     def work_tree(self) -> WorkTree | None:
-        inside = self._told(["rev-parse", "--is-inside-work-tree"])
+        inside = self._translate_errors(["rev-parse", "--is-inside-work-tree"])
         if inside is None or inside.stdout.strip() != "true":
             return None
-        branch = self._told(["symbolic-ref", "--quiet", "--short", "HEAD"])
-        commit = self._told(["rev-parse", "--quiet", "--verify", "HEAD"])
+        branch = self._translate_errors(["symbolic-ref", "--quiet", "--short", "HEAD"])
+        commit = self._translate_errors(["rev-parse", "--quiet", "--verify", "HEAD"])
         return WorkTree(
             branch=(branch.stdout.strip() or None) if branch else None,
             has_commits=commit is not None and commit.returncode == 0,
             remotes=self._remotes(),
         )
 
-    def standing(self, path: str) -> GitFileState:
-        listed = self._told(["--literal-pathspecs", "ls-files", "-z", "--", path])
+    def file_state(self, path: str) -> GitFileState:
+        listed = self._translate_errors(["--literal-pathspecs", "ls-files", "-z", "--", path])
         if listed is None:
             return "outside"
         if listed.stdout:
             return "tracked"
-        ignored = self._told(["check-ignore", "--quiet", "--", path])
+        ignored = self._translate_errors(["check-ignore", "--quiet", "--", path])
         if ignored is None:
             return "outside"
         return "ignored" if ignored.returncode == 0 else "untracked"
@@ -81,7 +81,7 @@ class LocalGitProbe:
             return "outside"
         try:
             # Without `--no-index`, a file in the index does not count as ignored.
-            ignored = self._told(["check-ignore", "--quiet", "--", name])
+            ignored = self._translate_errors(["check-ignore", "--quiet", "--", name])
         except NoAnswer:
             return "tracked"
         if ignored is None:
@@ -89,21 +89,21 @@ class LocalGitProbe:
         return "ignored" if ignored.returncode == 0 else "tracked"
 
     def _remotes(self) -> tuple[Remote, ...]:
-        listed = self._told(["remote", "--verbose"])
-        found: dict[Remote, None] = {}
+        listed = self._translate_errors(["remote", "--verbose"])
+        remotes: dict[Remote, None] = {}
         for line in listed.stdout.splitlines() if listed else ():
-            name, _, rest = line.partition("\t")
-            found[Remote(name=name, url=rest.rpartition(" (")[0])] = None
-        return tuple(found)
+            name, _, address = line.partition("\t")
+            remotes[Remote(name=name, url=address.rpartition(" (")[0])] = None
+        return tuple(remotes)
 
     def _is_below_a_repository(self) -> bool:
         start = self._directory.resolve()
-        return any((place / ".git").exists() for place in (start, *start.parents))
+        return any((directory / ".git").exists() for directory in (start, *start.parents))
 
-    def _told(self, arguments: Sequence[str]) -> CompletedProcess[str] | None:
-        """What git answers; None: the question is about nothing in a work tree."""
+    def _translate_errors(self, arguments: Sequence[str]) -> CompletedProcess[str] | None:
+        """Run git; None: the path is not in a work tree."""
         try:
-            answer = self._asked(arguments)
+            answer = self._run(arguments)
         except FileNotFoundError:
             raise NoAnswer("git is not installed") from None
         if answer.returncode <= 1:
@@ -111,9 +111,9 @@ class LocalGitProbe:
         if any(sign in answer.stderr for sign in _NO_WORK_TREE):
             return None
         complaint = answer.stderr.strip().partition("\n")[0].removeprefix("fatal: ")
-        raise NoAnswer(f"git says: {complaint or f'status {answer.returncode}'}")
+        raise NoAnswer(f"git reports: {complaint or f'status {answer.returncode}'}")
 
-    def _asked(self, arguments: Sequence[str]) -> CompletedProcess[str]:
+    def _run(self, arguments: Sequence[str]) -> CompletedProcess[str]:
         import subprocess
 
         if self._silent:
@@ -131,7 +131,7 @@ class LocalGitProbe:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            self._silent = f"git gave no answer within {self._patience:g} s"
+            self._silent = f"git did not respond within {self._patience:g} s"
             raise NoAnswer(self._silent) from None
         except FileNotFoundError:
             raise
@@ -142,9 +142,9 @@ class LocalGitProbe:
 
 
 def is_installed(program: str) -> bool:
-    """Whether a directory on PATH has the program.
+    """Return whether a program is in a directory on PATH.
 
-    The error of a start does not tell: it is EACCES, not ENOENT, where such a directory is closed.
+    The error of starting it is not sufficient: it is EACCES if a directory is not readable.
     """
     from shutil import which
 
@@ -152,7 +152,7 @@ def is_installed(program: str) -> bool:
 
 
 def git_environment() -> dict[str, str]:
-    """The variables that git is started with."""
+    """Return the environment variables for git."""
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -1,4 +1,4 @@
-"""Remotes: which one a branch goes to, and what their answers mean."""
+"""Find the remote of a branch, and translate errors of remotes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stockman.ports import repository_errors as refusals
 _DEFAULT_REMOTE = "origin"
 _REMOTE = "remote."
 _NONE = 1
-"""What `git config` ends with where there is no such key."""
+"""Exit status of `git config` if the key does not exist."""
 _NOT_FORWARD = ("non-fast-forward", "fetch first", "stale info", "needs force")
 _DENIED = (
     "Authentication failed",
@@ -37,7 +37,7 @@ _MISSING = (
 
 
 class Upstream(NamedTuple):
-    """Where a branch goes."""
+    """The remote and the remote branch of a branch."""
 
     remote: str
     branch: str
@@ -48,13 +48,13 @@ class Upstream(NamedTuple):
 
 
 class GitSettings:
-    """What a repository is told of remotes, and of the branches that go there."""
+    """The git settings of remotes and branches."""
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self._values = values
 
     def get(self, key: str) -> str:
-        """The value of a key, `remote.origin.url`. Empty: there is none."""
+        """Return the value of a key such as `remote.origin.url`. Empty: not set."""
         return self._values.get(key, "").strip()
 
     @property
@@ -65,49 +65,49 @@ class GitSettings:
 
 
 async def read_settings(git: GitCommand) -> GitSettings:
-    """All of them, by one question."""
-    said = await git.run("config", "--null", "--get-regexp", r"^(remote|branch)\.")
-    if said.status not in (0, _NONE):
-        raise refusals.git_error("git config", error_text(said))
-    pairs = (one.partition("\n") for one in said.text.split("\0") if one)
+    """Read the settings of remotes and branches."""
+    result = await git.run("config", "--null", "--get-regexp", r"^(remote|branch)\.")
+    if result.status not in (0, _NONE):
+        raise refusals.git_error("git config", error_text(result))
+    pairs = (setting.partition("\n") for setting in result.text.split("\0") if setting)
     return GitSettings({key: value for key, _, value in pairs})
 
 
-def find_upstream(known: GitSettings, branch: str) -> Upstream:
-    """The remote of a branch: its own, else `origin`, else the only one. `NotFound`: none."""
-    remotes = known.remotes
-    own = known.get(f"branch.{branch}.remote")
-    merge = known.get(f"branch.{branch}.merge")
+def find_upstream(settings: GitSettings, branch: str) -> Upstream:
+    """Return the remote of a branch: its own, else `origin`, else the only one."""
+    remotes = settings.remotes
+    own = settings.get(f"branch.{branch}.remote")
+    merge = settings.get(f"branch.{branch}.merge")
     if own in remotes:
         return Upstream(own, merge.removeprefix("refs/heads/") or branch)
     if _DEFAULT_REMOTE in remotes:
         return Upstream(_DEFAULT_REMOTE, branch)
     if len(remotes) == 1:
         return Upstream(remotes[0], branch)
-    why = "it has several, and the branch names none" if remotes else "it has none at all"
+    why = "it has several remotes, and the branch selects none" if remotes else "it has no remote"
     raise refusals.missing_remote(why)
 
 
-def push_error(where: str, said: GitOutput) -> StockmanError | None:
-    """What the answer to a push means. None: it was pushed, or there was nothing to push."""
-    if said.status == 0:
+def push_error(where: str, result: GitOutput) -> StockmanError | None:
+    """Return the error of a push. None: it succeeded, or there was nothing to push."""
+    if result.status == 0:
         return None
-    for line in said.text.splitlines():
-        flag, _, rest = line.partition("\t")
+    for line in result.text.splitlines():
+        flag, _, fields = line.partition("\t")
         if flag != "!":
             continue
-        why = printable(rest.rpartition("\t")[2])
+        why = printable(fields.rpartition("\t")[2])
         if any(sign in why for sign in _NOT_FORWARD):
-            return refusals.remote_ahead(where, f"the remote answers {why}")
-        return refusals.git_error(where, f"the remote answers {why}")
-    return remote_error(where, said)
+            return refusals.remote_ahead(where, f"the remote replies {why}")
+        return refusals.git_error(where, f"the remote replies {why}")
+    return remote_error(where, result)
 
 
-def remote_error(where: str, said: GitOutput) -> StockmanError:
-    """What a remote that could not be asked means."""
-    told, why = said.complaint, error_text(said)
-    if any(sign in told for sign in _DENIED):
+def remote_error(where: str, result: GitOutput) -> StockmanError:
+    """Return the error of a failed access to a remote."""
+    message, why = result.errors, error_text(result)
+    if any(sign in message for sign in _DENIED):
         return refusals.remote_access_error(where, why)
-    if any(sign in told.lower() for sign in _MISSING):
+    if any(sign in message.lower() for sign in _MISSING):
         return refusals.missing_remote_repository(where, why)
     return refusals.unreachable_remote(where, why)

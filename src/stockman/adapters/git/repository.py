@@ -1,4 +1,4 @@
-"""Commits of some files, made beside the index: what others staged is neither seen nor lost."""
+"""Commit selected files with a temporary index; other staged changes are kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stockman.ports.repository import Commit, PushTarget, RepositoryState, TreeF
 
 _NO_OBJECT = "0" * 40
 _NONE_IGNORED = 1
-"""What `check-ignore` ends with then."""
+"""Exit status of `check-ignore` if no path is ignored."""
 _OPERATIONS = {
     "MERGE_HEAD": "merge",
     "CHERRY_PICK_HEAD": "cherry-pick",
@@ -36,73 +36,75 @@ _NO_IDENTITY = (
 async def create_commit(
     git: GitCommand, branch: str, head: str | None, paths: Collection[str], message: str
 ) -> str | None:
-    """A commit of paths on top of a branch. None: nothing differs."""
-    wanted = sorted(set(paths))
-    await _check_paths(git, wanted)
-    listed = b"".join(os.fsencode(path) + b"\0" for path in wanted)
+    """Commit paths on top of a branch and return the commit. None: nothing has changed."""
+    selected = sorted(set(paths))
+    await _check_paths(git, selected)
+    path_list = b"".join(os.fsencode(path) + b"\0" for path in selected)
     with tempfile.TemporaryDirectory(prefix="stockman-") as scratch:
-        aside = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
-        await git.told("read-tree", *([head] if head else ["--empty"]), variables=aside)
-        await _update_index(git, listed, aside)
-        tree = (await git.told("write-tree", variables=aside)).strip()
-    if head is not None and tree == (await git.told("rev-parse", f"{head}^{{tree}}")).strip():
+        temporary_index = {"GIT_INDEX_FILE": str(Path(scratch) / "index")}
+        await git.output("read-tree", *([head] if head else ["--empty"]), variables=temporary_index)
+        await _update_index(git, path_list, temporary_index)
+        tree = (await git.output("write-tree", variables=temporary_index)).strip()
+    if head is not None and tree == (await git.output("rev-parse", f"{head}^{{tree}}")).strip():
         return None
-    if head is None and not (await git.told("ls-tree", tree)):
+    if head is None and not (await git.output("ls-tree", tree)):
         return None
-    made = await _write_commit(git, tree, head, message)
-    # The index first: an interruption in between leaves files staged, and nothing undone.
-    await _update_index(git, listed, {"GIT_OPTIONAL_LOCKS": "1"})
-    said = await git.run(
+    commit = await _write_commit(git, tree, head, message)
+    # Update the index first: after an interruption the files are staged, and nothing is lost.
+    await _update_index(git, path_list, {"GIT_OPTIONAL_LOCKS": "1"})
+    result = await git.run(
         *("update-ref", "-m", f"commit: {message.partition(chr(10))[0]}"),
-        *(f"refs/heads/{branch}", made, head or _NO_OBJECT),
+        *(f"refs/heads/{branch}", commit, head or _NO_OBJECT),
     )
-    if said.status != 0:
+    if result.status != 0:
         raise refusals.concurrent_commit(branch)
-    return made
+    return commit
 
 
 async def _write_commit(git: GitCommand, tree: str, head: str | None, message: str) -> str:
     parents = ["-p", head] if head else []
-    said = await git.run("commit-tree", *parents, "-F", "-", tree, given=f"{message}\n".encode())
-    if said.status != 0:
-        if any(sign in said.complaint for sign in _NO_IDENTITY):
+    result = await git.run("commit-tree", *parents, "-F", "-", tree, stdin=f"{message}\n".encode())
+    if result.status != 0:
+        if any(sign in result.errors for sign in _NO_IDENTITY):
             raise refusals.missing_identity()
-        raise refusals.git_error("git commit-tree", error_text(said))
-    return said.text.strip()
+        raise refusals.git_error("git commit-tree", error_text(result))
+    return result.text.strip()
 
 
-async def _update_index(git: GitCommand, listed: bytes, variables: dict[str, str]) -> None:
-    await git.told(
-        *("update-index", "--add", "--remove", "-z", "--stdin"), given=listed, variables=variables
+async def _update_index(git: GitCommand, path_list: bytes, variables: dict[str, str]) -> None:
+    await git.output(
+        *("update-index", "--add", "--remove", "-z", "--stdin"),
+        stdin=path_list,
+        variables=variables,
     )
 
 
 async def _check_paths(git: GitCommand, paths: list[str]) -> None:
-    """Refuse paths that are no files of the work tree, and states that a commit would mix with."""
-    for name, what in _OPERATIONS.items():
-        found = (await git.told("rev-parse", "--git-path", name)).strip()
-        if (git.directory / found).exists():
-            raise refusals.unfinished_operation(what)
+    """Refuse paths outside of the work tree, and unfinished operations such as a merge."""
+    for name, operation in _OPERATIONS.items():
+        marker = (await git.output("rev-parse", "--git-path", name)).strip()
+        if (git.directory / marker).exists():
+            raise refusals.unfinished_operation(operation)
     for path in paths:
         pure = PurePosixPath(path)
         if not path or pure.is_absolute() or ".." in pure.parts or str(pure) != path:
-            raise refusals.invalid_path(path, "it is not written as git writes paths")
-        if ".git" in (part.lower() for part in pure.parts):
-            raise refusals.invalid_path(path, "it belongs to git itself")
-        place = git.directory / path
-        if place.is_dir() and not place.is_symlink():
+            raise refusals.invalid_path(path, "it is not a normalized relative path")
+        if ".git" in (segment.lower() for segment in pure.parts):
+            raise refusals.invalid_path(path, "it belongs to git")
+        file = git.directory / path
+        if file.is_dir() and not file.is_symlink():
             raise refusals.invalid_path(path, "it is a directory")
         for parent in pure.parents:
             if (git.directory / parent).is_symlink():
-                raise refusals.invalid_path(path, "it is behind a link")
-    listed = b"".join(os.fsencode(path) + b"\0" for path in paths)
+                raise refusals.invalid_path(path, "it is below a symbolic link")
+    path_list = b"".join(os.fsencode(path) + b"\0" for path in paths)
     # Without `--no-index`, a file in the index does not count as ignored.
-    ignored = await git.run("check-ignore", "-z", "--stdin", given=listed)
+    ignored = await git.run("check-ignore", "-z", "--stdin", stdin=path_list)
     if ignored.status > _NONE_IGNORED:
         raise refusals.git_error("git check-ignore", error_text(ignored))
     for path in ignored.text.split("\0"):
         if path:
-            raise refusals.invalid_path(path, "it is ignored, so it is not for everybody to see")
+            raise refusals.invalid_path(path, "it is ignored by git")
 
 
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
@@ -110,12 +112,12 @@ _COMMIT = "--format=%H%x00%an <%ae>%x00%at%x00%s%x00"
 _FIELDS = 4
 _DETACHED, _UNBORN = "(detached)", "(initial)"
 _BEFORE_PATH = {"1": 8, "u": 10, "?": 1}
-"""How many words stand before the path in a line of `git status`, by its first."""
+"""Number of fields before the path in a line of `git status`, by its first character."""
 _LINK, _EXECUTABLE, _REPOSITORY = "120000", "100755", "160000"
 
 
 class LocalGitRepository:
-    """`ports.repo.Repo` by the git program, for the work tree that a directory is in."""
+    """`GitRepository` with the git program, for the work tree of a directory."""
 
     def __init__(
         self,
@@ -125,7 +127,7 @@ class LocalGitRepository:
         patience: float = 30.0,
         remote_patience: float = 300.0,
     ) -> None:
-        """`patience` is how many seconds git may take, `remote_patience` where others answer."""
+        """`patience` is the timeout of local operations, `remote_patience` of remote ones."""
         self._start = GitCommand(directory, program=program, patience=patience)
         self._program = program
         self._patience = patience
@@ -134,32 +136,34 @@ class LocalGitRepository:
 
     async def state(self) -> RepositoryState:
         git = await self._git()
-        listed = await git.told(
+        output = await git.output(
             *("status", "--porcelain=v2", "--branch", "--no-ahead-behind", "-z"),
             *("--untracked-files=all", "--no-renames"),
         )
-        lines = [one for one in listed.split("\0") if one]
-        told = dict(one[2:].split(" ", 1) for one in lines if one.startswith("# "))
+        lines = [line for line in output.split("\0") if line]
+        header = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# "))
         return RepositoryState(
-            branch=_unless_empty(_DETACHED, told.get("branch.head", _DETACHED)),
-            commit=_unless_empty(_UNBORN, told.get("branch.oid", _UNBORN)),
+            branch=_unless_empty(_DETACHED, header.get("branch.head", _DETACHED)),
+            commit=_unless_empty(_UNBORN, header.get("branch.oid", _UNBORN)),
             dirty=tuple(sorted(filter(None, map(_parse_status_path, lines)))),
         )
 
-    async def prospect(self) -> PushTarget:
+    async def push_target(self) -> PushTarget:
         git = await self._git()
-        below = await self._start.told("rev-parse", "--show-prefix")
-        known = await git.run("var", "GIT_COMMITTER_IDENT")
+        below = await self._start.output("rev-parse", "--show-prefix")
+        identity = await git.run("var", "GIT_COMMITTER_IDENT")
         remotes = await read_settings(git)
         try:
-            to = find_upstream(remotes, await self._branch(git) or "")
+            upstream = find_upstream(remotes, await self._branch(git) or "")
         except NotFound:
-            to = None
+            upstream = None
         return PushTarget(
             below=below.strip().rstrip("/"),
-            remote=(remotes.get(f"remote.{to.remote}.url") or None) if to is not None else None,
-            upstream=f"{to.remote} {to.branch}" if to is not None else "",
-            has_identity=known.status == 0,
+            remote=(remotes.get(f"remote.{upstream.remote}.url") or None)
+            if upstream is not None
+            else None,
+            upstream=f"{upstream.remote} {upstream.branch}" if upstream is not None else "",
+            has_identity=identity.status == 0,
         )
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:
@@ -171,120 +175,122 @@ class LocalGitRepository:
 
     async def push(self) -> None:
         git = await self._git(remote=True)
-        branch = await self._needed_branch(git)
-        to = find_upstream(await read_settings(git), branch)
+        branch = await self._require_branch(git)
+        upstream = find_upstream(await read_settings(git), branch)
         if await self._head(git) is None:
             return
-        said = await git.run(
+        result = await git.run(
             *("push", "--porcelain", "--no-verify", "--no-follow-tags", "--"),
-            *(to.remote, f"refs/heads/{branch}:refs/heads/{to.branch}"),
+            *(upstream.remote, f"refs/heads/{branch}:refs/heads/{upstream.branch}"),
         )
-        trouble = push_error(f"{to.remote} {to.branch}", said)
-        if trouble is not None:
-            raise trouble
+        error = push_error(f"{upstream.remote} {upstream.branch}", result)
+        if error is not None:
+            raise error
 
     async def fetch(self) -> str | None:
         git = await self._git(remote=True)
-        to = find_upstream(await read_settings(git), await self._needed_branch(git))
-        said = await git.run(
+        upstream = find_upstream(await read_settings(git), await self._require_branch(git))
+        result = await git.run(
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"),
-            *("--", to.remote, f"+refs/heads/{to.branch}:{to.tracking}"),
+            *("--", upstream.remote, f"+refs/heads/{upstream.branch}:{upstream.tracking}"),
         )
-        if said.status != 0:
-            if "couldn't find remote ref" in said.complaint:
+        if result.status != 0:
+            if "couldn't find remote ref" in result.errors:
                 return None
-            raise remote_error(f"{to.remote} {to.branch}", said)
-        return (await git.told("rev-parse", "--verify", to.tracking)).strip()
+            raise remote_error(f"{upstream.remote} {upstream.branch}", result)
+        return (await git.output("rev-parse", "--verify", upstream.tracking)).strip()
 
     async def tree(self, commit: str, folder: str = "") -> tuple[TreeFile, ...]:
         git = await self._git()
-        within = ["--", f"{folder.rstrip('/')}/"] if folder else []
-        found = await self._commit(git, commit)
-        listed = await git.told(
-            "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", found, *within
+        paths = ["--", f"{folder.rstrip('/')}/"] if folder else []
+        name = await self._commit(git, commit)
+        output = await git.output(
+            "--literal-pathspecs", "ls-tree", "-r", "-z", "--full-tree", name, *paths
         )
-        files = (_parse_tree_file(line) for line in listed.split("\0") if line)
-        return tuple(sorted((one for one in files if one is not None), key=lambda one: one.path))
+        files = (_parse_tree_file(line) for line in output.split("\0") if line)
+        return tuple(
+            sorted((file for file in files if file is not None), key=lambda file: file.path)
+        )
 
     async def read(self, commit: str, path: str) -> bytes:
         git = await self._git()
-        said = await git.run("cat-file", "blob", f"{await self._commit(git, commit)}:{path}")
-        if said.status != 0:
+        result = await git.run("cat-file", "blob", f"{await self._commit(git, commit)}:{path}")
+        if result.status != 0:
             raise refusals.unknown_commit(f"{commit}:{path}")
-        return said.output
+        return result.output
 
     async def commits(
         self, until: str, *, since: str = "", path: str = "", most: int = 20
     ) -> tuple[Commit, ...]:
         git = await self._git()
-        wanted = [await self._commit(git, until)]
+        revisions = [await self._commit(git, until)]
         if since:
-            wanted.append(f"^{await self._commit(git, since)}")
-        within = ["--", path] if path else []
-        listed = await git.told(
+            revisions.append(f"^{await self._commit(git, since)}")
+        paths = ["--", path] if path else []
+        output = await git.output(
             *("--literal-pathspecs", "log", "-z", f"--max-count={most}", _COMMIT),
-            *(*wanted, *within),
+            *(*revisions, *paths),
         )
-        return tuple(_parse_commits(listed))
+        return tuple(_parse_commits(output))
 
     async def _git(self, *, remote: bool = False) -> GitCommand:
-        """Git at the top of the work tree."""
+        """Return a git command that runs at the top of the work tree."""
         if self._top is None:
-            said = await self._start.run("rev-parse", "--show-toplevel")
-            if said.status != 0:
-                if "not a git repository" in said.complaint or "work tree" in said.complaint:
+            result = await self._start.run("rev-parse", "--show-toplevel")
+            if result.status != 0:
+                if "not a git repository" in result.errors or "work tree" in result.errors:
                     raise refusals.not_a_repository(str(self._start.directory))
-                raise refusals.git_error(str(self._start.directory), error_text(said))
-            self._top = Path(said.text.removesuffix("\n"))
+                raise refusals.git_error(str(self._start.directory), error_text(result))
+            self._top = Path(result.text.removesuffix("\n"))
         patience = self._remote_patience if remote else self._patience
         return GitCommand(self._top, program=self._program, patience=patience)
 
     async def _branch(self, git: GitCommand) -> str | None:
-        said = await git.run("symbolic-ref", "--quiet", "--short", "HEAD")
-        return said.text.strip() or None
+        result = await git.run("symbolic-ref", "--quiet", "--short", "HEAD")
+        return result.text.strip() or None
 
-    async def _needed_branch(self, git: GitCommand) -> str:
+    async def _require_branch(self, git: GitCommand) -> str:
         branch = await self._branch(git)
         if branch is None:
             raise refusals.detached_head_error(str(git.directory))
         return branch
 
     async def _head(self, git: GitCommand) -> str | None:
-        said = await git.run("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
-        return said.text.strip() or None
+        result = await git.run("rev-parse", "--quiet", "--verify", "HEAD^{commit}")
+        return result.text.strip() or None
 
     async def _commit(self, git: GitCommand, revision: str) -> str:
         if not _REVISION.fullmatch(revision):
             raise refusals.unknown_commit(revision)
-        said = await git.run("rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}")
-        if said.status != 0:
+        result = await git.run("rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}")
+        if result.status != 0:
             raise refusals.unknown_commit(revision)
-        return said.text.strip()
+        return result.text.strip()
 
 
-def _unless_empty(nothing: str, told: str) -> str | None:
-    return None if told == nothing else told
+def _unless_empty(placeholder: str, value: str) -> str | None:
+    return None if value == placeholder else value
 
 
 def _parse_status_path(line: str) -> str:
-    """The path that a line of `git status` is about. Empty: it is about none."""
-    words = _BEFORE_PATH.get(line[:1])
-    return line.split(" ", words)[-1] if words is not None else ""
+    """Return the path in a line of `git status`. Empty: the line has none."""
+    fields = _BEFORE_PATH.get(line[:1])
+    return line.split(" ", fields)[-1] if fields is not None else ""
 
 
-def _parse_commits(listed: str) -> Iterator[Commit]:
-    """Commits in the form of `_COMMIT`; each ends with an empty field of its own."""
-    fields = listed.split("\0")
-    for at in range(0, len(fields) - _FIELDS, _FIELDS + 1):
-        name, author, seconds, subject = fields[at : at + _FIELDS]
+def _parse_commits(output: str) -> Iterator[Commit]:
+    """Parse commits in the format `_COMMIT`; each ends with an empty field."""
+    fields = output.split("\0")
+    for start in range(0, len(fields) - _FIELDS, _FIELDS + 1):
+        name, author, seconds, subject = fields[start : start + _FIELDS]
         moment = datetime.fromtimestamp(int(seconds), UTC)
         yield Commit(name=name, author=author, at=moment, subject=subject)
 
 
 def _parse_tree_file(line: str) -> TreeFile | None:
-    """A line of a tree. None: a repository within, of which only the name of a commit is known."""
-    facts, _, path = line.partition("\t")
-    mode, _, name = facts.split(" ")
+    """Parse a line of `git ls-tree`. None: a submodule."""
+    fields, _, path = line.partition("\t")
+    mode, _, name = fields.split(" ")
     if mode == _REPOSITORY:
         return None
     return TreeFile(

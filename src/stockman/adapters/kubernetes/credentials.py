@@ -1,4 +1,4 @@
-"""Who we are: from the kubeconfig, from the files that it names, or from a program."""
+"""Credentials from the kubeconfig, its files, or a credential plugin."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from stockman.ports.system import Clock
 
 @record
 class TlsIdentity:
-    """What connections are made with. PEM texts."""
+    """CA and client certificate of connections. PEM texts."""
 
     ca: str
-    """Empty: the authorities of the system."""
+    """Empty: the CAs of the system."""
     crt: str = ""
     """Empty: no client certificate."""
     key: Secret | None = None
 
 
 class Credentials:
-    """Credentials as they are now."""
+    """Provides the current credentials."""
 
     def __init__(self, endpoint: KubernetesEndpoint, clock: Clock) -> None:
         self._endpoint = endpoint
         self._clock = clock
-        self._issued: IssuedCredential | None = None
+        self._credential: IssuedCredential | None = None
         self._turn = asyncio.Lock()
-        self._seen: set[str] = set()
-        found = endpoint.context.plugin
-        if found is not None and not endpoint.allows_plugins:
-            why = f"it wants {found.command!r} to be run, which was not allowed"
+        self._used_tokens: set[str] = set()
+        plugin = endpoint.context.plugin
+        if plugin is not None and not endpoint.allows_plugins:
+            why = f"the plugin {plugin.command!r} is not allowed"
             raise Refused(problems.exec_plugin(self._where, why))
 
     @property
@@ -46,53 +46,55 @@ class Credentials:
         return f"context {self._endpoint.context.name}"
 
     async def identity(self) -> TlsIdentity:
-        """What connections are made with."""
+        """Return CA and client certificate."""
         context = self._endpoint.context
         ca = context.ca or self._content(context.ca_file)
-        issued = await self._current()
-        if issued is not None and issued.crt:
-            return TlsIdentity(ca=ca, crt=issued.crt, key=issued.key)
+        credential = await self._current()
+        if credential is not None and credential.crt:
+            return TlsIdentity(ca=ca, crt=credential.crt, key=credential.key)
         crt = context.crt or self._content(context.crt_file)
-        kept = self._content(context.key_file)
-        key = context.key or (Secret(kept, resolved=True) if kept else None)
+        key_text = self._content(context.key_file)
+        key = context.key or (Secret(key_text, resolved=True) if key_text else None)
         if bool(crt) != (key is not None):
             raise Refused(
-                problems.kubeconfig_failure(self._where, "it has half of a client certificate")
+                problems.kubeconfig_failure(
+                    self._where, "its client certificate or its key is missing"
+                )
             )
         return TlsIdentity(ca=ca, crt=crt, key=key)
 
     async def headers(self) -> dict[str, str]:
-        """What lets a call in. Empty: the certificate does."""
+        """Return the authentication headers. Empty: the client certificate is used."""
         context = self._endpoint.context
-        issued = await self._current()
+        credential = await self._current()
         token = context.token.reveal() if context.token is not None else ""
         if context.token_file:
             token = self._content(context.token_file).strip() or token
-        if issued is not None and issued.token is not None:
-            token = issued.token.reveal()
+        if credential is not None and credential.token is not None:
+            token = credential.token.reveal()
         if not token:
             return {}
         if not token.isascii() or not token.isprintable():
             raise Refused(
-                problems.kubeconfig_failure(self._where, "its token cannot stand in a header")
+                problems.kubeconfig_failure(self._where, "its token contains invalid characters")
             )
-        self._seen.add(token)
+        self._used_tokens.add(token)
         return {"Authorization": f"Bearer {token}"}
 
     def secrets(self) -> tuple[str, ...]:
-        """Texts that nobody may see."""
-        return tuple(self._seen)
+        """Return the secret texts to mask."""
+        return tuple(self._used_tokens)
 
     async def _current(self) -> IssuedCredential | None:
-        found = self._endpoint.context.plugin
-        if found is None:
+        plugin = self._endpoint.context.plugin
+        if plugin is None:
             return None
         async with self._turn:
-            if self._issued is None or _has_expired(self._issued, self._clock.now()):
-                self._issued = await exec_plugin.run_plugin(
-                    found, self._endpoint.directory, self._where
+            if self._credential is None or _has_expired(self._credential, self._clock.now()):
+                self._credential = await exec_plugin.run_plugin(
+                    plugin, self._endpoint.directory, self._where
                 )
-            return self._issued
+            return self._credential
 
     def _content(self, name: str) -> str:
         if not name:
@@ -101,10 +103,8 @@ class Credentials:
         try:
             return path.read_text("utf-8")
         except (OSError, UnicodeDecodeError):
-            raise Refused(
-                problems.kubeconfig_failure(self._where, f"{name} cannot be read")
-            ) from None
+            raise Refused(problems.kubeconfig_failure(self._where, f"cannot read {name}")) from None
 
 
-def _has_expired(issued: IssuedCredential, now: datetime) -> bool:
-    return issued.expires is not None and now >= issued.expires
+def _has_expired(credential: IssuedCredential, now: datetime) -> bool:
+    return credential.expires is not None and now >= credential.expires

@@ -1,4 +1,4 @@
-"""Where the API answers, who we are to it, and how long one waits."""
+"""The endpoint of a Kubernetes API: context, trust and timeouts."""
 
 from __future__ import annotations
 
@@ -19,52 +19,54 @@ _PORT = 443
 
 @record
 class KubernetesTimeouts:
-    """Seconds."""
+    """Timeouts in seconds."""
 
     connect: float = 5.0
     longest: float = math.inf
-    """At most so long, whatever a call allows itself."""
+    """Upper limit of the timeout of all requests."""
     keep_alive: float = 30.0
-    """How long an idle connection is used again."""
+    """How long an idle connection is reused."""
 
 
 @record
 class KubernetesEndpoint:
-    """One cluster as a kubeconfig names it."""
+    """A cluster in a kubeconfig."""
 
     context: KubeconfigContext
     directory: Path = Path()
-    """Where files are that the kubeconfig names: its own directory."""
+    """The directory of relative paths in the kubeconfig: its own directory."""
     connect: Mapping[str, str] = field(default_factory=dict)
-    """Where to dial instead, `host:port` to `host:port`."""
+    """Replacement addresses for connections, `host:port` to `host:port`."""
     allows_plugins: bool = False
-    """Whether programs may be run that the kubeconfig names."""
+    """Whether credential plugins of the kubeconfig may be run."""
     timeouts: KubernetesTimeouts = KubernetesTimeouts()
 
-    def door(self) -> ServerAddress:
-        """What is dialled, and whose certificate is expected. `Refused` for other addresses."""
+    def server(self) -> ServerAddress:
+        """Return addresses to connect to, with expected certificate names; raises `Refused`."""
         host, port, _ = self._address()
         name = self.context.server_name or host
-        shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        instead = self.connect.get(shown)
-        if instead is None:
+        address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        replacement = self.connect.get(address)
+        if replacement is None:
             return ServerAddress(host=host, port=port, name=name)
-        dialled, _, dialled_port = instead.rpartition(":")
-        if not dialled or not dialled_port.isdecimal():
+        other_host, _, other_port = replacement.rpartition(":")
+        if not other_host or not other_port.isdecimal():
             raise Refused(
-                problems.kubeconfig_failure(host, f"{instead!r} is nowhere to dial instead")
+                problems.kubeconfig_failure(
+                    host, f"the replacement {replacement!r} is not host:port"
+                )
             )
-        return ServerAddress(host=dialled.strip("[]"), port=int(dialled_port), name=name)
+        return ServerAddress(host=other_host.strip("[]"), port=int(other_port), name=name)
 
     @property
     def authority(self) -> str:
-        """The server as requests name it."""
+        """Host and port in the Host header."""
         host, port, _ = self._address()
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     @property
     def base(self) -> str:
-        """What stands before all paths, as behind some proxies."""
+        """Prefix of all paths, for example behind a proxy."""
         return self._address()[2]
 
     def _address(self) -> tuple[str, int, str]:
@@ -73,19 +75,23 @@ class KubernetesEndpoint:
             parts = urlsplit(self.context.server)
             host, port = parts.hostname, parts.port or _PORT
         except ValueError:
-            raise Refused(problems.kubeconfig_failure(where, "its server cannot be read")) from None
+            raise Refused(
+                problems.kubeconfig_failure(where, "its server is not a valid URL")
+            ) from None
         if parts.scheme != "https":
-            why = "its server is not https, so credentials could be read on their way"
+            why = "its server is not https, so others could read the credentials"
             raise Refused(problems.kubeconfig_failure(where, why))
         if not host or parts.username is not None or parts.query:
             raise Refused(
-                problems.kubeconfig_failure(where, "its server has to be https://host:port")
+                problems.kubeconfig_failure(
+                    where, "its server must have the form https://host:port"
+                )
             )
         return host, port, parts.path.rstrip("/")
 
 
-def format_address(door: ServerAddress) -> str:
-    """A door for people."""
-    through = f" (as {door.name})" if door.name != door.host else ""
-    host = f"[{door.host}]" if ":" in door.host else door.host
-    return f"https://{host}:{door.port}{through}"
+def format_address(server: ServerAddress) -> str:
+    """Format a server address for messages."""
+    suffix = f" (as {server.name})" if server.name != server.host else ""
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    return f"https://{host}:{server.port}{suffix}"

@@ -1,4 +1,4 @@
-"""Credentials that a program has given."""
+"""Run a credential plugin and parse its output."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from stockman.model.secret import Secret
 
 @record
 class IssuedCredential:
-    """What a program has given."""
+    """The credentials that a plugin printed."""
 
     token: Secret | None = None
     crt: str = ""
     """PEM. Empty: none."""
     key: Secret | None = None
     expires: datetime | None = None
-    """None: with the program that uses them."""
+    """None: they do not expire."""
 
 
 def read_credential(output: bytes) -> IssuedCredential:
-    """The credentials that stand in an output; raises `OddAnswer`."""
+    """Parse the output of a plugin; raises `UnexpectedAnswer`."""
     try:
-        found = json.loads(output)
+        parsed = json.loads(output)
     except (ValueError, RecursionError):
         raise UnexpectedAnswer("its output is not JSON") from None
-    if not isinstance(found, Mapping) or found.get("kind") != "ExecCredential":
+    if not isinstance(parsed, Mapping) or parsed.get("kind") != "ExecCredential":
         raise UnexpectedAnswer("its output is not an ExecCredential")
-    status = mapping(found, "status")
+    status = mapping(parsed, "status")
     token, key = optional_text(status, "token"), optional_text(status, "clientKeyData")
     crt = optional_text(status, "clientCertificateData")
     if not token and not (crt and key):
@@ -54,24 +54,24 @@ _SECONDS = 60.0
 
 
 async def run_plugin(plugin: ExecPlugin, directory: Path, where: str) -> IssuedCredential:
-    """What the program gives. What it says otherwise is not shown: it may hold secrets."""
+    """Run a plugin and return its credentials; other output is not shown, it may be secret."""
     output = await _output(plugin, directory, where)
     try:
         return read_credential(output)
     except UnexpectedAnswer as error:
         why = str(error)
-    raise Refused(problems.exec_plugin(where, f"{plugin.command!r} was run, and {why}"))
+    raise Refused(problems.exec_plugin(where, f"the plugin {plugin.command!r} failed: {why}"))
 
 
 async def _output(plugin: ExecPlugin, directory: Path, where: str) -> bytes:
-    asked = {
+    exec_info = {
         "apiVersion": plugin.api_version,
         "kind": "ExecCredential",
         "spec": {"interactive": False},
     }
-    variables = {"KUBERNETES_EXEC_INFO": json.dumps(asked), **plugin.variables}
-    own = "/" in plugin.command
-    command = str(directory / plugin.command) if own else plugin.command
+    variables = {"KUBERNETES_EXEC_INFO": json.dumps(exec_info), **plugin.variables}
+    is_relative = "/" in plugin.command
+    command = str(directory / plugin.command) if is_relative else plugin.command
     try:
         process = await asyncio.create_subprocess_exec(
             command,
@@ -82,18 +82,20 @@ async def _output(plugin: ExecPlugin, directory: Path, where: str) -> bytes:
             stderr=asyncio.subprocess.DEVNULL,
         )
     except (OSError, ValueError):
-        raise Refused(problems.exec_plugin(where, f"{plugin.command!r} cannot be run")) from None
+        raise Refused(
+            problems.exec_plugin(where, f"cannot run the plugin {plugin.command!r}")
+        ) from None
     try:
         async with asyncio.timeout(_SECONDS):
             output, _ = await process.communicate()
     except TimeoutError:
-        why = f"{plugin.command!r} took longer than {_SECONDS:g} s"
+        why = f"the plugin {plugin.command!r} did not finish within {_SECONDS:g} s"
         raise Refused(problems.exec_plugin(where, why)) from None
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
     if process.returncode:
-        why = f"{plugin.command!r} ended with exit code {process.returncode}"
+        why = f"the plugin {plugin.command!r} exited with status {process.returncode}"
         raise Refused(problems.exec_plugin(where, why))
     return output

@@ -1,4 +1,4 @@
-"""The wire over HTTPS: connections used again, a read repeated once, nothing else retried."""
+"""The HTTP transport: connections are reused, a read is repeated once."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _NOISY_LOGGERS = ("httpx2", "httpcore2")
 _MAX_CONNECTIONS = 64
 _MAX_BYTES = 256 << 20
 _HEAD_SECONDS = 20.0
-"""How long the beginning of a stream may take: an answer begins before there is anything in it."""
+"""Timeout for the headers of a stream, which the server sends before the first event."""
 _CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
-_DEAD_CONNECTION = (
+_CONNECTION_ERRORS = (
     httpx2.ReadError,
     httpx2.WriteError,
     httpx2.CloseError,
@@ -42,21 +42,21 @@ _DEAD_CONNECTION = (
 
 
 class KubernetesHttpTransport:
-    """Carries calls over HTTPS.
+    """Sends requests over HTTPS.
 
-    Credentials stand in headers and in the handshake only. Settings of proxies and `.netrc` are
-    not looked at: what is dialled is what was given. Redirects are answers, and not followed.
+    Credentials are sent only in headers and in the TLS handshake. Proxy settings and `.netrc` are
+    ignored, and redirects are not followed.
     """
 
     def __init__(self, endpoint: KubernetesEndpoint, clock: Clock) -> None:
         self._endpoint = endpoint
-        self._door = endpoint.door()
+        self._server = endpoint.server()
         self._credentials = Credentials(endpoint, clock)
         self._identity: TlsIdentity | None = None
         self._client: httpx2.AsyncClient | None = None
         self._outdated: list[httpx2.AsyncClient] = []
         for name in _NOISY_LOGGERS:
-            # They write down what servers say, and a broken server says the token back.
+            # They log replies, and a faulty server may repeat the token.
             logging.getLogger(name).setLevel(logging.WARNING)
 
     async def close(self) -> None:
@@ -71,55 +71,57 @@ class KubernetesHttpTransport:
             async with asyncio.timeout(seconds):
                 return await self._once_or_twice(client, request, headers)
         except TimeoutError:
-            raise lost_reply(request, f"no full answer within {seconds:g} s") from None
+            raise lost_reply(request, f"no complete reply within {seconds:g} s") from None
         except _CONNECT_ERRORS as error:
-            raise self._not_connected(error) from error
-        except _DEAD_CONNECTION as error:
+            raise self._connection_error(error) from error
+        except _CONNECTION_ERRORS as error:
             raise lost_reply(request, error_reason(error)) from error
         except httpx2.DecodingError as error:
-            raise unexpected_answer(request, "its answer cannot be unpacked") from error
+            raise unexpected_answer(request, "its reply cannot be decompressed") from error
 
     async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
-        begun = False
+        has_data = False
         for is_last in (False, True):
             try:
-                async with aclosing(self._pieces(request)) as pieces:
-                    async for piece in pieces:
-                        begun = True
-                        yield piece
+                async with aclosing(self._chunks(request)) as chunks:
+                    async for chunk in chunks:
+                        has_data = True
+                        yield chunk
                 return
             except _CONNECT_ERRORS as error:
-                raise self._not_connected(error) from error
-            except _DEAD_CONNECTION as error:
-                if begun or is_last:
+                raise self._connection_error(error) from error
+            except _CONNECTION_ERRORS as error:
+                if has_data or is_last:
                     raise lost_reply(request, error_reason(error)) from error
             except httpx2.DecodingError as error:
-                raise unexpected_answer(request, "its answer cannot be unpacked") from error
+                raise unexpected_answer(request, "its reply cannot be decompressed") from error
 
-    async def _pieces(self, request: Request) -> AsyncGenerator[bytes, None]:
+    async def _chunks(self, request: Request) -> AsyncGenerator[bytes, None]:
         client, headers = await self._ready()
         longest = self._endpoint.timeouts.longest
         silence, head = min(request.seconds, longest), min(_HEAD_SECONDS, longest)
         try:
             async with asyncio.timeout(head):
-                sent = self._built(client, request, {**headers, "Accept-Encoding": "identity"})
-                reply = await client.send(sent, stream=True)
+                http_request = self._build(
+                    client, request, {**headers, "Accept-Encoding": "identity"}
+                )
+                reply = await client.send(http_request, stream=True)
         except TimeoutError:
-            raise lost_reply(request, f"no answer within {head:g} s") from None
+            raise lost_reply(request, f"no response within {head:g} s") from None
         try:
             if not httpx2.codes.is_success(reply.status_code):
                 async with asyncio.timeout(head):
-                    found = await self._whole(request, reply)
-                raise reply_error(request, found)
-            pieces = reply.aiter_bytes()
+                    error_reply = await self._read_reply(request, reply)
+                raise reply_error(request, error_reply)
+            chunks = reply.aiter_bytes()
             while True:
                 async with asyncio.timeout(silence):
-                    piece = await anext(pieces, None)
-                if piece is None:
+                    chunk = await anext(chunks, None)
+                if chunk is None:
                     return
-                yield piece
+                yield chunk
         except TimeoutError:
-            raise lost_reply(request, f"nothing came within {silence:g} s") from None
+            raise lost_reply(request, f"no data within {silence:g} s") from None
         finally:
             await reply.aclose()
 
@@ -127,65 +129,65 @@ class KubernetesHttpTransport:
         self, client: httpx2.AsyncClient, request: Request, headers: dict[str, str]
     ) -> Reply:
         try:
-            return await self._sent(client, request, headers)
-        except _DEAD_CONNECTION:
+            return await self._send(client, request, headers)
+        except _CONNECTION_ERRORS:
             if not request.is_read:
                 raise
-            return await self._sent(client, request, headers)
+            return await self._send(client, request, headers)
 
-    async def _sent(
+    async def _send(
         self, client: httpx2.AsyncClient, request: Request, headers: dict[str, str]
     ) -> Reply:
-        reply = await client.send(self._built(client, request, headers), stream=True)
+        reply = await client.send(self._build(client, request, headers), stream=True)
         try:
-            return await self._whole(request, reply)
+            return await self._read_reply(request, reply)
         finally:
             await reply.aclose()
 
-    def _built(
+    def _build(
         self, client: httpx2.AsyncClient, request: Request, headers: dict[str, str]
     ) -> httpx2.Request:
         target = f"{self._endpoint.base}{request.target}".encode("ascii")
-        door = self._door
-        url = httpx2.URL(scheme="https", host=door.host, port=door.port, raw_path=target)
-        about = {"Accept": request.accepts, "Host": self._endpoint.authority, **headers}
+        server = self._server
+        url = httpx2.URL(scheme="https", host=server.host, port=server.port, raw_path=target)
+        all_headers = {"Accept": request.accepts, "Host": self._endpoint.authority, **headers}
         if request.body:
-            about["Content-Type"] = request.content_type
+            all_headers["Content-Type"] = request.content_type
         return client.build_request(
             request.method,
             url,
             content=request.body or None,
-            headers=about,
-            extensions={"sni_hostname": door.name},
+            headers=all_headers,
+            extensions={"sni_hostname": server.name},
         )
 
-    async def _whole(self, request: Request, reply: httpx2.Response) -> Reply:
+    async def _read_reply(self, request: Request, reply: httpx2.Response) -> Reply:
         body = bytearray()
-        async for piece in reply.aiter_bytes():
-            body += piece
+        async for chunk in reply.aiter_bytes():
+            body += chunk
             if len(body) > _MAX_BYTES:
-                raise unexpected_answer(request, f"its answer is over {_MAX_BYTES >> 20} MiB")
-        found = bytes(body)
+                raise unexpected_answer(request, f"its reply is larger than {_MAX_BYTES >> 20} MiB")
+        content = bytes(body)
         if reply.is_error:
             for secret in self._credentials.secrets():
-                found = found.replace(secret.encode(), MASK.encode())
+                content = content.replace(secret.encode(), MASK.encode())
         headers = {name.lower(): value for name, value in reply.headers.items()}
-        return Reply(status=reply.status_code, body=found, headers=headers)
+        return Reply(status=reply.status_code, body=content, headers=headers)
 
     async def _ready(self) -> tuple[httpx2.AsyncClient, dict[str, str]]:
-        """Connections for who we are now, and what lets a call in."""
+        """Return a client with the current certificate, and the authentication headers."""
         identity = await self._credentials.identity()
         headers = await self._credentials.headers()
         if self._client is None or identity != self._identity:
             if self._client is not None:
                 self._outdated.append(self._client)
-            self._identity, self._client = identity, self._made(identity)
+            self._identity, self._client = identity, self._create_client(identity)
         return self._client, headers
 
-    def _made(self, identity: TlsIdentity) -> httpx2.AsyncClient:
+    def _create_client(self, identity: TlsIdentity) -> httpx2.AsyncClient:
         timeouts = self._endpoint.timeouts
         return httpx2.AsyncClient(
-            verify=_tls_context(identity, format_address(self._door)),
+            verify=_tls_context(identity, format_address(self._server)),
             trust_env=False,
             follow_redirects=False,
             timeout=httpx2.Timeout(None, connect=timeouts.connect),
@@ -197,38 +199,38 @@ class KubernetesHttpTransport:
             headers={"User-Agent": f"stockman/{__version__}", "Accept-Encoding": "gzip"},
         )
 
-    def _not_connected(self, error: httpx2.TransportError) -> StockmanError:
+    def _connection_error(self, error: httpx2.TransportError) -> StockmanError:
         flaw = certificate_flaw(error)
-        where = format_address(self._door)
+        where = format_address(self._server)
         if flaw is None:
             return Unreachable(problems.unreachable(where, error_reason(error)))
-        told = str(getattr(flaw, "verify_message", "") or flaw).rstrip(".")
-        return Refused(problems.certificate_failure(where, lower_first(told)))
+        reason = str(getattr(flaw, "verify_message", "") or flaw).rstrip(".")
+        return Refused(problems.certificate_failure(where, lower_first(reason)))
 
 
 def _tls_context(identity: TlsIdentity, where: str) -> ssl.SSLContext:
     try:
-        made = tls.verifying_context(Trust(ca=identity.ca.encode() if identity.ca else None))
+        context = tls.verifying_context(Trust(ca=identity.ca.encode() if identity.ca else None))
         if identity.key is not None:
-            tls.load_client_certificate(made, identity.crt, identity.key)
+            tls.load_client_certificate(context, identity.crt, identity.key)
     except tls.InvalidCa as error:
-        raise Refused(problems.kubeconfig_failure(where, f"of its authority {error}")) from None
+        raise Refused(problems.kubeconfig_failure(where, f"its CA is invalid: {error}")) from None
     except (ssl.SSLError, ValueError):
-        why = "certificate and key cannot be read, or do not belong together"
+        why = "certificate and key are invalid or do not match"
         raise Refused(problems.kubeconfig_failure(where, why)) from None
-    made.minimum_version = ssl.TLSVersion.TLSv1_2
-    return made
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
 
 
 class HttpKubernetes(KubernetesClient, AsyncCloseable):
-    """`ports.Kubernetes` over HTTPS, to be closed after use."""
+    """A Kubernetes client over HTTPS, to be closed after use."""
 
     def __init__(self, endpoint: KubernetesEndpoint, clock: Clock) -> None:
-        self._http = KubernetesHttpTransport(endpoint, clock)
-        super().__init__(self._http, clock)
+        self._http_transport = KubernetesHttpTransport(endpoint, clock)
+        super().__init__(self._http_transport, clock)
 
     async def close(self) -> None:
-        await self._http.close()
+        await self._http_transport.close()
 
 
 def endpoint_from_kubeconfig(
@@ -238,11 +240,13 @@ def endpoint_from_kubeconfig(
     connect: Mapping[str, str] | None = None,
     allows_plugins: bool = False,
 ) -> KubernetesEndpoint:
-    """The cluster that a kubeconfig names; `Refused` where it cannot be used."""
+    """Read the endpoint from a kubeconfig; raises `Refused`."""
     try:
         text = kubeconfig.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
-        raise Refused(problems.kubeconfig_failure(str(kubeconfig), "it cannot be read")) from None
+        raise Refused(
+            problems.kubeconfig_failure(str(kubeconfig), "it is not a valid URL")
+        ) from None
     return KubernetesEndpoint(
         context=read_context(str(kubeconfig), Secret(text, resolved=True), context),
         directory=kubeconfig.parent,

@@ -1,4 +1,4 @@
-"""How one gets in: by a token, or by a user's password that is changed for a ticket."""
+"""Credentials of Proxmox VE: a token, or a password that is exchanged for a ticket."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class ApiToken:
     """`user@realm!name`."""
     secret: Secret
     source: str = ""
-    """Where the secret was found. Empty: not told."""
+    """Where the secret was found. Empty: unknown."""
     hint: str = ""
-    """What can be done where it is not let in, beside looking at it. Empty: nothing."""
+    """A further instruction if the token is rejected. Empty: none."""
 
     @property
     def requester(self) -> Requester:
         return Requester(name=f"token {self.id}", source=self.source, hint=self.hint)
 
     def header(self) -> str:
-        """The header that carries it; `Denied` where no header can."""
+        """Return the Authorization header; raises `Denied` for invalid characters."""
         secret = self.secret.reveal()
         if not _FIT.fullmatch(self.id) or not _FIT.fullmatch(secret):
             raise Denied(_token_problem())
@@ -44,10 +44,10 @@ class ApiToken:
 
 
 class DeferredToken:
-    """A token that is known only when it is used: it may be made by the same run."""
+    """A token that is read when it is first used: the same run may create it."""
 
     def __init__(self, read: Callable[[], ApiToken]) -> None:
-        """`read` is called until it returns a token, and where one is not let in any more."""
+        """`read` is called until it returns a token, and again when the token is rejected."""
         self._read = read
         self._known: ApiToken | None = None
 
@@ -60,11 +60,11 @@ class DeferredToken:
         return self._token().requester
 
     def header(self) -> str:
-        """The header that carries it; `Denied` where no header can."""
+        """Return the Authorization header; raises `Denied` for invalid characters."""
         return self._token().header()
 
     def is_renewed(self, used: str) -> bool:
-        """Read it again; whether it is another one now than the one in a header that was used."""
+        """Read the token again; returns whether it differs from the one in the used header."""
         try:
             self._known = self._read()
         except Denied:
@@ -85,7 +85,7 @@ class Login:
     """`user@realm`."""
     password: Secret
     source: str = ""
-    """Where the password was found. Empty: not told."""
+    """Where the password was found. Empty: unknown."""
 
     @property
     def requester(self) -> Requester:
@@ -94,7 +94,7 @@ class Login:
 
 @record
 class Ticket:
-    """What a login was answered with; it holds for two hours."""
+    """The reply to a login; valid for two hours."""
 
     cookie: Secret
     csrf: Secret
@@ -103,51 +103,51 @@ class Ticket:
 def _token_problem() -> Problem:
     return Problem(
         code="proxmox.authentication",
-        what="the token of Proxmox VE cannot be sent",
+        what="the token of Proxmox VE is invalid",
         where="token_id, token_secret",
-        why="it is empty, or holds blanks or characters that are not ASCII",
-        fix="give token_id as user@realm!name and token_secret as the UUID that belongs to it",
+        why="it is empty, or contains spaces or non-ASCII characters",
+        fix="set token_id to user@realm!name and token_secret to its UUID",
     )
 
 
 _AGE = timedelta(hours=1)
-"""A ticket holds for two hours."""
+"""A ticket is valid for two hours."""
 
 LogIn = Callable[[Request], Awaitable[Reply]]
 
 
 class Tickets:
-    """The ticket of one login."""
+    """Obtains and renews the ticket of a login."""
 
     def __init__(self, login: Login, clock: Clock) -> None:
         self._login = login
         self._clock = clock
         self._ticket: Ticket | None = None
-        self._taken: datetime | None = None
+        self._issued_at: datetime | None = None
         self._turn = asyncio.Lock()
 
     async def headers(self, request: Request, log_in: LogIn) -> dict[str, str]:
-        """Headers that let a call in."""
+        """Return the authentication headers of a request."""
         async with self._turn:
             ticket = await self._current(log_in)
         cookie = quote(ticket.cookie.reveal(), safe="")
-        found = {"Cookie": f"PVEAuthCookie={cookie}"}
+        headers = {"Cookie": f"PVEAuthCookie={cookie}"}
         if not request.is_read:
-            found["CSRFPreventionToken"] = ticket.csrf.reveal()
-        return found
+            headers["CSRFPreventionToken"] = ticket.csrf.reveal()
+        return headers
 
     def secrets(self) -> tuple[str, ...]:
-        """Texts that nobody may see."""
-        known = [self._login.password.reveal()]
+        """Return the secret texts to mask."""
+        secrets = [self._login.password.reveal()]
         if self._ticket is not None:
-            known += [self._ticket.cookie.reveal(), self._ticket.csrf.reveal()]
-        return tuple(known)
+            secrets += [self._ticket.cookie.reveal(), self._ticket.csrf.reveal()]
+        return tuple(secrets)
 
     async def _current(self, log_in: LogIn) -> Ticket:
         now = self._clock.now()
-        if self._ticket is None or self._taken is None or now - self._taken > _AGE:
+        if self._ticket is None or self._issued_at is None or now - self._issued_at > _AGE:
             self._ticket = await self._new(log_in)
-            self._taken = now
+            self._issued_at = now
         return self._ticket
 
     async def _new(self, log_in: LogIn) -> Ticket:
@@ -170,6 +170,6 @@ def _second_factor(user: str) -> Problem:
         code="proxmox.authentication",
         what=f"{user} cannot log in to Proxmox VE with a password alone",
         where="POST /access/ticket",
-        why="no ticket was given; a second factor may be asked for",
+        why="the server returned no ticket; a second factor may be required",
         fix="use an API token instead",
     )

@@ -1,4 +1,4 @@
-"""Where the API answers, how its certificate is judged, and how long one waits."""
+"""Endpoints of a Proxmox cluster: addresses, trust and timeouts."""
 
 from __future__ import annotations
 
@@ -21,67 +21,67 @@ BASE = "/api2/json"
 
 @record
 class HttpTimeouts:
-    """Seconds that each kind of call may take, all of it together."""
+    """Timeouts in seconds, for the whole request."""
 
     connect: float = 5.0
     read: float = 20.0
     write: float = 60.0
-    """Proxmox VE itself gives up after 30 s what it passes on to another host."""
+    """Proxmox VE itself gives up after 30 s on requests that it forwards to another host."""
     upload: float = 1800.0
     keep_alive: float = 3.0
-    """How long an idle connection is used again; the server closes it after 5 s."""
+    """How long an idle connection is reused; the server closes it after 5 s."""
 
 
 @record
 class Endpoints:
-    """Addresses of one Proxmox cluster, tried in turn until one takes the connection."""
+    """Addresses of a Proxmox cluster, tried in turn until a connection succeeds."""
 
     urls: tuple[str, ...]
     trust: Trust = Trust()
     connect: Mapping[str, str] = field(default_factory=dict)
-    """Where to dial instead, `host:port` to `host:port`."""
+    """Replacement addresses for connections, `host:port` to `host:port`."""
     timeouts: HttpTimeouts = HttpTimeouts()
 
-    def doors(self) -> tuple[ServerAddress, ...]:
-        """What is dialled, and whose certificate is expected. `Refused` for other addresses."""
+    def servers(self) -> tuple[ServerAddress, ...]:
+        """Return addresses to connect to, with expected certificate names; raises `Refused`."""
         if not self.urls:
-            raise Refused(_address_problem("", "there is none"))
-        return tuple(self._door(url) for url in self.urls)
+            raise Refused(_address_problem("", "no address is configured"))
+        return tuple(self._parse(url) for url in self.urls)
 
-    def _door(self, url: str) -> ServerAddress:
+    def _parse(self, url: str) -> ServerAddress:
         try:
             parts = urlsplit(url)
             host, port = parts.hostname, parts.port or PORT
         except ValueError:
-            raise Refused(_address_problem("", "it cannot be read")) from None
+            raise Refused(_address_problem("", "it is not a valid URL")) from None
         if parts.scheme != "https":
             raise Refused(
-                _address_problem(host or "", "it is not https, so the token could be read")
+                _address_problem(host or "", "it is not https, so others could read the token")
             )
         if not host or parts.username is not None or parts.path.strip("/") or parts.query:
-            raise Refused(
-                _address_problem(host or "", "it has to be https://host:port and no more")
-            )
-        instead = self.connect.get(f"{host}:{port}")
-        if instead is None:
+            raise Refused(_address_problem(host or "", "it must have the form https://host:port"))
+        replacement = self.connect.get(f"{host}:{port}")
+        if replacement is None:
             return ServerAddress(host=host, port=port)
-        dialled, _, dialled_port = instead.rpartition(":")
-        if not dialled or not dialled_port.isdecimal():
-            raise Refused(_address_problem(host, f"{instead!r} is nowhere to dial instead"))
-        return ServerAddress(host=dialled.strip("[]"), port=int(dialled_port), name=host)
+        other_host, _, other_port = replacement.rpartition(":")
+        if not other_host or not other_port.isdecimal():
+            raise Refused(
+                _address_problem(host, f"the replacement {replacement!r} is not host:port")
+            )
+        return ServerAddress(host=other_host.strip("[]"), port=int(other_port), name=host)
 
 
-def format_address(door: ServerAddress) -> str:
-    """A door for people."""
-    through = f" (as {door.name})" if door.name else ""
-    host = f"[{door.host}]" if ":" in door.host else door.host
-    return f"https://{host}:{door.port}{through}"
+def format_address(server: ServerAddress) -> str:
+    """Format a server address for messages."""
+    suffix = f" (as {server.name})" if server.name else ""
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    return f"https://{host}:{server.port}{suffix}"
 
 
 def _address_problem(host: str, why: str) -> Problem:
     return Problem(
         code="proxmox.address",
-        what="this is no address of Proxmox VE",
+        what="the address of Proxmox VE is invalid",
         where=host,
         why=why,
         fix=f"write it as https://host:{PORT}",
@@ -92,32 +92,32 @@ MINIMUM_TLS = ssl.TLSVersion.TLSv1_2
 
 
 class WrongCertificate(ssl.SSLCertVerificationError):
-    """The certificate is not the pinned one; nothing was sent."""
+    """The certificate has another fingerprint; nothing was sent."""
 
 
 def tls_context(trust: Trust) -> ssl.SSLContext:
-    """The TLS of all connections. `Refused` where the CA that is given cannot be read."""
+    """Return the TLS context of all connections; raises `Refused` for an invalid CA."""
     if trust.fingerprint is not None:
-        made = tls.insecure_context()
-        made.sslobject_class = _pinning_class(trust)
+        context = tls.insecure_context()
+        context.sslobject_class = _pinning_class(trust)
     else:
         try:
-            made = tls.verifying_context(trust)
+            context = tls.verifying_context(trust)
         except tls.InvalidCa as error:
             raise Refused(_ca_problem(str(error))) from None
-    made.minimum_version = MINIMUM_TLS
-    return made
+    context.minimum_version = MINIMUM_TLS
+    return context
 
 
-async def fetch_certificate(door: ServerAddress, seconds: float) -> Certificate | None:
-    """The certificate that is shown behind a door, to tell its fingerprint. None: no answer."""
+async def fetch_certificate(server: ServerAddress, seconds: float) -> Certificate | None:
+    """Return the certificate of a server, for its fingerprint. None: no connection."""
     with suppress(OSError, ValueError, TimeoutError):
         async with asyncio.timeout(seconds):
             _, writer = await asyncio.open_connection(
-                door.host,
-                door.port,
+                server.host,
+                server.port,
                 ssl=tls.insecure_context(),
-                server_hostname=door.name or door.host,
+                server_hostname=server.name or server.host,
             )
             der = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
             writer.transport.abort()
@@ -127,12 +127,12 @@ async def fetch_certificate(door: ServerAddress, seconds: float) -> Certificate 
 
 def _pinning_class(trust: Trust) -> type[ssl.SSLObject]:
     class Pinned(ssl.SSLObject):
-        """One end of a connection that ends a handshake with any other certificate."""
+        """A TLS connection that aborts the handshake for any other certificate."""
 
         def do_handshake(self) -> None:
             super().do_handshake()
-            found = tls.parse_certificate(self.getpeercert(binary_form=True) or b"")
-            flaw = tls.fingerprint_mismatch(found, trust)
+            certificate = tls.parse_certificate(self.getpeercert(binary_form=True) or b"")
+            flaw = tls.fingerprint_mismatch(certificate, trust)
             if flaw:
                 raise WrongCertificate(1, flaw)
 
@@ -142,8 +142,8 @@ def _pinning_class(trust: Trust) -> type[ssl.SSLObject]:
 def _ca_problem(why: str) -> Problem:
     return Problem(
         code="proxmox.authority",
-        what="the CA of Proxmox VE cannot be read",
+        what="the CA of Proxmox VE is invalid",
         where="proxmox.tls.ca_file",
         why=why,
-        fix="put the certificate there that hosts have as /etc/pve/pve-root-ca.pem",
+        fix="use the certificate /etc/pve/pve-root-ca.pem of a host",
     )

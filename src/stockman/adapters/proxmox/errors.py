@@ -1,4 +1,4 @@
-"""What keeps a call from being made at all, in our words."""
+"""Errors of connections, and the translation of replies."""
 
 from __future__ import annotations
 
@@ -23,82 +23,82 @@ from stockman.proxmox.transport import Reply, Request
 
 
 def unreachable_error(where: str, why: str) -> Unreachable:
-    """Nobody answered, or not in time."""
+    """Return the error for an endpoint that does not respond in time."""
     return Unreachable(
         Problem(
             code="proxmox.unreachable",
-            what="the API of Proxmox VE gives no answer",
+            what="the Proxmox VE API does not respond",
             where=where,
             why=why,
-            fix="check the endpoint, the host and the network between; `stockman doctor` tells",
+            fix="check the endpoint, the host and the network; see `stockman doctor`",
         )
     )
 
 
 def certificate_error(where: str, why: str, fingerprint: str) -> Refused:
-    """The certificate is not one to be trusted, so nothing was sent."""
+    """Return the error for an untrusted certificate; nothing was sent."""
     pin = (
-        f": it showed {fingerprint}, compare that with what `pvenode cert info` prints on the host"
+        f": the server presented {fingerprint}, compare it with `pvenode cert info` on the host"
         if fingerprint
         else ""
     )
     fix = (
-        "give the host's /etc/pve/pve-root-ca.pem with `proxmox.tls.ca_file`, or pin"
+        "set `proxmox.tls.ca_file` to the host's /etc/pve/pve-root-ca.pem, or pin"
         f" `proxmox.tls.fingerprint`{pin}"
     )
     return Refused(_trust_problem(where, why, fix))
 
 
 def fingerprint_error(where: str, why: str) -> Refused:
-    """The certificate is another than the pinned one, so nothing was sent."""
-    fix = "look at the host itself; if its certificate was renewed, pin the new one"
+    """Return the error for a certificate with another fingerprint; nothing was sent."""
+    fix = "check the host; if its certificate was renewed, pin the new fingerprint"
     return Refused(_trust_problem(where, why, fix))
 
 
 def _trust_problem(where: str, why: str, fix: str) -> Problem:
     return Problem(
         code="proxmox.certificate",
-        what="the certificate of Proxmox VE is not trusted, and no token was sent",
+        what="the certificate of Proxmox VE is not trusted, and the token was not sent",
         where=where,
         why=why,
         fix=fix,
     )
 
 
-def is_final(trouble: StockmanError) -> bool:
-    """Whether other endpoints are left alone: one with a wrong certificate is a surprise."""
-    return isinstance(trouble, Refused)
+def is_final(error: StockmanError) -> bool:
+    """Return whether other endpoints are not tried: a wrong certificate stops the request."""
+    return isinstance(error, Refused)
 
 
 def certificate_flaw(error: BaseException) -> ssl.SSLCertVerificationError | None:
-    """The refusal of a certificate behind an error. None: it is about something else."""
-    at: BaseException | None = error
-    while at is not None:
-        if isinstance(at, ssl.SSLCertVerificationError):
-            return at
-        at = at.__cause__ or at.__context__
+    """Return the certificate error that caused an error. None: another cause."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause
+        cause = cause.__cause__ or cause.__context__
     return None
 
 
 def error_reason(error: BaseException) -> str:
-    """An error of a library as a clause."""
-    deepest, at = error, error
-    while (following := at.__cause__ or at.__context__) is not None:
-        at = following
-        if isinstance(at, OSError):
-            deepest = at
+    """Return the reason of a connection error as a clause."""
+    deepest, cause = error, error
+    while (previous := cause.__cause__ or cause.__context__) is not None:
+        cause = previous
+        if isinstance(cause, OSError):
+            deepest = cause
     if isinstance(deepest, ConnectionRefusedError):
-        return "nothing listens there"
+        return "connection refused"
     if isinstance(deepest, ConnectionResetError | BrokenPipeError | ssl.SSLEOFError):
-        return "the connection was cut"
+        return "the connection was lost"
     if isinstance(deepest, ssl.SSLError):
-        return f"it does not speak TLS as we do: {lower_first(deepest.reason or 'no reason')}"
+        return f"TLS handshake failed: {lower_first(deepest.reason or 'no reason')}"
     if isinstance(deepest, socket.gaierror):
-        return f"its name has no address ({lower_first(deepest.strerror or 'not told')})"
+        return f"its name has no address ({lower_first(deepest.strerror or 'unknown error')})"
     if isinstance(deepest, TimeoutError):
-        return "no connection in time"
-    told = str(deepest) or type(error).__name__
-    return lower_first(told.rstrip("."))
+        return "connection timed out"
+    message = str(deepest) or type(error).__name__
+    return lower_first(message.rstrip("."))
 
 
 def lower_first(text: str) -> str:
@@ -106,39 +106,38 @@ def lower_first(text: str) -> str:
 
 
 _SHORTEST_SECRET = 16
-"""Shorter texts stand in answers by chance. Tokens of Proxmox VE have 36 characters."""
+"""Shorter texts may occur in replies by chance. Tokens of Proxmox VE have 36 characters."""
 
 
 @record
 class HttpAnswer:
-    """An answer as it came."""
+    """A raw reply."""
 
     status: int
     reason: str
     body: bytes
     at: str = ""
-    """The endpoint that it came from."""
+    """The endpoint that replied."""
 
 
 @record
 class ReplyContext:
-    """What is known of whoever asks."""
+    """The requester and its secrets, for error messages."""
 
     requester: Requester
     secrets: tuple[str, ...]
-    """Texts of this requester that nobody may see."""
+    """Secret texts of the requester."""
     token: str = ""
-    """A secret that no answer has a reason to hold. Empty: there is a password, which may be a
-    word that stands in answers anyway."""
+    """A token to mask in replies. Empty: a password, which may be a common word."""
 
 
-def parse_reply(request: Request, answer: HttpAnswer, known: ReplyContext) -> Reply:
-    """What an answer says; raises what it means where it is a no."""
-    body = _parse_object(_mask_token(answer.body, known.token))
+def parse_reply(request: Request, answer: HttpAnswer, context: ReplyContext) -> Reply:
+    """Parse a reply; raises the error of an error reply."""
+    body = _parse_object(_mask_token(answer.body, context.token))
     if answer.status != HTTPStatus.OK:
-        raise reply_error(request, _error_reply(answer, body or {}, known))
+        raise reply_error(request, _error_reply(answer, body or {}, context))
     if body is None:
-        raise unexpected_answer(request, "its answer is not a JSON object")
+        raise unexpected_answer(request, "its reply is not a JSON object")
     total = body.get("total")
     changes = body.get("changes")
     return Reply(
@@ -149,13 +148,15 @@ def parse_reply(request: Request, answer: HttpAnswer, known: ReplyContext) -> Re
 
 
 def _mask_token(body: bytes, token: str) -> bytes:
-    """The body without a token that a server says back, such as in the end of a task."""
+    """Mask a token that the server repeats in its reply."""
     return body.replace(token.encode(), MASK.encode()) if len(token) >= _SHORTEST_SECRET else body
 
 
-def _error_reply(answer: HttpAnswer, body: Mapping[str, object], known: ReplyContext) -> ErrorReply:
+def _error_reply(
+    answer: HttpAnswer, body: Mapping[str, object], context: ReplyContext
+) -> ErrorReply:
     message, errors = body.get("message"), body.get("errors")
-    secrets = known.secrets
+    secrets = context.secrets
     return ErrorReply(
         status=answer.status,
         reason=clean_text(answer.reason, secrets),
@@ -166,14 +167,14 @@ def _error_reply(answer: HttpAnswer, body: Mapping[str, object], known: ReplyCon
         }
         if isinstance(errors, dict)
         else {},
-        requester=known.requester,
+        requester=context.requester,
         endpoint=answer.at,
     )
 
 
 def _parse_object(body: bytes) -> dict[str, object] | None:
     try:
-        found = json.loads(body)
+        parsed = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return parsed if isinstance(parsed, dict) else None

@@ -1,8 +1,4 @@
-"""Connections that are used again, each with a client of its own.
-
-A client with many connections looks at all of them for every request, which takes as long as the
-rest of it.
-"""
+"""The HTTP transport of Proxmox VE: connections are reused, a read is repeated once."""
 
 from __future__ import annotations
 
@@ -43,42 +39,45 @@ _MAX_CONNECTIONS = 16
 
 
 class ConnectionPool:
-    """So many clients with one connection each; whoever finds none that is free waits."""
+    """A pool of clients with one connection each.
 
-    def __init__(self, made: Callable[[], httpx2.AsyncClient]) -> None:
-        self._made = made
+    A client with many connections checks all of them for every request, which is slow.
+    """
+
+    def __init__(self, create: Callable[[], httpx2.AsyncClient]) -> None:
+        self._create = create
         self._all: list[httpx2.AsyncClient] = []
         self._free: list[httpx2.AsyncClient] = []
-        """The one that was used last is used next: its connection is the most likely to be open."""
-        self._room = asyncio.Semaphore(_MAX_CONNECTIONS)
+        """The most recently used client is used next: its connection is most likely open."""
+        self._slots = asyncio.Semaphore(_MAX_CONNECTIONS)
 
     @asynccontextmanager
-    async def one(self) -> AsyncIterator[httpx2.AsyncClient]:
-        """A client that nobody else uses meanwhile."""
-        async with self._room:
-            client = self._free.pop() if self._free else self._another()
+    async def reserve(self) -> AsyncIterator[httpx2.AsyncClient]:
+        """Reserve a client, waiting for a free one."""
+        async with self._slots:
+            client = self._free.pop() if self._free else self._new_client()
             try:
                 yield client
             finally:
                 self._free.append(client)
 
     async def close(self) -> None:
-        """Close all of them."""
+        """Close all clients."""
         for client in self._all:
             await client.aclose()
 
-    def _another(self) -> httpx2.AsyncClient:
-        client = self._made()
+    def _new_client(self) -> httpx2.AsyncClient:
+        client = self._create()
         self._all.append(client)
         return client
 
 
 BOUNDARY = "stockman-7f3c1d5a9b2e4860"
-"""Content that holds it after a line break is refused rather than cut off."""
+"""Content that contains it after a line break is refused."""
 
 
 class Multipart:
-    """One upload; the server reads the fields before it reads the file."""
+    """The multipart body of an upload; the server requires the fields before the file."""
 
     def __init__(self, request: Request, file: Upload) -> None:
         self._file = file
@@ -104,21 +103,17 @@ class Multipart:
 
     async def body(self) -> AsyncIterator[bytes]:
         yield self._head
-        left, end = self._file.size, b""
-        async for part in self._file.read():
-            left -= len(part)
-            if left < 0:
+        remaining, tail = self._file.size, b""
+        async for chunk in self._file.read():
+            remaining -= len(chunk)
+            if remaining < 0:
                 break
-            if f"\r\n--{BOUNDARY}".encode() in end + part:
-                raise Refused(
-                    _upload_problem(self._file, "it holds what marks its end on the wire")
-                )
-            end = part[-len(BOUNDARY) - 4 :]
-            yield part
-        if left:
-            raise Refused(
-                _upload_problem(self._file, f"it does not have the {self._file.size} bytes")
-            )
+            if f"\r\n--{BOUNDARY}".encode() in tail + chunk:
+                raise Refused(_upload_problem(self._file, "it contains the boundary of the upload"))
+            tail = chunk[-len(BOUNDARY) - 4 :]
+            yield chunk
+        if remaining:
+            raise Refused(_upload_problem(self._file, f"its size is not {self._file.size} bytes"))
         yield self._tail
 
 
@@ -129,17 +124,17 @@ def _safe_file_name(name: str) -> str:
 def _upload_problem(file: Upload, why: str) -> Problem:
     return Problem(
         code="proxmox.upload",
-        what=f"{file.name} cannot be sent to Proxmox VE",
+        what=f"{file.name} cannot be uploaded to Proxmox VE",
         where=file.name,
         why=why,
-        fix="run it again when nobody writes the file; or let the host download it",
+        fix="run it again when no program writes the file; or let the host download it",
     )
 
 
 _NOISY_LOGGERS = ("httpx2", "httpcore2")
 _MAX_BYTES = 64 << 20
 _CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
-_DEAD_CONNECTION = (
+_CONNECTION_ERRORS = (
     httpx2.ReadError,
     httpx2.WriteError,
     httpx2.CloseError,
@@ -148,23 +143,22 @@ _DEAD_CONNECTION = (
 
 
 class ProxmoxHttpTransport:
-    """Carries calls over HTTPS to whichever endpoint takes the connection.
+    """Sends requests over HTTPS to the first endpoint that accepts the connection.
 
-    Credentials stand in headers only. Settings of proxies and `.netrc` are not looked at: what is
-    dialled is what was given.
+    Credentials are sent only in headers. Proxy settings and `.netrc` are ignored.
     """
 
     def __init__(
         self, endpoints: Endpoints, credentials: ApiToken | DeferredToken | Login, clock: Clock
     ) -> None:
-        self._doors = endpoints.doors()
+        self._servers = endpoints.servers()
         self._timeouts = endpoints.timeouts
         self._tickets = Tickets(credentials, clock) if isinstance(credentials, Login) else None
         self._token = None if isinstance(credentials, Login) else credentials
-        self._given = credentials
-        self._at = 0
+        self._login_or_token = credentials
+        self._current = 0
         for name in _NOISY_LOGGERS:
-            # They write down what servers say, and a broken server says the token back.
+            # They log replies, and a faulty server may repeat the token.
             logging.getLogger(name).setLevel(logging.WARNING)
         self._verify = tls_context(endpoints.trust)
         self._connections = ConnectionPool(self._client)
@@ -192,10 +186,10 @@ class ProxmoxHttpTransport:
         answer = await self._answer(request, headers)
         if answer.status == HTTPStatus.UNAUTHORIZED and self._is_renewed(headers):
             answer = await self._answer(request, await self._credentials(request))
-        return parse_reply(request, answer, self._known())
+        return parse_reply(request, answer, self._reply_context())
 
     def _is_renewed(self, used: Mapping[str, str]) -> bool:
-        """Whether the token was made anew since it was read: by the same run, or by somebody."""
+        """Return whether the token was renewed since it was read."""
         return isinstance(self._token, DeferredToken) and self._token.is_renewed(
             used["Authorization"]
         )
@@ -206,10 +200,10 @@ class ProxmoxHttpTransport:
         return {} if self._tickets is None else await self._tickets.headers(request, self._log_in)
 
     async def _log_in(self, request: Request) -> Reply:
-        return parse_reply(request, await self._answer(request, {}), self._known())
+        return parse_reply(request, await self._answer(request, {}), self._reply_context())
 
-    def _known(self) -> ReplyContext:
-        requester = self._given.requester
+    def _reply_context(self) -> ReplyContext:
+        requester = self._login_or_token.requester
         if self._token is not None:
             token = self._token.secret.reveal()
             return ReplyContext(requester=requester, secrets=(token,), token=token)
@@ -218,94 +212,98 @@ class ProxmoxHttpTransport:
         )
 
     async def _answer(self, request: Request, headers: dict[str, str]) -> HttpAnswer:
-        """The answer of the first endpoint that takes the connection."""
-        trouble: StockmanError | None = None
-        for _ in self._doors:
-            at = self._at
-            door = self._doors[at]
+        """Send a request to the first endpoint that accepts the connection."""
+        last_error: StockmanError | None = None
+        for _ in self._servers:
+            index = self._current
+            server = self._servers[index]
             try:
-                return await self._answer_of(door, request, headers)
+                return await self._answer_of(server, request, headers)
             except _CONNECT_ERRORS as error:
-                trouble = await self._not_connected(door, error)
-                if errors.is_final(trouble):
+                last_error = await self._connection_error(server, error)
+                if errors.is_final(last_error):
                     break
-                if self._at == at:
-                    self._at = (at + 1) % len(self._doors)
-        raise trouble or unexpected_answer(request, "there is no endpoint")
+                if self._current == index:
+                    self._current = (index + 1) % len(self._servers)
+        raise last_error or unexpected_answer(request, "no endpoint is configured")
 
     async def _answer_of(
-        self, door: ServerAddress, request: Request, headers: dict[str, str]
+        self, server: ServerAddress, request: Request, headers: dict[str, str]
     ) -> HttpAnswer:
         seconds = self._seconds(request)
         try:
             async with asyncio.timeout(seconds):
-                return await self._once_or_twice(door, request, headers)
+                return await self._once_or_twice(server, request, headers)
         except TimeoutError:
-            why = f"no full answer within {seconds:g} s"
+            why = f"no complete reply within {seconds:g} s"
             if request.is_read:
-                raise errors.unreachable_error(format_address(door), why) from None
+                raise errors.unreachable_error(format_address(server), why) from None
             raise unknown_outcome(request, why) from None
-        except _DEAD_CONNECTION as error:
+        except _CONNECTION_ERRORS as error:
             why = errors.error_reason(error)
             if request.is_read:
-                raise errors.unreachable_error(format_address(door), why) from error
+                raise errors.unreachable_error(format_address(server), why) from error
             raise unknown_outcome(request, why) from error
         except httpx2.DecodingError as error:
-            raise unexpected_answer(request, "its answer cannot be unpacked") from error
+            raise unexpected_answer(request, "its reply cannot be decompressed") from error
 
     async def _once_or_twice(
-        self, door: ServerAddress, request: Request, headers: dict[str, str]
+        self, server: ServerAddress, request: Request, headers: dict[str, str]
     ) -> HttpAnswer:
         try:
-            return await self._sent(door, request, headers)
-        except _DEAD_CONNECTION:
+            return await self._send(server, request, headers)
+        except _CONNECTION_ERRORS:
             if not request.is_read:
                 raise
-            return await self._sent(door, request, headers)
+            return await self._send(server, request, headers)
 
-    async def _sent(
-        self, door: ServerAddress, request: Request, headers: dict[str, str]
+    async def _send(
+        self, server: ServerAddress, request: Request, headers: dict[str, str]
     ) -> HttpAnswer:
-        url = httpx2.URL(scheme="https", host=door.host, port=door.port, raw_path=_target(request))
-        content, about = _body(request)
+        url = httpx2.URL(
+            scheme="https", host=server.host, port=server.port, raw_path=_target(request)
+        )
+        content, content_headers = _body(request)
         extensions = {}
-        if door.name:
-            extensions["sni_hostname"] = door.name
-            about["Host"] = door.name
+        if server.name:
+            extensions["sni_hostname"] = server.name
+            content_headers["Host"] = server.name
         async with (
-            self._connections.one() as client,
+            self._connections.reserve() as client,
             client.stream(
                 request.method,
                 url,
                 content=content,
-                headers={**about, **headers},
+                headers={**content_headers, **headers},
                 extensions=extensions,
             ) as reply,
         ):
             body = bytearray()
-            async for part in reply.aiter_bytes():
-                body += part
+            async for chunk in reply.aiter_bytes():
+                body += chunk
                 if len(body) > _MAX_BYTES:
-                    raise unexpected_answer(request, f"its answer is over {_MAX_BYTES >> 20} MiB")
+                    raise unexpected_answer(
+                        request, f"its reply is larger than {_MAX_BYTES >> 20} MiB"
+                    )
             return HttpAnswer(
                 status=reply.status_code,
                 reason=reply.reason_phrase,
                 body=bytes(body),
-                at=format_address(door),
+                at=format_address(server),
             )
 
-    async def _not_connected(
-        self, door: ServerAddress, error: httpx2.TransportError
+    async def _connection_error(
+        self, server: ServerAddress, error: httpx2.TransportError
     ) -> StockmanError:
         flaw = errors.certificate_flaw(error)
         if flaw is None:
-            return errors.unreachable_error(format_address(door), errors.error_reason(error))
+            return errors.unreachable_error(format_address(server), errors.error_reason(error))
         if isinstance(flaw, WrongCertificate):
-            return errors.fingerprint_error(format_address(door), str(flaw))
-        found = await fetch_certificate(door, self._timeouts.connect)
+            return errors.fingerprint_error(format_address(server), str(flaw))
+        certificate = await fetch_certificate(server, self._timeouts.connect)
         why = errors.lower_first(_certificate_reason(flaw))
         return errors.certificate_error(
-            format_address(door), why, found.fingerprint if found else ""
+            format_address(server), why, certificate.fingerprint if certificate else ""
         )
 
     def _seconds(self, request: Request) -> float:
@@ -326,8 +324,8 @@ def _target(request: Request) -> bytes:
 
 def _body(request: Request) -> tuple[bytes | AsyncIterator[bytes] | None, dict[str, str]]:
     if request.upload is not None:
-        sent = Multipart(request, request.upload)
-        return sent.body(), sent.headers
+        multipart = Multipart(request, request.upload)
+        return multipart.body(), multipart.headers
     if request.method not in ("POST", "PUT"):
         return None, {}
     return urlencode(request.pairs).encode("ascii"), {
@@ -336,7 +334,7 @@ def _body(request: Request) -> tuple[bytes | AsyncIterator[bytes] | None, dict[s
 
 
 class HttpProxmox(ProxmoxClient, AsyncCloseable):
-    """`ports.Proxmox` over HTTPS, to be closed after use."""
+    """A Proxmox VE client over HTTPS, to be closed after use."""
 
     def __init__(
         self,
@@ -345,8 +343,8 @@ class HttpProxmox(ProxmoxClient, AsyncCloseable):
         clock: Timekeeper,
         patience: PollPolicy | None = None,
     ) -> None:
-        self._http = ProxmoxHttpTransport(endpoints, credentials, clock)
-        super().__init__(self._http, clock, patience)
+        self._http_transport = ProxmoxHttpTransport(endpoints, credentials, clock)
+        super().__init__(self._http_transport, clock, patience)
 
     async def close(self) -> None:
-        await self._http.close()
+        await self._http_transport.close()

@@ -1,4 +1,4 @@
-"""One connection to one machine, used for many calls at a time."""
+"""A gRPC connection to a machine, shared by concurrent calls."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from stockman.talos.api.errors import (
 from stockman.talos.api.transport import TalosRequest
 
 MAX_BYTES = 32 << 20
-"""Bytes of a message."""
+"""Maximum size of a message."""
 _PREFIX = 5
-_STREAM_WINDOW, _LINE_WINDOW = 1 << 20, 1 << 30
-"""Bytes that may be on their way: one slow reader must not hold up the others of a connection."""
+_STREAM_WINDOW, _CONNECTION_WINDOW = 1 << 20, 1 << 30
+"""Flow control windows in bytes: a slow reader must not block the other calls."""
 _CLOSE_SECONDS = 0.2
 _NOISY_LOGGERS = ("h2", "hpack", "grpclib")
 _NO_TRAILERS = ("Missing ", "Invalid ")
 _CONNECTION_ERRORS = (StreamTerminatedError, ProtocolError, H2Error, OSError, AssertionError)
-"""How the libraries say that a connection or a stream ended in between."""
+"""Errors of the libraries for a lost connection or stream."""
 
 
 class ConnectionLost(Exception):
-    """The connection ended before the answer did; nobody knows what the other side has done."""
+    """The connection was lost before the reply was complete; the outcome is unknown."""
 
 
 class _SourceFailed(Exception):
-    """What is to be sent could not be read: no trouble of the connection."""
+    """The source of an upload failed, not the connection."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class _SourceFailed(Exception):
 
 
 class _Bytes(CodecBase):
-    """Messages are encoded and decoded elsewhere."""
+    """Passes messages as bytes; they are encoded elsewhere."""
 
     __content_subtype__ = "proto"
 
@@ -68,7 +68,7 @@ class _Bytes(CodecBase):
 
 
 class _Protocol(H2Protocol):
-    """HTTP/2 that remembers why it ended."""
+    """HTTP/2 that stores why the connection was lost."""
 
     transport: asyncio.Transport | None = None
     why: BaseException | None = None
@@ -93,39 +93,39 @@ class _Channel(Channel):
 
 
 class Connection:
-    """A connection; it is made when it is needed, and made anew when it is gone."""
+    """A connection, opened when it is needed and reopened when it was lost."""
 
-    def __init__(self, door: ServerAddress, context: ssl.SSLContext) -> None:
-        self.door = door
+    def __init__(self, server: ServerAddress, context: ssl.SSLContext) -> None:
+        self.server = server
         for name in _NOISY_LOGGERS:
-            # They write down what machines say, and those may say a configuration back.
+            # They log replies, which may contain a machine configuration.
             logging.getLogger(name).setLevel(logging.WARNING)
         self._channel = _Channel(
-            door.host,
-            door.port,
+            server.host,
+            server.port,
             ssl=context,
             codec=_Bytes(),
             config=Configuration(
-                http2_connection_window_size=_LINE_WINDOW,
+                http2_connection_window_size=_CONNECTION_WINDOW,
                 http2_stream_window_size=_STREAM_WINDOW,
-                ssl_target_name_override=door.name or door.host,
+                ssl_target_name_override=server.name or server.host,
             ),
         )
 
     async def open(self, seconds: float) -> None:
-        """Connect where that is to be done yet; raises what keeps it from that."""
+        """Connect unless connected; raises the error of a failed connection."""
         try:
             async with asyncio.timeout(seconds):
                 await self._channel.__connect__()
             return
         except (OSError, TimeoutError, ValueError) as error:
-            trouble = errors.connection_error(self.door, error)
-            # Its frames would hold the connection that failed, with all its buffers.
+            failure = errors.connection_error(self.server, error)
+            # Its frames would keep the failed connection with all its buffers.
             error.__traceback__ = None
-        raise trouble
+        raise failure
 
     async def close(self) -> None:
-        """Say farewell, and wait a moment for the other side to do so."""
+        """Close the connection, and wait briefly for the peer."""
         protocol = self._channel.last
         self._channel.close()
         if protocol is None or protocol.transport is None:
@@ -141,9 +141,9 @@ class Connection:
     async def answers(
         self, request: TalosRequest, messages: AsyncIterable[bytes], *, deadline: float | None
     ) -> AsyncGenerator[bytes, None]:
-        """All messages that a call is answered with.
+        """Yield the messages of the reply.
 
-        Without `deadline` the whole may last, and each message may take the time of the request.
+        Without `deadline` the timeout of the request applies to each message.
         """
         metadata = {} if request.stranger is not None else {"node": str(request.node)}
         stream: Stream[bytes, bytes] = self._channel.request(
@@ -154,7 +154,7 @@ class Connection:
             timeout=deadline,
             metadata=metadata,
         )
-        trouble: Exception | None = None
+        failure: Exception | None = None
         try:
             async with stream:
                 with _keep_own_cancellation():
@@ -162,33 +162,33 @@ class Connection:
                 while True:
                     with _keep_own_cancellation():
                         async with asyncio.timeout(None if deadline else request.seconds):
-                            piece = await _receive(stream, request)
-                    if piece is None:
+                            message = await _receive(stream, request)
+                    if message is None:
                         break
-                    yield piece
-        except _SourceFailed as failed:
-            trouble = failed.error
+                    yield message
+        except _SourceFailed as source:
+            failure = source.error
         except GRPCError as error:
-            trouble = _translate_error(request, error)
+            failure = _translate_error(request, error)
         except TimeoutError:
-            trouble = lost_answer_error(request, f"nothing came within {request.seconds:g} s")
+            failure = lost_answer_error(request, f"no data within {request.seconds:g} s")
         except _CONNECTION_ERRORS:
-            trouble = self._dead()
-        if trouble is not None:
-            # Raised here, so that nothing hangs on it of what the machine said word for word.
-            raise trouble
+            failure = self._lost_error()
+        if failure is not None:
+            # Raised here so that its context does not contain the message of the machine.
+            raise failure
 
-    def _dead(self) -> Exception:
+    def _lost_error(self) -> Exception:
         protocol = self._channel.last
         why = None if protocol is None else protocol.why
-        refused = errors.client_certificate_error(self.door, why)
-        if refused is not None:
-            return refused
-        return ConnectionLost("the connection was cut" if why is None else error_reason(why))
+        rejection = errors.client_certificate_error(self.server, why)
+        if rejection is not None:
+            return rejection
+        return ConnectionLost("the connection was lost" if why is None else error_reason(why))
 
 
 async def _send(stream: Stream[bytes, bytes], messages: AsyncIterable[bytes]) -> None:
-    """Send what there is to send; a server that has answered before all is sent is heard."""
+    """Send all messages; stops if the server replies early."""
     await stream.send_request()
     async for message in _wrap_source(messages):
         await stream.send_message(message)
@@ -208,9 +208,9 @@ async def _wrap_source(messages: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _receive(stream: Stream[bytes, bytes], request: TalosRequest) -> bytes | None:
-    """The next message; None: all came, and the call ended well.
+    """Return the next message; None after the last one.
 
-    Read here and not by the library, which takes messages of any size.
+    Implemented here because the library accepts messages of any size.
     """
     if stream.initial_metadata is None:
         await stream.recv_initial_metadata()
@@ -220,7 +220,7 @@ async def _receive(stream: Stream[bytes, bytes], request: TalosRequest) -> bytes
             size = int.from_bytes(prefix[1:], "big")
             if prefix[0] or size > MAX_BYTES:
                 raise invalid_answer_error(
-                    request, f"a message of it is packed, or over {MAX_BYTES >> 20} MiB"
+                    request, f"its message is compressed or larger than {MAX_BYTES >> 20} MiB"
                 )
             return await stream._stream.recv_data(size) if size else b""
     await stream.recv_trailing_metadata()
@@ -229,7 +229,7 @@ async def _receive(stream: Stream[bytes, bytes], request: TalosRequest) -> bytes
 
 @contextmanager
 def _keep_own_cancellation() -> Iterator[None]:
-    """The library cancels the task to wake it up; others must not take that for their own."""
+    """Undo a cancellation of the task by the library, which must not look like a real one."""
     task = asyncio.current_task()
     before = 0 if task is None else task.cancelling()
     try:
@@ -241,7 +241,7 @@ def _keep_own_cancellation() -> Iterator[None]:
 
 
 def _translate_error(request: TalosRequest, error: GRPCError) -> StockmanError:
-    told = error.message or ""
-    if error.status is Status.UNKNOWN and told.startswith(_NO_TRAILERS):
-        return lost_answer_error(request, "what answers does not speak gRPC to its end")
-    return call_error(request, CallFailure(code=error.status.value, message=told))
+    message = error.message or ""
+    if error.status is Status.UNKNOWN and message.startswith(_NO_TRAILERS):
+        return lost_answer_error(request, "the server does not send gRPC trailers")
+    return call_error(request, CallFailure(code=error.status.value, message=message))

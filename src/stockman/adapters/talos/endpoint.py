@@ -1,4 +1,4 @@
-"""Where the API answers, who we are to it, and how long one waits for a connection."""
+"""Endpoints of the Talos API: addresses, client certificate and timeout."""
 
 from __future__ import annotations
 
@@ -18,50 +18,52 @@ PORT = 50000
 
 @record
 class TalosEndpoints:
-    """Addresses of one cluster, tried in turn until one takes the connection."""
+    """Addresses of a cluster, tried in turn until a connection succeeds."""
 
     hosts: tuple[str, ...]
-    """As a talosconfig has them: `host`, `host:port`. Empty: only strangers are asked."""
+    """As in a talosconfig: `host`, `host:port`. Empty: only machines in maintenance are used."""
     identity: ClientIdentity | None = None
-    """Who we are. None: nobody, only strangers are asked."""
+    """The client certificate. None: only machines in maintenance are used."""
     connect: Mapping[str, str] = field(default_factory=dict)
-    """Where to dial instead, `host:port` to `host:port`; looked at for every connection."""
+    """Replacement addresses, `host:port` to `host:port`; read for every connection."""
     connect_seconds: float = 5.0
 
     @classmethod
     def of(cls, context: TalosContext, connect: Mapping[str, str] | None = None) -> TalosEndpoints:
-        """Those of a talosconfig; `Refused` where it has no client certificate."""
-        known = {} if connect is None else connect
-        return cls(hosts=context.endpoints, identity=ClientIdentity.of(context), connect=known)
+        """Return the endpoints of a talosconfig; raises `Refused` without a client certificate."""
+        replacements = {} if connect is None else connect
+        return cls(
+            hosts=context.endpoints, identity=ClientIdentity.of(context), connect=replacements
+        )
 
-    def door(self, text: str) -> ServerAddress:
-        """What is dialled, and whose certificate is expected. `Refused` for other addresses."""
+    def server(self, text: str) -> ServerAddress:
+        """Return addresses to connect to, with expected certificate names; raises `Refused`."""
         host, port = _parse_address(text)
-        instead = self.connect.get(format_address(host, port))
-        if instead is None:
+        replacement = self.connect.get(format_address(host, port))
+        if replacement is None:
             return ServerAddress(host=host, port=port, name=host)
-        dialled, dialled_port = _parse_address(instead)
-        return ServerAddress(host=dialled, port=dialled_port, name=host)
+        other_host, other_port = _parse_address(replacement)
+        return ServerAddress(host=other_host, port=other_port, name=host)
 
 
 def format_address(host: str, port: int) -> str:
-    """A place for people, and for the map of connections."""
+    """Format an address for messages and for the map of replacements."""
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _parse_address(text: str) -> tuple[str, int]:
-    bare = f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text
+    bracketed = f"[{text}]" if text.count(":") > 1 and not text.startswith("[") else text
     try:
-        parts = urlsplit(bare if "://" in bare else f"//{bare}")
+        parts = urlsplit(bracketed if "://" in bracketed else f"//{bracketed}")
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise Refused(errors.invalid_address_problem("", "it cannot be read")) from None
+        raise Refused(errors.invalid_address_problem("", "it is not a valid URL")) from None
     if parts.scheme not in ("", "https"):
         raise Refused(
-            errors.invalid_address_problem(host or "", f"{parts.scheme} is not what Talos speaks")
+            errors.invalid_address_problem(
+                host or "", f"the scheme {parts.scheme} is not supported"
+            )
         )
     if not host or parts.username is not None or parts.path.strip("/") or parts.query:
-        raise Refused(
-            errors.invalid_address_problem(host or "", "it has to be host:port and no more")
-        )
+        raise Refused(errors.invalid_address_problem(host or "", "it must have the form host:port"))
     return host, port or (443 if parts.scheme else PORT)

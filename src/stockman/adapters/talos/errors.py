@@ -1,4 +1,4 @@
-"""What keeps a call from being made at all, in our words."""
+"""Errors of connections, and the translation of replies."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ _REFUSAL_ALERTS = (
     "decrypt error",
     "handshake failure",
 )
-"""What machines say in TLS of a certificate that they do not take, or miss."""
+"""TLS alerts for a rejected or missing client certificate."""
 
 
-def describe_server(door: ServerAddress) -> str:
-    """A door for people."""
-    through = f" (as {door.name})" if door.name and door.name != door.host else ""
-    return f"{format_address(door.host, door.port)}{through}"
+def describe_server(server: ServerAddress) -> str:
+    """Format a server address for messages."""
+    suffix = f" (as {server.name})" if server.name and server.name != server.host else ""
+    return f"{format_address(server.host, server.port)}{suffix}"
 
 
-def connection_error(door: ServerAddress, error: BaseException) -> StockmanError:
-    """Nobody answered, or somebody whom we do not trust."""
-    refused = client_certificate_error(door, error)
-    if refused is not None:
-        return refused
+def connection_error(server: ServerAddress, error: BaseException) -> StockmanError:
+    """Return the error of a failed connection."""
+    rejection = client_certificate_error(server, error)
+    if rejection is not None:
+        return rejection
     flaw = certificate_flaw(error)
     if flaw is None:
-        return Unreachable(errors.unreachable_problem(describe_server(door), error_reason(error)))
+        return Unreachable(errors.unreachable_problem(describe_server(server), error_reason(error)))
     why = str(flaw.args[-1]) if isinstance(flaw, WrongKey) else _certificate_reason(flaw)
-    return Refused(errors.untrusted_certificate_problem(describe_server(door), why))
+    return Refused(errors.untrusted_certificate_problem(describe_server(server), why))
 
 
-def client_certificate_error(door: ServerAddress, error: BaseException | None) -> Denied | None:
-    """The error of a machine that says in TLS that it does not want us; None: it does not."""
-    told = _ALERT.search(getattr(error, "reason", None) or "")
-    if told is None:
+def client_certificate_error(server: ServerAddress, error: BaseException | None) -> Denied | None:
+    """Return the error of a TLS alert for the client certificate. None: another error."""
+    match = _ALERT.search(getattr(error, "reason", None) or "")
+    if match is None:
         return None
-    words = told["words"].lower().replace("_", " ")
-    if not any(one in words for one in _REFUSAL_ALERTS):
+    alert = match["words"].lower().replace("_", " ")
+    if not any(text in alert for text in _REFUSAL_ALERTS):
         return None
     return Denied(
         errors.unauthenticated_problem(
-            describe_server(door), f"it ends the handshake with {words!r}"
+            describe_server(server), f"it aborts the handshake with {alert!r}"
         )
     )
 

@@ -1,4 +1,4 @@
-"""The wire over gRPC: connections used again, a read repeated once, nothing else retried."""
+"""The gRPC transport: connections are reused, a read is repeated once."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from stockman.adapters.closing import AsyncCloseable
 from stockman.talos.api.client import TalosApi
 
 MAX_MAINTENANCE_CONNECTIONS = 64
-"""Lines to machines without a configuration that are kept open for the next call."""
+"""Connections to machines in maintenance that are kept open."""
 
 
 class GrpcTransport:
-    """Carries calls over gRPC to whichever endpoint takes the connection.
+    """Sends requests over gRPC to the first endpoint that accepts the connection.
 
-    Settings of proxies are not looked at: what is dialled is what was given.
+    Proxy settings are ignored.
     """
 
     def __init__(self, endpoints: TalosEndpoints) -> None:
         self._endpoints = endpoints
-        self._at = 0
-        self._own: ssl.SSLContext | None = None
-        self._strange: dict[str, ssl.SSLContext] = {}
-        """By fingerprint: there may be a thousand machines, and each context is large."""
-        self._lines: dict[tuple[str, MaintenanceMachine | None], Connection] = {}
-        """Those to strangers in the order in which they were last used."""
+        self._current = 0
+        self._own_context: ssl.SSLContext | None = None
+        self._maintenance_contexts: dict[str, ssl.SSLContext] = {}
+        """By fingerprint: contexts are large, and there may be a thousand machines."""
+        self._connections: dict[tuple[str, MaintenanceMachine | None], Connection] = {}
+        """Connections to machines in maintenance are in the order of their last use."""
         self._calls: Counter[Connection] = Counter()
-        """Calls on their way."""
+        """Running calls."""
 
     async def close(self) -> None:
         """Close all connections."""
-        lines = list(self._lines.values())
-        self._lines.clear()
-        for line in lines:
-            await line.close()
+        connections = list(self._connections.values())
+        self._connections.clear()
+        for connection in connections:
+            await connection.close()
 
     async def unary(self, request: TalosRequest) -> bytes:
         return await self._single(request, None)
@@ -58,118 +58,124 @@ class GrpcTransport:
     async def stream(self, request: TalosRequest) -> AsyncGenerator[bytes, None]:
         from stockman.adapters.talos.connection import ConnectionLost
 
-        begun = False
+        has_data = False
         for is_last in (not request.is_read, True):
-            line = await self._connected(request)
+            connection = await self._connect(request)
             try:
-                answers = line.answers(request, _single_message(request.message), deadline=None)
-                async with self._in_use(line), aclosing(answers):
-                    async for piece in answers:
-                        begun = True
-                        yield piece
+                answers = connection.answers(
+                    request, _single_message(request.message), deadline=None
+                )
+                async with self._in_use(connection), aclosing(answers):
+                    async for message in answers:
+                        has_data = True
+                        yield message
                 return
-            except ConnectionLost as dead:
-                if begun or is_last:
-                    raise lost_answer_error(request, str(dead)) from None
+            except ConnectionLost as error:
+                if has_data or is_last:
+                    raise lost_answer_error(request, str(error)) from None
 
     async def _single(self, request: TalosRequest, messages: AsyncIterable[bytes] | None) -> bytes:
         from stockman.adapters.talos.connection import ConnectionLost
 
         for is_last in (not request.is_read, True):
-            line = await self._connected(request)
+            connection = await self._connect(request)
             try:
-                async with self._in_use(line):
+                async with self._in_use(connection):
                     return await _single_reply(
-                        line, request, messages or _single_message(request.message)
+                        connection, request, messages or _single_message(request.message)
                     )
-            except ConnectionLost as dead:
+            except ConnectionLost as error:
                 if is_last:
-                    raise lost_answer_error(request, str(dead)) from None
-        raise invalid_answer_error(request, "there is no answer")
+                    raise lost_answer_error(request, str(error)) from None
+        raise invalid_answer_error(request, "there is no reply")
 
-    async def _connected(self, request: TalosRequest) -> Connection:
-        """A line to the first endpoint that takes the connection, or to a stranger.
+    async def _connect(self, request: TalosRequest) -> Connection:
+        """Return a connection to the first reachable endpoint, or to a machine in maintenance.
 
-        An endpoint that is not trusted, or does not want us, is passed over: it may wait for its
-        configuration. Why it is so is told where no other takes the connection.
+        An endpoint that is not trusted or rejects the client is skipped: it may be waiting for its
+        configuration. Its error is raised if no other endpoint is reachable.
         """
         seconds = self._endpoints.connect_seconds
         if request.stranger is not None:
-            line = await self._line(request.stranger.address, request.stranger)
-            await line.open(seconds)
-            return line
+            connection = await self._connection(request.stranger.address, request.stranger)
+            await connection.open(seconds)
+            return connection
         hosts = self._endpoints.hosts
-        trouble: StockmanError = Unreachable(errors.unreachable_problem("", "there is no endpoint"))
+        failure: StockmanError = Unreachable(
+            errors.unreachable_problem("", "no endpoint is configured")
+        )
         for _ in hosts:
-            at = self._at
+            index = self._current
             try:
-                line = await self._line(hosts[at], None)
-                await line.open(seconds)
-                return line
+                connection = await self._connection(hosts[index], None)
+                await connection.open(seconds)
+                return connection
             except (Denied, Refused, Unreachable) as error:
-                if isinstance(trouble, Unreachable) or not isinstance(error, Unreachable):
-                    trouble = error
-                if self._at == at:
-                    self._at = (at + 1) % len(hosts)
-        raise trouble
+                if isinstance(failure, Unreachable) or not isinstance(error, Unreachable):
+                    failure = error
+                if self._current == index:
+                    self._current = (index + 1) % len(hosts)
+        raise failure
 
     @asynccontextmanager
-    async def _in_use(self, line: Connection) -> AsyncGenerator[None, None]:
-        """Keep a line while a call is on its way; then close one to a stranger if there are many.
+    async def _in_use(self, connection: Connection) -> AsyncGenerator[None, None]:
+        """Keep a connection during a call; then close an idle one to a machine in maintenance.
 
-        A thousand machines may wait for their configuration, and lines have large buffers.
+        A thousand machines may wait for their configuration, and connections have large buffers.
         """
-        self._calls[line] += 1
+        self._calls[connection] += 1
         try:
             yield
         finally:
-            self._calls[line] -= 1
-        idle = [key for key, one in self._lines.items() if key[1] and not self._calls[one]]
+            self._calls[connection] -= 1
+        idle = [
+            key for key, other in self._connections.items() if key[1] and not self._calls[other]
+        ]
         if len(idle) > MAX_MAINTENANCE_CONNECTIONS:
-            left = self._lines.pop(idle[0])
-            del self._calls[left]
-            await left.close()
+            closed = self._connections.pop(idle[0])
+            del self._calls[closed]
+            await closed.close()
 
-    async def _line(self, host: str, stranger: MaintenanceMachine | None) -> Connection:
+    async def _connection(self, host: str, machine: MaintenanceMachine | None) -> Connection:
         from stockman.adapters.talos.connection import Connection
 
-        door = self._endpoints.door(host)
-        known = self._lines.get((host, stranger))
-        if known is not None and known.door == door:
-            self._lines[(host, stranger)] = self._lines.pop((host, stranger))
-            return known
-        made = self._lines[(host, stranger)] = Connection(door, self._context(stranger))
-        if known is not None:
-            await known.close()
-        return made
+        server = self._endpoints.server(host)
+        existing = self._connections.get((host, machine))
+        if existing is not None and existing.server == server:
+            self._connections[(host, machine)] = self._connections.pop((host, machine))
+            return existing
+        connection = self._connections[(host, machine)] = Connection(server, self._context(machine))
+        if existing is not None:
+            await existing.close()
+        return connection
 
-    def _context(self, stranger: MaintenanceMachine | None) -> ssl.SSLContext:
-        if stranger is not None:
-            fingerprint = stranger.fingerprint
-            if fingerprint not in self._strange:
-                self._strange[fingerprint] = maintenance_context(fingerprint)
-            return self._strange[fingerprint]
-        if self._own is None:
+    def _context(self, machine: MaintenanceMachine | None) -> ssl.SSLContext:
+        if machine is not None:
+            fingerprint = machine.fingerprint
+            if fingerprint not in self._maintenance_contexts:
+                self._maintenance_contexts[fingerprint] = maintenance_context(fingerprint)
+            return self._maintenance_contexts[fingerprint]
+        if self._own_context is None:
             identity = self._endpoints.identity
             if identity is None:
                 raise Refused(errors.missing_identity_problem("there are none"))
-            self._own = client_context(identity)
-        return self._own
+            self._own_context = client_context(identity)
+        return self._own_context
 
 
 async def _single_reply(
-    line: Connection, request: TalosRequest, messages: AsyncIterable[bytes]
+    connection: Connection, request: TalosRequest, messages: AsyncIterable[bytes]
 ) -> bytes:
-    found: bytes | None = None
-    answers = line.answers(request, messages, deadline=request.seconds)
+    reply: bytes | None = None
+    answers = connection.answers(request, messages, deadline=request.seconds)
     async with aclosing(answers):
-        async for piece in answers:
-            if found is not None:
-                raise invalid_answer_error(request, "several messages came where one was expected")
-            found = piece
-    if found is None:
-        raise lost_answer_error(request, "the call ended without an answer")
-    return found
+        async for message in answers:
+            if reply is not None:
+                raise invalid_answer_error(request, "expected one message, got several")
+            reply = message
+    if reply is None:
+        raise lost_answer_error(request, "the call ended without a reply")
+    return reply
 
 
 async def _single_message(message: bytes) -> AsyncIterator[bytes]:
@@ -177,7 +183,7 @@ async def _single_message(message: bytes) -> AsyncIterator[bytes]:
 
 
 class GrpcTalos(TalosApi, AsyncCloseable):
-    """`ports.Talos` over gRPC, to be closed after use."""
+    """A Talos client over gRPC, to be closed after use."""
 
     def __init__(self, endpoints: TalosEndpoints) -> None:
         self._grpc = GrpcTransport(endpoints)

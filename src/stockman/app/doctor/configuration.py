@@ -55,7 +55,7 @@ def in_git(scene: CheckInput) -> Iterator[CheckResult]:
         if scene.machine.file(scene.directory / name) is None:
             continue
         try:
-            standing = scene.repo.standing(name)
+            standing = scene.repo.file_state(name)
         except NoAnswer as none:
             yield unknown(name, str(none), "see what `git status` says")
             continue

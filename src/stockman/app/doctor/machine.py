@@ -42,7 +42,7 @@ def disk(scene: CheckInput) -> Iterator[CheckResult]:
         ("this directory", scene.directory),
         (f"temporary files ({temporary})", temporary),
     ):
-        room = scene.machine.room(path)
+        room = scene.machine.space(path)
         if room is None:
             yield unknown(subject, "the system does not tell its room", f"see `df {path}`")
             continue

@@ -66,7 +66,7 @@ def variables(scene: CheckInput) -> Iterator[CheckResult]:
 
 def _exposure(scene: CheckInput, name: str) -> CheckResult:
     try:
-        standing = scene.repo.standing(name)
+        standing = scene.repo.file_state(name)
     except NoAnswer as none:
         return unknown(name, f"who can see it is not known: {none}", "see what `git status` says")
     quoted = shlex.quote(name)

@@ -274,7 +274,7 @@ class _Init:
         if not self._asks_git:
             return "outside"
         try:
-            standing = self._context.repo.standing(name)
+            standing = self._context.repo.file_state(name)
         except NoAnswer:
             standing = "outside"
         self._asks_git = standing != "outside"

@@ -198,7 +198,7 @@ def _endpoints(source: ProxmoxSource) -> Endpoints:
 def _door(url: str) -> ServerAddress:
     from stockman.adapters.proxmox.endpoint import Endpoints
 
-    return Endpoints(urls=(url,)).doors()[0]
+    return Endpoints(urls=(url,)).servers()[0]
 
 
 def _url(server: ServerAddress) -> str:

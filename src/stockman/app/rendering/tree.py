@@ -22,7 +22,7 @@ class RenderedTree:
         self._directory = directory
         self._context = context
 
-    async def differing(self) -> tuple[str, ...]:
+    async def changed_files(self) -> tuple[str, ...]:
         """Return sorted paths of files that rendering would change."""
         return tuple(sorted(change.path for change in self.rendering().changes))
 

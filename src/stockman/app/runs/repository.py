@@ -32,7 +32,7 @@ async def check_repository(
     """
     further: tuple[Problem, ...] = ()
     try:
-        state, prospect = await repo.state(), await repo.prospect()
+        state, prospect = await repo.state(), await repo.push_target()
         standing = tuple(_state_problems(state, prospect, followed.branch, push=push))
         further = tuple(_other_remote(prospect, followed))
         if push and not standing:

@@ -121,8 +121,8 @@ class _SecretsCheck:
         """Return tracked and untracked files below the workspace, relative to it."""
         if self._top is None:
             return [], []
-        tracked = (entry.path for entry in self._history.tracked() if entry.kind == "file")
-        return self._below(tracked), self._below(self._history.untracked())
+        tracked = (entry.path for entry in self._history.tracked_files() if entry.kind == "file")
+        return self._below(tracked), self._below(self._history.untracked_files())
 
     def _below(self, paths: Iterable[str]) -> list[str]:
         names = (self._from_here(path) for path in paths)
@@ -182,7 +182,7 @@ class _SecretsCheck:
         """Check the staged content of these files, which the next commit contains."""
         if self._top is None:
             return {}
-        entries = {self._from_here(entry.path): entry.object for entry in self._history.tracked()}
+        entries = {self._from_here(entry.path): entry.object for entry in self._history.tracked_files()}
         present = [name for name in names if name in entries]
         sizes = self._history.sizes([entries[name] for name in present])
         largest = self._options.limits.object_bytes

@@ -88,7 +88,7 @@ class LeakScan:
     def scan_files(self, top: Path) -> None:
         """Read every tracked or untracked file in the work tree and the index."""
         staged: list[TrackedFile] = []
-        tracked, untracked = self._history.tracked(), self._history.untracked()
+        tracked, untracked = self._history.tracked_files(), self._history.untracked_files()
         for entry in tracked:
             if entry.kind == "repository":
                 self._skip(entry.path, "it is a repository of its own")

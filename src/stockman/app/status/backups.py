@@ -86,7 +86,7 @@ def bucket_target(target: str, where: str, objects: ObjectStore) -> BackupStore:
     async def listed() -> Iterable[Snapshot]:
         return [
             Snapshot(key=stored.key, size=stored.size, modified=stored.modified)
-            for stored in await objects.listed()
+            for stored in await objects.list_objects()
         ]
 
     return BackupStore(target=target, where=where, list_snapshots=listed)
