@@ -117,7 +117,7 @@ def test_real_servers_that_hang_or_are_closed_are_given_up() -> None:
         report = asyncio.run(run_network_checks(seen, SocketNetwork(patience=0.1)))
 
     told = {one.check: (one.status, one.summary) for one in report.findings}
-    assert told["reach.factory"] == (CheckStatus.FAIL, "no answer within 0.1 s")
+    assert told["reach.factory"] == (CheckStatus.FAIL, "no response within 0.1 s")
     assert told["reach.git"] == (CheckStatus.FAIL, "connection refused")
     assert told["machine.clock"][0] is CheckStatus.UNKNOWN
 

@@ -182,7 +182,9 @@ class _SecretsCheck:
         """Check the staged content of these files, which the next commit contains."""
         if self._top is None:
             return {}
-        entries = {self._from_here(entry.path): entry.object for entry in self._history.tracked_files()}
+        entries = {
+            self._from_here(entry.path): entry.object for entry in self._history.tracked_files()
+        }
         present = [name for name in names if name in entries]
         sizes = self._history.sizes([entries[name] for name in present])
         largest = self._options.limits.object_bytes
