@@ -1,1 +1,2 @@
-"""From text to desired state: readers, the language, rules, resolution, conversion."""
+"""From configuration files to the desired state: readers, language, rules, resolution,
+conversion."""

@@ -1,4 +1,4 @@
-"""The classic dialect's flat keys and where each belongs in the one shape of the language."""
+"""The classic dialect: flat keys of `cluster.yaml` and their paths in the common structure."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ CLASSIC_KEYS: dict[str, str] = {
     "backup_s3_secret_key": "backup.targets[0].secret_key",
     "backup_age_public_key": "backup.recipients[0]",
 }
-"""Classic key to path."""
+"""Path of each flat key."""
 
 VISIBILITY_KEY = "repository_visibility"
-"""Folded into the repository's address: private ones are reached by SSH."""
+"""Part of the repository URL: private repositories use SSH."""
 
 CLASSIC_ONLY = (VISIBILITY_KEY,)
 
@@ -74,7 +74,7 @@ CLASSIC_BY_PATH = {path: key for key, path in CLASSIC_KEYS.items()}
 
 
 def dialect_key(path: str, *, classic: bool) -> str:
-    """The name a user of the dialect knows a path by."""
+    """Return the name of a path in the user's dialect."""
     return CLASSIC_BY_PATH.get(path, path) if classic else path
 
 
@@ -83,7 +83,7 @@ _PATH_STEP = pattern(r"([^.\[\]]+)|\[(\d+)\]")
 
 
 def unflatten(cluster: MappingNode, problems: Problems) -> MappingNode:
-    """`cluster.yaml` in the one shape. Keys without a flat name stay where they are."""
+    """Convert `cluster.yaml` to the common structure. Keys without a flat name are kept."""
     tree = MappingNode(cluster.at)
     for name, entry in cluster.entries.items():
         if name in CLUSTER_SECTIONS:
@@ -98,7 +98,7 @@ def unflatten(cluster: MappingNode, problems: Problems) -> MappingNode:
 
 
 def select_sections(tree: MappingNode, allowed: tuple[str, ...], problems: Problems) -> MappingNode:
-    """A file's sections without those that belong elsewhere or are reserved."""
+    """Return the sections that are allowed in a file; reports misplaced and reserved ones."""
     sections = MappingNode(tree.at)
     for name, entry in tree.entries.items():
         if name in allowed:
@@ -238,7 +238,7 @@ def _fold_repository(tree: MappingNode, *, private: bool) -> None:
 
 
 def repository_address(name: str, *, private: bool) -> str | None:
-    """The Git address of `owner/repo`; None where the text is not of that form."""
+    """Return the Git URL of `owner/repo`; None: the text has another form."""
     if _OWNER_AND_NAME.fullmatch(name) is None:
         return None
     base = "ssh://git@github.com" if private else "https://github.com"

@@ -1,4 +1,4 @@
-"""When a component is on without being asked for: names that its facts may use."""
+"""Which components are enabled: explicitly, or by conditions on the rest of the configuration."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from stockman.model.origin import derivation
 
 
 class Condition(NamedTuple):
-    """A reason to turn a component on."""
+    """A condition that enables a component by default."""
 
     holds: Callable[[Configuration], bool]
     reason: str
-    """Why it is on, where it holds."""
+    """Why the component is enabled if the condition holds."""
     negative_reason: str
-    """Why it is off, where it does not."""
+    """Why the component is disabled if it does not hold."""
 
 
 def _has_several_nodes(estate: Configuration) -> bool:
@@ -65,7 +65,8 @@ CONDITIONS: Mapping[str, Condition] = {
 
 
 def resolve_components(estate: Configuration) -> dict[str, Component]:
-    """Every component of the catalog, on or off, with the reason; none without a cluster."""
+    """Return all components of the catalog, enabled or not, with the reason; only configured ones
+    if there is no cluster."""
     if not estate.nodes:
         return estate.components
     components = dict(estate.components)

@@ -1,4 +1,5 @@
-"""Values that follow from others, so that they are the same on every machine and in every run."""
+"""Defaults that follow from other keys: identities, settings of machines, storages and boot
+order."""
 
 from __future__ import annotations
 
@@ -21,12 +22,12 @@ _PREFIX = "bc:24:11"
 
 
 def machine_uuid(cluster: str, node: str) -> UUID:
-    """The SMBIOS UUID of a node's VM."""
+    """Return the SMBIOS UUID of a node's VM."""
     return uuid5(_NAMESPACE, f"{cluster}/{node}")
 
 
 def card_mac(cluster: str, node: str, card: int) -> Mac:
-    """The MAC address of one of a node's network cards, with the prefix that Proxmox uses."""
+    """Return the MAC address of a network card of a node, with the prefix of Proxmox."""
     digest = hashlib.sha256(f"{cluster}/{node}/{card}".encode()).digest()
     return Mac(":".join([_PREFIX, *(f"{octet:02x}" for octet in digest[:3])]))
 
@@ -35,7 +36,7 @@ T = TypeVar("T")
 
 
 def require(value: T | None) -> T:
-    """A value that the rules made sure of."""
+    """Return a value that the rules guarantee to be set."""
     if value is None:
         raise ValueError("a required value is missing although no rule reported it")
     return value
@@ -47,7 +48,7 @@ _SYSTEM_DISK = "scsi0"
 
 
 def complete_hardware(hardware: H, datastore: Datastore) -> H:
-    """The hardware with storages and boot order filled in from the system disk."""
+    """Return the hardware with storages and boot order filled in from the system disk."""
     beside = derivation("the storage of the system disk")
     origins = dict(hardware.origins)
     efi, tpm, boot = hardware.efi_disk, hardware.tpm, hardware.boot_order
@@ -65,7 +66,7 @@ TracedT = TypeVar("TracedT", bound=Traced)
 
 
 def merge_settings(cluster: MachineSettings, node: MachineSettings) -> MachineSettings:
-    """Both together: lists add up, names of the node win, as do values that it gives."""
+    """Merge settings: lists are appended; named entries and values of the node win."""
     return _merge_records(MachineSettings, cluster, node)
 
 

@@ -1,4 +1,4 @@
-"""Building without the garbage collector looking on."""
+"""Pausing the garbage collector while many objects are created."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_gc() -> Iterator[None]:
-    """No collections inside: for work that makes many objects which all stay.
+    """Disable the garbage collector inside the block, for work that creates many permanent objects.
 
-    Reading a thousand nodes makes half a million of them; the collector would walk them again and
-    again, find nothing, and take a third of the time.
+    Reading a thousand nodes creates half a million objects; the collector would scan them
+    repeatedly without finding garbage, and take a third of the time.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -10,9 +10,9 @@ from typing import Any
 
 @cache
 def type_hints(cls: type) -> dict[str, Any]:
-    """Hints by field name; `Annotated` markers are kept.
+    """Return the type hints of a class by field name, with `Annotated` markers.
 
-    What `typing.get_type_hints` does, without its care for hints that no record has: twice as fast.
+    Like `typing.get_type_hints`, without features that records do not use: twice as fast.
     """
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):

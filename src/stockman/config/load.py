@@ -1,4 +1,4 @@
-"""From the files of a directory to what the user wrote, with all mistakes of form."""
+"""Load the files of a directory into a configuration, and report all form errors."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ _DEFAULT_POSITION = Position(CLUSTER_YAML, 1, 1)
 
 @record
 class LoadedConfig:
-    """What files say: the estate as far as it could be read, and everything found on the way."""
+    """A loaded configuration, as far as it could be read, with all problems."""
 
     configuration: Configuration
     problems: Problems
     texts: dict[str, str]
-    """Texts by file name, as far as they are text."""
+    """Texts of the files by name, if they are text."""
     classic: bool
-    """Whether the files are in the classic dialect."""
+    """Whether the files use the classic dialect."""
     complete: bool
-    """Whether every file could be read at all; if not, rules about missing things are moot."""
+    """Whether all files could be parsed. If not, missing keys are not reported."""
     plain_secrets: tuple[Origin, ...]
-    """Where secrets stand in the clear."""
+    """Positions of unencrypted secrets."""
     secrets: tuple[Secret, ...]
-    """All secrets, however they are given."""
+    """All secrets, in any form."""
     encrypted: tuple[Origin, ...]
-    """Encrypted values that are not secrets, and so not known."""
+    """Encrypted values that are not secrets, and therefore unknown."""
     patch_nodes: dict[Position, TreeNode] = field(default_factory=dict, repr=False, compare=False)
-    """Patches as they were read, with the places of all that is in them, by where they stand."""
+    """Trees of patches with nested positions, by their position."""
 
 
 def load(contents: Texts[str, bytes]) -> LoadedConfig:
-    """Read the files of one directory, given by name."""
+    """Load the files of one directory, given by name."""
     with pause_gc():
         return _load(contents)
 

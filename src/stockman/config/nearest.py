@@ -1,4 +1,4 @@
-"""The known name nearest to what was written."""
+"""Suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def nearest_name(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was probably meant to be; None where nothing is near."""
+    """Return the known name closest to a misspelled one; None: none is close."""
     from difflib import get_close_matches
 
     matches = get_close_matches(name, tuple(known), 1, 0.6)

@@ -1,4 +1,4 @@
-"""Node classes: every node is read together with what its classes give."""
+"""Node classes: merges the keys of classes into nodes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stockman.model.origin import Position
 
 
 def apply_classes(tree: MappingNode, reading: ReadContext) -> None:
-    """Give every node of the tree what its classes say; the node's own keys win."""
+    """Merge the keys of its classes into every node of the tree; the node's own keys win."""
     classes = tree.get("classes")
     chains = _ClassChains(
         classes if isinstance(classes, MappingNode) else MappingNode(tree.at), reading
@@ -48,7 +48,7 @@ def _merge_classes(node: MappingNode, chains: _ClassChains) -> MappingNode:
 
 
 def _merge_patches(lower: MappingNode, upper: MappingNode, both: MappingNode) -> MappingNode:
-    """The merged mapping with the patches of both: these add up, as those of the cluster do."""
+    """Return the merged mapping with the patches of both mappings, which are appended."""
     sections = [mapping.get("talos") for mapping in (lower, upper)]
     first, second = (
         section.entries.get("patches") if isinstance(section, MappingNode) else None
@@ -61,7 +61,7 @@ def _merge_patches(lower: MappingNode, upper: MappingNode, both: MappingNode) ->
 
 
 class _ClassChains:
-    """What each class gives together with the classes it extends."""
+    """Keys of each class, merged with the classes that it extends."""
 
     def __init__(self, classes: MappingNode, reading: ReadContext) -> None:
         self._classes = classes
@@ -74,14 +74,14 @@ class _ClassChains:
             self.find(name, entry.key.at)
 
     def find_for_role(self, controller: object) -> MappingNode | None:
-        """The class that holds for nodes of a role that name none; None where there is none."""
+        """Return the class for nodes of a role that name no class; None: there is none."""
         if not isinstance(controller, ScalarNode):
             return None
         role = {"true": "controller", "false": "worker"}.get(controller.text.lower(), "")
         return self.find(role, controller.at) if role in self._classes.entries else None
 
     def find(self, name: str, at: Position) -> MappingNode | None:
-        """What a class gives; None where it does not exist or never ends, which is reported."""
+        """Return the merged keys of a class; None: unknown or cyclic, which is reported."""
         if name not in self._known:
             self._known[name] = self._chain(name, at, ())
         elif name not in self._classes.entries:

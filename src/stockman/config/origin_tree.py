@@ -1,4 +1,4 @@
-"""What should be, as a tree for people: values beside where each came from."""
+"""The desired state as a tree of values with their origins, and differences between two trees."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ OriginTree: TypeAlias = "dict[str, OriginTree] | list[OriginTree] | TracedValue"
 
 
 class TracedValue(NamedTuple):
-    """A value and where it came from."""
+    """A value and its origin."""
 
     value: object
     origin: str
 
 
 def origin_tree(value: object, origin: str = DEFAULT) -> OriginTree:
-    """The tree of a record: mappings of its fields, lists of records, leaves with origins."""
+    """Return the tree of a record: mappings of fields, lists of records, values with origins."""
     if is_record(value):
         inner = value.origins if isinstance(value, Traced) else {}
         return {
@@ -41,7 +41,7 @@ def origin_tree(value: object, origin: str = DEFAULT) -> OriginTree:
 
 
 def flatten_tree(tree: OriginTree, path: str = "") -> Iterator[tuple[str, TracedValue]]:
-    """Every leaf with its path; items of lists go by their name where they have one."""
+    """Yield every value with its path; list items are identified by name if they have one."""
     if isinstance(tree, TracedValue):
         yield path, tree
     elif isinstance(tree, dict):
@@ -53,7 +53,7 @@ def flatten_tree(tree: OriginTree, path: str = "") -> Iterator[tuple[str, Traced
 
 
 def item_name(item: OriginTree, index: int) -> str:
-    """What an item of a list is called: its name or region, else its position."""
+    """Return the name of a list item: its name or region, otherwise its index."""
     if isinstance(item, dict):
         for key in ("name", "region"):
             leaf = item.get(key)
@@ -63,7 +63,7 @@ def item_name(item: OriginTree, index: int) -> str:
 
 
 def find_subtree(tree: OriginTree, path: str) -> OriginTree | None:
-    """The part of a tree that a path names, `nodes.work-1.vm`; None where there is none."""
+    """Return the subtree at a path, `nodes.work-1.vm`; None: it does not exist."""
     for step in path.replace("[", ".").replace("]", "").split("."):
         subtree: OriginTree | None = None
         if isinstance(tree, dict):
@@ -79,7 +79,7 @@ def find_subtree(tree: OriginTree, path: str) -> OriginTree | None:
 
 
 def strip_origins(tree: OriginTree) -> object:
-    """The tree without origins."""
+    """Return the tree without origins."""
     if isinstance(tree, TracedValue):
         return tree.value
     if isinstance(tree, dict):
@@ -88,7 +88,7 @@ def strip_origins(tree: OriginTree) -> object:
 
 
 def with_origins(tree: OriginTree) -> object:
-    """The tree with `{value, origin}` in place of every leaf."""
+    """Return the tree with `{value, origin}` instead of every value."""
     if isinstance(tree, TracedValue):
         return {"value": tree.value, "origin": tree.origin}
     if isinstance(tree, dict):
@@ -98,18 +98,19 @@ def with_origins(tree: OriginTree) -> object:
 
 @record
 class ConfigDifference:
-    """One value that is not the same on both sides."""
+    """A value that differs between two configurations."""
 
     path: str
     kind: Literal["added", "removed", "changed"]
     before: object
-    """None for added values, and where the value itself is null."""
+    """None for added values, and for null."""
     after: object
-    """None for removed values, and where the value itself is null."""
+    """None for removed values, and for null."""
 
 
 def differences(before: Desired, after: Desired) -> tuple[ConfigDifference, ...]:
-    """All values that differ, in the order of the first configuration; secrets compare by text."""
+    """Return all values that differ, in the order of the first configuration; secrets are compared
+    by text."""
     old, new = _leaves(before), _leaves(after)
     result: list[ConfigDifference] = []
     for path, leaf in old.items():

@@ -1,4 +1,4 @@
-"""What comes to light while a tree is read, and the words for it."""
+"""Read single values of a tree, and report values that are invalid."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ _MAX_QUOTED = 60
 
 
 class ReadContext:
-    """What comes to light while a tree is read."""
+    """Problems and secrets collected while a tree is read."""
 
     def __init__(self, problems: Problems) -> None:
         self.problems = problems
         self.plain_secrets: list[Origin] = []
-        """Secrets in the clear."""
+        """Unencrypted secrets."""
         self.secrets: list[Secret] = []
-        """All secrets, however they are given."""
+        """All secrets, in any form."""
         self.encrypted: list[Origin] = []
-        """Encrypted values of keys that are not secrets: present, but not known."""
+        """Encrypted values of keys that are not secrets: present, but unknown."""
         self.kept_nodes: dict[Position, TreeNode] = {}
-        """Values whose inside has positions that are needed later, by where they stand."""
+        """Values whose nested positions are needed later, by their position."""
         self.partial = False
-        """Whether keys may be missing, because another mapping will give them."""
+        """Whether required keys may be missing, because another mapping provides them."""
 
 
 class InvalidValue(Exception):
-    """The value cannot be read; the problem is reported already, or the value is encrypted."""
+    """The value cannot be read; it is already reported, or encrypted."""
 
 
 class KeyLocation:
-    """Where a value stands: its path in the user's words and its position."""
+    """Path of a value as the user wrote it, and its position."""
 
     __slots__ = ("at", "path", "via")
 
@@ -66,7 +66,7 @@ NodeReader = Callable[[TreeNode, KeyLocation, ReadContext], Any]
 def report_invalid_value(
     location: KeyLocation, reading: ReadContext, text: str, says: str, example: str
 ) -> NoReturn:
-    """Report a text that is not what its key needs."""
+    """Report a text that does not have the format of its key."""
     shown = text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
     reading.problems.error(
         "config.value",
@@ -81,7 +81,7 @@ def report_invalid_value(
 def report_wrong_type(
     node: TreeNode, location: KeyLocation, reading: ReadContext, expected: str
 ) -> NoReturn:
-    """Report a mapping, list or value where another of the three is needed."""
+    """Report a mapping, list or value where another of the three is expected."""
     if isinstance(node, ScalarNode) and is_encrypted(node.text):
         reading.encrypted.append(location.origin)
         raise InvalidValue
@@ -105,7 +105,7 @@ def report_unknown_key(
     known: Iterable[str],
     reading: ReadContext,
 ) -> None:
-    """Report a key that does not exist, and the nearest that does."""
+    """Report an unknown key, and suggest the nearest one."""
     near = nearest_name(name, known)
     parent = location.path or "the file"
     reading.problems.error(
@@ -120,7 +120,7 @@ def report_unknown_key(
 
 
 def report_missing_key(name: str, location: KeyLocation, reading: ReadContext) -> None:
-    """Report a key that has to be given."""
+    """Report a missing required key."""
     path = f"{location.path}.{name}" if location.path else name
     reading.problems.error(
         "config.missing-key",
@@ -132,7 +132,7 @@ def report_missing_key(name: str, location: KeyLocation, reading: ReadContext) -
 
 
 def strip_indexes(path: str) -> str:
-    """A path without list positions, as `explain` wants it."""
+    """Return a path without list indexes, as used by `stockman explain`."""
     return re.sub(r"\[\d+\]", "", path)
 
 
@@ -140,7 +140,7 @@ _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,18})")
 
 
 def read_text(node: TreeNode, location: KeyLocation, reading: ReadContext) -> str:
-    """The text of a value; an encrypted one is set aside."""
+    """Return the text of a value; an encrypted value is recorded."""
     if not isinstance(node, ScalarNode):
         report_wrong_type(node, location, reading, "a single value")
     if is_encrypted(node.text):

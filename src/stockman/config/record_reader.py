@@ -1,7 +1,7 @@
-"""From tree to records: the type of a field decides what its text means.
+"""Read records from a tree: the type of a field determines how its text is parsed.
 
-Every mistake is reported with its place, and reading goes on: a field that cannot be read keeps
-its default, a record without a field it cannot do without is left out.
+Every error is reported with its position, and reading continues: an invalid field keeps its
+default, and a record without a required field is omitted.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 def read_record(cls: type[T], tree: MappingNode, reading: ReadContext, path: str = "") -> T | None:
-    """The record a mapping spells; None where a key it cannot do without is missing or unfit."""
+    """Read a record from a mapping; None: a required key is missing or invalid."""
     try:
         return cast("T", _read_fields(cls, tree, KeyLocation(path, tree.at), reading))
     except InvalidValue:
@@ -53,7 +53,7 @@ def read_record(cls: type[T], tree: MappingNode, reading: ReadContext, path: str
 
 
 class _FieldReader:
-    """One field of a record class, ready to be read."""
+    """Reads one field of a record class."""
 
     __slots__ = ("default", "field", "free", "name", "reader", "required")
 
@@ -122,7 +122,7 @@ def _read_fields(cls: type, node: TreeNode, location: KeyLocation, reading: Read
 
 
 def _nested_origins(tree: MappingNode, name: str, location: KeyLocation) -> dict[str, Origin]:
-    """Where the keys of a free-form mapping stand, so that whoever knows their meaning can say."""
+    """Return the origins of keys in a free-form mapping, so that its owner can report positions."""
     origins = {}
     for key, entry in tree.entries.items():
         inner = _child_location(location, key, entry)
@@ -168,7 +168,7 @@ def _build_reader(hint: object) -> NodeReader:
 
 
 def _read_untyped_value(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
-    """Whatever stands there; encrypted values in it are not known."""
+    """Read any value; encrypted values inside are recorded."""
     for inner, where in _walk_scalars(node, location):
         if is_encrypted(inner.text):
             reading.encrypted.append(where.origin)

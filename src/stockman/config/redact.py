@@ -1,4 +1,4 @@
-"""Lines of configuration files as they may be shown: secrets in the clear are masked."""
+"""Mask unencrypted secrets in lines of configuration files."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ _SECRET_ASSIGNMENT = pattern(
 )
 _PUBLIC = pattern(r"token_?id|secretstore|secret_?name|secretboot|secureboot", re.IGNORECASE)
 _SHORTEST = 4
-"""Shorter secrets are masked where their key stands only: they could be part of any word."""
+"""Shorter secrets are only masked next to their key: they could be part of any word."""
 
 
 def build_redactor(secrets: Iterable[Secret]) -> Callable[[str], str]:
-    """A function that masks secrets in a line: known values, and values of keys that sound so."""
+    """Return a function that masks secrets in a line: known values, and values of keys with secret
+    names."""
     pieces = {
         piece.strip()
         for secret in secrets

@@ -1,4 +1,4 @@
-"""From what was written to what should be: every default applied, every shorthand written out."""
+"""Resolve the configuration to the desired state: apply all defaults and expand all short forms."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _GUESTS_NAME = "guests"
 
 
 def resolve(loaded: LoadedConfig) -> Desired:
-    """What should be. Refuses while there are errors or values that are still encrypted."""
+    """Return the desired state; refuses configurations with errors or required encrypted values."""
     _check_ready(loaded)
     estate = loaded.configuration
     clusters = proxmox_clusters(estate.proxmox) if estate.proxmox is not None else ()
@@ -61,7 +61,7 @@ def resolve(loaded: LoadedConfig) -> Desired:
 
 
 def configuration_name(estate: Configuration) -> str:
-    """Whose everything is that files describe; guests alone have a name as well."""
+    """Return the name of the cluster, or of guests without a cluster."""
     is_named = bool(estate.nodes) or "name" in estate.cluster.origins
     return estate.cluster.name if is_named else _GUESTS_NAME
 
@@ -130,7 +130,7 @@ def _network(estate: Configuration) -> Network:
 
 
 def talos_version(estate: Configuration) -> Version:
-    """The Talos version of the cluster."""
+    """Return the Talos version of the cluster."""
     return estate.talos.version or compatibility.default_talos_version()
 
 

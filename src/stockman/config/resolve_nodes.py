@@ -1,4 +1,4 @@
-"""Nodes in full: schematic, disk, VM, network cards with their addresses."""
+"""Resolve nodes: schematic, disk, VM and network cards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SCSI_DISK = "/dev/sda"
 
 
 def resolve_nodes(estate: Configuration) -> tuple[Node, ...]:
-    """All nodes in the order written."""
+    """Return all nodes in their configured order."""
     return tuple(_resolve_node(estate, node) for node in estate.nodes)
 
 

@@ -1,4 +1,4 @@
-"""The keys of cluster.yaml and nodes.yaml whose values are secrets, as SOPS is told of them."""
+"""Keys of the configuration files whose values are secrets, for the rules of SOPS."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ SECRET_KEYS = (
     "token",
     "token_secret",
 )
-"""The last word of every key that holds a secret: SOPS knows words, not paths.
+"""Last part of the path of every secret key, because SOPS matches names and not paths.
 
-Written out, because to read them off the language takes longer than to render a repository.
+Listed explicitly, because deriving them from the language takes longer than rendering a repository.
 """
 
 
 def derive_secret_keys() -> tuple[str, ...]:
-    """The same as the language says it."""
+    """Return the same names derived from the language, to verify the list."""
     from stockman.config.reference.keys import keys_by_path
 
     return tuple(sorted({key.name for key in keys_by_path().values() if key.secret}))
 
 
 def secret_key_regex() -> str:
-    """An `encrypted_regex` that encrypts exactly the secrets of the configuration."""
+    """Return an `encrypted_regex` that matches exactly the secrets of the configuration."""
     return f"^({'|'.join(SECRET_KEYS)})$"

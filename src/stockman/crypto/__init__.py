@@ -1,1 +1,1 @@
-"""Keys and their file formats; randomness and time are given, never taken."""
+"""Keys, certificates, age and SOPS files; randomness and time are passed in."""

@@ -1,4 +1,4 @@
-"""Bech32, the text form of age keys: five bits per character and a checksum of six."""
+"""Bech32, the text format of age keys: five bits per character and a checksum of six characters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _CHECKSUM_LENGTH = 6
 
 
 def encode_bech32(prefix: str, data: bytes) -> str:
-    """Data as lower-case Bech32 behind a lower-case prefix. No length limit, as age has none."""
+    """Encode data in lower case with a prefix, without the length limit of Bech32."""
     values = list(_to_quintets(data))
     return f"{prefix}1" + "".join(
         _ALPHABET[value] for value in [*values, *_checksum(prefix, values)]
@@ -18,7 +18,7 @@ def encode_bech32(prefix: str, data: bytes) -> str:
 
 
 def decode_bech32(text: str) -> tuple[str, bytes]:
-    """The prefix and the data of a Bech32 text; ValueError says what is wrong, without the text."""
+    """Return the prefix and data of a text; ValueError describes the error without the text."""
     if text.lower() != text and text.upper() != text:
         raise ValueError("letters in both cases")
     lower = text.lower()
@@ -34,7 +34,7 @@ def decode_bech32(text: str) -> tuple[str, bytes]:
 
 
 def _to_octets(values: list[int]) -> bytes:
-    """Groups of five bits as bytes; what fills up the last group has to be zero."""
+    """Convert groups of five bits to bytes; the padding of the last group must be zero."""
     pending = held = 0
     data = bytearray()
     for value in values:
@@ -49,7 +49,7 @@ def _to_octets(values: list[int]) -> bytes:
 
 
 def _to_quintets(data: bytes) -> Iterator[int]:
-    """The bits of data in groups of five, the last one filled up with zeros."""
+    """Split data into groups of five bits, padding the last one with zeros."""
     pending = held = 0
     for octet in data:
         pending = (pending << 8 | octet) & 0xFFF

@@ -1,7 +1,7 @@
-"""Certificate authorities and what they issue, built as Talos builds its own.
+"""Certificate authorities and certificates in the style of Talos.
 
-Time and the random parts of a certificate (serial number, key identifier) are given. Keys come
-from `private_keys`, and ECDSA signatures hold a random number of their own.
+Time and the random parts of a certificate (serial number, key identifier) are passed in. Keys come
+from `private_keys`; ECDSA signatures use their own random numbers.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 
 RandomBytes = Callable[[int], bytes]
-"""So many bytes that nobody can foretell, as the `Entropy` port gives them."""
+"""Function that returns a number of random bytes, as the `Entropy` port provides."""
 
 _SERIAL_BYTES = 16
 _KEY_ID_BYTES = 20
 _CERTIFICATE_LABEL = "CERTIFICATE"
 _PARSE_ERRORS = (ValueError, UnsupportedAlgorithm, x509.DuplicateExtension, x509.InvalidVersion)
-"""What reading a part of a broken certificate may end with."""
+"""Exceptions raised when a part of an invalid certificate is parsed."""
 
 
 class ValidityPeriod(NamedTuple):
-    """From when until when a certificate holds; certificates count whole seconds."""
+    """Start and end of validity, in whole seconds."""
 
     start: datetime
     end: datetime
@@ -68,7 +68,7 @@ class Purpose(Enum):
 
 @record
 class CertificateRequest:
-    """What a certificate says that an authority is asked to issue."""
+    """Content of a certificate that an authority should issue."""
 
     period: ValidityPeriod
     purposes: tuple[Purpose, ...]
@@ -83,7 +83,7 @@ class CertificateRequest:
 
 @record
 class CertificateFacts:
-    """What a certificate says about itself."""
+    """Main fields of a certificate."""
 
     organizations: tuple[str, ...]
     common_name: str
@@ -95,7 +95,7 @@ class CertificateFacts:
 def create_authority(
     organization: str, algorithm: Algorithm, period: ValidityPeriod, random_bytes: RandomBytes
 ) -> CertificateAndKey:
-    """An authority that signed itself. Without an organization its subject is empty."""
+    """Create a self-signed authority. Without an organization its subject is empty."""
     key = generate_key(algorithm)
     subject = _build_name((organization,) if organization else (), "")
     builder = _certificate_builder(subject, subject, period, random_bytes)
@@ -116,9 +116,9 @@ def issue_certificate(
     random_bytes: RandomBytes,
     key: PrivateKey | None = None,
 ) -> CertificateAndKey:
-    """A key with a certificate of an authority; a new key is of the authority's kind.
+    """Issue a certificate; a new key is created with the algorithm of the authority.
 
-    `NotPem` where the authority cannot be read.
+    Raises `NotPem` if the authority cannot be parsed.
     """
     parent = read_certificate(authority.crt)
     signer = read_key(authority.key)
@@ -142,7 +142,7 @@ def issue_certificate(
 
 
 def read_certificate(text: str) -> x509.Certificate:
-    """The first certificate of a PEM text; `NotPem` otherwise."""
+    """Parse the first certificate of a PEM text; raises `NotPem` if it is invalid."""
     block = first_block(text)
     if block.label != _CERTIFICATE_LABEL:
         raise NotPem(f"a block {block.label} is not a {_CERTIFICATE_LABEL}")
@@ -156,7 +156,8 @@ def read_certificate(text: str) -> x509.Certificate:
 
 
 def read_certificate_facts(text: str) -> CertificateFacts:
-    """What the first certificate of a PEM text says; `NotPem` where there is none."""
+    """Return the main fields of the first certificate of a PEM text; raises `NotPem` if it is
+    invalid."""
     certificate = read_certificate(text)
     try:
         names = _name_attributes(certificate.subject, NameOID.COMMON_NAME)
@@ -173,7 +174,8 @@ def read_certificate_facts(text: str) -> CertificateFacts:
 
 
 def key_matches_certificate(text: str, key: Secret) -> bool:
-    """Whether a private key is the one that a certificate speaks of; `NotPem` if unreadable."""
+    """Return whether a private key belongs to a certificate; raises `NotPem` if either is
+    invalid."""
     certificate = read_certificate(text)
     try:
         held = certificate.public_key()
@@ -184,7 +186,8 @@ def key_matches_certificate(text: str, key: Secret) -> bool:
 
 
 def is_issued_by(text: str, authority: str) -> bool:
-    """Whether a certificate bears the signature of an authority; `NotPem` if unreadable."""
+    """Return whether a certificate is signed by an authority; raises `NotPem` if either is
+    invalid."""
     child, parent = read_certificate(text), read_certificate(authority)
     try:
         child.verify_directly_issued_by(parent)
@@ -209,7 +212,7 @@ def _certificate_builder(
 
 
 def _build_name(organizations: Sequence[str], common_name: str) -> x509.Name:
-    """Several organizations share one place in the name, as Go writes them."""
+    """Build a name; several organizations share one RDN, as Go does."""
     names = []
     if organizations:
         names.append(
@@ -279,7 +282,8 @@ def _name_attributes(name: x509.Name, kind: x509.ObjectIdentifier) -> tuple[str,
 
 
 def key_fingerprint(certificate: bytes) -> str:
-    """The SHA-256 of the public key of a certificate (in DER) in base64, as `talosctl` has it."""
+    """Return the SHA-256 of the public key of a DER certificate in base64, as `talosctl` shows
+    it."""
     key = x509.load_der_x509_certificate(certificate).public_key()
     encoded = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     return base64.b64encode(hashlib.sha256(encoded).digest()).decode("ascii")

@@ -1,4 +1,4 @@
-"""PEM: a label around base64, without judging what the label promises."""
+"""PEM blocks, and certificates with their keys as PEM text, without parsing their content."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _PEM_BLOCK = pattern(
 
 
 class NotPem(ValueError):
-    """A text holds nothing that this could be read as; the message says what is wrong."""
+    """The text has no valid block; the message says why."""
 
 
 class PemBlock(NamedTuple):
-    """One labelled piece of DER."""
+    """A label and its DER content."""
 
     label: str
     der: bytes
 
 
 def encode_pem(label: str, der: bytes) -> str:
-    """A block as Go and OpenSSL write it, ending with a newline."""
+    """Encode a block as Go and OpenSSL do, with a final newline."""
     body = base64.b64encode(der).decode("ascii")
     lines = [body[start : start + _LINE_LENGTH] for start in range(0, len(body), _LINE_LENGTH)]
     return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----", ""])
 
 
 def first_block(text: str) -> PemBlock:
-    """The first block of a text; `NotPem` where there is none."""
+    """Return the first block of a text; raises `NotPem` if there is none."""
     match = _PEM_BLOCK.search(text)
     if match is None:
         raise NotPem("there is no `-----BEGIN ...-----` block with its end in it")
@@ -50,7 +50,7 @@ def first_block(text: str) -> PemBlock:
 
 @record
 class CertificateAndKey:
-    """A certificate together with its private key, both as PEM text."""
+    """A certificate and its private key, both as PEM text."""
 
     crt: str
     key: Secret

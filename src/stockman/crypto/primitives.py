@@ -1,7 +1,7 @@
-"""The few primitives of which sealed files are made, straight from the compiled library.
+"""Cryptographic primitives for encrypted files, imported directly from the compiled library.
 
-The packages that document them import all the others first, and that takes longer than sealing a
-file. Where a release of the library keeps them elsewhere, the documented places are asked.
+The documented packages import all other primitives first, which takes longer than encrypting a
+file. If a release of the library moves them, the documented packages are used instead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Private keys in the PEM forms of Talos: Ed25519, ECDSA on P-256, RSA.
+"""Private keys in the PEM formats of Talos: Ed25519, ECDSA P-256 and RSA.
 
-The generators of `cryptography` draw from the system's own source of randomness: an RSA key
-cannot be made from bytes that are given, and the other two follow the same rule.
+The generators of `cryptography` use the randomness of the system: an RSA key cannot be generated
+from given bytes, and the other two follow the same rule.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _RSA_EXPONENT = 65537
 
 
 class Algorithm(Enum):
-    """What a key signs with."""
+    """Signature algorithm of a key."""
 
     ED25519 = "Ed25519"
     ECDSA = "ECDSA P-256"
@@ -56,7 +56,7 @@ _LABELS = {
 
 
 def generate_key(algorithm: Algorithm) -> PrivateKey:
-    """A key that nobody has seen before; RSA keys have 4096 bits."""
+    """Generate a key; RSA keys have 4096 bits."""
     match algorithm:
         case Algorithm.ED25519:
             return Ed25519PrivateKey.generate()
@@ -67,14 +67,14 @@ def generate_key(algorithm: Algorithm) -> PrivateKey:
 
 
 def algorithm_of(key: PrivateKey) -> Algorithm:
-    """What a key signs with."""
+    """Return the algorithm of a key."""
     if isinstance(key, Ed25519PrivateKey):
         return Algorithm.ED25519
     return Algorithm.RSA if isinstance(key, RSAPrivateKey) else Algorithm.ECDSA
 
 
 def key_pem(key: PrivateKey) -> Secret:
-    """A key as Talos writes it: PKCS#8 for Ed25519, SEC 1 for ECDSA, PKCS#1 for RSA."""
+    """Encode a key as Talos does: PKCS#8 for Ed25519, SEC 1 for ECDSA, PKCS#1 for RSA."""
     if isinstance(key, Ed25519PrivateKey):
         label, form = "ED25519 PRIVATE KEY", PrivateFormat.PKCS8
     elif isinstance(key, RSAPrivateKey):
@@ -85,13 +85,13 @@ def key_pem(key: PrivateKey) -> Secret:
 
 
 def standard_key_pem(key: PrivateKey) -> Secret:
-    """A key under the label that OpenSSL and Python know: `PRIVATE KEY`, PKCS#8."""
+    """Encode a key as PKCS#8 with the label `PRIVATE KEY`, for OpenSSL and Python."""
     der = key.private_bytes(Encoding.DER, PrivateFormat.PKCS8, NoEncryption())
     return Secret(encode_pem("PRIVATE KEY", der))
 
 
 def read_key(text: Secret) -> PrivateKey:
-    """The key of a PEM text under any label that Talos accepts; `NotPem` otherwise."""
+    """Parse a PEM key with any label that Talos accepts; raises `NotPem` if it is invalid."""
     block = first_block(text.reveal())
     allowed = _LABELS.get(block.label)
     if allowed is None:
@@ -109,12 +109,12 @@ def read_key(text: Secret) -> PrivateKey:
 
 
 def public_bytes(key: PrivateKey) -> bytes:
-    """The public half, in the form that certificates hold it in."""
+    """Return the public half in the format used in certificates."""
     return key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
 
 
 def _is_consistent(key: RSAPrivateKey) -> bool:
-    """Whether the numbers of an RSA key fit each other; whether they are prime is not asked."""
+    """Return whether the numbers of an RSA key match; primality is not checked."""
     numbers = key.private_numbers()
     public = numbers.public_numbers
     order = math.lcm(numbers.p - 1, numbers.q - 1)
@@ -124,13 +124,13 @@ def _is_consistent(key: RSAPrivateKey) -> bool:
 
 _OPENSSH = "OPENSSH PRIVATE KEY"
 _PRIME_BYTES = 96
-"""Bytes of a large number that are enough to know it by."""
+"""Number of bytes that identify a large number."""
 
 
 def private_key_bytes(text: Secret) -> bytes | None:
-    """The bytes that every form of a private key holds; None: it is no key that is known.
+    """Return the bytes that all formats of a private key contain; None: not a known key.
 
-    The same key has other bytes around them in SEC 1, PKCS#1, PKCS#8 and the form of OpenSSH.
+    SEC 1, PKCS#1, PKCS#8 and OpenSSH store the same key with different surrounding bytes.
     """
     try:
         key = _ssh_key(text) if first_block(text.reveal()).label == _OPENSSH else read_key(text)

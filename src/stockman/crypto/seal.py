@@ -1,9 +1,8 @@
-"""Seals: how a lock file knows that a secret file is unchanged, without opening it.
+"""Seals: how a lock file detects changes to a secret file without decrypting it.
 
-A seal holds a hash of the bytes on disk, for everyone, and a keyed hash of the plaintext, for who
-has the identity. The key is derived from the identity by hashing alone: comparing costs no
-operation on curves or lattices. The name of the file is part of it, so that equal secrets in two
-files do not show.
+A seal contains a hash of the encrypted bytes, and a keyed hash of the plaintext for holders of the
+identity. The key is derived from the identity by hashing alone, so comparing needs no expensive
+operations. The file name is part of the hash, so that equal secrets in two files are not visible.
 """
 
 from __future__ import annotations
@@ -21,22 +20,23 @@ _PURPOSE = b"stockman seal of plaintext, version 1"
 
 @record
 class Seal:
-    """What a lock file keeps of one secret file."""
+    """Hashes of one secret file in a lock file."""
 
     disk: str
     """SHA-256 of the encrypted bytes."""
     plain: str
-    """HMAC of name and plaintext, or of what that means. Empty: the writer had no identity."""
+    """HMAC of file name and plaintext, or of its canonical form. Empty: the writer had no
+    identity."""
     keyed_by: str
-    """Tells which identity the HMACs are keyed from, and nothing else about it. Empty: none."""
+    """Identifies the key of the HMACs, and reveals nothing else about it. Empty: no key."""
     text: str = ""
-    """HMAC of name and plaintext as it was laid out. Empty: the writer did not know it."""
+    """HMAC of file name and plaintext with its layout. Empty: unknown to the writer."""
 
 
 def create_seal(
     file: str, content: bytes, plain: bytes, identity: AgeIdentity, text: bytes | None = None
 ) -> Seal:
-    """The seal of a file, with the identity that whoever checks it will have."""
+    """Create the seal of a file with an identity that can verify it."""
     key = _derive_seal_key(identity)
     return Seal(
         disk=hashlib.sha256(content).hexdigest(),
@@ -47,19 +47,19 @@ def create_seal(
 
 
 def create_seal_without_identity(content: bytes) -> Seal:
-    """The seal of a file by its bytes alone, for who has no identity."""
+    """Create the seal of a file from its bytes alone."""
     return Seal(disk=hashlib.sha256(content).hexdigest(), plain="", keyed_by="")
 
 
 def matches_file(seal: Seal, content: bytes) -> bool:
-    """Whether the bytes are those that were sealed; needs no identity."""
+    """Return whether the bytes are those that were sealed; needs no identity."""
     return hmac.compare_digest(seal.disk, hashlib.sha256(content).hexdigest())
 
 
 def matches_plaintext(
     seal: Seal, file: str, plain: bytes, identities: Sequence[AgeIdentity]
 ) -> bool | None:
-    """Whether a plaintext is the one that was sealed; None: that identity is not at hand."""
+    """Return whether a plaintext is the sealed one; None: the identity is not available."""
     for identity in identities:
         key = _derive_seal_key(identity)
         if hmac.compare_digest(_key_id(key), seal.keyed_by):
@@ -68,7 +68,7 @@ def matches_plaintext(
 
 
 def matches_text(seal: Seal, file: str, text: bytes, identities: Sequence[AgeIdentity]) -> bool:
-    """Whether a file is known to have been written from this very text."""
+    """Return whether the file was written from exactly this text."""
     for identity in identities:
         key = _derive_seal_key(identity)
         if hmac.compare_digest(_key_id(key), seal.keyed_by):

@@ -1,4 +1,4 @@
-"""Signatures of requests to S3 (AWS Signature Version 4), for those who make and check them."""
+"""AWS Signature Version 4 for S3 requests, for clients and servers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TRAILER = f"{ALGORITHM}-TRAILER"
 
 
 class SigningScope(NamedTuple):
-    """For what a signature holds: a day in a region."""
+    """Day, region and service that a signature is valid for."""
 
     moment: str
     """`20260101T120000Z`."""
@@ -39,11 +39,11 @@ class CanonicalRequest(NamedTuple):
     path: str
     """Not encoded."""
     query: Iterable[tuple[str, str]]
-    """Not encoded; the signature itself left out."""
+    """Not encoded, without the signature itself."""
     headers: Mapping[str, str]
-    """Those that are signed, names in small letters."""
+    """Signed headers, with lower-case names."""
     payload: str
-    """SHA-256 of the body in hexadecimal digits, or what stands for it."""
+    """SHA-256 of the body in hex, or a placeholder."""
 
     @property
     def text(self) -> str:
@@ -65,27 +65,27 @@ class CanonicalRequest(NamedTuple):
 
 
 def signature(secret: str, scope: SigningScope, canonical: CanonicalRequest) -> str:
-    """The signature of a request, in hexadecimal digits."""
+    """Return the signature of a request in hex."""
     digest = hashlib.sha256(canonical.text.encode()).hexdigest()
     return sign_text(secret, scope, f"{ALGORITHM}\n{scope.moment}\n{scope.text}\n{digest}")
 
 
 def chunk_signature(secret: str, scope: SigningScope, previous: str, content: bytes) -> str:
-    """The signature of one piece of a body that is sent in signed pieces."""
+    """Return the signature of one chunk of a chunked body."""
     digest = hashlib.sha256(content).hexdigest()
     text = f"{_CHUNK}\n{scope.moment}\n{scope.text}\n{previous}\n{EMPTY_DIGEST}\n{digest}"
     return sign_text(secret, scope, text)
 
 
 def trailer_signature(secret: str, scope: SigningScope, previous: str, trailers: bytes) -> str:
-    """The signature of what follows a body in signed pieces, as lines `name:value`."""
+    """Return the signature of the trailers of a chunked body, given as lines `name:value`."""
     digest = hashlib.sha256(trailers).hexdigest()
     text = f"{_TRAILER}\n{scope.moment}\n{scope.text}\n{previous}\n{digest}"
     return sign_text(secret, scope, text)
 
 
 def sign_text(secret: str, scope: SigningScope, text: str) -> str:
-    """The signature of any text under a key of the scope."""
+    """Return the signature of a text with a key of the scope."""
     key = f"AWS4{secret}".encode()
     for component in (scope.day, scope.region, scope.service, "aws4_request"):
         key = hmac.new(key, component.encode(), hashlib.sha256).digest()

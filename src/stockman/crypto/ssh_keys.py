@@ -1,4 +1,4 @@
-"""Ed25519 keys in OpenSSH's file formats, without a passphrase."""
+"""Ed25519 keys in the file formats of OpenSSH, without a passphrase."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from stockman.model.secret import Secret
 
 SSH_SEED_BYTES = 32
-"""How many random bytes a key is made of."""
+"""Number of random bytes for a key."""
 CHECK_BYTES = 4
-"""How many further random bytes a private file holds twice, to tell a wrong passphrase."""
+"""Number of additional random bytes, which a private key file contains twice to detect a wrong
+passphrase."""
 
 _KIND = b"ssh-ed25519"
 _MAGIC = b"openssh-key-v1\0"
@@ -25,7 +26,8 @@ _LINE_LENGTH = 70
 
 
 def ssh_private_key(raw: bytes, check: bytes, comment: str) -> Secret:
-    """The text of the private file that 32 random bytes make; `check` is four more."""
+    """Return the text of a private key file; `raw` is the seed, `check` are four more random
+    bytes."""
     public = Ed25519PrivateKey.from_private_bytes(raw).public_key().public_bytes_raw()
     blob = _string(_KIND) + _string(public)
     secret = check + check + blob + _string(raw + public) + _string(comment.encode())
@@ -44,9 +46,9 @@ def ssh_private_key(raw: bytes, check: bytes, comment: str) -> Secret:
 
 
 def ssh_public_key(private: Secret, comment: str) -> str | None:
-    """The text of the `.pub` file that belongs to a private file; None: not an Ed25519 key.
+    """Return the text of the `.pub` file of a private key file; None: not an Ed25519 key.
 
-    OpenSSH keeps the public key in the clear, so this works for keys with a passphrase too.
+    OpenSSH stores the public key unencrypted, so this works for keys with a passphrase too.
     """
     text = "".join(private.reveal().split("\n"))
     if not (text.startswith(_BEGIN) and text.endswith(_END)):

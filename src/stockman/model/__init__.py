@@ -1,1 +1,1 @@
-"""Records, names, versions, secrets and problems: what every other part speaks in."""
+"""Records, names, versions, secrets and problems: the vocabulary of all other packages."""

@@ -1,7 +1,7 @@
-"""Which versions of Talos, Kubernetes and Proxmox VE fit together, and how sure we are of it.
+"""Which versions of Talos, Kubernetes, Proxmox VE and extensions work together.
 
-A patch newer than the tables know is `NEWER`, which is worth a warning and never an error.
-A release line that the tables do not know is `REFUSED`.
+A patch newer than the tables is `NEWER`, which is a warning and never an error. A release line that
+is not in the tables is `REFUSED`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from stockman.model.version import Version
 
 
 class Verdict(Enum):
-    """Whether a version may be used."""
+    """Whether a version can be used."""
 
     OK = "ok"
     NEWER = "newer"
@@ -24,18 +24,18 @@ class Verdict(Enum):
 
 
 class Compatibility(NamedTuple):
-    """A verdict and the fact behind it, as the `why` of a problem would say it."""
+    """A verdict and its reason, as used for `why` of a problem."""
 
     verdict: Verdict
     reason: str
 
 
 class TalosLine(NamedTuple):
-    """One minor release of Talos. What a patch decides is that of `newest`."""
+    """A minor release line of Talos. Facts that differ between patches are those of `newest`."""
 
     line: Version
     newest: Version
-    """Newest patch known."""
+    """Newest known patch."""
     kubernetes: tuple[Version, Version]
     """First and last Kubernetes line that its code accepts."""
     kubernetes_documented: tuple[Version, Version]
@@ -44,33 +44,34 @@ class TalosLine(NamedTuple):
     etcd: Version
     kernel: Version
     installs_over: tuple[Version, Version]
-    """Oldest running version it may be installed over, and the first that is too new."""
+    """Oldest running version that it can be installed over, and the first version that is too
+    new."""
     installer: str
-    """The installer image that Talos itself would take, without its tag."""
+    """Default installer image of Talos, without its tag."""
     notes: tuple[str, ...]
-    """What this line's configuration and upgrades do differently from the line before."""
+    """Changes in configuration and upgrades since the previous line."""
 
 
 class KubernetesLine(NamedTuple):
-    """One minor release of Kubernetes."""
+    """A minor release line of Kubernetes."""
 
     line: Version
     newest: Version
-    """Newest patch known."""
+    """Newest known patch."""
 
 
 class ProxmoxLine(NamedTuple):
-    """One minor release of Proxmox VE."""
+    """A minor release line of Proxmox VE."""
 
     line: Version
     refused: str
-    """Why it cannot be used; empty: it can."""
+    """Why it cannot be used. Empty: it can be used."""
     notes: tuple[str, ...]
 
 
 @cache
 def talos_lines() -> tuple[TalosLine, ...]:
-    """Every supported release line of Talos, oldest first."""
+    """Return the supported release lines of Talos, oldest first."""
     return tuple(
         TalosLine(
             line=Version.parse(row["line"]),
@@ -89,14 +90,14 @@ def talos_lines() -> tuple[TalosLine, ...]:
 
 
 def default_talos_version() -> Version:
-    """What a cluster runs where nobody says: the newest that talhelper and topf know too."""
+    """Return the default Talos version: the newest that talhelper and topf support as well."""
     line = Version.parse(str(read_table("talos")["proposed"]))
     return next(known.newest for known in talos_lines() if known.line.line == line.line)
 
 
 @cache
 def kubernetes_lines() -> tuple[KubernetesLine, ...]:
-    """Every release line of Kubernetes that some supported Talos runs, oldest first."""
+    """Return the release lines of Kubernetes that some supported Talos runs, oldest first."""
     return tuple(
         KubernetesLine(line=Version.parse(row["line"]), newest=Version.parse(row["newest"]))
         for row in read_table("kubernetes")["rows"]
@@ -105,7 +106,7 @@ def kubernetes_lines() -> tuple[KubernetesLine, ...]:
 
 @cache
 def proxmox_lines() -> tuple[ProxmoxLine, ...]:
-    """Every release line of Proxmox VE that is known, refused ones too, oldest first."""
+    """Return the known release lines of Proxmox VE, including refused ones, oldest first."""
     return tuple(
         ProxmoxLine(
             line=Version.parse(row["line"]),
@@ -117,34 +118,34 @@ def proxmox_lines() -> tuple[ProxmoxLine, ...]:
 
 
 def talos_line(talos: Version) -> TalosLine | None:
-    """The release line a version of Talos belongs to; None: not a supported one."""
+    """Return the release line of a Talos version; None: not supported."""
     return next((known for known in talos_lines() if known.line.line == talos.line), None)
 
 
 def kubernetes_line(kubernetes: Version) -> KubernetesLine | None:
-    """The release line a version of Kubernetes belongs to; None: no supported Talos runs it."""
+    """Return the release line of a Kubernetes version; None: no supported Talos runs it."""
     return next((known for known in kubernetes_lines() if known.line.line == kubernetes.line), None)
 
 
 def is_supported_talos(talos: Version) -> bool:
-    """Whether a version of Talos is of a supported line, however new its patch is."""
+    """Return whether a Talos version is on a supported release line, whatever its patch."""
     return talos_line(talos) is not None
 
 
 def newest_known_patch(talos: Version) -> Version | None:
-    """The newest known Talos of the line that this one belongs to; None: no such line."""
+    """Return the newest known patch of the release line of a Talos version; None: unknown line."""
     line = talos_line(talos)
     return None if line is None else line.newest
 
 
 def kubernetes_range(talos: Version) -> tuple[Version, Version] | None:
-    """First and last Kubernetes line that a Talos runs; None: not a supported Talos."""
+    """Return the first and last Kubernetes line that a Talos version runs; None: not supported."""
     line = talos_line(talos)
     return None if line is None else line.kubernetes
 
 
 def talos_compatibility(talos: Version) -> Compatibility:
-    """Whether stockman can handle a version of Talos."""
+    """Check whether stockman supports a Talos version."""
     line = talos_line(talos)
     if line is None:
         known = talos_lines()
@@ -153,9 +154,9 @@ def talos_compatibility(talos: Version) -> Compatibility:
 
 
 def kubernetes_compatibility(talos: Version, kubernetes: Version) -> Compatibility:
-    """Whether a Talos runs a version of Kubernetes.
+    """Check whether a Talos version runs a Kubernetes version.
 
-    A Talos of an unknown line runs nothing that we could vouch for: look at `talos_fits` first.
+    For an unknown Talos line the answer is always REFUSED: check `talos_compatibility` first.
     """
     line = talos_line(talos)
     if line is None:
@@ -178,9 +179,9 @@ def kubernetes_compatibility(talos: Version, kubernetes: Version) -> Compatibili
 
 
 def proxmox_compatibility(proxmox: Version) -> Compatibility:
-    """Whether stockman can work with a version of Proxmox VE.
+    """Check whether stockman supports a Proxmox VE version.
 
-    Patches are not judged: what the API offers changes with the release line.
+    Patches are not checked, because the API only changes between release lines.
     """
     for row in proxmox_lines():
         if row.line.line == proxmox.line:
@@ -231,7 +232,7 @@ def _parse_pair(texts: list[str]) -> tuple[Version, Version]:
 
 
 def upgrade_compatibility(product: str, running: Version, target: Version) -> Compatibility:
-    """Whether one upgrade may go from what runs to what is wanted."""
+    """Check whether a single upgrade may go from the running version to the target version."""
     if target == running:
         return Compatibility(verdict=Verdict.OK, reason=f"{product} {running} runs already")
     if target < running:
@@ -252,12 +253,12 @@ class TalosExtension(NamedTuple):
     """An official system extension."""
 
     name: str
-    """As schematics spell it, `siderolabs/qemu-guest-agent`."""
+    """Name as used in schematics, `siderolabs/qemu-guest-agent`."""
     since: Version
     """First Talos release that has it."""
     purpose: str
     driver: Mapping[str, str]
-    """Version of the driver in it by Talos line, `1.13`; empty where that does not matter."""
+    """Version of the included driver by Talos line, `1.13`; empty if irrelevant."""
 
 
 class RemovedExtension(NamedTuple):
@@ -267,12 +268,12 @@ class RemovedExtension(NamedTuple):
     last_line: Version
     """Last Talos line that had it."""
     replacements: tuple[str, ...]
-    """What to take instead; empty: nothing."""
+    """Extensions to use instead. Empty: none."""
 
 
 @cache
 def extensions() -> tuple[TalosExtension, ...]:
-    """Every extension that some supported Talos has, by name."""
+    """Return all extensions of supported Talos releases, sorted by name."""
     return tuple(
         TalosExtension(
             name=row["name"],
@@ -286,7 +287,7 @@ def extensions() -> tuple[TalosExtension, ...]:
 
 @cache
 def removed_extensions() -> tuple[RemovedExtension, ...]:
-    """Extensions of older releases that users still name, by name."""
+    """Return extensions of older releases, sorted by name."""
     return tuple(
         RemovedExtension(
             name=row["name"],
@@ -298,12 +299,13 @@ def removed_extensions() -> tuple[RemovedExtension, ...]:
 
 
 def find_extension(name: str) -> TalosExtension | None:
-    """The extension of that name; None: not known."""
+    """Return an extension by its name; None: unknown."""
     return next((candidate for candidate in extensions() if candidate.name == name), None)
 
 
 def extension_compatibility(name: str, talos: Version) -> Compatibility:
-    """Whether a Talos has an extension. One that the table does not know may be newer than it."""
+    """Check whether a Talos version has an extension. An unknown extension may be newer than the
+    table."""
     known = find_extension(name)
     if known is not None and talos.line >= known.since.line:
         return Compatibility(verdict=Verdict.OK, reason=f"Talos has {name} since {known.since}")

@@ -1,4 +1,4 @@
-"""Components of the cluster: on or off, and their settings."""
+"""Components of a cluster: their settings, and facts about charts and requirements."""
 
 from __future__ import annotations
 
@@ -20,92 +20,94 @@ from stockman.model.version import Version
 
 @record
 class Component(Traced):
-    """One component of the catalog. Keys that a component does not use are ignored by it."""
+    """One component of the catalog. A component ignores keys that it does not use."""
 
     enabled: bool | None = None
-    """None: as the catalog decides from the rest of the configuration."""
+    """Whether the component is installed. None: derived from the rest of the configuration."""
     version: Version | None = None
-    """Chart version. None: the one stockman was tested with."""
+    """Chart version. None: the version that stockman was tested with."""
     namespace: Name | None = None
-    """None: the component's usual namespace."""
+    """Namespace of the component. None: its usual namespace."""
     token_id: Annotated[str, TOKEN_ID] | None = None
-    """Proxmox token of this component. None: it needs none, or stockman makes one."""
+    """Proxmox token of the component. None: not needed, or created by stockman."""
     token_secret: Secret | None = None
-    """Secret of that token; or token and secret in one, `user@realm!name=UUID`."""
+    """Secret of the token, or token and secret combined, `user@realm!name=UUID`."""
     storage: DatastoreText | None = None
-    """Proxmox storage it provisions from. None: it needs none."""
+    """Proxmox storage in which the component creates volumes. None: not needed."""
     settings: dict[str, object] = field(default_factory=dict)
-    """The component's own settings; `stockman explain component NAME` lists them."""
+    """Settings of the component; `stockman explain component NAME` lists them."""
     secrets: dict[Name, Secret] = field(default_factory=dict)
     """Confidential settings of the component, by name."""
     values: dict[str, object] = field(default_factory=dict)
-    """Chart values that win over stockman's."""
+    """Helm values that override those of stockman."""
 
 
 CATALOG_DIRECTORY = Path(__file__).parent.parent / "catalog"
-"""Each component that stockman installs has a folder here, with its facts as data."""
+"""Contains one directory with a facts file per component."""
 _PRODUCT_NAMES = {"talos": "Talos", "kubernetes": "Kubernetes", "proxmox": "Proxmox VE"}
 
 
 class ComponentArtifact(NamedTuple):
-    """A further chart or image that a component consists of."""
+    """An additional chart or image of a component."""
 
     repository: str
-    """Address of the chart's repository, or name of the image."""
+    """Address of the chart repository, or name of the image."""
     tag: str
 
 
 class ComponentFacts(NamedTuple):
-    """The newest release of a component that the tables know."""
+    """Facts about the newest known release of a component."""
 
     name: str
     chart: str
-    """Empty: it is not installed by a chart."""
+    """Empty: the component is not installed by a chart."""
     repository: str
     """`oci://` address of the chart itself, or `https://` address of its Helm repository."""
     tag: str
-    """The chart's version as its registry spells it. Empty: not known, or no chart."""
+    """Chart version as published in its registry. Empty: unknown, or no chart."""
     app_version: str
-    """The version of the program in the chart as its authors spell it. Empty: not known."""
+    """Version of the packaged program. Empty: unknown."""
     namespace: str
-    """Empty: wherever the user wants it, or cluster-wide."""
+    """Empty: any namespace, or cluster-wide."""
     pod_security: str
-    """Level its namespace has to allow. Empty: not known, or the namespace is exempt."""
+    """Pod security level that its namespace must allow. Empty: unknown, or the namespace is
+    exempt."""
     licence: str
-    """SPDX name. Empty: not known."""
+    """SPDX identifier. Empty: unknown."""
     needs: Mapping[str, Version]
-    """Oldest release of `talos`, `kubernetes` and `proxmox` it works with, where known."""
+    """Oldest compatible release of `talos`, `kubernetes` and `proxmox`, where known."""
     kubernetes_tested: tuple[Version, Version] | None
-    """First and last Kubernetes line its authors test with. None: not known."""
+    """First and last Kubernetes release line that upstream tests. None: unknown."""
     note: str
     release: str
-    """Name of its release and of its directory in the repository."""
+    """Name of its Helm release and of its directory in the repository."""
     condition: str
-    """What turns it on without being asked for. Empty: stockman does not install it."""
+    """Name of the condition that enables it by default. Empty: stockman does not install it."""
     requires: tuple[str, ...]
-    """Components that it cannot do without."""
+    """Names of the components that it depends on."""
     talos_role: str
-    """Role with which it reaches the Talos API from inside of the cluster. Empty: it does not."""
+    """Role with which it accesses the Talos API from inside the cluster. Empty: no access."""
     artifacts: Mapping[str, ComponentArtifact]
-    """What it consists of besides its chart, by name."""
+    """Additional charts and images, by name."""
 
     @property
     def version(self) -> Version | None:
-        """What a user pins: the chart's version, or without a chart the program's."""
+        """Version that a user pins: the chart version, or the program version if there is no
+        chart."""
         text = self.tag or ("" if self.chart else self.app_version)
         return Version.parse(text) if text else None
 
 
 @cache
 def all_component_facts() -> tuple[ComponentFacts, ...]:
-    """Every component of the catalog and of the table, by name."""
+    """Return the facts of every component of the catalog and of the table, sorted by name."""
     installed = (loads(path.read_bytes()) for path in CATALOG_DIRECTORY.glob("*/facts.json"))
     rows = (*installed, *read_table("components")["rows"])
     return tuple(sorted(map(_parse_component, rows), key=lambda facts: facts.name))
 
 
 def find_component_facts(name: str) -> ComponentFacts | None:
-    """The component of that name, or of the chart of that name."""
+    """Return the facts of a component by its name or the name of its chart; None: unknown."""
     for facts in all_component_facts():
         if facts.name == name:
             return facts
@@ -115,9 +117,10 @@ def find_component_facts(name: str) -> ComponentFacts | None:
 def component_compatibility(
     component: ComponentFacts, surroundings: Mapping[str, Version | None]
 ) -> Compatibility:
-    """Whether a component works on the `talos`, `kubernetes` and `proxmox` it is given.
+    """Check whether a component works with the given versions of Talos, Kubernetes and Proxmox.
 
-    What is not given is not judged. A Kubernetes newer than its authors test with is `NEWER`.
+    Products without a version are not checked. A Kubernetes release newer than upstream tests is
+    `NEWER`.
     """
     for product, oldest in component.needs.items():
         installed = surroundings.get(product)

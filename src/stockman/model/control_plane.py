@@ -1,4 +1,4 @@
-"""Settings of the control plane, and manifests that it applies by itself."""
+"""Settings of the Kubernetes control plane: program arguments, manifests and OIDC logins."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from stockman.model.record import record
 
 @record
 class ExtraArguments(Traced):
-    """Arguments of the control plane's programs, by name without dashes."""
+    """Arguments of control plane programs, by name without dashes."""
 
     api_server: ProgramArguments = field(default_factory=dict)
-    """For kube-apiserver."""
+    """Arguments of kube-apiserver."""
     controller_manager: ProgramArguments = field(default_factory=dict)
-    """For kube-controller-manager."""
+    """Arguments of kube-controller-manager."""
     scheduler: ProgramArguments = field(default_factory=dict)
-    """For kube-scheduler."""
+    """Arguments of kube-scheduler."""
     etcd: ProgramArguments = field(default_factory=dict)
-    """For etcd."""
+    """Arguments of etcd."""
 
 
 @record
 class InlineManifest(Traced):
-    """Objects that Talos applies when the cluster comes up."""
+    """Objects that Talos applies when the cluster starts."""
 
     contents: Annotated[str, Example("{apiVersion: v1, kind: Namespace, metadata: {name: a}}")] = ""
-    """Manifests as text. Empty: see `file`."""
+    """Manifests as text. Empty: read from `file`."""
     file: Annotated[str, REPOSITORY_FILE] | None = None
-    """File with the manifests. None: see `contents`."""
+    """File with the manifests. None: given in `contents`."""
 
 
 @record
 class Oidc(Traced):
-    """Logins to the Kubernetes API through an identity provider."""
+    """Login to the Kubernetes API through an OpenID Connect identity provider."""
 
     issuer_url: Annotated[str, HTTP_URL]
-    """Issuer."""
+    """URL of the issuer."""
     client_id: str
-    """Client."""
+    """Client id at the issuer."""
     username_claim: str = "preferred_username"
-    """Claim that names the user."""
+    """Claim that contains the user name."""
     username_prefix: str = "oidc:"
-    """Put in front of user names; empty lets a user take the name of a system account."""
+    """Prefix of user names. With an empty prefix a user could have the name of a system account."""
     groups_claim: str = "groups"
-    """Claim that lists groups."""
+    """Claim that contains the groups."""
     groups_prefix: str = "oidc:"
-    """Put in front of group names."""
+    """Prefix of group names."""

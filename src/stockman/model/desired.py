@@ -1,4 +1,4 @@
-"""What should be: the configuration with every default applied and every shorthand written out."""
+"""The desired state: the configuration with all defaults applied and all short forms expanded."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from stockman.model.version import Version
 
 
 class Role(Enum):
-    """What a node does."""
+    """Role of a node."""
 
     CONTROLLER = "controller"
     WORKER = "worker"
@@ -53,7 +53,7 @@ class Role(Enum):
 
 @record
 class Network(Traced):
-    """The network that the nodes are in."""
+    """The network of the nodes."""
 
     node_cidr: IPv4Network
     dns_servers: tuple[IPv4Address, ...]
@@ -66,7 +66,7 @@ class Network(Traced):
 
 @record
 class Kubernetes(Traced):
-    """Kubernetes: version, networks, API."""
+    """Kubernetes version, networks and API."""
 
     version: Version
     pod_cidr: IPv4Network
@@ -74,7 +74,7 @@ class Kubernetes(Traced):
     coredns_addr: IPv4Address
     api_addr: IPv4Address
     api_endpoint: str
-    """How machines reach the API, `https://10.42.0.10:6443`."""
+    """URL by which machines reach the API, `https://10.42.0.10:6443`."""
     api_tls_sans: tuple[str, ...]
     schedule_on_controllers: bool
     oidc: Oidc | None
@@ -86,7 +86,7 @@ class Kubernetes(Traced):
 
 @record
 class Gateways(Traced):
-    """Addresses of the gateways."""
+    """IP addresses of the gateways."""
 
     internal: IPv4Address
     dns: IPv4Address
@@ -101,15 +101,15 @@ class Repository(Traced):
     url: str
     branch: str
     private: bool
-    """Whether it is reached with a deploy key."""
+    """Whether Flux uses a deploy key."""
     webhook_provider: str
     known_hosts: str | None
-    """None: the host keys that stockman knows."""
+    """None: the host keys that are built into stockman."""
     ci: Literal["github", "gitlab", "none"]
     renovate: bool
     tasks: bool
     layout: Literal["classic", "toml"] | None
-    """None: that of the dialect of the files."""
+    """None: the layout of the dialect."""
 
 
 @record
@@ -120,7 +120,7 @@ class Edge(Traced):
     """None: there is no public domain."""
     dns_provider: Literal["cloudflare", "none"]
     dns_token: Secret | None
-    """None: nothing edits DNS."""
+    """None: DNS is not edited."""
     ingress_mode: Literal["cloudflare-tunnel", "direct", "none"]
 
 
@@ -135,7 +135,7 @@ class Bgp(Traced):
 
 @record
 class Cilium(Traced):
-    """Network of the pods and load balancing."""
+    """Pod network and load balancing."""
 
     loadbalancer_mode: Literal["dsr", "snat"]
     loadbalancer_pool: tuple[str, ...]
@@ -145,7 +145,7 @@ class Cilium(Traced):
 
 @record
 class Talos(Traced):
-    """Talos for the whole cluster."""
+    """Talos settings for the whole cluster."""
 
     version: Version
     contract: Version
@@ -178,19 +178,19 @@ class Cluster(Traced):
 
 @record
 class Schematic(Traced):
-    """What a node's image contains: an id of the Image Factory, or what to make one from."""
+    """The image of a node: a schematic id, or the content of a schematic."""
 
     id: SchematicId | None
-    """None: made from what follows."""
+    """None: created from the other fields."""
     written: dict[str, object] | None
-    """A schematic written out. None: made from extensions and kernel arguments."""
+    """A complete schematic. None: created from extensions and kernel arguments."""
     extensions: tuple[str, ...]
     kernel_args: tuple[str, ...]
 
 
 @record
 class Vm(Hardware):
-    """The Proxmox VM of a node, in full."""
+    """The Proxmox VM of a node, with all defaults applied."""
 
     name: str
     vmid: Vmid
@@ -205,38 +205,38 @@ class Vm(Hardware):
 
 @record
 class Node(Traced):
-    """One Talos machine together with the VM that it runs in."""
+    """A Talos machine and its VM."""
 
     name: NodeName
     role: Role
     node_class: ClassName | None
-    """None: of no class."""
+    """None: no class."""
     address: IPv4Interface
     mac_addr: Mac
     disk: str
-    """Install disk: a path, or a serial number. Empty: see `disk_selector`."""
+    """Install disk: a path or a serial number. Empty: selected by `disk_selector`."""
     disk_selector: DiskSelector | None
-    """Install disk by what it is. None: see `disk`."""
+    """Install disk by its properties. None: given in `disk`."""
     schematic: Schematic
     mtu: int
     secureboot: bool
     encrypt_disk: bool
     kernel_modules: tuple[str, ...]
     patches: tuple[object, ...]
-    """After those of the cluster and the role; those of its class first."""
+    """Applied after those of the cluster and the role; class patches before node patches."""
     bond: Bond | None
-    """None: the node's card has its address."""
+    """None: a single card has the node's address."""
     routes: tuple[Route, ...]
     vlans: tuple[VlanLink, ...]
     links: tuple[Link, ...]
     settings: MachineSettings
-    """Those of the cluster, with what the node and its class add."""
+    """Settings of the cluster, merged with those of the class and the node."""
     labels: dict[str, str]
     annotations: dict[str, str]
     taints: dict[str, str]
     expect: Expect
     vm: Vm | None
-    """None: the machine is not made by stockman."""
+    """None: stockman does not create the machine."""
 
     @property
     def is_controller(self) -> bool:
@@ -245,17 +245,16 @@ class Node(Traced):
 
 @record
 class Desired(Traced):
-    """Everything that should be."""
+    """The desired state of everything that stockman manages."""
 
     name: str
-    """Whose all of it is: the name of the cluster. Without one, `cluster_name` where it is written,
-    or else `guests`."""
+    """Name of the cluster. Without a cluster it is `cluster_name` if set, otherwise `guests`."""
     cluster: Cluster | None
     """None: no Talos nodes, only guests and hosts."""
     nodes: tuple[Node, ...]
     proxmox: tuple[ProxmoxCluster, ...]
     connect: dict[str, str]
-    """Where to dial instead, `host:port` to `host:port`."""
+    """Connection overrides, `host:port` to `host:port`."""
     components: dict[str, Component]
     upgrade: Upgrade
     backup: Backup

@@ -1,4 +1,4 @@
-"""Exceptions that carry exactly one problem to the nearest edge, where it is printed once."""
+"""Exceptions that carry exactly one problem, which is printed once at the edge."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from stockman.model.problem import Problem
 
 
 class StockmanError(Exception):
-    """Something the user can act on; its problem says how."""
+    """An error that the user can act on; its problem says how."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(f"{problem.code}: {problem.what}")
@@ -14,49 +14,49 @@ class StockmanError(Exception):
 
 
 class NotFound(StockmanError):
-    """The thing named does not exist."""
+    """The named object does not exist."""
 
 
 class Conflict(StockmanError):
-    """The thing exists already, or changed since it was read."""
+    """The object already exists, or has changed since it was read."""
 
 
 class Locked(Conflict):
-    """Somebody else works on the thing right now."""
+    """Another process is working on the object."""
 
 
 class Uncertain(StockmanError):
-    """It may have been done or not: look before doing it again."""
+    """The operation may or may not have been executed: check before repeating it."""
 
 
 class Denied(StockmanError):
-    """The other side knows us and says no."""
+    """The remote system rejects the credentials or lacks a permission for them."""
 
 
 class Rejected(StockmanError):
-    """The other side understood the request and refuses it."""
+    """The remote system rejected the request as invalid."""
 
 
 class Unsupported(Rejected):
-    """The other side does not know such a request, at least not in its version."""
+    """The remote system does not support the request, at least not in its version."""
 
 
 class Unreachable(StockmanError):
-    """Nobody answered; the only kind that is worth a second try."""
+    """The remote system does not answer. Only these errors are retried."""
 
 
 class Busy(Unreachable):
-    """The other side wants to be left alone for a while."""
+    """The remote system limits the rate of requests."""
 
     def __init__(self, problem: Problem, retry_after: float | None = None) -> None:
         super().__init__(problem)
         self.retry_after = retry_after
-        """Seconds, as the other side asks for. None: it does not say."""
+        """Seconds to wait, as requested by the remote system. None: not specified."""
 
 
 class Refused(StockmanError):
-    """We stopped ourselves."""
+    """stockman itself refused the operation."""
 
 
 class WrongUsage(StockmanError):
-    """The command line asks for something that does not exist or does not fit together."""
+    """The command line is invalid."""

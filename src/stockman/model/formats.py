@@ -1,6 +1,6 @@
-"""Types of the configuration language: what a text or number has to look like.
+"""Text and number formats of the configuration language.
 
-Each shape says itself in words, so that messages, `explain` and the JSON schema agree.
+Each format has a description, so that messages, `stockman explain` and the JSON schema agree.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from stockman.model.names import (
 
 
 class TextFormat(NamedTuple):
-    """A pattern that a whole text must match, and its name in words."""
+    """A pattern that a whole text must match, and its description."""
 
     description: str
     pattern: str
     example: str
     lower_case: bool = False
-    """Upper case is accepted and folded to lower case."""
+    """Whether upper case is accepted and converted to lower case."""
     max_length: int = 1024
 
 
@@ -41,21 +41,21 @@ class Between(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A value that would work here, as a user writes it."""
+    """A valid example value, as a user writes it."""
 
     value: str
 
 
 class NonEmpty(NamedTuple):
-    """A list or mapping that must hold at least one item."""
+    """Marks a list or mapping that must have at least one item."""
 
 
 class KeepPositions(NamedTuple):
-    """A free-form value of which every place is remembered, not its own alone."""
+    """Marks a free-form value whose nested positions are recorded."""
 
 
 class Required(NamedTuple):
-    """A key that has to be given; the record holds None where it was not, or could not be read."""
+    """Marks a required key. The record has None if the key is missing or invalid."""
 
 
 REQUIRED = Required()

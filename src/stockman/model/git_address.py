@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 
 def git_host(url: str) -> str:
-    """The host of an address, also of the short form `git@host:owner/name`."""
+    """Return the host of a Git URL, including the short form `git@host:owner/name`."""
     if "://" in url:
         return urlsplit(url).hostname or ""
     return url.partition("@")[2].partition(":")[0]

@@ -1,4 +1,4 @@
-"""Guests that are not Talos nodes: cloud-init VMs, appliances, containers."""
+"""Guests other than Talos nodes: cloud-init VMs, appliances and containers."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from stockman.model.secret import Secret
 
 @record
 class CloudInit(Traced):
-    """What a cloud image is told at its first boot."""
+    """Data that cloud-init passes to a VM at its first boot."""
 
     user: Annotated[str, Example("ubuntu")] | None = None
-    """Login name. None: the image's own."""
+    """Login name. None: the default user of the image."""
     password: Secret | None = None
-    """None: no password login."""
+    """Login password. None: no password login."""
     ssh_keys: tuple[str, ...] = ()
-    """Public keys that may log in."""
+    """Public SSH keys that may log in."""
     address: IPv4Interface | None = None
-    """Address with prefix. None: DHCP."""
+    """IP address with prefix length. None: DHCP."""
     gateway: IPv4Address | None = None
-    """None: by DHCP, or no default route."""
+    """Default gateway. None: from DHCP, or no default route."""
     dns_servers: tuple[IPv4Address, ...] = ()
-    """Empty: the host's."""
+    """DNS servers. Empty: those of the host."""
     search_domain: Domain | None = None
-    """None: the host's."""
+    """DNS search domain. None: that of the host."""
 
 
 @record
 class Image(Traced):
-    """What a guest's system disk is made from."""
+    """Source of the system disk of a guest."""
 
     url: Annotated[str, HTTP_URL] | None = None
-    """Where to download it. None: `volume` names it."""
+    """URL to download the image from. None: given as `volume`."""
     volume: Annotated[str, Example("local:import/haos.qcow2")] | None = None
-    """A volume that the storage has already. None: `url` says where to get it."""
+    """Existing volume in a storage. None: downloaded from `url`."""
     checksum: Annotated[str, Example("sha256:" + "0" * 64)] | None = None
-    """Checksum, `algorithm:hex`. None: not checked."""
+    """Checksum, `algorithm:hex`. None: not verified."""
 
 
 @record
@@ -60,31 +60,31 @@ class GuestVm(Hardware):
     """Hardware of a VM that is not a Talos node."""
 
     uuid: UUID | None = None
-    """SMBIOS UUID. None: derived from cluster and guest name, and so stable."""
+    """SMBIOS UUID. None: derived from the names of cluster and guest."""
     disk_gb: Annotated[int, Between(1, 131_072, "GiB")] = 32
     """Size of the system disk."""
     datastore: DatastoreText = "local-lvm"  # type: ignore[assignment]  # a literal of the NewType
     """Storage of the system disk."""
     data_disks: tuple[DataDisk, ...] = ()
-    """Further disks; they survive when the VM is recreated."""
+    """Additional disks. They are kept when the VM is recreated."""
     nics: tuple[Nic, ...] = ()
-    """Network cards, in order. Empty: none."""
+    """Network cards, in order. Empty: no network card."""
     image: Image | None = None
-    """None: an empty disk."""
+    """Image of the system disk. None: the disk is empty."""
     cloud_init: CloudInit | None = None
-    """None: no cloud-init drive."""
+    """Cloud-init data. None: no cloud-init drive."""
 
 
 @record
 class MountPoint(Traced):
-    """A directory inside of a container."""
+    """A directory mounted into a container."""
 
     path: Annotated[str, Example("/media/frigate")]
     """Path in the container."""
     source: Annotated[str, Example("local-zfs:100")]
-    """`storage:GiB` for a new volume, or an absolute path of the host."""
+    """`storage:GiB` for a new volume, or an absolute path on the host."""
     read_only: bool = False
-    """Whether the container may write."""
+    """Whether the container can only read."""
     backup: bool = False
     """Whether backups include it."""
 
@@ -94,9 +94,9 @@ class Container(Traced):
     """An LXC container."""
 
     template: Annotated[str, Example("local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst")]
-    """Template volume it is made from."""
+    """Volume of the template that it is created from."""
     cores: Annotated[int, Between(1, 512)] = 2
-    """CPU cores."""
+    """Number of CPU cores."""
     memory: Annotated[int, Between(16, 4_178_944, "MiB")] = 1024
     """Memory in MiB."""
     swap: Annotated[int, Between(0, 4_178_944, "MiB")] = 512
@@ -106,23 +106,23 @@ class Container(Traced):
     datastore: DatastoreText = "local-lvm"  # type: ignore[assignment]  # a literal of the NewType
     """Storage of the root file system."""
     unprivileged: bool = True
-    """Whether root inside is nobody outside."""
+    """Whether root in the container is an unprivileged user on the host."""
     nesting: bool = False
-    """Whether containers may run inside (Docker, systemd)."""
+    """Whether containers can run inside (Docker, systemd)."""
     nics: tuple[Nic, ...] = ()
     """Network cards, in order."""
     address: IPv4Interface | None = None
-    """Address with prefix of the first card. None: DHCP."""
+    """IP address with prefix length of the first card. None: DHCP."""
     gateway: IPv4Address | None = None
-    """None: by DHCP, or no default route."""
+    """Default gateway. None: from DHCP, or no default route."""
     mounts: tuple[MountPoint, ...] = ()
-    """Further directories."""
+    """Additional mounted directories."""
     devices: tuple[Annotated[str, Example("/dev/dri/renderD128")], ...] = ()
-    """Device nodes of the host that the container may use."""
+    """Device nodes of the host that the container can use."""
     onboot: bool = True
-    """Start with the host."""
+    """Whether the container starts with the host."""
     protection: bool = False
-    """Refuse removal until switched off."""
+    """Whether removal is refused until the protection is disabled."""
     tags: tuple[str, ...] = ()
     """Proxmox tags."""
     pool: Annotated[str, PVE_ID] | None = None
@@ -133,19 +133,20 @@ class Container(Traced):
 
 @record
 class Guest(Traced):
-    """A VM or container that is not a Talos node: exactly one of `vm` and `container`."""
+    """A VM or container that is not a Talos node. Exactly one of `vm` and `container` must be
+    set."""
 
     name: GuestNameText
     """Name, unique among guests and nodes."""
     vmid: VmidNumber
-    """Proxmox id, unique in the cluster."""
+    """VMID, unique in the Proxmox cluster."""
     host: HostNameText
-    """Host it lives on."""
+    """Proxmox host of the guest."""
     address: IPv4Address | None = None
-    """Where it answers, for health checks. None: not checked."""
+    """IP address for health checks. None: not checked."""
     vm: GuestVm | None = None
-    """Hardware of a VM. None: it is a container."""
+    """Hardware of the VM. None: the guest is a container."""
     container: Container | None = None
-    """A container. None: it is a VM."""
+    """Settings of the container. None: the guest is a VM."""
     manage: Literal["full", "observe"] = "full"
-    """observe: known and watched, never changed."""
+    """full: managed by stockman. observe: monitored, but never changed."""

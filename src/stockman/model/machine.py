@@ -1,4 +1,4 @@
-"""Disks of a Talos machine: the one to install on, and what is made on the others."""
+"""Settings of Talos machines: disks, network links, kubelet, registries, firewall and checks."""
 
 from __future__ import annotations
 
@@ -45,63 +45,64 @@ DiskMatch = Annotated[str, Example("disk.transport == 'nvme' && !system_disk")]
 
 @record
 class DiskSelector(Traced):
-    """A disk by what it is; all that is given must hold. Texts may contain `*`."""
+    """Selects a disk by its properties. All given keys must match; texts may contain `*`."""
 
     size: Annotated[str, DISK_SIZE] | None = None
-    """Size, compared by `>=`, `<=`, `>`, `<` or `==`; `GB` counts in thousands, `GiB` in 1024s.
-    None: any."""
+    """Size, compared with `>=`, `<=`, `>`, `<` or `==`; `GB` is decimal, `GiB` is binary. None: any
+    size."""
     model: Annotated[str, Example("Samsung SSD*")] | None = None
-    """Model, as the kernel shows it. None: any."""
+    """Model as shown by the kernel. None: any model."""
     serial: Annotated[str, Example("S4EW*")] | None = None
-    """Serial number. None: any."""
+    """Serial number. None: any serial number."""
     wwid: Annotated[str, Example("naa.5000c500a0000000")] | None = None
-    """World wide name. None: any."""
+    """World Wide Identifier. None: any."""
     uuid: str | None = None
     """UUID of the device. None: any."""
     modalias: str | None = None
-    """Kind of the device, as the kernel names it. None: any."""
+    """Modalias of the device. None: any."""
     bus_path: Annotated[str, Example("/pci0000:00/*")] | None = None
-    """Where it is plugged in. None: any."""
+    """Path of the bus that the disk is connected to. None: any."""
     type: Literal["ssd", "hdd", "nvme", "sd"] | None = None
-    """What it is made of. None: any."""
+    """Type of the disk. None: any type."""
     match: DiskMatch | None = None
-    """Expression in CEL instead of the other keys; from contract 1.14 on. None: see the others."""
+    """CEL expression that replaces the other keys; requires contract 1.14. None: the other keys
+    apply."""
 
 
 @record
 class SystemVolume(Traced):
-    """Room of EPHEMERAL, which holds images, logs and pods' scratch files."""
+    """The EPHEMERAL volume, which holds images, logs and temporary data of pods."""
 
     min_size: Annotated[str, BYTES] | None = None
-    """Least size. None: as Talos decides."""
+    """Minimum size. None: the default of Talos."""
     max_size: Annotated[str, BYTES_OR_PERCENT] | None = None
-    """Largest size; a share needs contract 1.12. None: all that is left of the disk."""
+    """Maximum size; a percentage requires contract 1.12. None: the rest of the disk."""
     disk_match: DiskMatch | None = None
-    """Disk by an expression in CEL. None: the disk that Talos is installed on."""
+    """CEL expression that selects the disk. None: the disk that Talos is installed on."""
 
 
 @record
 class Volume(Traced):
-    """A partition that Talos makes: a filesystem under `/var/mnt`, a raw one, or swap."""
+    """A partition that Talos creates: a filesystem under `/var/mnt`, a raw partition, or swap."""
 
     name: Annotated[str, VOLUME_NAME]
-    """Name, and the directory under `/var/mnt`."""
+    """Name of the volume, and of its directory under `/var/mnt`."""
     kind: Literal["user", "raw", "swap"] = "user"
-    """user: a filesystem. raw: no filesystem. swap: memory on disk."""
+    """user: a partition with a filesystem. raw: without a filesystem. swap: swap space."""
     disk: Annotated[str, Example("data")] | None = None
-    """Disk by path or serial number; a data disk of a VM has its name as serial number.
-    None: see `disk_match`."""
+    """Disk by path or serial number. The serial number of a data disk is its name. None: selected
+    by `disk_match`."""
     disk_match: DiskMatch | None = None
-    """Disk by an expression in CEL. None: any disk but that of the system."""
+    """CEL expression that selects the disk. None: any disk except the system disk."""
     min_size: Annotated[str, BYTES] | None = None
-    """Least size; one of the two sizes is needed. None: as Talos decides."""
+    """Minimum size. At least one of the two sizes is required. None: the default of Talos."""
     max_size: Annotated[str, BYTES_OR_PERCENT] | None = None
-    """Largest size; a share needs contract 1.12. None: all that is left of the disk."""
+    """Maximum size; a percentage requires contract 1.12. None: the rest of the disk."""
     filesystem: Literal["xfs", "ext4"] = "xfs"
     """Filesystem of a `user` volume."""
     encryption: Literal["none", "tpm", "node-id"] = "none"
-    """tpm: with a key in the TPM. node-id: with a key made from the machine's UUID, which protects
-    a disk only once it is taken out."""
+    """tpm: with a key sealed in the TPM. node-id: with a key derived from the machine's UUID, which
+    only protects a disk that is removed from the machine."""
 
 
 BondMode = Literal[
@@ -118,76 +119,77 @@ Milliseconds = Annotated[int, Between(0, 60_000, "milliseconds")]
 
 @record
 class Route(Traced):
-    """A route besides the default one."""
+    """A route in addition to the default route."""
 
     network: Annotated[IPv4Network, Example("127.99.0.0/16")]
-    """Where it leads to."""
+    """Destination network."""
     gateway: IPv4Address | None = None
-    """Next hop. None: the network is on the link itself."""
+    """Next hop. None: the network is directly connected."""
     metric: Annotated[int, Between(1, 4_294_967_295)] | None = None
-    """The lower wins. None: as Talos decides."""
+    """Priority; the lower metric is preferred. None: the default of Talos."""
 
 
 @record
 class VlanLink(Traced):
-    """A VLAN on a link: up, with or without addresses."""
+    """A VLAN on a link, with or without IP addresses."""
 
     id: Vlan
-    """Tag."""
+    """VLAN tag."""
     mtu: Mtu | None = None
-    """None: that of the link below."""
+    """MTU of the VLAN. None: the MTU of the parent link."""
     addresses: tuple[IPv4Interface, ...] = ()
-    """Addresses. Empty: none, for Multus."""
+    """IP addresses. Empty: no addresses, for example for Multus."""
     dhcp: bool = False
-    """Whether DHCP gives it an address."""
+    """Whether the address is assigned by DHCP."""
     routes: tuple[Route, ...] = ()
-    """Routes by this VLAN."""
+    """Routes through this VLAN."""
 
 
 @record
 class Link(Traced):
-    """A network link besides the one with the node's address: up, with or without addresses."""
+    """A network link in addition to the one with the node's address."""
 
     name: Annotated[str, LINK_NAME]
-    """Name as Talos shows it; with `mac_addr` the name that it gets."""
+    """Name as shown by Talos. With `mac_addr`, the name that the link is given."""
     mac_addr: MacText | None = None
-    """MAC address that the link is found by. None: it is found by its name."""
+    """MAC address that identifies the link. None: identified by its name."""
     mtu: Mtu | None = None
-    """None: the default of the link."""
+    """MTU of the link. None: the default of the link."""
     addresses: tuple[IPv4Interface, ...] = ()
-    """Addresses. Empty: none, for Multus."""
+    """IP addresses. Empty: no addresses, for example for Multus."""
     dhcp: bool = False
-    """Whether DHCP gives it an address."""
+    """Whether the address is assigned by DHCP."""
     routes: tuple[Route, ...] = ()
-    """Routes by this link."""
+    """Routes through this link."""
     vlans: tuple[VlanLink, ...] = ()
     """VLANs on this link."""
 
 
 @record
 class Bond(Traced):
-    """Several network cards as one link; it takes the node's address, VLANs and virtual address."""
+    """A bond of several network cards. The node's address, VLANs and virtual IP are configured on
+    the bond."""
 
     name: Annotated[str, LINK_NAME] = "bond0"
     """Name of the link."""
     mode: BondMode = "active-backup"
-    """How the cards share the work."""
+    """How traffic is distributed over the cards."""
     members: tuple[MacText, ...] = ()
-    """MAC addresses of further cards. Empty: the node's own card is the only one."""
+    """MAC addresses of additional cards. Empty: only the node's own card."""
     hash_policy: Literal["layer2", "layer2+3", "layer3+4", "encap2+3", "encap3+4"] | None = None
-    """What decides which card a frame takes. None: layer2."""
+    """How the card for a frame is chosen. None: layer2."""
     lacp_rate: Literal["slow", "fast"] | None = None
-    """How often the switch is told; for 802.3ad. None: slow."""
+    """How often LACP packets are sent; for 802.3ad. None: slow."""
     ad_select: Literal["stable", "bandwidth", "count"] | None = None
-    """Which group of cards is used; for 802.3ad. None: stable."""
+    """How the active aggregator is chosen; for 802.3ad. None: stable."""
     min_links: Annotated[int, Between(1, 64)] | None = None
-    """Cards that must be up; for 802.3ad. None: one."""
+    """Minimum number of cards that must be up; for 802.3ad. None: one."""
     miimon: Milliseconds = 100
-    """How often the cards are looked at; 0: never."""
+    """Interval of link monitoring; 0 disables it."""
     up_delay: Milliseconds = 0
     """How long a card must be up before it is used; a multiple of `miimon`."""
     down_delay: Milliseconds = 0
-    """How long a card must be down before it is left; a multiple of `miimon`."""
+    """How long a card must be down before it is no longer used; a multiple of `miimon`."""
 
 
 ProgramArguments = dict[Annotated[str, ARGUMENT], str]
@@ -196,14 +198,14 @@ HostNames = Annotated[tuple[Annotated[str, HOST_OR_ADDRESS], ...], NON_EMPTY]
 
 @record
 class KubeletMount(Traced):
-    """A directory of the machine that the kubelet sees."""
+    """A host directory that is mounted into the kubelet."""
 
     source: Annotated[str, DIRECTORY]
-    """Directory of the machine."""
+    """Directory on the machine."""
     destination: Annotated[str, DIRECTORY] | None = None
-    """Where the kubelet sees it. None: in the same place."""
+    """Directory in the kubelet. None: the same path."""
     options: tuple[str, ...] = ("bind", "rshared", "rw")
-    """Options of the mount."""
+    """Mount options."""
 
 
 @record
@@ -211,70 +213,71 @@ class KubeletSettings(Traced):
     """Settings of the kubelet."""
 
     extra_args: ProgramArguments = field(default_factory=dict)
-    """Arguments by name, without dashes."""
+    """Command line arguments by name, without dashes."""
     extra_config: dict[str, object] = field(default_factory=dict)
     """Keys of its configuration file, such as `maxPods`."""
     extra_mounts: tuple[KubeletMount, ...] = ()
-    """Directories besides those that Talos gives it; up to contract 1.13, user volumes are
-    mounted anyway."""
+    """Directories in addition to those that Talos mounts; up to contract 1.13. User volumes are
+    mounted automatically."""
     cluster_dns: tuple[IPv4Address, ...] = ()
     """DNS servers of pods. Empty: `kubernetes.coredns_addr`."""
     node_ip_subnets: tuple[Annotated[str, SUBNET], ...] = ()
-    """Networks that the node's address in Kubernetes is taken from. Empty: the node network."""
+    """Networks from which the node IP is chosen. Empty: the node network."""
 
 
 @record
 class Watchdog(Traced):
-    """A hardware timer that reboots a machine which hangs."""
+    """A hardware watchdog timer that reboots a machine that hangs."""
 
     device: Annotated[str, DEVICE] = "/dev/watchdog0"
-    """Device; QEMU offers `i6300esb`."""
+    """Watchdog device. QEMU provides `i6300esb`."""
     timeout: DurationText = "1m"
-    """How long a machine may hang; from 10s to 1h."""
+    """How long a machine may hang, from 10s to 1h."""
 
 
 @record
 class Nvidia(Traced):
-    """What a machine needs for cards of NVIDIA besides the extensions."""
+    """Settings for NVIDIA GPUs, in addition to the extensions."""
 
     enabled: bool | None = None
-    """Whether the kernel modules are loaded. None: when the extensions of the driver are there."""
+    """Whether the kernel modules are loaded. None: if the driver extensions are installed."""
     default_runtime: bool = False
-    """Whether every container may use the cards, not only those that name the runtime class."""
+    """Whether all containers can use the GPUs, not only those with the NVIDIA runtime class."""
 
 
 @record
 class MachineSettings(Traced):
-    """Settings of machines; lists of a node add to those of the cluster, and its names win."""
+    """Settings of machines. Lists of a node are appended to those of the cluster; named entries of
+    a node override those of the cluster."""
 
     sysctls: dict[Annotated[str, PARAMETER], str] = field(default_factory=dict)
     """Kernel parameters under `/proc/sys`."""
     sysfs: dict[Annotated[str, PARAMETER], str] = field(default_factory=dict)
-    """Kernel parameters under `/sys`, with dots for slashes."""
+    """Kernel parameters under `/sys`, with dots instead of slashes."""
     udev_rules: tuple[Annotated[str, Example('SUBSYSTEM=="drm", GROUP="44"')], ...] = ()
-    """Rules of udev."""
+    """udev rules."""
     environment: dict[Annotated[str, VARIABLE], str] = field(default_factory=dict)
-    """Environment variables of Talos' services, such as proxies."""
+    """Environment variables of Talos services, such as proxies."""
     host_entries: dict[Annotated[str, IPV4], HostNames] = field(default_factory=dict)
-    """Names by address, for `/etc/hosts`."""
+    """Host names by IP address, for `/etc/hosts`."""
     kubelet: KubeletSettings = KubeletSettings()
-    """The kubelet."""
+    """Settings of the kubelet."""
     ephemeral: SystemVolume = SystemVolume()
-    """The volume EPHEMERAL."""
+    """The EPHEMERAL volume."""
     volumes: tuple[Volume, ...] = ()
-    """Volumes besides those of the system."""
+    """Volumes in addition to the system volumes."""
     watchdog: Watchdog | None = None
-    """None: no watchdog."""
+    """Watchdog timer. None: no watchdog."""
     kernel_logs: dict[Annotated[str, DNS_LABEL], Annotated[str, LOG_URL]] = field(
         default_factory=dict
     )
-    """Where kernel messages are sent to, by name."""
+    """Destinations of kernel messages, by name."""
     trusted_roots: dict[Annotated[str, DNS_LABEL], Annotated[str, REPOSITORY_FILE]] = field(
         default_factory=dict
     )
-    """Files with CAs that Talos trusts besides the public ones, by name."""
+    """Files with CAs that Talos trusts in addition to public CAs, by name."""
     nvidia: Nvidia = Nvidia()
-    """Cards of NVIDIA."""
+    """NVIDIA GPUs."""
 
 
 Patch = Annotated[object, Example("machine: {sysctls: {vm.nr_hugepages: '1024'}}"), KeepPositions()]
@@ -283,48 +286,48 @@ KernelArgument = Annotated[str, Example("net.ifnames=0")]
 
 @record
 class TalosPatches(Traced):
-    """Strategic-merge patches of the machine configuration; the more specific one wins."""
+    """Strategic merge patches of the machine configuration. More specific patches win."""
 
     all: tuple[Patch, ...] = ()
-    """For every node."""
+    """Patches for every node."""
     controller: tuple[Patch, ...] = ()
-    """For controllers."""
+    """Patches for controllers."""
     worker: tuple[Patch, ...] = ()
-    """For workers."""
+    """Patches for workers."""
 
 
 @record
 class RegistryMirror(Traced):
-    """Where images of one registry come from instead, and how one gets in there."""
+    """Mirrors and credentials of an image registry."""
 
     endpoints: tuple[Annotated[str, HTTP_URL], ...] = ()
-    """Mirrors, tried in order. Empty: the registry itself, with the credentials that follow."""
+    """URLs of mirrors, tried in order. Empty: the registry itself, with the credentials below."""
     skip_fallback: bool = False
-    """Whether the registry itself is left out when no mirror answers."""
+    """Whether the registry itself is not used if no mirror answers."""
     override_path: bool = False
-    """Whether the mirrors' addresses are whole, without `/v2` behind them."""
+    """Whether the mirror URLs are used as they are, without `/v2` appended."""
     username: str | None = None
-    """None: anonymous."""
+    """User name. None: anonymous."""
     password: Secret | None = None
-    """None: anonymous."""
+    """Password. None: anonymous."""
     ca_file: Annotated[str, REPOSITORY_FILE] | None = None
     """CA of the mirrors, a file in the repository. None: public CAs."""
     client_cert_file: Annotated[str, REPOSITORY_FILE] | None = None
-    """Certificate that the machine shows to the mirrors. None: none."""
+    """Client certificate, a file in the repository. None: no certificate."""
     client_key: Secret | None = None
-    """Key of that certificate. None: none."""
+    """Private key of the client certificate. None: no key."""
     insecure_skip_verify: bool = False
-    """Whether certificates of the mirrors are not checked."""
+    """Whether the certificates of the mirrors are not verified."""
 
 
 @record
 class KubePrism(Traced):
-    """The Kubernetes API on each machine's own loopback address, whatever controllers are up."""
+    """A load balancer for the Kubernetes API on the loopback address of each machine."""
 
     enabled: bool = True
-    """Whether it is there; Cilium is pointed at it."""
+    """Whether KubePrism is enabled. Cilium uses it."""
     port: Annotated[int, Between(1, 65_535)] = 7445
-    """Port."""
+    """Port of KubePrism."""
 
 
 @record
@@ -332,54 +335,56 @@ class HostDns(Traced):
     """The caching DNS server on each machine."""
 
     enabled: bool = True
-    """Whether it is there."""
+    """Whether the DNS server is enabled."""
     forward_kube_dns: bool = True
-    """Whether CoreDNS asks it instead of the name servers of the network."""
+    """Whether CoreDNS forwards queries to it instead of the name servers of the network."""
     resolve_member_names: bool = False
-    """Whether it knows the names of the nodes."""
+    """Whether it resolves the names of the nodes."""
 
 
 @record
 class FirewallRule(Traced):
-    """Ports of the machines that others may reach."""
+    """Ports of the machines that are open to others."""
 
     ports: Annotated[tuple[Annotated[str, PORTS], ...], NON_EMPTY]
-    """Ports and ranges of ports."""
+    """Ports and port ranges."""
     protocol: Literal["tcp", "udp"] = "tcp"
-    """Protocol."""
+    """Protocol of the ports."""
     from_: tuple[IPv4Network, ...] = ()
-    """Who may reach them. Empty: the node network."""
+    """Networks that may connect. Empty: the node network."""
     nodes: Literal["all", "controllers", "workers"] = "all"
-    """Machines that the rule holds for."""
+    """Machines that the rule applies to."""
 
 
 @record
 class Firewall(Traced):
-    """What may reach the machines themselves. Traffic between pods is not filtered here."""
+    """Ingress firewall of the machines. Traffic between pods is not filtered."""
 
     enabled: bool = False
-    """Whether everything is closed that is not opened by a rule. stockman opens what Talos,
+    """Whether all ports are closed that no rule opens. stockman opens the ports that Talos,
     Kubernetes and Cilium need."""
     management: tuple[IPv4Network, ...] = ()
-    """Networks that reach the Talos API of every node and the Kubernetes API, besides nodes and
-    pods. Empty: everyone reaches those of controllers, nobody else those of workers."""
+    """Networks that may access the Talos API of all nodes and the Kubernetes API, in addition to
+    nodes and pods. Empty: everybody may access those of controllers, and nobody else those of
+    workers."""
     rules: dict[Annotated[str, DNS_LABEL], FirewallRule] = field(default_factory=dict)
-    """Further openings by name."""
+    """Additional rules by name."""
 
 
 @record
 class Expect(Traced):
-    """What a node must show. None or empty: not checked beyond what the VM block implies."""
+    """Checks that a node must pass after boot before it may run workloads. Unset or empty checks
+    are limited to what the VM block implies."""
 
     nic_count: Annotated[int, Between(1, 32)] | None = None
-    """Number of network cards. None: as many as `vm.nics` has."""
+    """Number of network cards. None: the number of cards in `vm.nics`."""
     link_names: tuple[Annotated[str, LINK_NAME], ...] = ()
-    """Links that must exist and be up, as Talos names them."""
+    """Links that must exist and be up, by Talos name."""
     vlans: tuple[Vlan, ...] = ()
-    """VLANs that the cards must be in, as Proxmox tags them."""
+    """VLANs of the cards, as tagged by Proxmox."""
     devices: tuple[Annotated[str, Example("10de:2571")], ...] = ()
-    """PCI devices that the machine must see, `vendor:device`."""
+    """PCI devices that must be visible, `vendor:device`."""
     allocatable: dict[str, Annotated[str, QUANTITY]] = field(default_factory=dict)
-    """Least allocatable resources, such as `nvidia.com/gpu: 1`."""
+    """Minimum allocatable resources, such as `nvidia.com/gpu: 1`."""
     extensions: tuple[ExtensionName, ...] = ()
-    """Extensions that must be running besides those of the schematic."""
+    """Extensions that must be running, in addition to those of the schematic."""

@@ -1,4 +1,4 @@
-"""Identifiers as types of their own, so that a VMID is never taken for a VLAN."""
+"""Identifiers as separate types, so that a VMID is never used as a VLAN."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Bridge = NewType("Bridge", str)
 Region = NewType("Region", str)
 Vmid = NewType("Vmid", int)
 Mac = NewType("Mac", str)
-"""Lower-case, colon-separated."""
+"""Lower case, separated by colons."""
 SchematicId = NewType("SchematicId", str)
 """64 lower-case hex digits: the SHA-256 of the canonical schematic."""
 MachineAddress = NewType("MachineAddress", str)
-"""Where the API of a Talos machine answers: an IP address or a name, without a port."""
+"""Address of a machine's Talos API: an IP address or a name, without a port."""

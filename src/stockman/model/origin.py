@@ -1,4 +1,4 @@
-"""Where a value came from: a place in a file, a class, a derivation or a default."""
+"""Where a value comes from: a position in a file, a class, a derivation or a default."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stockman.model.record import record
 
 
 class Position(NamedTuple):
-    """A place in a text file; line and column count from 1."""
+    """A position in a text file; line and column count from 1."""
 
     file: str
     line: int
@@ -21,18 +21,20 @@ class Position(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """The place a value was written at, the name it has there, and what carried it here."""
+    """The position and name of a value as written by the user, and how it got to where it is
+    used."""
 
     at: Position
     name: str
-    """Key path as the user wrote it, `cluster_pod_cidr` or `vm.cores`. Of a value that was not
-    written: what it follows from, `default`; empty for other values."""
+    """Key path as the user wrote it, `cluster_pod_cidr` or `vm.cores`. `default` for defaults;
+    empty for derived values."""
     via: str = ""
-    """Empty: written directly. `class worker`: inherited from that class."""
+    """Empty: written directly. `class worker`: inherited from that class. For a derived value: the
+    reason."""
 
     @property
     def is_derived(self) -> bool:
-        """Whether the value was not written but follows from others."""
+        """Whether the value was not written but follows from other values."""
         return not self.at.file
 
     def __str__(self) -> str:
@@ -42,7 +44,7 @@ class Origin(NamedTuple):
 
 
 def derivation(reason: str) -> Origin:
-    """The origin of a value that follows from others."""
+    """Return the origin of a value that follows from other values."""
     return Origin(Position("", 0, 0), "", reason)
 
 
@@ -53,8 +55,8 @@ Origins = Mapping[str, Origin]
 class Traced:
     """A record that knows where its fields were written.
 
-    Keys of `origins` are field names, `name[2]` for items of lists, and `""` for the record itself.
-    A field without an origin has its default.
+    Keys of `origins` are field names, `name[2]` for list items, and `""` for the record itself. A
+    field without an origin has its default.
     """
 
     origins: Origins = field(
@@ -62,5 +64,5 @@ class Traced:
     )
 
     def where(self, name: str = "") -> Origin | None:
-        """The origin of a field, or of the record where the field was not written."""
+        """Return the origin of a field, or that of the record if the field was not written."""
         return self.origins.get(name) or self.origins.get("")

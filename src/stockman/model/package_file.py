@@ -1,7 +1,7 @@
-"""Files that lie beside the code.
+"""Data files that are part of a package.
 
-Read by the loader that found the code, wherever that is: `importlib.resources` takes longer to
-import than most of these files to read.
+They are read with the loader of the package: importing `importlib.resources` takes longer than
+reading most of these files.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def read_package_text(package: str, name: str) -> str:
-    """The text of a file of a package."""
+    """Return the text of a file in a package."""
     return read_package_bytes(package, name).decode("utf-8")
 
 
 def read_package_bytes(package: str, name: str) -> bytes:
-    """The content of a file of a package."""
+    """Return the content of a file in a package."""
     module = import_module(package)
     if module.__spec__ is None:
         raise ValueError(f"{package} was not imported from anywhere")

@@ -1,6 +1,6 @@
-"""How much a run does side by side unless somebody wants less."""
+"""Default limit of parallel steps in a run."""
 
 from __future__ import annotations
 
 MAX_PARALLEL = 32
-"""Steps; lanes keep single hosts and storages from more of them than they serve well."""
+"""Maximum number of parallel steps; lanes limit the load of single hosts and storages further."""

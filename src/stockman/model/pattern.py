@@ -1,6 +1,6 @@
-"""Regular expressions that are compiled when the first text meets them.
+"""Regular expressions that are compiled on first use.
 
-Compiling costs more than most modules take to load, and a run needs few of all that there are.
+Compiling is slower than importing most modules, and a command needs only a few of all expressions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import cast
 
 
 def pattern(text: str, flags: int = 0) -> re.Pattern[str]:
-    """A pattern that behaves as if it were compiled already."""
+    """Return a pattern that behaves like a compiled one."""
     return cast("re.Pattern[str]", _LazyPattern(text, flags))
 
 

@@ -1,4 +1,4 @@
-"""Etcd backups: where they go, how often, how long they stay, who can open them."""
+"""Policies of a cluster: upgrades, backups of etcd, the lock between operators, accepted drift."""
 
 from __future__ import annotations
 
@@ -25,76 +25,79 @@ from stockman.model.secret import Secret
 
 @record
 class BackupTarget(Traced):
-    """One place for snapshots: an S3 bucket, or a directory of the machine that runs stockman."""
+    """A location for etcd snapshots: an S3 bucket, or a directory on the machine that runs
+    stockman."""
 
     name: Name = "s3"
-    """Name shown in lists."""
+    """Name of the target in lists of snapshots."""
     endpoint: Annotated[str, HTTP_URL] | None = None
-    """S3 endpoint. None: Amazon's for the region."""
+    """URL of the S3 endpoint. None: the endpoint of Amazon S3 for the region."""
     bucket: Annotated[str, Example("etcd-backups")] | None = None
-    """Bucket. None: this target is a directory."""
+    """Name of the bucket. None: the target is a directory."""
     region: str = "auto"
-    """Region that requests are signed for."""
+    """Region used to sign requests."""
     prefix: str = ""
-    """Path inside of the bucket. Empty: the cluster name."""
+    """Path prefix inside the bucket. Empty: the name of the cluster."""
     access_key: Secret | None = None
-    """None: from the environment of the process."""
+    """Access key of the bucket. None: read from the environment of the process."""
     secret_key: Secret | None = None
-    """None: from the environment of the process."""
+    """Secret key of the bucket. None: read from the environment of the process."""
     path_style: bool = True
-    """Bucket in the path instead of the host name; most S3 servers besides Amazon's want it."""
+    """Whether the bucket name is part of the path instead of the host name. Most S3 servers other
+    than Amazon S3 need this."""
     directory: str | None = None
-    """Directory. None: this target is a bucket."""
+    """Path of the directory. None: the target is a bucket."""
 
 
 @record
 class Retention(Traced):
-    """Which snapshots stay; one that any rule names stays."""
+    """Which snapshots are kept. A snapshot is kept if any rule selects it."""
 
     last: Annotated[int, Between(1, 10_000)] = 12
-    """Newest ones."""
+    """Number of most recent snapshots to keep."""
     daily: Annotated[int, Between(0, 3650)] = 7
-    """One a day, for so many days."""
+    """Number of days for which one snapshot per day is kept."""
     weekly: Annotated[int, Between(0, 520)] = 4
-    """One a week, for so many weeks."""
+    """Number of weeks for which one snapshot per week is kept."""
     monthly: Annotated[int, Between(0, 120)] = 6
-    """One a month, for so many months."""
+    """Number of months for which one snapshot per month is kept."""
 
 
 @record
 class Backup(Traced):
-    """Etcd snapshots, encrypted for recipients of their own."""
+    """Snapshots of etcd, encrypted for separate recipients."""
 
     enabled: bool = False
-    """Whether backups are taken; implied by a bucket."""
+    """Whether snapshots are taken. A target enables backups by itself."""
     schedule: CronText = "0 */6 * * *"
-    """When, as five cron fields."""
+    """When snapshots are taken, as five cron fields."""
     targets: tuple[BackupTarget, ...] = ()
-    """Where snapshots go; each gets every snapshot."""
+    """Where snapshots are stored. Every target gets every snapshot."""
     retention: Retention = Retention()
-    """How long they stay."""
+    """How long snapshots are kept."""
     recipients: tuple[AgeRecipientText, ...] = ()
-    """Who can open them: age recipients that are not the repository's, so that one lost key
-    loses one thing. stockman does not make this key: it belongs offline, not beside the cluster's.
-    talos-backup encrypts for the first."""
+    """age recipients that can decrypt the snapshots. Use keys other than those of the repository,
+    so that one lost key does not affect both. stockman does not create these keys: keep them
+    offline. talos-backup encrypts for the first recipient only."""
     compression: Literal["zstd", "none"] = "zstd"
-    """Compression before encryption."""
+    """Compression that is applied before encryption."""
 
 
 @record
 class Lock(Traced):
-    """Where the lock between operators lives; fixed per cluster."""
+    """Where the lock between operators is stored. It must be the same for everybody who works on
+    the cluster."""
 
     home: Annotated[str, LOCK_HOME] = "local"
-    """`local` for one operator on one machine, or `s3://bucket/prefix` for several."""
+    """`local` for a single operator on one machine, or `s3://bucket/prefix` for several."""
     endpoint: Annotated[str, HTTP_URL] | None = None
-    """S3 endpoint. None: Amazon's for the region."""
+    """URL of the S3 endpoint. None: the endpoint of Amazon S3 for the region."""
     region: str = "auto"
-    """Region that requests are signed for."""
+    """Region used to sign requests."""
     access_key: Secret | None = None
-    """None: from the environment of the process."""
+    """Access key of the bucket. None: read from the environment of the process."""
     secret_key: Secret | None = None
-    """None: from the environment of the process."""
+    """Secret key of the bucket. None: read from the environment of the process."""
 
 
 DriftLayer = Literal["vms", "placement", "talos", "kubernetes", "tree", "access"]
@@ -102,18 +105,18 @@ DriftLayer = Literal["vms", "placement", "talos", "kubernetes", "tree", "access"
 
 @record
 class DriftRule(Traced):
-    """A difference that `stockman drift` does not count; `apply` changes it all the same."""
+    """A difference that `stockman drift` ignores. `stockman apply` still corrects it."""
 
     layer: DriftLayer
-    """Where: VMs, placement, Talos, Kubernetes, tree or access."""
+    """Layer of the difference: VMs, placement, Talos, Kubernetes, rendered tree or access."""
     reason: Annotated[str, Example("bigger until the import is over")]
-    """Why it may stay; shown whenever it is ignored."""
+    """Why the difference is accepted. It is shown whenever the difference is ignored."""
     until: DateText
-    """The last day on which it is ignored. From the next day on it counts again."""
+    """Last day on which the difference is ignored. From the next day on it is reported again."""
     subject: Annotated[str, Example("work-1")] = "*"
-    """Which node, object, file or account; `*` stands for any text."""
+    """Node, object, file or account with the difference; `*` matches any text."""
     field: Annotated[str, Example("memory")] = "*"
-    """Which of its values; `*` stands for any text."""
+    """Field with the difference; `*` matches any text."""
 
     @property
     def last_day(self) -> date:
@@ -122,10 +125,10 @@ class DriftRule(Traced):
 
 @record
 class DriftSettings(Traced):
-    """What `stockman drift` leaves out."""
+    """Differences that `stockman drift` ignores."""
 
     ignore: tuple[DriftRule, ...] = ()
-    """Differences that may stay for a while."""
+    """Rules for differences that are accepted for a limited time."""
 
 
 Strategy = Literal["pets", "cattle"]
@@ -133,36 +136,36 @@ Strategy = Literal["pets", "cattle"]
 
 @record
 class Window(Traced):
-    """A time span in which upgrades and restarts of machines may begin."""
+    """A time span in which upgrades and restarts of machines may start."""
 
     start: CronText
-    """When it opens, as five cron fields."""
+    """When the window opens, as five cron fields."""
     duration: DurationText = "4h"
-    """How long it stays open."""
+    """How long the window stays open."""
     timezone: Annotated[str, Example("Europe/Berlin")] = "UTC"
     """Time zone of `start`."""
 
 
 @record
 class HealthGate(Traced):
-    """A condition on a Kubernetes object that has to hold before each step."""
+    """A condition on Kubernetes objects that must hold before each step of an upgrade."""
 
     name: Name
-    """Name shown in plans."""
+    """Name of the gate in plans."""
     api_version: Annotated[str, Example("v1")]
-    """API version of the object."""
+    """API version of the objects."""
     kind: Annotated[str, Example("Node")]
-    """Kind of the object."""
+    """Kind of the objects."""
     expr: Annotated[str, Example('status.phase == "Active"')]
-    """CEL expression over `object` and `status`; true lets the upgrade go on."""
+    """CEL expression over `object` and `status`. The upgrade continues when it is true."""
     namespace: str | None = None
-    """None: cluster-scoped, or all namespaces."""
+    """Namespace of the objects. None: cluster-scoped objects, or all namespaces."""
     object_name: str | None = None
-    """None: every object of the kind that `selector` matches."""
+    """Name of a single object. None: all objects that `selector` matches."""
     selector: str | None = None
-    """Label selector. None: all objects of the kind."""
+    """Label selector of the objects. None: all objects of the kind."""
     timeout: DurationText = "10m"
-    """How long to wait for it."""
+    """How long to wait until the condition holds."""
 
 
 @record
@@ -170,46 +173,48 @@ class Budgets(Traced):
     """Limits that stop an upgrade."""
 
     max_unavailable: Annotated[int, Between(0, 1000)] = 1
-    """Nodes that may be down at once, for whatever reason."""
+    """Maximum number of nodes that may be unavailable at the same time, for any reason."""
     max_failures: Annotated[int, Between(0, 1000)] = 0
-    """Nodes that may fail before the run stops."""
+    """Maximum number of nodes that may fail before the run stops."""
     drain_timeout: DurationText = "10m"
-    """Time for pods to leave a node."""
+    """Time limit for draining a node."""
     node_timeout: DurationText = "30m"
-    """Time for one node from start to healthy."""
+    """Time limit for one node, from start to healthy."""
 
 
 @record
 class ClassUpgrade(Traced):
-    """Exceptions for the nodes of one class."""
+    """Overrides for the nodes of one class."""
 
     strategy: Strategy | None = None
-    """None: as for all."""
+    """Upgrade strategy. None: the cluster-wide strategy."""
     width: Annotated[int, Between(1, 100)] | None = None
-    """None: as for all."""
+    """Maximum number of nodes to upgrade in parallel. None: the cluster-wide value."""
 
 
 @record
 class Upgrade(Traced):
-    """How Talos and Kubernetes are upgraded. One engine owns it, never two."""
+    """How Talos and Kubernetes are upgraded."""
 
     engine: Literal["stockman", "tuppr"] = "stockman"
-    """Who carries upgrades out: stockman itself, or the tuppr controller in the cluster."""
+    """What performs upgrades: stockman itself, or the tuppr controller in the cluster."""
     strategy: Strategy = "pets"
-    """pets: in place. cattle: a new VM for each node. Controllers are always one at a time."""
+    """pets: upgrade nodes in place. cattle: replace the VM of each node. Controllers are always
+    upgraded one at a time."""
     width: Annotated[int, Between(1, 100)] = 1
-    """Workers in work at once."""
+    """Maximum number of workers to upgrade in parallel."""
     domains: Literal["host", "region", "none"] = "host"
-    """Two nodes of one domain are never in work together."""
+    """Failure domain. Two nodes of the same domain are never upgraded at the same time."""
     canary: tuple[NodeNameText, ...] = ()
-    """Nodes that go first, alone."""
+    """Nodes that are upgraded first, one at a time."""
     soak: DurationText = "10m"
-    """How long canaries have to stay healthy before the rest follows."""
+    """How long canaries must stay healthy before the other nodes follow."""
     windows: tuple[Window, ...] = ()
-    """When upgrades begin, and restarts that a change needs. Empty: any time."""
+    """Maintenance windows for upgrades, and for restarts that a change requires. Empty: any
+    time."""
     gates: tuple[HealthGate, ...] = ()
-    """Conditions besides those that stockman always checks."""
+    """Conditions in addition to those that stockman always checks."""
     budgets: Budgets = Budgets()
     """Limits that stop an upgrade."""
     classes: dict[str, ClassUpgrade] = field(default_factory=dict)
-    """Exceptions by node class."""
+    """Overrides by node class."""

@@ -1,4 +1,4 @@
-"""A problem: what is wrong, where, why, and what would put it right."""
+"""Problems: what is wrong, where, why, and how to fix it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stockman.model.record import record
 
 
 class Severity(Enum):
-    """Whether a problem stops the work."""
+    """Whether a problem stops the command."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -18,14 +18,14 @@ class Severity(Enum):
 
 @record
 class Problem:
-    """One thing that is wrong: a fact, a place, the two values that disagree, an imperative."""
+    """A single problem with its code, position, reason and fix."""
 
     code: str
     what: str
     why: str
     fix: str
     where: Position | str = ""
-    """A place in a file, or the name of a thing. Empty: nowhere in particular."""
+    """A position in a file, or the name of an object. Empty: no position."""
     severity: Severity = Severity.ERROR
 
     @property
@@ -42,22 +42,25 @@ class Problem:
 
 
 class Problems:
-    """Problems found so far, each once, in the order of files and lines."""
+    """A collection of unique problems, ordered by file and line."""
 
     def __init__(self, problems: Iterable[Problem] = ()) -> None:
         self._found: dict[Problem, None] = dict.fromkeys(problems)
 
     def add(self, problem: Problem) -> None:
+        """Add a problem unless it is already present."""
         self._found[problem] = None
 
     def error(
         self, code: str, summary: str, *, why: str, fix: str, at: ProblemLocation = None
     ) -> None:
+        """Add an error."""
         self.add(Problem(code=code, what=summary, why=why, fix=fix, where=_normalize_location(at)))
 
     def warn(
         self, code: str, summary: str, *, why: str, fix: str, at: ProblemLocation = None
     ) -> None:
+        """Add a warning."""
         self.add(
             Problem(
                 code=code,
@@ -70,6 +73,7 @@ class Problems:
         )
 
     def extend(self, problems: Iterable[Problem]) -> None:
+        """Add several problems."""
         for problem in problems:
             self.add(problem)
 

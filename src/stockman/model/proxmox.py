@@ -1,4 +1,4 @@
-"""Clusters of Proxmox VE hosts: how to reach them, what they have."""
+"""Proxmox VE clusters, their hosts, and the desired state of hosts."""
 
 from __future__ import annotations
 
@@ -37,80 +37,81 @@ OWN_TOKEN = "stockman@pve!stockman"
 
 @record
 class Tls(Traced):
-    """How the certificate of Proxmox is checked; never switched off."""
+    """How the certificate of Proxmox is verified. Verification cannot be disabled."""
 
     ca_file: str | None = None
     """CA certificate, a file in the repository. None: public CAs, or the fingerprint."""
     fingerprint: Annotated[str, FINGERPRINT] | None = None
-    """SHA-256 fingerprint of the certificate. None: by CA."""
+    """SHA-256 fingerprint of the certificate. None: verified by a CA."""
 
 
 @record
 class HostLimits(Traced):
-    """What one host has and how much of it may be used."""
+    """Resources of a host, and how much of them may be used."""
 
     address: Annotated[str, HOST_OR_ADDRESS] | None = None
-    """Where the host answers. None: through the cluster's endpoints."""
+    """Address of the host. None: reached through the endpoints of the cluster."""
     cores: Annotated[int, Between(1, 1024)] | None = None
-    """CPU threads. None: asked from the host."""
+    """Number of CPU threads. None: read from the host."""
     memory: Annotated[int, Between(256, 33_554_432, "MiB")] | None = None
-    """Memory in MiB. None: asked from the host."""
+    """Memory in MiB. None: read from the host."""
     reserve_memory: Annotated[int, Between(0, 33_554_432, "MiB")] = 2048
-    """Memory kept for the host itself."""
+    """Memory reserved for the host itself."""
     max_vms: Annotated[int, Between(0, 1000)] | None = None
-    """VMs that stockman may place there. None: no limit."""
+    """Maximum number of VMs that stockman places on the host. None: no limit."""
 
 
 @record
 class VmTemplate(Traced):
-    """A VM that others are made from, kept at the version and schematic of a node.
+    """A VM template, kept at the version and schematic of a node.
 
-    When these change, a new one is made first; the old one goes unless disks depend on it.
+    When these change, a new template is created first; the old one is deleted unless disks depend
+    on it.
     """
 
     name: Annotated[str, DNS_LABEL]
-    """How its name begins; version and schematic follow."""
+    """Prefix of the template name; version and schematic are appended."""
     like: NodeNameText
-    """Node whose image and hardware it has, without the devices that are passed through."""
+    """Node whose image and hardware the template has, without passed-through devices."""
     hosts: tuple[HostNameText, ...] = ()
-    """Hosts that have one each. Empty: the host of that node."""
+    """Hosts with a copy of the template. Empty: the host of that node."""
     datastore: DatastoreText | None = None
-    """Storage of its disk. None: that of the node."""
+    """Storage of its disk. None: the storage of the node."""
     first_vmid: Annotated[int, Between(100, 999_000_000)] = 9000
-    """Numbers from here on are taken, the lowest that are free."""
+    """First VMID to use; the lowest free VMIDs from here on are taken."""
 
 
 @record
 class ProxmoxCluster(Traced):
-    """One Proxmox cluster (or a single host); its region is the Kubernetes region of its nodes."""
+    """A Proxmox cluster or a single host. Its region is the Kubernetes region of its nodes."""
 
     region: RegionText = "pve"  # type: ignore[assignment]  # a literal of the NewType
-    """Name of the cluster, unique; becomes `topology.kubernetes.io/region`."""
+    """Unique name of the cluster; it becomes `topology.kubernetes.io/region`."""
     endpoint: Annotated[str, ORIGIN_URL] | None = None
-    """API address without a path; components append their own."""
+    """URL of the API without a path."""
     endpoints: tuple[Annotated[str, ORIGIN_URL], ...] = ()
-    """Further API addresses, tried when the first does not answer."""
+    """Additional API URLs, used if the first one does not answer."""
     version: Version | None = None
-    """Proxmox VE version. None: asked from the API."""
+    """Version of Proxmox VE. None: read from the API."""
     tls: Tls = Tls()
-    """How the certificate is checked."""
+    """How the certificate is verified."""
     token_id: Annotated[str, TOKEN_ID] | None = None
     """API token of stockman."""
     token_secret: Secret | None = None
-    """Its secret, a UUID; or token and secret in one, `user@realm!name=UUID`, as rotation keeps
-    them."""
+    """Secret of the token, a UUID; or token and secret combined, `user@realm!name=UUID`, as written
+    by token rotation."""
     image_storage: DatastoreText | None = None
     """Storage for downloaded images. None: the storage of the VM's system disk."""
     snippet_storage: DatastoreText | None = None
-    """Storage for snippets. None: configurations are given over the Talos API."""
+    """Storage for snippets. None: configurations are sent over the Talos API."""
     storages: tuple[DatastoreText, ...] = ()
-    """Storages that VMs may use. Empty: any."""
+    """Storages that VMs may use. Empty: all storages."""
     bridges: tuple[BridgeText, ...] = ()
-    """Bridges that VMs may use. Empty: any."""
+    """Bridges that VMs may use. Empty: all bridges."""
     hosts: dict[str, HostLimits] = field(default_factory=dict)
-    """Hosts by name with their limits. Empty: any host the API knows."""
+    """Hosts by name, with their limits. Empty: all hosts of the cluster."""
     templates: tuple[VmTemplate, ...] = ()
-    """Templates that others make VMs from, such as Karpenter."""
+    """Templates from which other tools, such as Karpenter, create VMs."""
 
 
 StorageContent = Literal["images", "rootdir", "vztmpl", "iso", "backup", "snippets", "import"]
@@ -123,33 +124,33 @@ class ZfsPool(Traced):
     name: Annotated[str, PVE_ID]
     """Name of the pool."""
     layout: Literal["single", "mirror", "raidz1", "raidz2", "raidz3"] = "single"
-    """How disks are combined."""
+    """How the disks are combined."""
     disks: Annotated[tuple[str, ...], NON_EMPTY]
     """Disks by stable name, `/dev/disk/by-id/...`."""
     ashift: Annotated[int, Between(9, 16)] = 12
-    """Sector size as a power of two; it cannot be changed later."""
+    """Sector size as a power of two. It cannot be changed later."""
     compression: Literal["lz4", "zstd", "on", "off"] = "lz4"
-    """Compression of the pool's root."""
+    """Compression of the root dataset."""
 
 
 @record
 class Storage(Traced):
-    """A storage entry of Proxmox."""
+    """A storage of Proxmox."""
 
     name: Annotated[str, PVE_ID]
-    """Storage id."""
+    """Id of the storage."""
     type: Literal[
         "dir", "zfspool", "lvm", "lvmthin", "nfs", "cifs", "rbd", "cephfs", "pbs", "btrfs"
     ]
-    """Kind of storage."""
+    """Type of the storage."""
     content: tuple[StorageContent, ...] = ("images",)
-    """What it may hold."""
+    """Content types that the storage accepts."""
     path: str | None = None
     """Directory of a `dir` or `btrfs` storage. None: other types."""
     pool: str | None = None
     """ZFS or Ceph pool. None: other types."""
     volume_group: str | None = None
-    """Volume group of LVM. None: other types."""
+    """LVM volume group. None: other types."""
     server: Annotated[str, HOST_OR_ADDRESS] | None = None
     """Server of nfs, cifs and pbs. None: other types."""
     export: str | None = None
@@ -159,69 +160,69 @@ class Storage(Traced):
     datastore: str | None = None
     """Datastore of a Proxmox Backup Server. None: other types."""
     username: str | None = None
-    """User of cifs and pbs. None: none."""
+    """User of cifs and pbs. None: no user."""
     password: Secret | None = None
-    """Password or token secret of cifs and pbs. None: none."""
+    """Password or token secret of cifs and pbs. None: no password."""
     fingerprint: Annotated[str, FINGERPRINT] | None = None
-    """Certificate of a Proxmox Backup Server. None: signed by a known CA."""
+    """Certificate fingerprint of a Proxmox Backup Server. None: signed by a known CA."""
     shared: bool = False
     """Whether all hosts see the same content."""
 
 
 @record
 class HostBridge(Traced):
-    """A Linux bridge of the host."""
+    """A Linux bridge on the host."""
 
     name: BridgeText
-    """Name, `vmbr0`."""
+    """Name, for example `vmbr0`."""
     ports: tuple[str, ...] = ()
-    """Physical ports or bonds in it."""
+    """Physical ports or bonds of the bridge."""
     vlan_aware: bool = True
-    """Whether cards may carry VLAN tags."""
+    """Whether connected cards may use VLAN tags."""
     address: IPv4Interface | None = None
-    """Address of the host on it. None: none."""
+    """IP address of the host on the bridge. None: no address."""
     gateway: IPv4Address | None = None
-    """Default route of the host over it. None: none."""
+    """Default gateway of the host through the bridge. None: no default route."""
     mtu: Mtu | None = None
-    """None: 1500."""
+    """MTU of the bridge. None: 1500."""
 
 
 @record
 class PciMapping(Traced):
-    """A PCI device offered under a name, so that tokens may use it."""
+    """A PCI device mapping, which allows API tokens to use the device."""
 
     name: Annotated[str, PVE_ID]
-    """Mapping name, the same on all hosts that have such a device."""
+    """Name of the mapping, the same on all hosts with such a device."""
     address: Annotated[str, PCI_ADDRESS]
-    """Address on this host."""
+    """PCI address on this host."""
     id: Annotated[str, Example("10de:2571")] | None = None
-    """`vendor:device`, checked before use. None: not checked."""
+    """`vendor:device`, verified before use. None: not verified."""
     description: str = ""
-    """What it is."""
+    """Description of the device."""
 
 
 @record
 class UsbMapping(Traced):
-    """A USB device offered under a name."""
+    """A USB device mapping."""
 
     name: Annotated[str, PVE_ID]
-    """Mapping name."""
+    """Name of the mapping."""
     id: Annotated[str, USB_ID]
     """`vendor:product` or `bus-port`."""
     description: str = ""
-    """What it is."""
+    """Description of the device."""
 
 
 @record
 class Passthrough(Traced):
-    """Devices that guests may own."""
+    """Devices that can be passed through to guests."""
 
     iommu: bool = True
-    """Whether the kernel has to have its IOMMU on."""
+    """Whether the IOMMU must be enabled in the kernel."""
     modules: tuple[str, ...] = ()
     """Kernel modules to load at boot."""
     blacklist: tuple[str, ...] = ()
-    """Kernel modules that must leave the devices alone."""
+    """Kernel modules that must not claim the devices."""
     pci: tuple[PciMapping, ...] = ()
     """PCI devices."""
     usb: tuple[UsbMapping, ...] = ()
@@ -235,40 +236,40 @@ class HostUser(Traced):
     name: Annotated[str, USER_ID]
     """User, `name@realm`."""
     role: Annotated[str, Example("PVEAuditor")]
-    """Role it has."""
+    """Role of the user."""
     path: str = "/"
-    """Object tree the role is for."""
+    """Path of the permission."""
 
 
 @record
 class Ssh(Traced):
-    """How to reach the host's shell, for what the API cannot do."""
+    """SSH access to the host, for operations that the API does not support."""
 
     address: Annotated[str, HOST_OR_ADDRESS] | None = None
-    """None: the host's own address."""
+    """Address of the SSH server. None: the address of the host."""
     port: Annotated[int, Between(1, 65_535)] = 22
-    """Port."""
+    """Port of the SSH server."""
     user: str = "root"
-    """User."""
+    """Login name."""
     key: Secret | None = None
-    """Private key. None: the agent's."""
+    """Private key. None: the keys of the SSH agent."""
 
 
 @record
 class Host(Traced):
-    """What one Proxmox host should have. Empty lists: not looked after."""
+    """Desired state of one Proxmox host. Empty lists are not managed."""
 
     address: Annotated[str, HOST_OR_ADDRESS] | None = None
-    """Where it answers. None: under its name."""
+    """Address of the host. None: its name."""
     pools: tuple[ZfsPool, ...] = ()
     """ZFS pools."""
     storages: tuple[Storage, ...] = ()
-    """Storage entries."""
+    """Storages."""
     bridges: tuple[HostBridge, ...] = ()
     """Bridges."""
     passthrough: Passthrough | None = None
-    """None: no devices are passed through."""
+    """Passed-through devices. None: no devices."""
     users: tuple[HostUser, ...] = ()
     """Users and their roles."""
     ssh: Ssh | None = None
-    """None: no shell access."""
+    """SSH access. None: no SSH access."""

@@ -1,7 +1,7 @@
-"""Texts in which Proxmox VE packs several values: property strings, sizes, tags, volume names.
+"""Text formats of values in Proxmox VE: property strings, sizes, tags, volumes, disks and tokens.
 
-Reading is tolerant, as the server may be newer than we are: keys that nobody here knows are kept.
-Writing follows the server's own order, so that what was written comes back as it was.
+Parsing is tolerant, because the server may be newer than stockman: unknown keys are preserved.
+Formatting uses the order of the server, so that an unchanged value round-trips.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _OWNED_VOLUME = re.compile(r"(?:vm|base|subvol|basevol)-(?P<vmid>[1-9]\d*)-", re
 
 
 def parse_properties(text: str, *, default: str = "") -> dict[str, str]:
-    """The values of a property string; one without a name belongs to the default key.
+    """Parse a property string; a value without a name belongs to the default key.
 
-    ValueError where a value has no key, or a key stands twice.
+    Raises ValueError if a value has no key, or a key occurs twice.
     """
     values: dict[str, str] = {}
     for item in filter(None, text.split(",")):
@@ -43,9 +43,10 @@ def parse_properties(text: str, *, default: str = "") -> dict[str, str]:
 
 
 def format_properties(values: Mapping[str, str], *, default: str = "") -> str:
-    """A property string in the order of the server: the default key first and bare, then by name.
+    """Format a property string in the order of the server: the default key first, then sorted by
+    name.
 
-    ValueError where a value holds a comma, which would make it two.
+    Raises ValueError if a value contains a comma.
     """
     for key, value in values.items():
         if "," in value:
@@ -55,7 +56,7 @@ def format_properties(values: Mapping[str, str], *, default: str = "") -> str:
 
 
 def parse_flag(text: str) -> bool:
-    """Whether a word inside of a property string means yes; ValueError for other words."""
+    """Parse a boolean in a property string; raises ValueError for other texts."""
     lowered = text.lower()
     if lowered in _TRUE:
         return True
@@ -65,7 +66,8 @@ def parse_flag(text: str) -> bool:
 
 
 def parse_size(text: str) -> int:
-    """How many bytes a size is: `32G`, `528K`, `0.5T`, without a unit bytes; ValueError else."""
+    """Parse a size such as `32G`, `528K` or `0.5T` into bytes; raises ValueError if it is
+    invalid."""
     match = _SIZE.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is not a size")
@@ -75,7 +77,7 @@ def parse_size(text: str) -> int:
 
 
 def format_size(size: int) -> str:
-    """A size with the largest unit that fits it exactly, as the server writes it."""
+    """Format a size with the largest unit that fits it exactly, as the server does."""
     for unit, count in sorted(_UNITS.items(), key=lambda unit_factor: -unit_factor[1]):
         if size and size % count == 0:
             return f"{size // count}{unit}"
@@ -83,32 +85,32 @@ def format_size(size: int) -> str:
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
-    """Tags, lower-case, sorted and each once, whatever stands between them."""
+    """Return tags in lower case, sorted and without duplicates, with any separator."""
     return tuple(sorted({tag.lower() for tag in re.split(r"[;,\s]+", text) if tag}))
 
 
 def format_tags(names: Iterable[str]) -> str:
-    """Tags as the server stores them."""
+    """Format tags as the server stores them."""
     return ";".join(parse_tags(";".join(names)))
 
 
 def parse_boot_order(text: str) -> tuple[str, ...]:
-    """Devices of the key `boot`, first to last; the old form `cdn` names none."""
+    """Return the devices of the key `boot` in order; the legacy form `cdn` has none."""
     order = parse_properties(text, default="legacy").get("order", "")
     return tuple(filter(None, order.split(";")))
 
 
 @record
 class VolumeId:
-    """Name of a volume: the storage that holds it, and its name there."""
+    """Id of a volume: its storage and its name in that storage."""
 
     storage: Datastore
     name: str
-    """`vm-100-disk-0`, `100/vm-100-disk-0.qcow2`, `iso/one.iso`."""
+    """For example `vm-100-disk-0`, `100/vm-100-disk-0.qcow2`, `iso/one.iso`."""
 
     @classmethod
     def parse(cls, text: str) -> VolumeId:
-        """The volume that a text names; ValueError for paths, `none` and `cdrom`."""
+        """Parse a volume id; raises ValueError for paths, `none` and `cdrom`."""
         storage, colon, name = text.partition(":")
         if not (colon and storage and name) or "/" in storage:
             raise ValueError(f"{text!r} names no volume")
@@ -119,7 +121,7 @@ class VolumeId:
 
     @property
     def owner(self) -> Vmid | None:
-        """The guest that owns it, told by its name alone. None: it belongs to nobody."""
+        """VMID of the guest that owns the volume according to its name. None: no owner."""
         match = _OWNED_VOLUME.match(self.name.rsplit("/", 1)[-1])
         return None if match is None else Vmid(int(match["vmid"]))
 
@@ -133,19 +135,19 @@ _OTHER_CARD_MODELS = (
 
 @record
 class Drive:
-    """One disk or CD drive of a VM."""
+    """A disk or CD drive of a VM."""
 
     source: str
-    """`local-zfs:vm-100-disk-0`, `none`, `cdrom`, or a path of the host."""
+    """`local-zfs:vm-100-disk-0`, `none`, `cdrom`, or a path on the host."""
     size: int | None = None
-    """Bytes. None: not told, as for CD drives."""
+    """Size in bytes. None: not specified, for example for CD drives."""
     is_cdrom: bool = False
     options: dict[str, str] = field(default_factory=dict)
-    """Everything else, as it stands there."""
+    """All other options, unchanged."""
 
     @classmethod
     def parse(cls, text: str) -> Drive:
-        """The drive that a value describes; ValueError where it cannot be read."""
+        """Parse the value of a drive; raises ValueError if it is invalid."""
         values = parse_properties(text, default="file")
         if "volume" in values:
             values.setdefault("file", values.pop("volume"))
@@ -163,7 +165,7 @@ class Drive:
 
     @property
     def volume(self) -> VolumeId | None:
-        """The volume behind it. None: an empty drive, or a path of the host."""
+        """Volume of the drive. None: an empty drive, or a path on the host."""
         try:
             return VolumeId.parse(self.source)
         except ValueError:
@@ -175,26 +177,26 @@ class Drive:
         return self.is_cdrom and volume is not None and "cloudinit" in volume.name
 
     def is_on(self, option: str) -> bool:
-        """Whether an option is set and means yes."""
+        """Return whether an option is set and true."""
         return parse_flag(self.options.get(option, "0"))
 
 
 @record
 class NetworkCard:
-    """One network card of a VM."""
+    """A network card of a VM."""
 
     model: str
     mac: Mac | None
-    """None: not given yet."""
+    """None: not assigned yet."""
     bridge: Bridge | None
-    """None: plugged into nothing."""
+    """None: not connected."""
     vlan_id: int | None = None
     """None: untagged."""
     options: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> NetworkCard:
-        """The card that a value describes; ValueError where it cannot be read."""
+        """Parse the value of a network card; raises ValueError if it is invalid."""
         values = parse_properties(text, default="model")
         for model in (*CARD_MODELS, *_OTHER_CARD_MODELS):
             if model in values:
@@ -215,16 +217,16 @@ class NetworkCard:
 
 @record
 class Smbios:
-    """What a VM says of itself to its guest; the UUID is its identity."""
+    """SMBIOS settings of a VM; the UUID is its identity."""
 
     uuid: UUID | None
-    """None: the server gives one when the VM is made."""
+    """None: assigned by the server when the VM is created."""
     fields: dict[str, str] = field(default_factory=dict)
     """`serial`, `sku` and others, decoded."""
 
     @classmethod
     def parse(cls, text: str) -> Smbios:
-        """The identity that a value describes; ValueError where it cannot be read."""
+        """Parse the value of `smbios1`; raises ValueError if it is invalid."""
         values = parse_properties(text)
         encoded = parse_flag(values.pop("base64", "0"))
         uuid = values.pop("uuid", None)
@@ -245,31 +247,31 @@ class Smbios:
 
 @record
 class AgentChannel:
-    """Whether a VM offers a channel to an agent inside, and how."""
+    """Settings of the guest agent channel of a VM."""
 
     enabled: bool
     options: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> AgentChannel:
-        """The channel that a value describes; ValueError where it cannot be read."""
+        """Parse the value of `agent`; raises ValueError if it is invalid."""
         values = parse_properties(text, default="enabled")
         return cls(enabled=parse_flag(values.pop("enabled", "0")), options=values)
 
 
 @record
 class HostDevice:
-    """A PCI or USB device of a host that a VM has."""
+    """A PCI or USB device that is passed through to a VM."""
 
     mapping: str | None
-    """Name of a mapping. None: by address, which only root may give."""
+    """Name of a resource mapping. None: given by address, which only root can use."""
     host: str | None
-    """Address on the host. None: by mapping."""
+    """Address on the host. None: given by mapping."""
     options: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> HostDevice:
-        """The device that a value describes; ValueError where it cannot be read."""
+        """Parse the value of a device; raises ValueError if it is invalid."""
         values = parse_properties(text, default="host")
         return cls(
             mapping=values.pop("mapping", None), host=values.pop("host", None), options=values
@@ -277,7 +279,8 @@ class HostDevice:
 
 
 def parse_memory(value: str) -> int:
-    """MiB of the key `memory`, a number or `current=4096`; ValueError where it cannot be read."""
+    """Parse the key `memory`, a number or `current=4096`, into MiB; raises ValueError if it is
+    invalid."""
     return int(parse_properties(value, default="current").get("current", "512"))
 
 
@@ -292,12 +295,13 @@ _JOINED_TOKEN = re.compile(r"(?P<id>[^\s:/!=]+@[^\s!=]+![A-Za-z][A-Za-z0-9._-]+)
 
 
 def join_token(id: str, secret: Secret) -> Secret:  # noqa: A002  # what Proxmox VE calls it
-    """A token with its secret, `csi@pve!csi=UUID`."""
+    """Return a token id and its secret as one text, `csi@pve!csi=UUID`."""
     return Secret(f"{id}={secret.reveal()}", resolved=True)
 
 
 def split_token(named: str, kept: Secret) -> tuple[str, Secret]:
-    """The id and the secret of a token that is kept; `named` where that is the secret alone."""
+    """Return the id and secret of a stored token; `named` is the id if the text is only a
+    secret."""
     match = _JOINED_TOKEN.fullmatch(kept.reveal().strip())
     if match is None:
         return named, kept

@@ -1,7 +1,7 @@
-"""What a record is here: a frozen, keyword-only dataclass.
+"""Records: frozen, keyword-only dataclasses.
 
-The methods are written once instead of being generated for every class: generating them makes up
-most of the time it takes to import a hundred records, and every command pays for that.
+Their methods are shared instead of generated for every class: generating them takes most of the
+time needed to import a hundred records, which every command would pay for.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ T = TypeVar("T")
 _FIELDS_ATTRIBUTE = "__record_fields__"
 _INIT_ATTRIBUTE = "__record_filling__"
 SCALAR_TYPES = frozenset({str, int, bool, float, type(None)})
-"""Types that hold nothing and are JSON as they are; most values are of them."""
+"""Types without nested values that are valid JSON values; most values have one of them."""
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
-    """Make a class a record: immutable, compared by value, built by keyword."""
+    """Make a class a record: immutable, compared by value, constructed with keywords."""
     describe_fields(cls, kw_only=True)
     for name, method in _METHODS.items():
         setattr(cls, name, method)
@@ -33,7 +33,7 @@ def record(cls: type[T]) -> type[T]:
 
 
 def describe_fields(cls: type, *, kw_only: bool) -> None:
-    """Tell `dataclasses` and `fields_of` of the fields that a class declares."""
+    """Register the declared fields of a class for `dataclasses` and `fields_of`."""
     declared = {
         name: descriptor
         for base in reversed(cls.__mro__[1:])
@@ -49,7 +49,7 @@ def describe_fields(cls: type, *, kw_only: bool) -> None:
 
 
 class _InitPlan(NamedTuple):
-    """How instances of a class get their values, found out once."""
+    """How instances of a class are initialized, computed once."""
 
     names: frozenset[str]
     defaults: dict[str, object]
@@ -85,10 +85,10 @@ _SAMPLE_FIELD = fields(_SampleDataclass)[0]
 
 
 def _build_field(cls: type, name: str, hint: object) -> Field[Any]:
-    """A field as `dataclasses` describes it, so that `fields` and `replace` know it.
+    """Build a dataclass field, so that `fields` and `replace` work.
 
-    Strings are not searched for the markers that only other dataclasses have: that takes most of
-    the time.
+    Annotations are not searched for `ClassVar` and `InitVar` again, which would take most of the
+    time.
     """
     default = cls.__dict__.get(name, MISSING)
     if isinstance(default, Field):
@@ -107,7 +107,7 @@ def _build_field(cls: type, name: str, hint: object) -> Field[Any]:
 
 
 def initialize(self: DataclassInstance, **values: object) -> None:
-    """Give an instance its values, and defaults where there are none."""
+    """Set the fields of an instance, and defaults for missing ones."""
     names, defaults, factories = type(self).__record_filling__  # type: ignore[attr-defined]
     own = self.__dict__
     own.update(defaults)
@@ -127,7 +127,7 @@ def _signature_error(cls: str, names: frozenset[str], names_given: Collection[st
 
 
 def represent(self: DataclassInstance) -> str:
-    """An instance as somebody who looks for a mistake wants to see it."""
+    """Return the representation of an instance for debugging."""
     values = ", ".join(
         f"{descriptor.name}={getattr(self, descriptor.name)!r}"
         for descriptor in fields_of(self)
@@ -143,7 +143,7 @@ def _comparison_key(value: DataclassInstance) -> tuple[object, ...]:
 
 
 def records_equal(self: DataclassInstance, other_record: object) -> object:
-    """Whether two of a class have the same values."""
+    """Return whether two records have the same class and values."""
     if type(other_record) is not type(self):
         return NotImplemented
     return is_record(other_record) and _comparison_key(self) == _comparison_key(other_record)
@@ -172,12 +172,12 @@ _METHODS = {
 
 
 def is_record(value: object) -> TypeGuard[DataclassInstance]:
-    """Whether a value is an instance (not the class) of a record."""
+    """Return whether a value is an instance (not the class) of a record."""
     return hasattr(type(value), _FIELDS_ATTRIBUTE)
 
 
 def fields_of(value: DataclassInstance) -> tuple[Field[Any], ...]:
-    """The fields of a record, found once for each class of them."""
+    """Return the fields of a record, computed once per class."""
     declared: tuple[Field[Any], ...] = type(value).__record_fields__  # type: ignore[attr-defined]
     return declared
 
@@ -186,9 +186,9 @@ _NUMBERS, _LISTS, _SETS = (int, float), (tuple, list), (frozenset, set)
 
 
 def to_plain_value(value: object) -> object:
-    """A value as JSON knows it: records become mappings, everything exotic becomes text.
+    """Return a value as JSON data: records become mappings, other types become texts.
 
-    Secrets print as `***` because that is their text.
+    Secrets become `***`, which is their text.
     """
     if type(value) in SCALAR_TYPES or isinstance(value, _NUMBERS):
         return value

@@ -1,4 +1,4 @@
-"""Schedules of cron: five fields, and the moments that they mean."""
+"""Cron schedules and durations."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from stockman.model.record import record
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _SEARCH_DAYS = 366 * 8
-"""Days in which every schedule has a moment that has any: years that end a century may have no
-29th of February."""
+"""Days in which every valid schedule has a match: around century years, eight years can pass
+without a 29th of February."""
 
 
 @record
 class Schedule:
-    """Moments that come again and again, by the clock on a wall."""
+    """A cron schedule in local time."""
 
     times: tuple[time, ...]
     days: frozenset[int]
@@ -26,7 +26,8 @@ class Schedule:
     """Days of the week; 0 is Sunday."""
 
     def matches_day(self, day: date) -> bool:
-        """Whether it has moments on a day: day and weekday both count only where both are given."""
+        """Return whether the schedule runs on a day. If both day and weekday are restricted, either
+        may match."""
         if day.month not in self.months:
             return False
         fits = (day.day in self.days, day.isoweekday() % 7 in self.weekdays)
@@ -34,7 +35,7 @@ class Schedule:
         return any(fits) if is_either else all(fits)
 
     def next_after(self, moment: datetime, zone: tzinfo) -> datetime | None:
-        """The first moment that comes later than another. None: there is none."""
+        """Return the first time after a moment; None: there is none."""
         today = moment.astimezone(zone).date()
         for number in range(_SEARCH_DAYS):
             for candidate in self._moments(today + timedelta(days=number), zone):
@@ -43,7 +44,7 @@ class Schedule:
         return None
 
     def latest_before(self, moment: datetime, zone: tzinfo, within: timedelta) -> datetime | None:
-        """The last moment that is not later than another, nor much earlier. None: none is."""
+        """Return the last time at or before a moment, within a time span; None: there is none."""
         today = moment.astimezone(zone).date()
         for number in range(within.days + 2):
             day = today - timedelta(days=number)
@@ -57,14 +58,14 @@ class Schedule:
         return None
 
     def _moments(self, day: date, zone: tzinfo) -> Iterator[datetime]:
-        """All moments of a day. One that the clocks jump over comes as much later."""
+        """All times of a day. A local time that is skipped by daylight saving is moved forward."""
         if self.matches_day(day):
             for wall_time in self.times:
                 yield datetime.combine(day, wall_time, zone).astimezone(UTC)
 
 
 def parse_schedule(text: str) -> Schedule:
-    """Read five fields; `ValueError` where they are none."""
+    """Parse five cron fields; raises ValueError if they are invalid."""
     minute, hour, day, month, week = text.split()
     hours = sorted(_parse_field(hour, 0, 23))
     minutes = sorted(_parse_field(minute, 0, 59))
@@ -77,7 +78,7 @@ def parse_schedule(text: str) -> Schedule:
 
 
 def _parse_field(field: str, least: int, most: int, names: tuple[str, ...] = ()) -> set[int]:
-    """The values of one field; `ValueError` where it is none."""
+    """Parse one field; raises ValueError if it is invalid."""
     values: set[int] = set()
     for piece in field.lower().split(","):
         span, _, step = piece.partition("/")
@@ -102,7 +103,7 @@ _DURATION_UNITS = {"h": "hours", "m": "minutes", "s": "seconds"}
 
 
 def parse_duration(text: str) -> timedelta:
-    """How long a text says; it has the shape of a `DurationText`."""
+    """Parse a duration such as `90s` or `1h30m`, which must have the format of a `DurationText`."""
     pieces = _DURATION_PART.findall(text)
     return sum(
         (timedelta(**{_DURATION_UNITS[unit]: int(count)}) for count, unit in pieces), timedelta()

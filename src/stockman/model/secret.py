@@ -17,7 +17,7 @@ _ENCRYPTED = re.compile(r"ENC\[[A-Z0-9_]+,.*\]", re.DOTALL)
 
 
 class SecretForm(Enum):
-    """How a secret is given in a file."""
+    """How a secret is written in a file."""
 
     ENCRYPTED = "encrypted"
     ENVIRONMENT = "environment"
@@ -27,11 +27,11 @@ class SecretForm(Enum):
 
 
 class Secret:
-    """A confidential value or a reference to one.
+    """A confidential value, or a reference to one.
 
-    `repr`, `str`, `format`, JSON and exceptions show `***`; pickling is refused. `reveal()` is
-    the only way to the text it was made of. With `resolved`, the text is the secret itself, even
-    where it looks like a reference.
+    `repr`, `str`, `format`, JSON and exceptions show `***`; pickling is refused. Only `reveal()`
+    returns the text. With `resolved` the text is the secret itself, even if it looks like a
+    reference.
     """
 
     __slots__ = ("_resolved", "_text")
@@ -41,7 +41,7 @@ class Secret:
         self._resolved = resolved
 
     def reveal(self) -> str:
-        """The text this secret was made of: the reference, or the literal."""
+        """Return the text of the secret: the reference or the literal."""
         return self._text
 
     @property
@@ -50,7 +50,7 @@ class Secret:
 
     @property
     def reference(self) -> str:
-        """What may be shown of it: the name of the variable or file, never a value."""
+        """Printable description: the name of a variable or file, never a value."""
         if self.form in (SecretForm.ENVIRONMENT, SecretForm.FILE, SecretForm.SOPS):
             return self._text
         return "ENC[...]" if self.form is SecretForm.ENCRYPTED else MASK
@@ -78,12 +78,12 @@ class Secret:
 
 
 def is_encrypted(text: str) -> bool:
-    """Whether a text is a value that SOPS encrypted."""
+    """Return whether a text is a value encrypted by SOPS."""
     return _ENCRYPTED.fullmatch(text) is not None
 
 
 def secret_form(text: str) -> SecretForm:
-    """How a secret is written: as reference, encrypted, or in the clear."""
+    """Return how a secret is written: as a reference, encrypted, or as a literal."""
     if is_encrypted(text):
         return SecretForm.ENCRYPTED
     if _ENVIRONMENT.fullmatch(text):
@@ -100,9 +100,10 @@ SecretChange = Callable[[Secret, "Origin | None"], Secret]
 
 
 def find_secrets(value: object, name: str = "") -> Iterator[tuple[str, Secret]]:
-    """Every secret in the order of the fields, with the name that the user gave it.
+    """Yield every secret in a value, in the order of the fields, with its name as written by the
+    user.
 
-    Where that is not known it has the names of the fields that lead to it. Names need not differ.
+    If that is unknown, the name is the path of field names. Names may occur more than once.
     """
     if isinstance(value, Secret):
         yield name, value
@@ -125,9 +126,9 @@ def find_secrets(value: object, name: str = "") -> Iterator[tuple[str, Secret]]:
 
 
 def replace_secrets(value: T, change: SecretChange, origin: Origin | None = None) -> T:
-    """The same with other secrets in it; the same object where they are the same.
+    """Return the value with all secrets replaced; the same object if nothing changes.
 
-    `change` is given every secret, and where it is written as far as that is known.
+    `change` gets every secret, and its origin if known.
     """
     result: object = value
     if type(value) in SCALAR_TYPES:

@@ -1,4 +1,4 @@
-"""Versions as a type: `1.12.0` and `v1.12.0` are equal; each consumer prints its own form."""
+"""Versions: `1.12.0` and `v1.12.0` are equal; each consumer prints its own form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FORM = re.compile(
 
 @total_ordering
 class Version:
-    """A semantic version; a missing patch number is kept as missing and compares as zero."""
+    """A semantic version. A missing patch number is preserved and compares as zero."""
 
     __slots__ = ("build", "major", "minor", "patch", "pre")
 
@@ -29,7 +29,7 @@ class Version:
 
     @classmethod
     def parse(cls, text: str) -> Version:
-        """The version a text spells, with or without a leading `v`; ValueError otherwise."""
+        """Parse a version with or without a leading `v`; raises ValueError if it is invalid."""
         match = _FORM.fullmatch(text)
         if match is None:
             raise ValueError(f"{text!r} is not a version")
@@ -44,12 +44,12 @@ class Version:
 
     @property
     def line(self) -> tuple[int, int]:
-        """Major and minor number: the release line."""
+        """Release line: major and minor number."""
         return (self.major, self.minor)
 
     @property
     def bare(self) -> str:
-        """Without the leading v, as charts and Talos contracts write it."""
+        """Text without the leading v, as used by charts and Talos contracts."""
         core = f"{self.major}.{self.minor}"
         if self.patch is not None:
             core += f".{self.patch}"
@@ -59,12 +59,12 @@ class Version:
 
     @property
     def tagged(self) -> str:
-        """With the leading v, as image tags and Talos write it."""
+        """Text with the leading v, as used by image tags and Talos."""
         return f"v{self.bare}"
 
     @property
     def minor_text(self) -> str:
-        """The release line as text, `1.12`."""
+        """Release line as text, `1.12`."""
         return f"{self.major}.{self.minor}"
 
     def _order(self) -> tuple[int, int, int, bool, tuple[tuple[bool, int, str], ...]]:

@@ -1,4 +1,4 @@
-"""Comments of YAML and TOML texts, and the keys and items that they belong to."""
+"""Comments in YAML and TOML files, and the keys and items that they belong to."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["Comments", "comments_of_toml", "comments_of_yaml"]
 
 
 def read_yaml_comments(text: str, tree: MappingNode) -> Comments:
-    """The comments of a YAML text that was read as `tree`."""
+    """Return the comments of a YAML text with the given tree."""
     return attach_comments(find_yaml_comments(text), tree, indented=True)
 
 
 def read_toml_comments(text: str, tree: MappingNode) -> Comments:
-    """The comments of a TOML text that was read as `tree`."""
+    """Return the comments of a TOML text with the given tree."""
     return attach_comments(find_toml_comments(text), tree, indented=False)

@@ -1,4 +1,9 @@
-"""What comments can belong to: keys and list items, by where they start."""
+"""Attach comments to keys and list items.
+
+An inline comment belongs to what precedes it. A comment on its own line belongs to what follows,
+unless its indentation or a following blank line shows that it belongs to what precedes it. A
+comment at the top of a file that is followed by a blank line belongs to the file.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,7 @@ from stockman.model.origin import Position
 
 
 class Anchor:
-    """A key or an item of a list in the source text."""
+    """A key or list item in the source text."""
 
     __slots__ = ("above", "at", "below", "beside", "is_item", "node", "parent")
 
@@ -22,7 +27,7 @@ class Anchor:
     ) -> None:
         self.at = at
         self.node = node
-        """The value of the key, or the item itself."""
+        """Value of the key, or the item itself."""
         self.parent = parent
         self.is_item = is_item
         self.above: list[str] = []
@@ -31,17 +36,17 @@ class Anchor:
 
     @property
     def indent(self) -> int:
-        """Column that a comment has which belongs to it; that of the dash for an item."""
+        """Column of a comment that belongs to it; the column of the dash for an item."""
         return self.at.column - 2 if self.is_item else self.at.column
 
     @property
     def order(self) -> tuple[int, int, bool]:
-        """By place; an item comes before the first key in it."""
+        """Sort key by position; an item precedes its first key."""
         return (self.at.line, self.at.column, not self.is_item)
 
 
 def list_anchors(tree: MappingNode) -> list[Anchor]:
-    """All keys and items of a tree in the order of the source, each once."""
+    """Return all keys and items of a tree in source order, each once."""
     known: dict[tuple[Position, bool], Anchor] = {}
     _collect(tree, None, known)
     return sorted(known.values(), key=lambda anchor: anchor.order)
@@ -73,40 +78,41 @@ def _add(anchor: Anchor, known: dict[tuple[Position, bool], Anchor]) -> None:
 
 _NO_COMMENTS = Commented(value=None)
 _EDITOR_DIRECTIVES = ("yaml-language-server:", ":schema ")
-"""How a comment starts that tells an editor where the schema of the file is."""
+"""Prefixes of comments that tell an editor where the schema of the file is."""
 
 
 class Comments:
-    """The comments of one file. Each is taken once, so that what an alias repeats has none."""
+    """The comments of one file. Each is returned once, so that a value repeated by an alias has
+    none."""
 
     def __init__(
         self, header: list[str], anchors: list[Anchor], footer: list[str], for_editors: list[int]
     ) -> None:
         self.header = tuple(_trim_empty_lines(header))
-        """What belongs to the file as a whole; an empty text is an empty line."""
+        """Comments of the file as a whole; an empty text is a blank line."""
         self.footer = tuple(_trim_empty_lines(footer))
-        """What stands after the last key."""
+        """Comments after the last key."""
         self.editor_lines = tuple(for_editors)
-        """Numbers of lines that tell an editor about this very file."""
+        """Line numbers of comments for editors."""
         self._keys = {anchor.at: anchor for anchor in anchors if not anchor.is_item}
         self._items = {anchor.at: anchor for anchor in anchors if anchor.is_item}
 
     def take_key(self, at: Position) -> Commented:
-        """The comments of the key at a place."""
+        """Return and remove the comments of the key at a position."""
         return _comments_of(self._keys.pop(at, None))
 
     def take_item(self, at: Position) -> Commented:
-        """The comments of the list item at a place."""
+        """Return and remove the comments of the list item at a position."""
         return _comments_of(self._items.pop(at, None))
 
     def move_to_item(self, key: Position, item: Position) -> None:
-        """Make the comments of a key those of an item: what had a name stands in a list now."""
+        """Attach the comments of a key to a list item."""
         anchor = self._keys.pop(key, None)
         if anchor is not None:
             self._items[item] = anchor
 
     def remaining(self) -> Iterator[tuple[Position, str]]:
-        """Comments that nobody took, with what they belong to."""
+        """Yield comments that were not taken, with their positions."""
         for anchor in [*self._keys.values(), *self._items.values()]:
             for text in (*anchor.above, *anchor.beside, *anchor.below):
                 if text.strip():
@@ -114,7 +120,7 @@ class Comments:
 
 
 def attach_comments(source: CommentedText, tree: MappingNode, *, indented: bool) -> Comments:
-    """Comments at their places; `indented` says whether indentation has a meaning."""
+    """Attach comments to keys and items; `indented` is whether indentation is significant."""
     return _CommentAttacher(source, list_anchors(tree), indented).comments()
 
 
@@ -170,7 +176,7 @@ class _CommentAttacher:
             self._enclosing_brackets(anchor, comment).beside.append(comment.text)
 
     def _is_header(self, anchor: Anchor) -> bool:
-        """Whether it is a `[table]` or `[[table]]` of TOML."""
+        """Whether it is a `[table]` or `[[table]]` header of TOML."""
         if self._indented:
             return False
         if anchor.is_item:
@@ -178,7 +184,7 @@ class _CommentAttacher:
         return anchor.node.at < anchor.at  # the table starts before its name
 
     def _enclosing_brackets(self, anchor: Anchor, comment: Comment) -> Anchor:
-        """The anchor whose brackets are not closed yet where the comment stands."""
+        """Return the anchor whose brackets are still open at the comment."""
         before = self._lines[comment.line - 1][: comment.column - 1].rstrip(" \t,")
         closed = before.endswith(("]", "}"))
         while self._is_in_brackets(anchor) and anchor.parent is not None:
@@ -197,7 +203,7 @@ class _CommentAttacher:
         return self._lines[at.line - 1][at.column - 1 :]
 
     def _blocks(self) -> list[list[Comment]]:
-        """Comments on lines of their own that touch and have one indentation."""
+        """Group adjacent comments on their own lines with the same indentation."""
         alone = sorted(self._alone.values(), key=lambda comment: comment.line)
         blocks = groupby(
             enumerate(alone),
@@ -206,7 +212,7 @@ class _CommentAttacher:
         return [[comment for _, comment in block] for _, block in blocks]
 
     def _settle_backwards(self, block: list[Comment]) -> None:
-        """Give a block to what stands before it, if that is where it belongs."""
+        """Attach a block to what precedes it, if it belongs there."""
         before = self._before(block[0])
         if before is None:
             return
@@ -243,7 +249,7 @@ class _CommentAttacher:
         return self._lines[number - 1] if 1 <= number <= len(self._lines) else ""
 
     def _enclosing(self, anchor: Anchor, comment: Comment) -> Anchor:
-        """The anchor at the level of a comment, of those that `anchor` stands in."""
+        """Return the ancestor of an anchor at the level of a comment."""
         while anchor.parent is not None and (
             anchor.indent > comment.column if self._indented else self._is_in_brackets(anchor)
         ):
@@ -251,7 +257,7 @@ class _CommentAttacher:
         return anchor
 
     def _settle_above(self, anchor: Anchor) -> None:
-        """Give an anchor the lines right above it."""
+        """Attach the comments directly above an anchor to it."""
         taken: list[str] = []
         line = anchor.at.line - 1
         while line >= 1 and (line in self._alone or self._is_empty(line)):
@@ -270,7 +276,7 @@ class _CommentAttacher:
         return not text or marks or line in self._for_editors
 
     def _settle_orphan(self, comment: Comment) -> None:
-        """A comment between a key and its value."""
+        """Attach a comment between a key and its value."""
         anchor = self._before(comment)
         if anchor is None:
             self._header.append(comment.text)

@@ -1,4 +1,4 @@
-"""Where comments stand in a text: a `#` that belongs to no value."""
+"""Find comments in a text: a `#` outside of values."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ _TOML_TOKEN = re.compile(
 
 
 class Comment(NamedTuple):
-    """One comment; line and column count from 1."""
+    """A comment; line and column count from 1."""
 
     text: str
-    """Without `#`; a space where there is nothing behind it."""
+    """Text without `#`; a space if it is empty."""
     line: int
     column: int
     on_own_line: bool
-    """Whether nothing else stands on its line."""
+    """Whether nothing else is on its line."""
 
 
 class CommentedText(NamedTuple):
-    """A text cut into lines, and its comments in order."""
+    """A text split into lines, and its comments in order."""
 
     lines: list[str]
     comments: list[Comment]
 
 
 def find_yaml_comments(text: str) -> CommentedText:
-    """The comments of a valid YAML text: what the scanner skips between its tokens."""
+    """Find the comments of a valid YAML text: what the scanner skips between tokens."""
     return _build_commented_text(text, list(_yaml_spans(text)), _YAML_LINE_END)
 
 
 def find_toml_comments(text: str) -> CommentedText:
-    """The comments of a valid TOML text: a `#` outside of quotes."""
+    """Find the comments of a valid TOML text: a `#` outside of quotes."""
     spans = [
         match.span("comment")
         for match in _TOML_TOKEN.finditer(text)

@@ -1,1 +1,1 @@
-"""Conversion between the dialects, and from files of other tools: text to text."""
+"""Conversion between the dialects, and from files of other tools."""

@@ -28,14 +28,16 @@ from stockman.model.origin import Position
 from stockman.model.problem import Problems
 
 _HARMLESS_CODES = ("config.missing-key", "config.missing-file")
-"""What is missing before is missing afterwards; all else is written down as it is."""
+"""Missing keys and files are also missing afterwards; all other values are converted as they
+are."""
 _ENCRYPTION = "its checksum is of the file that it stands in"
 _NOT_SHORT_REASON = "it is part of the address where repository_name is owner/repo, and only there"
 _EXPANDED_NOTE = "anchors, aliases and merges are written out"
 
 
 def classic_to_toml(contents: Texts[str, bytes]) -> ConversionResult:
-    """`cluster.toml` of `cluster.yaml` and `nodes.yaml`; either may be missing."""
+    """Convert `cluster.yaml` and `nodes.yaml`, either of which may be missing, to
+    `cluster.toml`."""
     classic = {name: contents[name] for name in (CLUSTER_YAML, NODES_YAML) if name in contents}
     problems = _find_obstacles(classic)
     if problems:
@@ -61,7 +63,7 @@ def classic_to_toml(contents: Texts[str, bytes]) -> ConversionResult:
 
 
 def toml_to_classic(contents: Texts[str, bytes]) -> ConversionResult:
-    """`cluster.yaml` and `nodes.yaml` of `cluster.toml`."""
+    """Convert `cluster.toml` to `cluster.yaml` and `nodes.yaml`."""
     source = {CLUSTER_TOML: contents[CLUSTER_TOML]}
     problems = _find_obstacles(source)
     if problems:
@@ -80,7 +82,7 @@ def toml_to_classic(contents: Texts[str, bytes]) -> ConversionResult:
 
 
 def _find_obstacles(files: Texts[str, bytes]) -> Problems:
-    """What has to be put right first: a conversion never guesses."""
+    """Return errors that must be corrected before a conversion."""
     problems = load(files).problems
     return Problems(problem for problem in problems.errors if problem.code not in _HARMLESS_CODES)
 
@@ -102,7 +104,7 @@ def _drop_empty_keys(carrier: TreeConverter, cluster: MappingNode) -> None:
 def _fold_visibility(
     carrier: TreeConverter, cluster: MappingNode, sections: dict[str, Commented]
 ) -> None:
-    """Visibility is part of the repository's address, and its comments are that key's."""
+    """Merge the comments of the visibility key into the repository URL, which includes it."""
     entry = cluster.entries.get(VISIBILITY_KEY)
     if entry is None or (isinstance(entry.value, ScalarNode) and entry.value.is_null):
         return
@@ -125,7 +127,7 @@ def _fold_visibility(
 def _join_files(
     sections: dict[str, Commented], machines: dict[str, Commented], comments: dict[str, Comments]
 ) -> WrittenConfig:
-    """Two files as one: the head of the second stands above its first section."""
+    """Join both files; the header of the second is placed above its first section."""
     nothing = Comments([], [], [], [])
     cluster = comments.get(CLUSTER_YAML, nothing)
     nodes = comments.get(NODES_YAML, nothing)
@@ -141,7 +143,7 @@ def _join_files(
 
 
 def _in_file_order(tree: MappingNode) -> MappingNode:
-    """A tree whose keys stand in the order of the file, the flat ones among the others."""
+    """Return a tree whose keys are in file order, including flat keys."""
     return MappingNode(
         tree.at,
         {

@@ -1,4 +1,4 @@
-"""A tree in the one shape, put together from values of a foreign file."""
+"""A configuration built from values of another tool's file."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _INVALID = "its value does not fit the key that it would have"
 
 
 class ConfigDraft:
-    """What was found so far, and what has no place in it."""
+    """A partial configuration, and values that could not be converted."""
 
     def __init__(self, file: str) -> None:
         self.tree = MappingNode(Position(file, 1, 1))
         self.lost: list[LostItem] = []
         self.placeholders: frozenset[Position] = frozenset()
-        """Where the file has something that is no value; such items are left out of lists."""
+        """Positions that contain no value; such items are omitted from lists."""
 
     def set_value(self, path: str, entry: MappingEntry) -> None:
-        """Place a value under a path of the one shape; the entry's name is the foreign one."""
+        """Set a value at a path; the name of the entry is its name in the other tool."""
         put_value(self.tree, path, entry)
 
     def append(self, section: str, item: MappingNode, key: ScalarNode) -> None:
-        """Add an item to a list of machines."""
+        """Append an item to a list of machines."""
         known = self.tree.entries.get(section)
         if known is None:
             known = MappingEntry(key, SequenceNode(item.at))
@@ -48,11 +48,11 @@ class ConfigDraft:
             known.value.items.append(item)
 
     def report_lost(self, key: str, at: Position, reason: str) -> None:
-        """List something that has no place."""
+        """Record a value that could not be converted."""
         self.lost.append(LostItem(key=key, at=at, reason=reason))
 
     def drop_invalid_values(self) -> None:
-        """Take values out that their keys cannot have, and list them."""
+        """Remove values that their keys do not accept, and record them."""
         problems = Problems()
         tree = MappingNode(self.tree.at, dict(self.tree.entries))
         reading = ReadContext(problems)
@@ -78,7 +78,7 @@ class ConfigDraft:
 
 
 def put_value(mapping: MappingNode, path: str, entry: MappingEntry) -> None:
-    """Place a value under a path; what stands there already stays."""
+    """Set a value at a path unless it is already set."""
     *outer, last = path.split(".")
     for step in outer:
         known = mapping.entries.get(step)
@@ -92,7 +92,7 @@ def put_value(mapping: MappingNode, path: str, entry: MappingEntry) -> None:
 
 
 def text_scalar(text: str, node: TreeNode) -> ScalarNode:
-    """A text that was made of another one, at its place."""
+    """Return a scalar with a converted text at the position of the original."""
     span = node.span if isinstance(node, ScalarNode) else (0, 0)
     return ScalarNode(text, node.at, plain=False, span=span)
 
@@ -143,7 +143,7 @@ _MACHINE_KEY_NAMES: dict[str, tuple[str, ...]] = {
     "vm.tags": ("tags",),
 }
 MACHINE_PATHS = {name: path for path, names in _MACHINE_KEY_NAMES.items() for name in names}
-"""Path in a node by the name that another tool has for it."""
+"""Path in a node by its name in other tools."""
 
 _MACHINE_KEY_ORDER = list(_MACHINE_KEY_NAMES)
 
@@ -154,7 +154,7 @@ NO_SUCH_KEY = "there is no key for it"
 
 
 class DraftMachine:
-    """A node as it is put together, and what it says of the network that it is in."""
+    """A node under construction, and the network settings that it contains."""
 
     def __init__(self, at: Position) -> None:
         self.keys = MappingNode(at)
@@ -163,7 +163,7 @@ class DraftMachine:
 
 
 def build_machine(source: MappingNode, known: str, building: ConfigDraft) -> DraftMachine:
-    """The machine that a mapping of another tool describes; `known` is its name there."""
+    """Build a machine from a mapping of another tool; `known` is its name there."""
     machine = DraftMachine(source.at)
     entries: list[tuple[str, MappingEntry]] = []
     for name, entry in source.entries.items():
@@ -183,7 +183,7 @@ def build_machine(source: MappingNode, known: str, building: ConfigDraft) -> Dra
 
 
 def _target_path(path: str, entry: MappingEntry) -> tuple[str, MappingEntry]:
-    """Where a value belongs, and how it is spelled there: `disk` may be a device or a size."""
+    """Return the path and spelling of a value: `disk` can be a device or a size."""
     size = disk_size(entry.value) if path in ("disk", "vm.disk_gb") else None
     if size is None:
         return path, entry
@@ -199,7 +199,7 @@ def _put_key(machine: DraftMachine, path: str, entry: MappingEntry) -> None:
 
 
 def disk_size(value: TreeNode) -> ScalarNode | None:
-    """A disk size in GiB; None for what is something else, such as a device."""
+    """Return a disk size in GiB; None: the value is not a size, for example a device."""
     if not isinstance(value, ScalarNode):
         return None
     match = _SIZE.fullmatch(value.text)
@@ -209,7 +209,7 @@ def disk_size(value: TreeNode) -> ScalarNode | None:
 
 
 def _put_interface(machine: DraftMachine, entry: MappingEntry, value: ScalarNode) -> None:
-    """An address with a prefix names the network too."""
+    """Set an address, and the network if it has a prefix length."""
     try:
         interface = IPv4Interface(value.text)
     except ValueError:

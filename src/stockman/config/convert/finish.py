@@ -1,4 +1,4 @@
-"""The last steps of every conversion from files of other tools."""
+"""Final steps of conversions from files of other tools."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIFFERENT = "machines differ in it, and there is one for all"
 
 
 def add_network_keys(machines: Iterable[DraftMachine], building: ConfigDraft) -> None:
-    """Give the cluster what all machines say of the network that they are in."""
+    """Set cluster network keys that all machines agree on."""
     gateways: dict[str, MappingEntry] = {}
     networks: dict[str, MappingEntry] = {}
     for machine in machines:
@@ -44,9 +44,9 @@ def finish_conversion(
     notes: tuple[str, ...] = (),
     other_comments: Mapping[str, Comments] | None = None,
 ) -> ConversionResult:
-    """The files of what was put together, with comments on what has to be filled in.
+    """Render the files of a draft, with comments on missing values.
 
-    `other_comments`: the comments of further files that values come from.
+    `other_comments` are the comments of additional source files.
     """
     building.drop_invalid_values()
     carrier = TreeConverter(
@@ -72,7 +72,7 @@ def _render_files(written: WrittenConfig, *, to_toml: bool) -> dict[str, str]:
 
 
 def _find_missing(files: dict[str, str]) -> tuple[MissingItem, ...]:
-    """What the rules ask for once the result is read."""
+    """Return the problems that the rules report for the result."""
     loaded = load({name: text.encode() for name, text in files.items()})
     check_rules(loaded)
     return tuple(
@@ -83,7 +83,7 @@ def _find_missing(files: dict[str, str]) -> tuple[MissingItem, ...]:
 def _add_missing_comments(
     written: WrittenConfig, to_fill: tuple[MissingItem, ...]
 ) -> WrittenConfig:
-    """The same with comments: on top for the cluster, below its keys for a node."""
+    """Add comments on missing values: at the top for the cluster, next to keys for a node."""
     by_node: dict[int, list[str]] = {}
     summaries = []
     for item in to_fill:
@@ -117,7 +117,7 @@ def _add_node_comments(
 
 
 def _add_comment(item: Commented, keys: list[str]) -> Commented:
-    """A comment after the first key, which TOML does not move behind a table."""
+    """Add a comment after the first key, which TOML does not move behind a table."""
     values = dict(item.value) if isinstance(item.value, dict) else {}
     first = next(iter(values), None)
     if first is None:

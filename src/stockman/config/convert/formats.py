@@ -1,4 +1,4 @@
-"""The forms that a conversion can start from, and how each is known."""
+"""Source formats of a conversion, and how they are detected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _YAML = (".yaml", ".yml")
 
 
 def detect_format(name: str, content: bytes) -> SourceFormat | None:
-    """The form of a file by its name and, for YAML, by what is in it; None: it is not known."""
+    """Return the format of a file by its name and, for YAML, its content; None: unknown."""
     suffix = PurePath(name).suffix
     known = _BY_NAME.get(name) or _BY_SUFFIX.get(suffix)
     if known is not None or suffix not in _YAML:

@@ -1,4 +1,8 @@
-"""A cursor over HCL text that finds where things end, without judging what they are."""
+"""Parse literal values of Terraform (HCL) files, and skip everything else.
+
+An expression (a function, a reference, a text with `${...}`) has no value without Terraform: it is
+represented by null, and its position is recorded.
+"""
 
 from __future__ import annotations
 
@@ -22,15 +26,15 @@ from stockman.model.problem import Problem
 from stockman.model.record import record
 
 BLANK = re.compile(r"(?:[ \t]|/\*.*?\*/)*", re.DOTALL)
-"""What may stand between two things on one line."""
+"""Whitespace and comments between two tokens on one line."""
 SPACE = re.compile(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-"""What may stand between two things anywhere."""
+"""Whitespace and comments between two tokens."""
 HEREDOC = re.compile(r"<<(?P<dedent>-?)(?P<name>[^\W\d][\w-]*)[ \t]*\r?\n")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 class HclText:
-    """The text of a file and how far it was read."""
+    """The text of a file and the current position."""
 
     def __init__(self, file: str, text: str) -> None:
         self._file = file
@@ -43,21 +47,22 @@ class HclText:
         return self.index >= len(self.text)
 
     def starts_with(self, *texts: str) -> bool:
-        """Whether one of the texts comes next."""
+        """Return whether one of the texts is next."""
         return self.text.startswith(texts, self.index)
 
     def skip(self, pattern: re.Pattern[str]) -> None:
+        """Skip a pattern."""
         match = pattern.match(self.text, self.index)
         if match is not None:
             self.index = match.end()
 
     def position_of(self, index: int) -> Position:
-        """The place of a character."""
+        """Return the position of a character."""
         line = bisect_right(self._starts, index)
         return Position(self._file, line, index - self._starts[line - 1] + 1)
 
     def fail(self, why: str, fix: str) -> NoReturn:
-        """Say that the text makes no sense at this place."""
+        """Report a syntax error at the current position."""
         raise Unreadable(
             Problem(
                 code="hcl.syntax",
@@ -73,7 +78,7 @@ class HclText:
             self.fail(f"more than {MAX_DEPTH} levels are nested here", "nest less")
 
     def skip_expression(self, ends: str) -> None:
-        """Go to the end of an expression: one of some characters outside of all brackets."""
+        """Skip an expression, up to one of the given characters outside of all brackets."""
         brackets: list[str] = []
         while not self.at_end:
             character = self.text[self.index]
@@ -104,9 +109,9 @@ class HclText:
             brackets.pop()
 
     def read_string(self) -> str:
-        """Go behind a quoted text and return what is between the quotes, escapes included.
+        """Return the content of a quoted text, including escapes.
 
-        Quotes inside of `${...}` belong to the expression there.
+        Quotes inside `${...}` belong to the expression.
         """
         start = self.index
         braces = [0]  # of every text and expression that is open; texts are the odd ones
@@ -138,7 +143,7 @@ class HclText:
         return braces[-1] == 0
 
     def read_heredoc(self) -> str:
-        """Go behind a heredoc and return its lines, without their common indentation if asked."""
+        """Return the lines of a heredoc, without their common indentation if requested."""
         opening = HEREDOC.match(self.text, self.index)
         if opening is None:
             self.fail("a heredoc has no name", "write `<<EOT` and a new line")
@@ -175,27 +180,27 @@ class HclBlock:
 
 @record
 class HclBody:
-    """Attributes and blocks between braces, or of the whole file."""
+    """Attributes and blocks of a block or file."""
 
     attributes: MappingNode
     blocks: list[HclBlock] = field(default_factory=list)
 
     def blocks_of_kind(self, kind: str) -> Iterator[HclBlock]:
-        """The blocks that start with a word."""
+        """Return the blocks of a kind."""
         return (block for block in self.blocks if block.kind == kind)
 
 
 @record
 class HclFile:
-    """A file that was read."""
+    """A parsed file."""
 
     body: HclBody
     expressions: frozenset[Position]
-    """Where expressions stand; the tree has null there."""
+    """Positions of expressions; the tree has null there."""
 
 
 def read_hcl(file: str, text: str) -> HclFile:
-    """The values of a file; raises `Unreadable` with the place and reason."""
+    """Parse a file; raises `Unreadable` with position and reason."""
     reader = _HclReader(HclText(file, text))
     body = reader.body("")
     return HclFile(body=body, expressions=frozenset(reader.expressions))
@@ -208,7 +213,7 @@ class _HclReader:
         self.expressions: set[Position] = set()
 
     def body(self, end: str) -> HclBody:
-        """What stands before `end`; empty for the end of the file."""
+        """Read up to `end`; empty: the end of the file."""
         source = self._source
         body = HclBody(attributes=MappingNode(source.position_of(source.index)))
         while True:
@@ -251,7 +256,8 @@ class _HclReader:
         return self._plain(match)
 
     def _value(self, ends: str) -> TreeNode:
-        """A literal; null for an expression, which is listed. `ends` says what comes after it."""
+        """Read a literal, or null for an expression, which is recorded. `ends` are the
+        terminators."""
         source = self._source
         source.skip(SPACE)
         start = source.index
@@ -322,7 +328,7 @@ class _HclReader:
         return mapping
 
     def _object_key(self) -> ScalarNode | None:
-        """A key; None for one that has to be computed, which is listed."""
+        """Read a key; None: a computed key, which is recorded."""
         source = self._source
         if source.starts_with("("):
             self.expressions.add(source.position_of(source.index))

@@ -1,5 +1,4 @@
-"""What somebody wrote, in the one shape of the language, with comments: the middle of every
-conversion."""
+"""Render a converted configuration as files of either dialect."""
 
 from __future__ import annotations
 
@@ -21,11 +20,11 @@ from stockman.model.record import record
 
 @record
 class WrittenConfig:
-    """Sections by name, only with the keys that were written."""
+    """Sections by name, with only the keys that were written, and comments."""
 
     sections: dict[str, Commented] = field(default_factory=dict)
     header: tuple[str, ...] = ()
-    """Comment lines on top."""
+    """Comment lines at the top."""
     footer: tuple[str, ...] = ()
     """Comment lines at the end."""
 
@@ -43,7 +42,7 @@ class WrittenConfig:
 
 
 def toml_files(written: WrittenConfig) -> dict[str, str]:
-    """The file of the TOML dialect."""
+    """Render `cluster.toml`."""
     sections = {**written.cluster, **written.machines}
     text = render_toml(
         Commented(
@@ -64,7 +63,7 @@ _GITHUB = ("https://github.com/", "ssh://git@github.com/")
 
 
 def classic_files(written: WrittenConfig) -> dict[str, str]:
-    """The two files of the classic dialect."""
+    """Render `cluster.yaml` and `nodes.yaml`."""
     flat: dict[str, Commented] = {}
     sections: dict[str, Commented] = {}
     for name, section in written.cluster.items():
@@ -91,7 +90,7 @@ def _render_file(
 
 
 def _flatten(path: str, section: Commented, flat: dict[str, Commented]) -> Commented | None:
-    """What stays of a section when its keys with flat names are taken out; None: nothing."""
+    """Move keys with flat names to `flat`; return what remains of the section, or None."""
     value = section.value
     if not isinstance(value, dict):
         return section
@@ -115,7 +114,7 @@ def _flatten(path: str, section: Commented, flat: dict[str, Commented]) -> Comme
 
 
 def _move_comments(section: Commented, taken: dict[str, Commented]) -> None:
-    """Give the comments of a section that vanishes to the first key that stood in it."""
+    """Attach the comments of a removed section to its first and last key."""
     first = min(taken, key=_ORDER.index)
     last = max(taken, key=_ORDER.index)
     beside = (section.beside,) if section.beside else ()
@@ -126,7 +125,7 @@ def _move_comments(section: Commented, taken: dict[str, Commented]) -> None:
 
 
 def _flat_keys(path: str, item: Commented) -> dict[str, Commented]:
-    """A value under its flat names; empty: it has none, or cannot be written so."""
+    """Return a value under its flat names; empty: it has no flat form."""
     match path:
         case "dns.provider":
             return {"cloudflare_enabled": replace(item, value=item.value == "cloudflare")}
@@ -176,7 +175,7 @@ def _flat_single_item(source: Commented, name: str) -> dict[str, Commented]:
 def _separate_subjects(
     cluster: dict[str, Commented], sections: dict[str, Commented]
 ) -> dict[str, Commented]:
-    """Keys with an empty line wherever another subject begins."""
+    """Add a blank line before each new subject."""
     spaced: dict[str, Commented] = {}
     subject = ""
     for name, item in cluster.items():
@@ -187,7 +186,7 @@ def _separate_subjects(
 
 
 def _machine_sections(written: WrittenConfig) -> dict[str, Commented]:
-    """Sections of nodes.yaml, which is never without keys."""
+    """Return the sections of nodes.yaml, which is never empty."""
     if not written.machines:
         return {"nodes": Commented(value=[])}
     return {name: _with_blank_line(section) for name, section in written.machines.items()}

@@ -1,4 +1,4 @@
-"""What a conversion yields: files, and everything that they do not say."""
+"""Results of a conversion: files, and everything that was lost, changed or is missing."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from stockman.model.record import record
 
 @record
 class LostItem:
-    """Something of the source that the result does not have."""
+    """Something in the source that was not converted."""
 
     key: str
-    """Its name in the source."""
+    """Name in the source."""
     at: Position
     reason: str
 
 
 def sort_lost_items(lost: Iterable[LostItem]) -> tuple[LostItem, ...]:
-    """What was lost in the order of files and lines."""
+    """Sort lost items by file and line."""
     return tuple(sorted(lost, key=lambda item: item.at))
 
 
 @record
 class MissingItem:
-    """Something that the result needs and the source does not give."""
+    """Something that the result needs and the source does not provide."""
 
     what: str
     fix: str
@@ -39,42 +39,42 @@ KeyState = Literal["taken", "changed", "left out"]
 
 @record
 class ConvertedKey:
-    """What became of one key of another tool's file."""
+    """Result of one key of another tool's file."""
 
     key: str
-    """Its name in the source."""
+    """Name in the source."""
     at: Position
     state: KeyState
     how: str
-    """The key that it is now, what changed, or why it was left out."""
+    """Its new key, what was changed, or why it was left out."""
 
 
 @record
 class MachineDifference:
-    """Something in which the machines of the result differ from those of the source."""
+    """A difference between machine configurations of the source and the result."""
 
     nodes: tuple[str, ...]
     what: str
     """Document and path, `v1alpha1 machine.certSANs`."""
     before: str
-    """As the other tool has it. Empty: it has nothing there."""
+    """Value in the source. Empty: not set."""
     after: str
-    """As stockman has it. Empty: it has nothing there."""
+    """Value in the result. Empty: not set."""
     why: str
 
 
 @record
 class ConversionResult:
-    """The files of the other form. Where the source cannot be read there are only problems."""
+    """The converted files, or problems if the source cannot be read."""
 
     files: dict[str, str] = field(default_factory=dict, repr=False)
-    """Texts by name; they may hold secrets, and so are never shown."""
+    """Texts by file name; they may contain secrets, so they are never shown."""
     lost: tuple[LostItem, ...] = ()
     to_fill: tuple[MissingItem, ...] = ()
     notes: tuple[str, ...] = ()
-    """What happened to the text as a whole."""
+    """Changes that affect the whole text."""
     carried: tuple[ConvertedKey, ...] = ()
-    """What became of every key, where the source is that of another tool for Talos."""
+    """Result of every key, if the source is another Talos tool."""
     differs: tuple[MachineDifference, ...] = ()
-    """In what machines differ, where both machine configurations could be made."""
+    """Differences between machine configurations, if both could be generated."""
     problems: Problems = field(default_factory=Problems, compare=False)

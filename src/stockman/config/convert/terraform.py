@@ -1,4 +1,4 @@
-"""What variables of Terraform stacks for Talos on Proxmox are called, and where they belong."""
+"""Convert variables of a Terraform stack (`variables.tf`, `*.tfvars`); nothing is executed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _VARIABLE_NAMES: dict[str, tuple[str, ...]] = {
     ),
 }
 VARIABLE_PATHS = {name: path for path, names in _VARIABLE_NAMES.items() for name in names}
-"""Path in the one shape by the name of a variable."""
+"""Path by variable name."""
 
 COMBINED_TOKENS = ("proxmox_api_token", "proxmox_token", "virtual_environment_api_token")
 """Variables with id and secret of a token in one text, `user@realm!name=secret`."""
@@ -99,10 +99,10 @@ _SHARED_VM_NAMES = {
     "cpu_type": ("cpu_type", "vm_cpu_type"),
 }
 SHARED_VM_KEYS = {name: key for key, names in _SHARED_VM_NAMES.items() for name in names}
-"""Key of a VM by the name of a variable that holds for all of them."""
+"""VM key by the name of a variable for all VMs."""
 
 SHARED_NODE_KEYS = {"install_disk": "disk", "talos_install_disk": "disk"}
-"""Key of a node by the name of a variable that holds for all of them."""
+"""Node key by the name of a variable for all nodes."""
 
 _ROLE_NAMES = {
     "cores": ("cores", "cpu", "cpus", "cpu_cores", "vcpus"),
@@ -118,7 +118,7 @@ _WORKERS = re.compile(r"worker")
 
 
 def role_key(name: str) -> tuple[str, str] | None:
-    """Class and key of its VMs that a variable such as `worker_memory` names; None: none."""
+    """Return class and VM key of a variable such as `worker_memory`; None: another variable."""
     prefix = _PREFIX.match(name)
     key = _ROLE_KEYS.get(name[prefix.end() :]) if prefix is not None else None
     if prefix is None or key is None:
@@ -127,7 +127,7 @@ def role_key(name: str) -> tuple[str, str] | None:
 
 
 def controller_flag(name: str) -> str | None:
-    """Whether a name speaks of controllers, `true` or `false`; None: of neither role."""
+    """Return whether a name refers to controllers, as `true` or `false`; None: neither role."""
     if _CONTROLLERS.search(name):
         return "true"
     return "false" if _WORKERS.search(name) else None
@@ -142,11 +142,11 @@ _CONTROLLER_FLAGS = (
 )
 _ROLE_FIELDS = ("role", "type", "node_type", "machine_type")
 _IDENTIFYING_PATHS = ("address", "mac_addr", "vm.vmid")
-"""Paths of which an object has at least one if it is a machine."""
+"""An object is a machine if it has at least one of these paths."""
 
 
 def is_node_collection(value: TreeNode) -> bool:
-    """Whether a value is a collection of machines, be it by role."""
+    """Return whether a value is a collection of machines, possibly grouped by role."""
     inner = _child_values(value)
     return bool(inner) and all(_is_machine(value) or is_node_collection(value) for value in inner)
 
@@ -242,7 +242,7 @@ _COMMENTS_STAY = "comments and descriptions of variables are not carried"
 
 
 def convert_terraform(file: str, content: bytes, *, to_toml: bool) -> ConversionResult:
-    """The configuration that the variables of a stack give, as far as it goes."""
+    """Convert the variables of a stack, as far as possible."""
     try:
         source = read_hcl(file, decode_text(file, content))
     except Unreadable as unreadable:
@@ -263,7 +263,7 @@ def convert_terraform(file: str, content: bytes, *, to_toml: bool) -> Conversion
 
 
 def _variables(source: HclFile, building: ConfigDraft) -> Iterator[MappingEntry]:
-    """Values by name: defaults of variables, locals, and assignments of a tfvars file."""
+    """Yield values by name: variable defaults, locals, and assignments of a tfvars file."""
     for name, entry in source.body.attributes.entries.items():
         yield MappingEntry(entry.key, entry.value, name=name)
     for block in source.body.blocks_of_kind("locals"):
@@ -323,7 +323,7 @@ def _add_token(entry: MappingEntry, value: ScalarNode, building: ConfigDraft) ->
 
 
 def _convert_value(path: str, entry: MappingEntry) -> MappingEntry:
-    """The value as its key wants it: an address without its path, a size without its unit."""
+    """Return the value in the form of its key: a URL without its path, a size without its unit."""
     value = entry.value
     if not isinstance(value, ScalarNode):
         return entry

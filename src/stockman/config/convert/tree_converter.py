@@ -1,6 +1,6 @@
-"""From trees to what was written: values as their keys have them, with the user's comments.
+"""Convert trees to written values in the types of their keys, with the user's comments.
 
-Texts stay as they were spelled. Nothing is inherited, derived or filled in.
+Texts keep their spelling. Nothing is inherited, derived or completed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from stockman.model.secret import is_encrypted
 NUMBERS_WRITTEN_AS_TEXT = frozenset(
     {"network.vlan_tag", "cilium.bgp.router_asn", "cilium.bgp.node_asn"}
 )
-"""Other readers of both dialects want these quoted."""
+"""Other tools that read these files expect these numbers in quotes."""
 
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
 _FLAGS = {"true": True, "false": False}
@@ -47,11 +47,11 @@ NO_VALUE = "it has no value, and TOML has no empty keys"
 
 
 class _Dropped(Exception):
-    """The value has no place in the result; that is listed already."""
+    """The value was dropped, which is already recorded."""
 
 
 class TreeConverter:
-    """Carries values and comments out of trees, and lists what has to stay behind."""
+    """Converts values and comments of trees, and records what is lost."""
 
     def __init__(self, comments: Map[str, Comments], *, to_toml: bool) -> None:
         self._comments = comments
@@ -59,19 +59,19 @@ class TreeConverter:
         self.lost: list[LostItem] = []
 
     def convert_sections(self, tree: MappingNode) -> dict[str, Commented]:
-        """The sections of a tree in the one shape."""
+        """Convert the sections of a tree."""
         return self._convert_record(Configuration, tree, "")
 
     def report_lost(self, key: str, at: Position, reason: str) -> None:
-        """List something that the result does not have."""
+        """Record something that is missing in the result."""
         self.lost.append(LostItem(key=key, at=at, reason=reason))
 
     def take_comments(self, key: ScalarNode) -> Commented:
-        """The comments of a key, which nobody else gets then."""
+        """Return and remove the comments of a key."""
         return self._comments[key.at.file].take_key(key.at)
 
     def report_lost_comments(self) -> None:
-        """List the comments that have no place in the result."""
+        """Record comments that were not converted."""
         for file, comments in self._comments.items():
             for line in comments.editor_lines:
                 self.report_lost("a comment", Position(file, line, 1), _EDITOR_REASON)
@@ -159,7 +159,7 @@ class TreeConverter:
 
 
 def _is_user_key(name: str, entry: MappingEntry, path: str) -> bool:
-    """Whether the key of an entry is one that the user wrote for it."""
+    """Return whether the user wrote this key for the entry."""
     key = entry.key.text
     stands_for_item = CLASSIC_KEYS.get(key) == f"{path}[0]"
     return stands_for_item or key in (name, entry.name.rpartition(".")[2])

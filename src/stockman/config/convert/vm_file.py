@@ -1,7 +1,7 @@
-"""`vm.yml`, a mapping of VMs as OpenTofu stacks for Proxmox keep it.
+"""Convert `vm.yml`, a mapping of VMs used by OpenTofu stacks for Proxmox.
 
-VMs named `talos_*` become nodes. Every other VM becomes a guest that is only watched: it was
-made by somebody else, and nothing here says that it may be changed.
+VMs named `talos_*` become nodes. All other VMs become observed guests, because the file does not
+say that stockman may change them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ONLY_WATCHED = "VMs that are not named talos_* are guests with `manage: observe
 
 
 def is_vm_file(tree: MappingNode) -> bool:
-    """Whether a YAML file is a mapping of VMs."""
+    """Return whether a YAML file is a mapping of VMs."""
     values = [entry.value for entry in tree.entries.values()]
     return (
         bool(values)
@@ -37,7 +37,7 @@ def is_vm_file(tree: MappingNode) -> bool:
 
 
 def convert_vm_file(file: str, content: bytes, *, to_toml: bool) -> ConversionResult:
-    """The configuration that a `vm.yml` gives, as far as it goes."""
+    """Convert a `vm.yml`, as far as possible."""
     try:
         text = decode_text(file, content)
         tree = read_yaml(file, text)
@@ -65,7 +65,7 @@ def convert_vm_file(file: str, content: bytes, *, to_toml: bool) -> ConversionRe
 def _add_guest(
     name: str, entry: MappingEntry, machine: DraftMachine, building: ConfigDraft
 ) -> bool:
-    """Whether the VM says enough of itself to be a guest, and was added."""
+    """Add a VM as guest if it has the required keys; return whether it was added."""
     keys = dict(machine.keys.entries)
     vm = keys.pop("vm", None)
     hardware = dict(vm.value.entries) if vm and isinstance(vm.value, MappingNode) else {}

@@ -1,1 +1,1 @@
-"""The language: every key a user may write, with its type, default and meaning."""
+"""The configuration language: every key, with its type, default and documentation."""

@@ -1,4 +1,4 @@
-"""Keys of the whole cluster: name, network, Kubernetes, gateways, repository, domain, edge."""
+"""Keys of the cluster: name, network, Kubernetes, gateways, repository, DNS and ingress."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ class ClusterSection(Traced):
     """The cluster itself."""
 
     name: Name = "kubernetes"
-    """Name of the cluster, in kubeconfig, talosconfig and file names."""
+    """Name of the cluster in kubeconfig, talosconfig and file names."""
 
 
 @record
 class NetworkSection(Traced):
-    """The network that the nodes are in."""
+    """The network of the nodes."""
 
     node_cidr: Annotated[IPv4Network | None, Example("127.66.0.0/24")] = None
-    """Network of the nodes, without host bits."""
+    """Node network, without host bits."""
     dns_servers: tuple[IPv4Address, ...] = (IPv4Address("1.1.1.1"), IPv4Address("1.0.0.1"))
-    """Name servers of the nodes."""
+    """DNS servers of the nodes."""
     ntp_servers: tuple[Annotated[str, HOST_OR_ADDRESS], ...] = (
         "162.159.200.1",
         "162.159.200.123",
     )
-    """Time servers of the nodes; addresses work before DNS does."""
+    """Time servers of the nodes. IP addresses work before DNS does."""
     default_gateway: IPv4Address | None = None
-    """Default route of the nodes. None: the first address of the node network."""
+    """Default gateway of the nodes. None: the first address of the node network."""
     vlan_tag: Vlan | None = None
-    """VLAN that the nodes tag themselves (trunk port). None: untagged; for a tag on the
-    Proxmox bridge use the VM's `vlan_id`."""
+    """VLAN that the nodes tag themselves, on a trunk port. None: untagged. To tag on the Proxmox
+    bridge, use `vlan_id` of the VM."""
     addressing: Literal["static", "dhcp"] = "static"
-    """static: addresses are part of the machine configuration. dhcp: reservations by MAC
-    address give the same addresses."""
+    """static: addresses are part of the machine configuration. dhcp: DHCP reservations by MAC
+    address assign the same addresses."""
 
 
 @record
@@ -62,53 +62,54 @@ class ApiSection(Traced):
     """The Kubernetes API."""
 
     addr: Annotated[IPv4Address | None, Example("127.66.0.10")] = None
-    """Virtual address of the API, held by one controller at a time; or, without a virtual one, the
-    address of the only controller."""
+    """Virtual IP address of the API, held by one controller at a time. With a single controller it
+    can be the address of that controller."""
     endpoint: Annotated[str, ORIGIN_URL, Example("https://api.example.com:6443")] | None = None
-    """How machines reach the API, where that is not its address: a name, or a load balancer.
-    None: `addr`, at port 6443."""
+    """URL of the API if it differs from the address: a DNS name or a load balancer. None: `addr`
+    with port 6443."""
     tls_sans: tuple[Domain, ...] = ()
-    """Further names in the API's certificate."""
+    """Additional names in the certificate of the API."""
 
 
 @record
 class KubernetesSection(Traced):
-    """Kubernetes: version, networks, API."""
+    """Kubernetes version, networks and API."""
 
     version: Version | None = None
-    """Version. None: the default of the Talos version."""
+    """Kubernetes version. None: the default of the Talos version."""
     pod_cidr: IPv4Network = IPv4Network("10.42.0.0/16")
-    """Network of the pods."""
+    """Pod network."""
     svc_cidr: IPv4Network = IPv4Network("10.43.0.0/16")
-    """Network of the services."""
+    """Service network."""
     coredns_addr: IPv4Address | None = None
-    """Address of cluster DNS. None: the tenth of the service network."""
+    """Address of the cluster DNS service. None: the tenth address of the service network."""
     api: ApiSection = ApiSection()
-    """The API."""
+    """The Kubernetes API."""
     schedule_on_controllers: bool | None = None
-    """Whether controllers take work. None: only when there are no workers."""
+    """Whether controllers run workloads. None: only if there are no workers."""
     oidc: Oidc | None = None
-    """None: no identity provider."""
+    """Login through an identity provider. None: no identity provider."""
     extra_args: ExtraArguments = ExtraArguments()
-    """Arguments of the control plane's programs."""
+    """Arguments of control plane programs."""
     extra_manifests: dict[Annotated[str, DNS_LABEL], Annotated[str, HTTP_URL]] = field(
         default_factory=dict
     )
-    """Addresses of manifests that Talos applies when the cluster comes up, by name."""
+    """URLs of manifests that Talos applies when the cluster starts, by name."""
     inline_manifests: dict[Annotated[str, DNS_LABEL], InlineManifest] = field(default_factory=dict)
-    """Manifests that Talos applies when the cluster comes up, by name."""
+    """Manifests that Talos applies when the cluster starts, by name."""
 
 
 @record
 class GatewaysSection(Traced):
-    """Addresses of the gateways."""
+    """IP addresses of the gateways."""
 
     internal: IPv4Address | None = None
-    """Gateway of services for the local network."""
+    """Address of the gateway for the local network."""
     dns: IPv4Address | None = None
-    """DNS server for names of the cluster's domain in the local network."""
+    """Address of the DNS server that resolves names of the cluster's domain in the local
+    network."""
     external: IPv4Address | None = None
-    """Gateway of services for the internet. None: nothing is published."""
+    """Address of the gateway for the internet. None: nothing is published."""
 
 
 @record
@@ -116,29 +117,28 @@ class RepositorySection(Traced):
     """The Git repository that the cluster follows."""
 
     url: Annotated[str, GIT_URL] | None = None
-    """Address of the repository."""
+    """URL of the repository."""
     branch: str = "main"
     """Branch that Flux follows."""
     webhook_provider: Literal["github", "gitlab", "generic-hmac", "none"] = "github"
-    """Who calls when there is a new commit; none: Flux only polls."""
+    """Provider of webhooks for new commits. none: Flux only polls."""
     known_hosts: str | None = None
-    """SSH host keys of the Git server. None: those of github.com, gitlab.com, codeberg.org."""
+    """SSH host keys of the Git server. None: those of github.com, gitlab.com and codeberg.org."""
     ci: Literal["github", "gitlab", "none"] | None = None
-    """Whose CI checks changes of the repository. None: that of its host, where it is one of
-    these."""
+    """CI system for which a pipeline is rendered. None: that of the Git host, if it is github or
+    gitlab."""
     renovate: bool = True
     """Whether the configuration of Renovate is rendered."""
     tasks: bool = False
-    """Whether a Taskfile.yaml (cluster.toml: a justfile) with the usual names of tasks is
-    rendered."""
+    """Whether a Taskfile.yaml (with cluster.toml: a justfile) with common tasks is rendered."""
     layout: Literal["classic", "toml"] | None = None
-    """Where rendered files stand: classic is for talhelper, helmfile.d and go-task, toml for topf,
-    helmfile and just. None: that of the files in which this is written."""
+    """Layout of rendered files: classic is for talhelper, helmfile.d and go-task; toml is for topf,
+    helmfile and just. None: that of the dialect of the files."""
 
 
 @record
 class DomainSection(Traced):
-    """The cluster's DNS domain."""
+    """DNS domain of the cluster."""
 
     name: Domain | None = None
     """Domain of published services."""
@@ -149,25 +149,25 @@ class DnsSection(Traced):
     """Public DNS."""
 
     provider: Literal["cloudflare", "none"] = "cloudflare"
-    """Who serves the domain; none: nothing is published."""
+    """DNS provider of the domain. none: nothing is published."""
     token: Secret | None = None
     """API token that may edit the zone."""
 
 
 @record
 class IngressSection(Traced):
-    """How the internet reaches the external gateway."""
+    """How traffic from the internet reaches the external gateway."""
 
     mode: Literal["cloudflare-tunnel", "direct", "none"] | None = None
-    """None: a tunnel with Cloudflare DNS, otherwise none."""
+    """Ingress mode. None: a tunnel with Cloudflare DNS, otherwise none."""
 
 
 @record
 class BgpSection(Traced):
-    """BGP between Cilium and a router: all three keys or none."""
+    """BGP between Cilium and a router. All three keys must be set, or none."""
 
     router_addr: IPv4Address | None = None
-    """Address of the router."""
+    """IP address of the router."""
     router_asn: Asn | None = None
     """AS number of the router."""
     node_asn: Asn | None = None
@@ -176,14 +176,15 @@ class BgpSection(Traced):
 
 @record
 class CiliumSection(Traced):
-    """Network of the pods and load balancing."""
+    """Pod network and load balancing."""
 
     loadbalancer_mode: Literal["dsr", "snat"] = "dsr"
-    """How replies travel: straight from the node (dsr) or back through the first one (snat)."""
+    """How replies are sent: directly from the node (dsr) or through the node that received the
+    request (snat)."""
     loadbalancer_pool: tuple[Annotated[str, ADDRESS_POOL], ...] = ()
-    """Further addresses for LoadBalancer services, besides the gateways."""
+    """Additional addresses for LoadBalancer services, besides the gateways."""
     bgp: BgpSection = BgpSection()
-    """Announce addresses by BGP instead of layer 2."""
+    """BGP settings, to announce addresses by BGP instead of layer 2."""
 
 
 @record
@@ -191,4 +192,4 @@ class SpegelSection(Traced):
     """Image sharing between nodes."""
 
     enabled: bool | None = None
-    """None: with more than one node."""
+    """Whether nodes share images. None: if there is more than one node."""

@@ -1,4 +1,4 @@
-"""The whole of what a user wrote, in one shape for both dialects."""
+"""The complete configuration, in one structure for both dialects."""
 
 from __future__ import annotations
 
@@ -31,50 +31,50 @@ from stockman.model.record import record
 
 @record
 class Configuration(Traced):
-    """Everything that should be: cluster-wide sections and machines."""
+    """All sections of a configuration: the cluster and its machines."""
 
     cluster: ClusterSection = ClusterSection()
     """The cluster itself."""
     network: NetworkSection = NetworkSection()
-    """The network that the nodes are in."""
+    """The network of the nodes."""
     kubernetes: KubernetesSection = KubernetesSection()
-    """Kubernetes: version, networks, API."""
+    """Kubernetes version, networks and API."""
     gateways: GatewaysSection = GatewaysSection()
-    """Addresses of the gateways."""
+    """IP addresses of the gateways."""
     repository: RepositorySection = RepositorySection()
     """The Git repository that the cluster follows."""
     domain: DomainSection = DomainSection()
-    """The cluster's DNS domain."""
+    """DNS domain of the cluster."""
     dns: DnsSection = DnsSection()
     """Public DNS."""
     ingress: IngressSection = IngressSection()
-    """How the internet reaches the external gateway."""
+    """How traffic from the internet reaches the external gateway."""
     cilium: CiliumSection = CiliumSection()
-    """Network of the pods and load balancing."""
+    """Pod network and load balancing."""
     spegel: SpegelSection = SpegelSection()
     """Image sharing between nodes."""
     talos: TalosSection = TalosSection()
-    """Talos for the whole cluster."""
+    """Talos settings for the whole cluster."""
     proxmox: ProxmoxSection | None = None
-    """Proxmox VE. None: machines are not made by stockman."""
+    """Proxmox VE. None: stockman does not create machines."""
     components: dict[Annotated[str, COMPONENT], Component] = field(default_factory=dict)
     """Components by name."""
     upgrade: Upgrade = Upgrade()
-    """How upgrades are carried out."""
+    """How Talos and Kubernetes are upgraded."""
     backup: Backup = Backup()
-    """Etcd backups."""
+    """Backups of etcd."""
     lock: Lock = Lock()
     """The lock between operators."""
     drift: DriftSettings = DriftSettings()
-    """Differences that may stay for a while."""
+    """Differences that `stockman drift` ignores."""
     nodes: tuple[NodeSection, ...] = ()
-    """Talos machines. Empty: there is no cluster, only guests and hosts."""
+    """Talos machines. Empty: no cluster, only guests and hosts."""
     classes: dict[Annotated[str, DNS_LABEL], ClassSection] = field(default_factory=dict)
     """Node classes by name."""
     guests: tuple[Guest, ...] = ()
-    """VMs and containers that are not Talos nodes."""
+    """VMs and containers other than Talos nodes."""
     hosts: dict[Annotated[str, PVE_NODE], Host] = field(default_factory=dict)
-    """What Proxmox hosts should have, by host name."""
+    """Desired state of Proxmox hosts, by host name."""
 
 
 CLUSTER_SECTIONS = (
@@ -102,4 +102,4 @@ MACHINE_SECTIONS = ("nodes", "classes", "guests", "hosts")
 """Sections of `nodes.yaml`."""
 
 RESERVED_SECTIONS = ("tenants", "platform", "exports")
-"""Names kept for later."""
+"""Names reserved for later versions."""

@@ -1,4 +1,4 @@
-"""Machines: nodes, their VMs, and classes that nodes inherit from."""
+"""Keys of machines: nodes, their VMs, and node classes."""
 
 from __future__ import annotations
 
@@ -38,60 +38,60 @@ class VmSection(Hardware):
     """The Proxmox VM of a node."""
 
     vmid: VmidNumber | None = None
-    """Proxmox id, unique in the cluster. Needed for every node with a VM."""
+    """VMID, unique in the Proxmox cluster. Required for every node with a VM."""
     host: HostNameText | None = None
-    """Host it lives on. Needed for every node with a VM."""
+    """Proxmox host of the VM. Required for every node with a VM."""
     region: Annotated[str, PVE_ID] | None = None
-    """Proxmox cluster, by region. None: the only one."""
+    """Region of the Proxmox cluster. None: the only cluster."""
     uuid: UUID | None = None
-    """SMBIOS UUID. None: derived from cluster and node name, and so stable."""
+    """SMBIOS UUID. None: derived from the names of cluster and node."""
     disk_gb: Annotated[int, Between(6, 131_072, "GiB")] = 32
     """Size of the system disk."""
     datastore: DatastoreText = "local-lvm"  # type: ignore[assignment]  # a literal of the NewType
     """Storage of the system disk."""
     data_disks: tuple[DataDisk, ...] = ()
-    """Further disks; they survive when the VM is recreated."""
+    """Additional disks. They are kept when the VM is recreated."""
     bridge: BridgeText = "vmbr0"  # type: ignore[assignment]  # a literal of the NewType
-    """Bridge of the only network card; used when `nics` is not given."""
+    """Bridge of the network card, if `nics` is not set."""
     vlan_id: Vlan | None = None
-    """VLAN of the only network card. None: untagged."""
+    """VLAN tag of the network card, if `nics` is not set. None: untagged."""
     nics: tuple[Nic, ...] = ()
-    """Network cards, in order; the first has the node's MAC address. Empty: one card
-    on `bridge`."""
+    """Network cards, in order; the first one has the node's MAC address. Empty: one card on
+    `bridge`."""
     ha_group: Annotated[str, PVE_ID] | None = None
-    """HA group of the VM, short for `ha: {group: ...}`. None: see `ha`."""
+    """HA group of the VM, short for `ha: {group: ...}`. None: set in `ha`."""
 
 
 @record
 class NodeKeys(Traced):
-    """What a node has and a class may give."""
+    """Keys that nodes and classes have in common."""
 
     disk: Annotated[str, Example("/dev/sda")] | None = None
-    """Disk that Talos is installed on: a path, or a serial number."""
+    """Install disk, by path or serial number."""
     disk_selector: DiskSelector | None = None
-    """Disk that Talos is installed on, by what it is. None: see `disk`."""
+    """Install disk, by its properties. None: given in `disk`."""
     schematic_id: SchematicText | None = None
-    """Image Factory schematic. None: the cluster's."""
+    """Schematic id of the Image Factory. None: the schematic of the cluster."""
     mtu: NodeMtu = 1500
     """MTU of the node's link."""
     secureboot: bool = False
-    """Boot with SecureBoot images; needs `bios: ovmf`."""
+    """Whether the node boots SecureBoot images. It requires `bios: ovmf`."""
     encrypt_disk: bool = False
-    """Encrypt STATE and EPHEMERAL with a key in the TPM."""
+    """Whether STATE and EPHEMERAL are encrypted with a key in the TPM."""
     kernel_modules: tuple[Annotated[str, Example("nbd")], ...] = ()
     """Kernel modules to load."""
     vm: VmSection | None = None
-    """The VM. None: the machine is not made by stockman."""
+    """The VM of the node. None: stockman does not create the machine."""
     talos: NodeTalos = NodeTalos()
     """Extensions, kernel arguments, patches and settings."""
     bond: Bond | None = None
-    """None: the card with the node's MAC address has its address."""
+    """Bond of network cards. None: a single card with the node's MAC address."""
     routes: tuple[Route, ...] = ()
-    """Routes besides the default one."""
+    """Routes in addition to the default route."""
     vlans: tuple[VlanLink, ...] = ()
-    """VLANs on the node's link, besides the one with its address."""
+    """VLANs on the node's link, in addition to the one with its address."""
     links: tuple[Link, ...] = ()
-    """Links besides the node's own (VLAN cards for Multus)."""
+    """Links in addition to the node's own, for example VLAN cards for Multus."""
     labels: dict[Annotated[str, LABEL_KEY], str] = field(default_factory=dict)
     """Kubernetes labels."""
     annotations: dict[Annotated[str, LABEL_KEY], str] = field(default_factory=dict)
@@ -99,28 +99,29 @@ class NodeKeys(Traced):
     taints: dict[Annotated[str, LABEL_KEY], Annotated[str, TAINT]] = field(default_factory=dict)
     """Kubernetes taints."""
     expect: Expect = Expect()
-    """What gates check after the node came up."""
+    """Checks that the node must pass after boot."""
 
 
 @record
 class ClassSection(NodeKeys):
-    """What nodes have in common. `controller` and `worker` hold for nodes that name no class."""
+    """Settings that nodes have in common. The classes `controller` and `worker` apply to nodes of
+    that role that name no class."""
 
     extends: ClassNameText | None = None
-    """Class that this one builds on. None: none."""
+    """Class that this class extends. None: no class."""
 
 
 @record
 class NodeSection(NodeKeys):
-    """One Talos machine."""
+    """A Talos machine."""
 
     name: Annotated[NodeNameText | None, REQUIRED] = None
-    """Host name; also the name of its VM."""
+    """Host name of the node, and name of its VM."""
     address: Annotated[IPv4Address | None, REQUIRED, Example("127.66.0.11")] = None
-    """Address in the node network."""
+    """IP address in the node network."""
     controller: Annotated[bool | None, REQUIRED] = None
-    """Whether it runs the control plane."""
+    """Whether the node runs the control plane."""
     mac_addr: Annotated[MacText | None, REQUIRED] = None
     """MAC address of the card with the node's address."""
     class_: Annotated[ClassNameText | None, Example("worker-gpu")] = None
-    """Class. None: `controller` or `worker`, if there is such a class."""
+    """Class of the node. None: `controller` or `worker`, if such a class exists."""

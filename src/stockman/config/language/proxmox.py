@@ -1,4 +1,4 @@
-"""Proxmox VE: one cluster of hosts, or several."""
+"""The Proxmox VE section: one or several clusters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from stockman.model.record import record
 
 @record
 class ProxmoxSection(ProxmoxCluster):
-    """Proxmox VE: one cluster here, or several under `clusters`."""
+    """Proxmox VE: a single cluster, or several under `clusters`."""
 
     clusters: tuple[ProxmoxCluster, ...] = ()
-    """Several clusters; keys beside this one are then not used."""
+    """Several Proxmox clusters. The other keys of this section are then ignored."""
     connect: dict[str, Annotated[str, ENDPOINT]] = field(default_factory=dict)
-    """Connect map, `host:port` to `host:port`: where to dial instead (tunnels, labs)."""
+    """Connection overrides, `host:port` to `host:port`, for tunnels and labs."""

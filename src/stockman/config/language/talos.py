@@ -1,4 +1,4 @@
-"""Talos: version, images, extensions, kernel, patches, registries, settings of machines."""
+"""Talos settings of the cluster, of classes and of nodes."""
 
 from __future__ import annotations
 
@@ -23,68 +23,73 @@ from stockman.model.version import Version
 
 @record
 class TalosKeys(Traced):
-    """What only the whole cluster can say of Talos."""
+    """Talos settings that only apply to the whole cluster."""
 
     version: Version | None = None
-    """Version. None: the newest of the line that talhelper and topf know as well as stockman."""
+    """Talos version. None: the newest release that stockman, talhelper and topf support."""
     contract: Version | None = None
-    """Style of machine configurations, `1.12`. Written by `init`, changed only by a plan, so that
-    a new version never restyles running nodes. None: the line of the version."""
+    """Style of machine configurations, `1.12`. `stockman init` sets it. It is not changed by
+    upgrades, so that a new version does not rewrite the configuration of running nodes. None: the
+    release line of the version."""
     platform: Literal["nocloud", "metal"] = "nocloud"
-    """Image flavour; a nocloud machine upgraded with a metal installer loses its network."""
+    """Platform of the image. A nocloud machine that is upgraded with a metal installer loses its
+    network."""
     factory_url: Annotated[str, HTTP_URL] = "https://factory.talos.dev"
-    """Image Factory."""
+    """URL of the Image Factory."""
     schematic_id: SchematicText | None = None
-    """Schematic of nodes that name none. None: made from extensions and kernel arguments."""
+    """Schematic of nodes without their own. None: created from extensions and kernel arguments."""
     controller_schematic_id: SchematicText | None = None
-    """Schematic of controllers that name none."""
+    """Schematic of controllers without their own."""
     worker_schematic_id: SchematicText | None = None
-    """Schematic of workers that name none."""
+    """Schematic of workers without their own."""
     schematic: dict[str, object] | None = None
-    """Schematic written out as the Image Factory takes it (`customization: {...}`), for nodes that
-    name no id. None: made from extensions and kernel arguments."""
+    """Schematic in the format of the Image Factory (`customization: {...}`), for nodes without a
+    schematic id. None: created from extensions and kernel arguments."""
     extensions: tuple[ExtensionName, ...] = ()
-    """System extensions of every node, in order (the order is part of the schematic's id)."""
+    """System extensions of every node. The order is part of the schematic id."""
     kernel_args: tuple[KernelArgument, ...] = ()
     """Kernel arguments of every node."""
     patches: TalosPatches = TalosPatches()
     """Patches of the machine configuration."""
     patch_order: Literal["specific", "talhelper"] = "specific"
-    """Which patch wins. `specific`: those of all nodes come first, then role, class and node, and
-    the last one wins. `talhelper`: those of all nodes come last, as talhelper does it."""
+    """Order in which patches are applied; the last one wins. `specific`: all nodes, role, class,
+    node. `talhelper`: role, node, all nodes, as talhelper does."""
     registries: dict[str, RegistryMirror] = field(default_factory=dict)
-    """Mirrors and credentials by registry host."""
+    """Mirrors and credentials, by registry host."""
     discovery: bool = True
     """Whether machines find each other through the discovery service."""
     kubespan: bool = False
-    """Whether machines talk through WireGuard; Cilium has an encryption of its own."""
+    """Whether machines communicate through WireGuard (KubeSpan). Cilium has its own encryption."""
     kube_prism: KubePrism = KubePrism()
-    """The Kubernetes API on each machine's own loopback address."""
+    """Load balancer for the Kubernetes API on each machine."""
     host_dns: HostDns = HostDns()
-    """The caching DNS server on each machine."""
+    """Caching DNS server on each machine."""
     firewall: Firewall = Firewall()
-    """What may reach the machines themselves."""
+    """Ingress firewall of the machines."""
 
 
 @record
 class TalosSection(MachineSettings, TalosKeys):
-    """Talos for the whole cluster."""
+    """Talos settings for the whole cluster."""
 
 
 @record
 class NodeTalosKeys(Traced):
-    """What makes the image and the patches of one node or class."""
+    """Image and patches of one node or class."""
 
     schematic: dict[str, object] | None = None
-    """Schematic written out, for this node or class alone. None: see the cluster's keys."""
+    """Schematic in the format of the Image Factory, for this node or class only. None: the
+    schematic of the cluster."""
     extensions: tuple[ExtensionName, ...] = ()
-    """Further extensions."""
+    """Additional extensions."""
     kernel_args: tuple[KernelArgument, ...] = ()
-    """Further kernel arguments."""
+    """Additional kernel arguments."""
     patches: tuple[Patch, ...] = ()
-    """Patches after those of the cluster and role; those of the class come before the node's."""
+    """Patches that are applied after those of the cluster and role. Patches of the class come
+    before those of the node."""
 
 
 @record
 class NodeTalos(MachineSettings, NodeTalosKeys):
-    """Talos of one node or class; lists add to those of the cluster, and names win."""
+    """Talos settings of one node or class. Lists are appended to those of the cluster; named
+    entries override those of the cluster."""

@@ -1,7 +1,7 @@
-"""Presets: commented starter files, ready to be checked and changed.
+"""Presets: commented starter files.
 
-Every preset is a directory of `cluster.yaml` and `nodes.yaml` beside this module, in the classic
-dialect; what a user reads is what is kept there, with a line on top for editors.
+Every preset is a directory with `cluster.yaml` and `nodes.yaml` next to this module, in the classic
+dialect. Rendering adds a line for editors at the top.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SUMMARIES = {
     "fifteen-node": "three controllers and twelve workers on four hosts, with VLANs and GPUs",
     "home": "five hosts with VMs, a container and devices, without a Talos cluster",
 }
-"""What each preset is, in a few words."""
+"""Short description of each preset."""
 
 NETWORKS = {
     "single": IPv4Network("192.168.20.0/24"),
@@ -31,7 +31,7 @@ NETWORKS = {
     "fifteen-node": IPv4Network("10.20.66.0/23"),
     "home": IPv4Network("192.168.4.0/24"),
 }
-"""The network that each preset's machines are in."""
+"""Network of each preset."""
 
 SCHEMA_DIRECTORY = ".schemas"
 SCHEMAS = {
@@ -39,7 +39,7 @@ SCHEMAS = {
     "nodes.yaml": f"{SCHEMA_DIRECTORY}/nodes.schema.json",
     "cluster.toml": f"{SCHEMA_DIRECTORY}/cluster.toml.schema.json",
 }
-"""Where the first line of each file tells an editor to look for its schema."""
+"""Path of the schema in the first line of each file."""
 
 
 def render_preset(
@@ -49,22 +49,22 @@ def render_preset(
     dialect: Dialect = "classic",
     answers: Answers | None = None,
 ) -> dict[str, str]:
-    """The files of a preset by name, with the user's answers, moved into a network.
+    """Render the files of a preset with the user's answers, moved to another network.
 
-    An endpoint that the user gave is not moved. Raises `WrongUsage` where the network is too small.
+    An endpoint given by the user is not moved. Raises `WrongUsage` if the network is too small.
     """
     return add_schema_hints(_build_classic(name, network, answers), dialect)
 
 
 def add_schema_hints(texts: dict[str, str], dialect: Dialect) -> dict[str, str]:
-    """Files of the classic dialect in the one wanted, each with a line on top for editors."""
+    """Convert classic files to a dialect, and add a line for editors at the top."""
     if dialect == "toml":
         texts = _convert_to_toml(texts)
     return {file: f"{_schema_hint(file)}\n{text}" for file, text in texts.items()}
 
 
 def default_answers(name: str, network: IPv4Network | None = None) -> Answers:
-    """What a preset says where the user says nothing. None: it has no such key."""
+    """Return the values of a preset that answers can change. None: it has no such key."""
     from stockman.config.presets.answers import read_answers
 
     return read_answers(_build_classic(name, network, None)["cluster.yaml"])

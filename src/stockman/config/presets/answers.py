@@ -1,4 +1,4 @@
-"""What a user may decide about a preset, written into its files."""
+"""Values of a preset that a user can choose, and how they are written to its files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNPUBLISHED = """\
 # cloudflare_domain, cloudflare_token and cloudflare_gateway_addr as well.
 cloudflare_enabled: false
 """
-"""How every preset with a cluster says that it does without Cloudflare."""
+"""Text in every preset with a cluster that disables Cloudflare."""
 
 _PUBLISHED = """\
 # Cloudflare serves the domain, and its tunnel brings visitors to the external gateway.
@@ -29,20 +29,20 @@ cloudflare_gateway_addr: {gateway}
 
 @record
 class Answers:
-    """Decisions of a user. None: as the preset has it."""
+    """Choices of a user. None: the value of the preset."""
 
     cluster_name: str | None = None
     repository: str | None = None
-    """`owner/name` on GitHub, or an address."""
+    """`owner/name` on GitHub, or a Git URL."""
     domain: str | None = None
-    """Domain to publish services under, through Cloudflare. None: nothing is published."""
+    """Domain for published services, through Cloudflare. None: nothing is published."""
     proxmox_endpoint: str | None = None
     talos_version: str | None = None
-    """Its contract and its default Kubernetes come along."""
+    """Also sets the contract and the default Kubernetes version."""
 
 
 def read_answers(text: str) -> Answers:
-    """What `cluster.yaml` says already: the default answers. None: it has no such key."""
+    """Return the values in a `cluster.yaml`. None: it has no such key."""
     tree = read_yaml("cluster.yaml", text)
     return Answers(
         cluster_name=_value(tree, "cluster_name"),
@@ -54,7 +54,7 @@ def read_answers(text: str) -> Answers:
 
 
 def apply_answers(text: str, answers: Answers) -> str:
-    """`cluster.yaml` with answers in the place of what it said. Keys it lacks stay away."""
+    """Return `cluster.yaml` with the answers filled in. Missing keys are not added."""
     if answers.domain is not None:
         text = _enable_publishing(text, answers.domain)
     values = {
@@ -71,7 +71,7 @@ def apply_answers(text: str, answers: Answers) -> str:
 
 
 def _dependent_keys(talos: str | None) -> dict[str, str | None]:
-    """Keys that follow a Talos version; none where it is no version that we know."""
+    """Return keys that depend on the Talos version; none for unknown versions."""
     try:
         version = Version.parse(talos or "")
     except ValueError:

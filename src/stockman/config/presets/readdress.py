@@ -1,6 +1,6 @@
-"""Moves the addresses of configuration files from one network into another.
+"""Move the addresses in configuration files to another network.
 
-Only values and keys change; comments, layout and addresses of other networks stay as they are.
+Only values and keys change; comments, layout and addresses in other networks are kept.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _ADDRESS = re.compile(
 
 
 def readdress(texts: Mapping[str, str], old: IPv4Network, new: IPv4Network) -> dict[str, str]:
-    """Files by name with every address of the old network at the same place of the new one.
+    """Move every address of the old network to the same position in the new one.
 
-    Raises `WrongUsage` where the new network has no such place.
+    Raises `WrongUsage` if the new network is too small.
     """
     spans = {name: _spans(name, text) for name, text in texts.items()}
     _check_room([text[a:b] for name, text in texts.items() for a, b in spans[name]], old, new)
@@ -35,7 +35,7 @@ def readdress(texts: Mapping[str, str], old: IPv4Network, new: IPv4Network) -> d
 
 
 def _spans(name: str, text: str) -> list[tuple[int, int]]:
-    """Where the keys and values of a file stand, in order, each once."""
+    """Return the positions of keys and values of a file, in order, each once."""
     tree = (read_toml if name == CLUSTER_TOML else read_yaml)(name, text)
     return sorted({scalar.span for scalar in _keys_and_values(tree)})
 
@@ -75,7 +75,7 @@ def _address_mover(old: IPv4Network, new: IPv4Network) -> Callable[[re.Match[str
 
 
 def _host_number(match: re.Match[str], old: IPv4Network) -> int | None:
-    """Which address of the old network this is; None: of another network, or no address."""
+    """Return the position of an address in the old network; None: not in that network."""
     try:
         address = IPv4Address(match["address"])
     except ValueError:
@@ -84,7 +84,7 @@ def _host_number(match: re.Match[str], old: IPv4Network) -> int | None:
 
 
 def _prefix_length(match: re.Match[str]) -> int | None:
-    """The prefix length behind an address; None: there is none, or it is the path of a URL."""
+    """Return the prefix length of an address; None: there is none, or it is the path of a URL."""
     is_url = match["scheme"] is not None
     return None if is_url or match["prefix"] is None else int(match["prefix"][1:])
 
@@ -97,7 +97,7 @@ def _check_room(values: list[str], old: IPv4Network, new: IPv4Network) -> None:
 
 
 def _required_size(match: re.Match[str], old: IPv4Network) -> int:
-    """How many addresses a network must have to hold this one, or this part of the old network."""
+    """Return the size of a network that contains this address or subnet at its position."""
     number = _host_number(match, old)
     length = _prefix_length(match)
     if number is None or (number == 0 and length is not None and length <= old.prefixlen):

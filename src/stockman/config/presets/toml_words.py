@@ -1,4 +1,4 @@
-"""Comments of the classic dialect in the words of the TOML dialect."""
+"""Translate comments of the classic dialect to the TOML dialect."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PHRASES = {
 
 
 def translate_comments(text: str) -> str:
-    """A YAML text whose comments name keys and places as `cluster.toml` has them."""
+    """Replace flat keys and file names in comments of a YAML text with those of `cluster.toml`."""
     return _COMMENT.sub(lambda match: _translate_comment(match[0]), text)
 
 

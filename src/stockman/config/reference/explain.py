@@ -1,4 +1,4 @@
-"""Keys explained as text, like `kubectl explain`: what one is, and what stands in it."""
+"""Documentation of keys as text, like `kubectl explain`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stockman.config.reference.keys import Key, child_keys
 from stockman.model.record import record
 
 Paint = Callable[[str, str], str]
-"""Takes a text and the name of a style; returns the text as the terminal wants it."""
+"""Takes a text and the name of a style; returns the styled text."""
 
 _USUAL_WIDTH = 80
 _LABEL_WIDTH = 10
@@ -18,23 +18,23 @@ _INDENT = "  "
 
 @record
 class Explanation:
-    """A key and the keys inside of it."""
+    """A key and its children."""
 
     key: Key
     recursive: bool
-    """Whether `fields` goes down to the last key."""
+    """Whether `fields` contains all descendants."""
     fields: tuple[Key, ...]
 
 
 def build_explanation(key: Key, *, recursive: bool = False) -> Explanation:
-    """Everything that is known of a key."""
+    """Collect the documentation of a key."""
     return Explanation(key=key, recursive=recursive, fields=child_keys(key, recursive=recursive))
 
 
 def render_explanation(
     explanation: Explanation, *, width: int | None = None, paint: Paint = lambda text, style: text
 ) -> Iterator[str]:
-    """The lines of an explanation, at most `width` columns wide where words allow it."""
+    """Yield the lines of an explanation, wrapped at `width` columns."""
     columns = width or _USUAL_WIDTH
     for label, text in _fact_rows(explanation.key):
         start = f"{label}:".ljust(_LABEL_WIDTH)
@@ -57,7 +57,7 @@ def render_overview(
     width: int | None = None,
     paint: Paint = lambda text, style: text,
 ) -> Iterator[str]:
-    """The top-level keys of files, under the name of each file."""
+    """Yield the top-level keys of files, under the name of each file."""
     columns = width or _USUAL_WIDTH
     for number, (file, keys) in enumerate(files):
         if number:
@@ -69,7 +69,7 @@ def render_overview(
 
 
 def default_text(key: Key) -> str:
-    """The default of a key in words."""
+    """Describe the default of a key."""
     if key.required:
         return "none, it has to be given"
     if key.default:
@@ -78,14 +78,14 @@ def default_text(key: Key) -> str:
 
 
 def field_text(key: Key) -> str:
-    """What a key means and what it is where it is not written, in one paragraph."""
+    """Describe a key and its default in one paragraph."""
     text = f"{key.docs} Default: {key.default}." if key.default else key.docs
     known = not key.absent or key.absent in key.docs
     return text if known else f"{text} Not set: {key.absent}."
 
 
 def range_text(key: Key) -> str:
-    """The limits of a number in words; empty where there are none."""
+    """Describe the limits of a number; empty: no limits."""
     if key.low is None or key.high is None:
         return ""
     unit = f" {key.unit}" if key.unit else ""
@@ -133,7 +133,7 @@ def _field_line(key: Key, paint: Paint) -> str:
 
 
 def _short_type(key: Key) -> str:
-    """The type in few words: choices as in a command line."""
+    """Return a short type: choices as in a command line."""
     if not key.choices:
         return key.type
     choices = "|".join(key.choices)

@@ -1,4 +1,8 @@
-"""The documentation of records and enumerations: the text below each field, read once."""
+"""Types and documentation of keys, derived from the type hints of records.
+
+The reader of files, the JSON schema and `stockman explain` use the same hints; this is the form for
+the latter two.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +26,9 @@ from stockman.model.version import Version
 
 @cache
 def field_docs(cls: type) -> dict[str, str]:
-    """What stands below each field of a record class and of the classes it builds on.
+    """Return the documentation of the fields of a record class and its bases.
 
-    Empty where the program was installed without its source.
+    Empty if the program was installed without its source.
     """
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
@@ -33,13 +37,13 @@ def field_docs(cls: type) -> dict[str, str]:
 
 
 def class_doc(cls: type) -> str:
-    """What a record class says of itself, as one paragraph."""
+    """Return the documentation of a record class as one paragraph."""
     return _paragraph(cls.__doc__ or "")
 
 
 @cache
 def _module_docs(module: str) -> dict[str, dict[str, str]]:
-    """Documented fields by class; one look at the source serves all classes of a module."""
+    """Return documented fields by class; the source of a module is parsed once."""
     source = _module_source(module)
     if source is None:
         return {}
@@ -88,31 +92,31 @@ class ValueType(NamedTuple):
 
 
 class AnyType(NamedTuple):
-    """Anything at all."""
+    """Any value."""
 
     examples: tuple[str, ...] = ()
 
 
 class RecordType(NamedTuple):
-    """Keys of a record class."""
+    """The keys of a record class."""
 
     cls: type
 
 
 class ListOf(NamedTuple):
-    """Items in order."""
+    """A list of items."""
 
     item: KeyType
     non_empty: bool = False
-    """At least one item is needed."""
+    """At least one item is required."""
 
 
 class MapOf(NamedTuple):
-    """Values under names that the user chooses."""
+    """Values under names chosen by the user."""
 
     value: KeyType
     names: TextFormat | None = None
-    """What names have to look like. None: anything."""
+    """Format of the names. None: any name."""
     non_empty: bool = False
 
 
@@ -123,17 +127,17 @@ class RecordKey(NamedTuple):
     """One key of a record class."""
 
     name: str
-    """As a user writes it."""
+    """Name as a user writes it."""
     type: KeyType
     required: bool
     default: object
-    """None: nothing, or the key is required."""
+    """None: no default, or the key is required."""
     docs: str
 
 
 @cache
 def record_keys(cls: type) -> tuple[RecordKey, ...]:
-    """The keys of a record class, in the order of its source."""
+    """Return the keys of a record class, in source order."""
     hints = type_hints(cls)
     docs = field_docs(cls)
     keys = []
@@ -159,7 +163,7 @@ def record_keys(cls: type) -> tuple[RecordKey, ...]:
 
 
 def key_type(hint: object, markers: tuple[Any, ...] = ()) -> KeyType:
-    """What a type hint allows; `markers` are those found around it."""
+    """Return the type for a type hint; `markers` are those of enclosing hints."""
     origin = get_origin(hint)
     if origin is Annotated:
         return key_type(get_args(hint)[0], markers + _markers(hint))
@@ -212,13 +216,12 @@ def _examples(markers: Iterable[Any]) -> tuple[str, ...]:
 
 
 class BaseType(NamedTuple):
-    """A type of values in words."""
+    """Description of a type of values."""
 
     singular: str
     plural: str
     pattern: str = ""
-    """What the text has to match, in the common core of Python's and ECMA's expressions.
-    Empty: the type says it all."""
+    """Pattern of the text, valid in Python and ECMAScript. Empty: no pattern."""
     examples: tuple[str, ...] = ()
 
 
@@ -258,7 +261,7 @@ BASE_TYPES: dict[type, BaseType] = {
 
 
 def find_record_type(kind: KeyType) -> RecordType | None:
-    """The block that a key holds, be it alone, in a list or under names."""
+    """Return the record type of a key, directly, in a list or under names."""
     match kind:
         case RecordType():
             return kind
@@ -268,7 +271,7 @@ def find_record_type(kind: KeyType) -> RecordType | None:
 
 
 def find_value_type(kind: KeyType) -> ValueType | AnyType | None:
-    """The value that a key holds, be it alone, in a list or under names."""
+    """Return the value type of a key, directly, in a list or under names."""
     match kind:
         case ValueType() | AnyType():
             return kind

@@ -1,7 +1,7 @@
-"""Every key of the language, with all that can be said of it.
+"""All keys of the language with their documentation.
 
-A path names keys only: lists add nothing to it (`nodes.vm.nics.bridge`), and a name that the user
-chooses is written NAME (`hosts.NAME.pools.disks`).
+A path consists of keys only: list indexes are omitted (`nodes.vm.nics.bridge`), and a name chosen
+by the user is written NAME (`hosts.NAME.pools.disks`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from stockman.model.record import record, to_plain_value
 from stockman.model.secret import Secret
 
 NAME_PLACEHOLDER = "NAME"
-"""Stands in paths for a name that the user chooses."""
+"""Stands for a name chosen by the user."""
 
 _INDEX = re.compile(r"\[\d*\]")
 
@@ -38,7 +38,7 @@ REPOSITORY_NAME = TextFormat(
     rf"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+|{GIT_URL.pattern}",
     "owner/repo",
 )
-"""How the classic dialect names a repository."""
+"""Format of repository names in the classic dialect."""
 
 _FLAT_OVERRIDES = {
     "cloudflare_enabled": RecordKey(
@@ -63,75 +63,75 @@ _FLAT_OVERRIDES = {
         docs="Whether the repository on GitHub is read over HTTPS (public) or over SSH (private).",
     ),
 }
-"""Flat keys that are written otherwise than the key of the one shape that they stand for."""
+"""Flat keys whose values are written differently from the key that they stand for."""
 
 
 @record
 class Key:
-    """One key: what it is called in both dialects, what it holds, what it means."""
+    """A key: its names in both dialects, its type and its documentation."""
 
     path: str
-    """Its name in `explain`: its path in the one shape, or a flat key of cluster.yaml."""
+    """Name in `stockman explain`: a path, or a flat key of cluster.yaml."""
     type: str
-    """What it holds, in words."""
+    """Type in words."""
     docs: str
-    """What it means."""
+    """Documentation."""
     required: bool
     default: str
-    """The value it has where it is not written. Empty: none."""
+    """Default value. Empty: none."""
     absent: str
-    """What it means when it is not written. Empty: what the default says."""
+    """Meaning of an unset key. Empty: described by the default."""
     choices: tuple[str, ...]
-    """Texts it may be. Empty: not a choice."""
+    """Allowed texts. Empty: not a choice."""
     low: int | None
     high: int | None
     """Limits of a number. None: no limits."""
     unit: str
     form: str
-    """What a text, or each text of a list, has to look like. Empty: anything."""
+    """Format of a text, or of each text in a list. Empty: any text."""
     pattern: str
-    """Regular expression of that form."""
+    """Regular expression of the format."""
     examples: tuple[str, ...]
     secret: bool
     file: str
-    """File of the classic dialect that holds it."""
+    """File of the classic dialect that contains it."""
     classic: tuple[str, ...]
-    """Flat keys of cluster.yaml that set it too. Empty: there is only the path."""
+    """Flat keys of cluster.yaml that set it too. Empty: only the path."""
     toml: str
     """Table and key in cluster.toml. Empty: there is no such key."""
     same_as: str
-    """Path in the one shape that a flat key stands for. Empty: it is one, or has none."""
+    """Path that a flat key stands for. Empty: it is a path, or has none."""
 
     @property
     def name(self) -> str:
-        """The last word of the path."""
+        """Last part of the path."""
         return self.path.rpartition(".")[2]
 
     @property
     def yaml(self) -> tuple[str, ...]:
-        """Every name it has in the classic dialect, the flat ones first."""
+        """All names in the classic dialect, flat keys first."""
         return (self.path, self.same_as) if self.same_as else (*self.classic, self.path)
 
     @property
     def parent(self) -> str:
-        """Path of the key that this one stands in; empty for sections and flat keys."""
+        """Path of the parent key; empty for sections and flat keys."""
         return self.path.rpartition(".")[0].removesuffix(f".{NAME_PLACEHOLDER}")
 
     @property
     def depth(self) -> int:
-        """How many keys stand above it."""
+        """Number of ancestors."""
         return self.path.replace(f".{NAME_PLACEHOLDER}", "").count(".")
 
 
 @cache
 def all_keys() -> tuple[Key, ...]:
-    """Every key of the one shape, sections first, each followed by what stands in it."""
+    """Return all keys except flat ones, each followed by its children."""
     return tuple(_walk_keys(Configuration, "", ""))
 
 
 @cache
 def flat_keys() -> tuple[Key, ...]:
-    """The flat keys of cluster.yaml, in the order of the dialect's table."""
+    """Return the flat keys of cluster.yaml, in the order of the dialect."""
     named = [_flat_key(name, path) for name, path in CLASSIC_KEYS.items()]
     after = next(index for index, key in enumerate(named, 1) if key.path == "repository_branch")
     member = _FLAT_OVERRIDES[VISIBILITY_KEY]
@@ -141,12 +141,12 @@ def flat_keys() -> tuple[Key, ...]:
 
 @cache
 def keys_by_path() -> dict[str, Key]:
-    """Keys of both dialects by what `explain` calls them."""
+    """Return the keys of both dialects by their name in `stockman explain`."""
     return {key.path: key for key in (*flat_keys(), *all_keys())}
 
 
 def child_keys(key: Key, *, recursive: bool = False) -> tuple[Key, ...]:
-    """The keys inside of a key; `recursive` goes down to the last."""
+    """Return the children of a key, or with `recursive` all descendants."""
     path = key.same_as or key.path
     if recursive:
         return tuple(child for child in all_keys() if child.path.startswith(f"{path}."))
@@ -154,15 +154,15 @@ def child_keys(key: Key, *, recursive: bool = False) -> tuple[Key, ...]:
 
 
 def keys_of_record(cls: type, path: str) -> tuple[Key, ...]:
-    """The keys of a record class that stands at a path, each followed by what stands in it."""
+    """Return the keys of a record class at a path, each followed by its children."""
     return tuple(_walk_keys(cls, f"{path}.", f"[{path}]"))
 
 
 def find_key(name: str) -> Key | None:
-    """The key of a path as users and messages write it; None where there is none.
+    """Return the key of a path as users and messages write it; None: unknown.
 
-    List positions are ignored, and a name may stand where the path says NAME or be left out:
-    `hosts.NAME.pools`, `hosts.pve-a.pools[0]` and `hosts.pools` are the same.
+    List indexes are ignored, and a name may replace NAME or be omitted: `hosts.NAME.pools`,
+    `hosts.pve-a.pools[0]` and `hosts.pools` are the same.
     """
     steps = _INDEX.sub("", name).strip(".").split(".")
     flat = keys_by_path().get(steps[0])
@@ -173,7 +173,7 @@ def find_key(name: str) -> Key | None:
 
 
 def record_key_at(path: str) -> RecordKey:
-    """The member that a path of the dialect's table leads to; for `[0]` an item of the list."""
+    """Return the record key of a path in the dialect table; `[0]` is an item of the list."""
     key = RecordKey("", RecordType(Configuration), required=False, default=None, docs="")
     for step in path.split("."):
         if isinstance(key.type, MapOf):
@@ -187,13 +187,13 @@ def record_key_at(path: str) -> RecordKey:
 
 
 def flat_record_key(name: str) -> RecordKey:
-    """A flat key of cluster.yaml as a member of that file."""
+    """Return a flat key of cluster.yaml as a record key."""
     respelled = _FLAT_OVERRIDES.get(name)
     return respelled or record_key_at(CLASSIC_KEYS[name])._replace(name=name)
 
 
 def _resolve_path(kind: KeyType, steps: list[str]) -> tuple[str, ...] | None:
-    """The general path of steps that a user wrote; None where they lead nowhere."""
+    """Return the general path of steps written by a user; None: unknown."""
     if not steps:
         return ()
     if isinstance(kind, MapOf):
@@ -206,7 +206,7 @@ def _resolve_path(kind: KeyType, steps: list[str]) -> tuple[str, ...] | None:
 
 
 def _resolve_path_below_name(kind: MapOf, steps: list[str]) -> tuple[str, ...] | None:
-    """The path below a name that may be left out, and may have dots of its own."""
+    """Return the path below a name, which may be omitted or contain dots."""
     for start in range(len(steps)):
         below = _resolve_path(kind.value, steps[start:])
         if below is not None:
@@ -274,7 +274,7 @@ def _build_key(path: str, member: RecordKey, *, toml: str, file: str, same_as: s
 
 @cache
 def _flat_names() -> dict[str, tuple[str, ...]]:
-    """Flat keys by the general path that they set."""
+    """Return flat keys by the general path that they set."""
     names: dict[str, tuple[str, ...]] = {}
     for name, path in CLASSIC_KEYS.items():
         general = ".".join(
@@ -285,7 +285,7 @@ def _flat_names() -> dict[str, tuple[str, ...]]:
 
 
 def _format_default(value: object) -> str:
-    """A default as a user would write it; empty for none and for whole blocks."""
+    """Format a default as a user would write it; empty for none and for sections."""
     written = to_plain_value(value)
     if isinstance(written, bool):
         return "true" if written else "false"

@@ -1,4 +1,10 @@
-"""Single values in a JSON Schema: every spelling that the reader takes, and no other text."""
+"""JSON Schemas of the configuration files, for completion and validation in editors.
+
+A schema accepts everything that `validate` accepts, and more: it does not include rules between
+keys. The reader uses the text of a value and not its YAML type, so a text may look like a number
+(`1.12`) and a number may be quoted. Every value may be encrypted by SOPS, and an optional key may
+be null.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +40,7 @@ _RANGE_OF_LETTERS = re.compile(r"([a-z])-([a-z])")
 
 
 def value_schema(value: ValueType, *, null: bool) -> dict[str, Any]:
-    """The schema of one value; `null` says whether it may be null as well."""
+    """Return the schema of a single value; `null` is whether null is allowed."""
     if value.choices:
         # Apart from the ciphertext, so that editors complete and list the choices.
         choices = [*value.choices, None] if null else list(value.choices)
@@ -55,7 +61,7 @@ def value_schema(value: ValueType, *, null: bool) -> dict[str, Any]:
 
 
 def anchor_pattern(pattern: str) -> str:
-    """A pattern for the whole text, as JSON Schema searches."""
+    """Anchor a pattern, because JSON Schema searches."""
     return f"^(?:{pattern})$"
 
 
@@ -68,7 +74,7 @@ def _value_pattern(value: ValueType) -> str:
 
 
 def _json_types(value: ValueType, pattern: str) -> list[str]:
-    """JSON types that a value may have once an editor has read the file."""
+    """Return the JSON types that a value can have after an editor has parsed the file."""
     if value.base is int:
         return ["integer", "string"]
     if value.base is bool:
@@ -120,14 +126,14 @@ _CAPITALS = {
 
 
 def schema_for(file: str) -> Schema:
-    """The JSON Schema (2020-12) of `cluster.yaml`, `nodes.yaml` or `cluster.toml`."""
+    """Return the JSON Schema (2020-12) of `cluster.yaml`, `nodes.yaml` or `cluster.toml`."""
     if file not in CONFIG_FILES:
         raise LookupError(file)
     return _SchemaBuilder(file).document()
 
 
 class _SchemaBuilder:
-    """One schema in the making; every record class becomes one definition."""
+    """Builds one schema; every record class becomes one definition."""
 
     def __init__(self, file: str) -> None:
         self._file = file
@@ -165,7 +171,7 @@ class _SchemaBuilder:
         return schema
 
     def _property(self, member: RecordKey, *, partial: bool = False) -> Schema:
-        """A key; `partial` says that what it holds is completed elsewhere."""
+        """Return the schema of a key; `partial` is whether its record is completed elsewhere."""
         optional = not member.required
         schema: Schema = {"title": key_title(member.name), "description": _description(member)}
         schema.update(self._kind(member.type, optional=optional, partial=partial))
@@ -203,7 +209,7 @@ class _SchemaBuilder:
                 return {**schema, "minProperties": 1} if filled else schema
 
     def _definition_name(self, cls: type, *, partial: bool) -> str:
-        """The name of a record class's definition; a partial one needs no key."""
+        """Return the name of a record class's definition; a partial one has no required keys."""
         partial = (partial or cls is ClassSection) and _needs_keys(cls)
         name = f"Partial{cls.__name__}" if partial else cls.__name__
         if name not in self._definitions:
@@ -230,7 +236,7 @@ class _SchemaBuilder:
         return {**schema, "additionalProperties": False}
 
     def _members(self, cls: type) -> tuple[RecordKey, ...]:
-        """The keys of a record class; the classic dialect names repositories shortly."""
+        """Return the keys of a record class; the classic dialect has short repository names."""
         if cls is not RepositorySection or self._file != CLUSTER_YAML:
             return record_keys(cls)
         short = flat_record_key("repository_name")
@@ -244,7 +250,7 @@ class _SchemaBuilder:
 
 
 def _needs_keys(cls: type) -> bool:
-    """Whether a block, or one inside of it that merges with others, cannot do without some key."""
+    """Return whether a record, or a nested one that is merged, has required keys."""
     return any(member.required or _merges_keys(member.type) for member in record_keys(cls))
 
 
@@ -258,7 +264,7 @@ def _merges_keys(kind: KeyType) -> bool:
 
 
 def _takes_empty(kind: KeyType) -> bool:
-    """Whether nothing at all is a value: in lists and under names it is the empty text."""
+    """Return whether a missing value is an empty text, as in lists and under names."""
     return isinstance(kind, ValueType) and kind.base is str and not (kind.shape or kind.choices)
 
 
@@ -267,7 +273,7 @@ def _parse_example(example: str) -> object:
 
 
 def _description(member: RecordKey) -> str:
-    """Everything an editor can show of a key in one paragraph."""
+    """Return the description of a key for editors, in one paragraph."""
     text = description(member.docs, member.type)
     absent = unset_meaning(member.docs)
     if absent and absent not in text:
@@ -283,13 +289,13 @@ def _description(member: RecordKey) -> str:
 
 
 def key_title(name: str) -> str:
-    """A key as a heading: `dns_servers` is `DNS servers`."""
+    """Return a key as title: `dns_servers` is `DNS servers`."""
     title_words = [_CAPITALS.get(segment, segment) for segment in name.split("_")]
     return " ".join([title_words[0][:1].upper() + title_words[0][1:], *title_words[1:]])
 
 
 def _snake_case(name: str) -> str:
-    """A class name as a key is written: `DataDisk` is `data_disk`."""
+    """Return a class name in snake case: `DataDisk` is `data_disk`."""
     return "".join(
         f"_{character.lower()}" if character.isupper() else character for character in name
     ).strip("_")

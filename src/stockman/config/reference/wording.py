@@ -1,4 +1,4 @@
-"""Keys in the words of a user: what they hold, what they mean, what it means to leave one out."""
+"""Descriptions of keys: their types, their meaning, and the meaning of an unset key."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNSET = re.compile(r"(?:^|(?<=\. ))(?:None|Empty): (.+?)\.(?: |$)")
 
 
 def type_in_words(kind: KeyType) -> str:
-    """A kind in the words of a user."""
+    """Describe a type in words."""
     match kind:
         case ValueType(choices=choices) if choices:
             return f"one of {', '.join(choices)}"
@@ -51,7 +51,7 @@ def _type_plural(kind: KeyType) -> str:
 
 
 def description(docs: str, kind: KeyType) -> str:
-    """What a key means: its own words, or those of the block that it holds."""
+    """Return the documentation of a key: its own, or that of its record class."""
     own = _UNSET.sub("", docs).strip()
     block = find_record_type(kind)
     about = record_text(block.cls) if block is not None else ""
@@ -63,7 +63,7 @@ def description(docs: str, kind: KeyType) -> str:
 
 
 def _lower_first(sentence: str) -> str:
-    """A sentence as it goes on after a colon; names and acronyms keep their capitals."""
+    """Return a sentence for use after a colon; names and acronyms keep their capitals."""
     ordinary = sentence.startswith(("A ", "An ", "How ", "One ", "What ", "Where "))
     return sentence[0].lower() + sentence[1:] if ordinary else sentence
 
@@ -73,11 +73,11 @@ def _long_words(sentence: str) -> set[str]:
 
 
 def record_text(cls: type) -> str:
-    """What a block of keys is, for users: they know keys that are not set, and no None."""
+    """Return the documentation of a record class for users, who see unset keys instead of None."""
     return class_doc(cls).replace("None", "Not set")
 
 
 def unset_meaning(docs: str) -> str:
-    """What the documentation says of a key that is not written; empty where it says nothing."""
+    """Return what the documentation says about an unset key; empty: nothing."""
     match = _UNSET.search(docs)
     return match[1] if match is not None else ""

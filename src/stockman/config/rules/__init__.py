@@ -1,4 +1,4 @@
-"""Rules between keys: each module knows one subject and reports everything it finds."""
+"""Rules between keys: each module checks one subject and reports all problems."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _RULES = (
 
 
 def check_rules(loaded: LoadedConfig) -> None:
-    """Add to the problems of loaded files what only shows when keys are seen together."""
+    """Add the problems of all rules to a loaded configuration."""
     context = RuleContext(loaded)
     with pause_gc():
         for rule in _RULES:

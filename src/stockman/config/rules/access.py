@@ -1,4 +1,4 @@
-"""The edge: DNS, ingress, gateways, BGP, and the Git server's host keys."""
+"""Rules for access: DNS, ingress, BGP, the Git server, registry mirrors and the firewall."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from stockman.model.origin import Origin
 from stockman.model.pattern import pattern
 
 KNOWN_HOSTS = ("github.com", "gitlab.com", "codeberg.org")
-"""Git servers whose host keys stockman knows."""
+"""Git servers whose host keys are built in."""
 
 _SSH = pattern(r"ssh://(?:[^@/]+@)?([^:/]+)|[A-Za-z0-9_.-]+@([A-Za-z0-9.-]+):")
 
 
 def check_edge(context: RuleContext) -> None:
+    """Check DNS, ingress, BGP and the repository."""
     if not context.has_cluster or not context.complete:
         return
     _check_dns(context)
@@ -121,6 +122,7 @@ _ACCESS = ("username", "password", "client_key", *_TLS)
 
 
 def check_mirrors(context: RuleContext) -> None:
+    """Check that credentials of registry mirrors are complete and unique per host."""
     registries = context.configuration.talos.registries
     by_host: dict[str, tuple[str, RegistryMirror]] = {}
     for registry, mirror in registries.items():
@@ -176,12 +178,13 @@ OWN_RULES = (
     "cilium-tunnel-ingress",
     "kubespan-ingress",
 )
-"""Names of the rules that stockman makes."""
+"""Names of the firewall rules that stockman creates."""
 
 _LAST_PORT = 65_535
 
 
 def check_firewall(context: RuleContext) -> None:
+    """Check names and ports of firewall rules."""
     firewall = context.configuration.talos.firewall
     for name, rule in firewall.rules.items():
         if name in OWN_RULES:

@@ -1,4 +1,4 @@
-"""Versions against what stockman supports; a newer patch than we know is a warning."""
+"""Rules for the cluster: supported versions and required keys."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class _Codes(NamedTuple):
     unsupported: str
     newer: str
     topic: str
-    """Of `stockman versions`."""
+    """Topic of `stockman versions`."""
 
 
 _TALOS = _Codes("talos.unsupported", "talos.newer", "talos")
@@ -23,6 +23,7 @@ _PROXMOX = _Codes("proxmox.unsupported", "proxmox.newer", "proxmox")
 
 
 def check_versions(context: RuleContext) -> None:
+    """Check versions against the supported ones; an unknown newer patch is a warning."""
     estate = context.configuration
     talos = estate.talos
     if talos.version is not None:
@@ -100,6 +101,7 @@ def _check_contract(context: RuleContext, contract: Version) -> None:
 
 
 def check_presence(context: RuleContext) -> None:
+    """Check required keys of a cluster. Without Talos nodes none is required."""
     if not context.has_cluster or not context.complete:
         return
     estate = context.configuration

@@ -1,4 +1,4 @@
-"""Components: names that exist, versions that are known, and nothing on without what it needs."""
+"""Rules for components: known names and versions, and enabled requirements."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from stockman.model.component import find_component_facts as named
 from stockman.model.origin import Origin
 
 REPLACEABLE = ("cilium", "coredns")
-"""Components that may be off although others need them: names are then served by Talos' own
-CoreDNS, and the network of pods is one that the user installs."""
+"""Components that may be disabled although others need them: Talos has its own CoreDNS, and the
+user may install another CNI."""
 
 
 def check_components(context: RuleContext) -> None:
+    """Check names, versions and requirements of components."""
     known = {facts.name: facts for facts in known_components()}
     for name, component in context.configuration.components.items():
         if name not in known:
@@ -106,7 +107,7 @@ def _enabled_reason(component: Component | None) -> str:
 
 
 def _written_origin(component: Component, requirement: Component | None) -> Origin | None:
-    """Where one of the two was written; what follows from other keys stands nowhere."""
+    """Return where either component was configured; None: both states are derived."""
     for candidate in (requirement, component):
         origin = candidate.origins.get("enabled") if candidate is not None else None
         if origin is not None and not origin.is_derived:

@@ -1,4 +1,4 @@
-"""What rules look at."""
+"""The context of rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stockman.model.problem import Problems
 
 
 class RuleContext:
-    """The estate with its problems, and the names users of the dialect know keys by."""
+    """The configuration with its problems, and the names of keys in the user's dialect."""
 
     def __init__(self, loaded: LoadedConfig) -> None:
         self.configuration: Configuration = loaded.configuration
@@ -25,22 +25,23 @@ class RuleContext:
 
     @property
     def has_cluster(self) -> bool:
-        """Whether there are Talos nodes, so that a cluster is wanted."""
+        """Whether there are Talos nodes."""
         return bool(self.configuration.nodes)
 
     def name(self, path: str) -> str:
-        """The name of a key in the user's dialect."""
+        """Return the name of a key in the user's dialect."""
         return dialect_key(path, classic=self._classic)
 
     def is_reported(self, origin: Origin | None) -> bool:
-        """Whether a problem stands at this place already, or its value is encrypted."""
+        """Return whether a problem is already reported at this position, or the value is
+        encrypted."""
         if origin is None:
             return False
         return origin.at in self._unfit or origin.name in self._opaque
 
     @property
     def only_region(self) -> str | None:
-        """The region of machines that name none; None where there are several or no clusters."""
+        """Region of machines without one; None: several clusters, or none."""
         proxmox = self.configuration.proxmox
         if proxmox is None or len(proxmox.clusters) > 1:
             return None
@@ -48,5 +49,5 @@ class RuleContext:
 
     @property
     def cluster_file(self) -> Position:
-        """Where keys of the cluster would be added."""
+        """Position for problems of missing cluster keys."""
         return Position(CLUSTER_YAML if self._classic else CLUSTER_TOML, 1, 1)

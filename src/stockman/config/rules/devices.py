@@ -1,4 +1,4 @@
-"""Disks: the one to install on is named once, volumes have names and sizes of their own."""
+"""Rules for disks, volumes and network links of nodes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _MATCH_FROM = (1, 14)
 
 
 def check_disks(context: RuleContext) -> None:
+    """Check disk selectors and volumes."""
     for node in context.configuration.nodes:
         if node.disk_selector is not None:
             _check_selector(context, node, node.disk_selector)
@@ -116,6 +117,7 @@ _LACP_ONLY = ("lacp_rate", "ad_select", "min_links")
 
 
 def check_links(context: RuleContext) -> None:
+    """Check names, VLANs and bonds of links."""
     for node in context.configuration.nodes:
         _check_link_names(context, node)
         _check_tags(context, node)
@@ -184,7 +186,7 @@ def _report_member(
 
 
 def _card_addresses(context: RuleContext, node: NodeSection) -> list[str]:
-    """MAC addresses of the VM's cards; none where there is no VM."""
+    """Return the MAC addresses of the VM's cards; empty: no VM."""
     if node.vm is None or node.name is None:
         return []
     cluster, name = context.configuration.cluster.name, node.name

@@ -1,4 +1,4 @@
-"""Guests and hosts: one form each, devices and storages that can be told apart."""
+"""Rules for guests and hosts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from stockman.model.origin import Origin
 
 
 def check_guests(context: RuleContext) -> None:
+    """Check guests, their hosts and images, and names on hosts."""
     known = _known_hosts(context)
     for guest in context.configuration.guests:
         if (guest.vm is None) == (guest.container is None):

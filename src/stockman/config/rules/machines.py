@@ -1,4 +1,4 @@
-"""What a contract can express, and what it cannot."""
+"""Rules for machine settings that Talos rejects, or accepts without the intended effect."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stockman.model.schedule import parse_duration
 
 
 def contract_line(context: RuleContext) -> tuple[int, int]:
-    """The line whose style machine configurations have."""
+    """Return the contract of the machine configurations."""
     talos = context.configuration.talos
     version = talos.contract or talos.version or compatibility.talos_lines()[-1].newest
     return version.line
@@ -26,7 +26,7 @@ def check_contract_support(
     since: tuple[int, int] = (0, 0),
     until: tuple[int, int] = (99, 0),
 ) -> None:
-    """Report what configurations in the style of the cluster have no words for."""
+    """Report a setting that the contract of the cluster does not support."""
     line = contract_line(context)
     if since <= line <= until:
         return
@@ -59,7 +59,7 @@ PROTECTED = (
     "staticPodPath",
     "seccompDefault",
 )
-"""Keys of the kubelet's configuration that Talos keeps to itself."""
+"""Kubelet configuration keys that Talos manages."""
 
 OWNED_ARGUMENTS = (
     "anonymous-auth",
@@ -69,7 +69,7 @@ OWNED_ARGUMENTS = (
     "authorization-mode",
     "authorization-webhook-",
 )
-"""Beginnings of kube-apiserver's arguments that contract 1.14 has documents for."""
+"""Prefixes of kube-apiserver arguments that contract 1.14 replaces with documents."""
 
 _MOUNTS_UNTIL = (1, 13)
 _DOCUMENTS_FROM = (1, 14)
@@ -79,6 +79,7 @@ _DNS_INDEX = 10
 
 
 def check_machines(context: RuleContext) -> None:
+    """Check the kubelet, watchdog, arguments, manifests, DNS and KubeSpan."""
     talos = context.configuration.talos
     for settings in (talos, *(node.talos for node in context.configuration.nodes)):
         _check_kubelet(context, settings.kubelet)

@@ -1,4 +1,4 @@
-"""Addresses: inside their networks, and each used once."""
+"""Rules for addresses and networks."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from stockman.model.origin import Origin
 
 
 class AddressUse(NamedTuple):
-    """An address and who has it."""
+    """An address and its owner."""
 
     address: IPv4Address
     owner: str
     origin: Origin | None
     announced: bool = False
-    """Announced by Cilium, so that BGP can bring it from outside of the node network."""
+    """Whether Cilium announces it, so that BGP allows addresses outside the node network."""
 
 
 def check_addresses(context: RuleContext) -> None:
+    """Check that addresses are inside the node network and unique."""
     uses = list(_list_address_uses(context))
     _check_unique(context, uses)
     network = context.configuration.network.node_cidr
@@ -57,8 +58,8 @@ def _list_address_uses(context: RuleContext) -> Iterator[AddressUse]:
 
 
 def _is_controller_address(context: RuleContext) -> bool:
-    """Whether the API has no address of its own: that of the only controller, or, where machines
-    reach it by a name, that of any."""
+    """Return whether the API uses the address of a controller: the only one, or any of them if
+    machines use another endpoint."""
     api = context.configuration.kubernetes.api
     controllers = [node for node in context.configuration.nodes if node.controller]
     is_free = len(controllers) == 1 or api.endpoint is not None
@@ -66,7 +67,7 @@ def _is_controller_address(context: RuleContext) -> bool:
 
 
 def first_address(network: IPv4Network) -> IPv4Address:
-    """The first address hosts of a network can have; the only one of a /32."""
+    """Return the first host address of a network; the only one of a /32."""
     return network[1] if network.prefixlen < 31 else network[0]
 
 
@@ -122,6 +123,7 @@ _DNS_INDEX = 10
 
 
 def check_networks(context: RuleContext) -> None:
+    """Check overlaps, the service network, time servers, VLAN tags and address pools."""
     _check_overlaps(context)
     _check_services(context)
     _check_time_servers(context)

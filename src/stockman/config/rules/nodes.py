@@ -1,4 +1,4 @@
-"""Names, hardware addresses and ids: each exists once."""
+"""Rules for nodes: unique names, MAC addresses and ids, images, roles and classes."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from stockman.config.rules.context import RuleContext
 from stockman.model.origin import Origin
 
 RESERVED_NAMES = frozenset({"global", "controller", "worker", "all"})
-"""Names that patch directories have in repositories of this kind."""
+"""Names of patch directories that are not node names."""
 
 
 class Claim(NamedTuple):
-    """A value and who claims it."""
+    """A value and its owner."""
 
     value: Hashable
     owner: str
     origin: Origin | None
     realm: Hashable = None
-    """Values collide only inside of one realm."""
+    """Values only conflict within the same realm."""
 
 
 def check_identity(context: RuleContext) -> None:
+    """Check that names, MAC addresses, VMIDs and UUIDs are unique."""
     _check_unique_claims(
         context, _name_claims(context), "node.name-taken", "a name that is taken", "another name"
     )
@@ -138,6 +139,7 @@ def _check_macs(context: RuleContext) -> None:
 
 
 def check_images(context: RuleContext) -> None:
+    """Check the schematic, install disk and firmware of nodes."""
     for node in context.configuration.nodes:
         if context.complete:
             _check_schematic(context, node)
@@ -204,6 +206,7 @@ def _check_secureboot(context: RuleContext, node: NodeSection) -> None:
 
 
 def check_roles(context: RuleContext) -> None:
+    """Check the number of controllers."""
     nodes = context.configuration.nodes
     if not nodes or any(node.controller is None for node in nodes):
         return
@@ -234,6 +237,7 @@ def _all_workers(workers: int) -> str:
 
 
 def check_classes(context: RuleContext) -> None:
+    """Report unused classes."""
     estate = context.configuration
     used = {str(node.class_) for node in estate.nodes if node.class_ is not None}
     used |= {

@@ -1,4 +1,5 @@
-"""Patches of the machine configuration: strategic merges that leave alone what stockman owns."""
+"""Rules for patches of the machine configuration: strategic merges that do not change managed
+parts."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ OWNED: dict[tuple[str, ...], str] = {
     ("cluster", "network", "serviceSubnets"): "the service network",
     ("cluster", "allowSchedulingOnControlPlanes"): "kubernetes.schedule_on_controllers",
 }
-"""Fields of the v1alpha1 document that a key of the configuration or the bundle decides."""
+"""Fields of the v1alpha1 document that a key of the configuration or the bundle determines."""
 
 OWNED_KINDS: dict[str, str] = {
     "HostnameConfig": "the node's `name:` key",
@@ -43,17 +44,18 @@ OWNED_KINDS: dict[str, str] = {
     "KubeEtcdEncryptionConfig": "the secrets bundle",
     "UnattendedInstallConfig": "the Talos version, the schematic and the node's `disk:` key",
 }
-"""Documents that a key of the configuration or the bundle decides."""
+"""Documents that a key of the configuration or the bundle determines."""
 
 FILE_MARK = "@"
-"""A text that starts so names a file with a patch in it."""
+"""Prefix of a text that names a patch file."""
 _SEVERAL_DOCUMENTS = (1, 12)
-"""The first contract of which every configuration has several documents."""
+"""First contract in which every configuration has several documents."""
 
 _Patches = Iterator[tuple[object, str, Origin | None]]
 
 
 def check_patches(context: RuleContext) -> None:
+    """Check all patches of the configuration."""
     for patch, owner, where in _patches(context):
         if isinstance(patch, list):
             _check_operations(context, owner, where)
@@ -72,7 +74,7 @@ def check_patches(context: RuleContext) -> None:
 
 
 def owned_key_problems(patch: TreeNode, label: str) -> Iterator[Problem]:
-    """What is said of parts of one document of a patch that stockman decides."""
+    """Yield problems for parts of a patch document that stockman manages."""
     if isinstance(patch, SequenceNode):
         for operation in patch.items:
             yield from _operation_problems(operation, label)
@@ -88,7 +90,7 @@ def owned_key_problems(patch: TreeNode, label: str) -> Iterator[Problem]:
 
 
 def _operation_problems(operation: TreeNode, label: str) -> Iterator[Problem]:
-    """The same of one operation of a JSON patch, also where it moves or replaces all around."""
+    """Yield the same problems for an operation of a JSON patch, including operations on parents."""
     if not isinstance(operation, MappingNode) or _read_text(operation, "op") == "test":
         return
     for key in ("path", "from"):
@@ -105,7 +107,7 @@ def _read_text(node: MappingNode, key: str) -> str:
 
 
 def _find_path(patch: MappingNode, path: tuple[str, ...]) -> Position | None:
-    """Where a path ends in a patch; None: the patch leaves it alone."""
+    """Return the position of a path in a patch; None: the patch does not contain it."""
     node: TreeNode = patch
     at = patch.at
     for step in path:
@@ -140,7 +142,7 @@ def _patches(context: RuleContext) -> _Patches:
 
 
 def _check_operations(context: RuleContext, owner: str, where: Origin | None) -> None:
-    """Lists of operations apply to one document only; whether there is one is seen later."""
+    """Report JSON patches if configurations have several documents."""
     talos = context.configuration.talos
     contract = talos.contract or talos.version
     if contract is None or contract.line >= _SEVERAL_DOCUMENTS:

@@ -1,4 +1,4 @@
-"""Upgrades: canaries, classes and windows that exist, one engine."""
+"""Rules for upgrades and backups."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from stockman.model.schedule import parse_schedule
 
 
 def check_upgrades(context: RuleContext) -> None:
+    """Check canaries, classes, engine, windows and time zones of upgrades."""
     upgrade = context.configuration.upgrade
     names = [str(node.name) for node in context.configuration.nodes]
     for index, canary in enumerate(upgrade.canary):
@@ -73,7 +74,7 @@ def _check_windows(context: RuleContext) -> None:
 
 
 def _window_problem(start: str) -> str:
-    """Why a window never opens. Empty: it does."""
+    """Return why a window never opens. Empty: it opens."""
     try:
         schedule = parse_schedule(start)
     except ValueError:
@@ -101,6 +102,7 @@ def _check_zones(context: RuleContext) -> None:
 
 
 def check_backups(context: RuleContext) -> None:
+    """Check backup targets."""
     backup = context.configuration.backup
     for target in backup.targets:
         if (target.bucket is None) == (target.directory is None):

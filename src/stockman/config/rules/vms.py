@@ -1,4 +1,4 @@
-"""VM blocks: complete, and free of settings that Talos or Proxmox cannot work with."""
+"""Rules for VMs, their placement on hosts, and templates."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ _TALOS_MEMORY = 2048
 
 
 def check_vms(context: RuleContext) -> None:
+    """Check the VM blocks of nodes and guests."""
     for node in context.configuration.nodes:
         if node.vm is not None:
             _check_node(context, node, node.vm)
@@ -146,6 +147,7 @@ def _check_expectations(context: RuleContext, node: NodeSection, vm: VmSection) 
 
 
 def check_placement(context: RuleContext) -> None:
+    """Check hosts, storages, bridges, memory and the distribution of controllers."""
     proxmox = context.configuration.proxmox
     placed = [(node, node.vm) for node in context.configuration.nodes if node.vm is not None]
     if proxmox is None:
@@ -159,7 +161,7 @@ def check_placement(context: RuleContext) -> None:
 
 
 def proxmox_clusters(proxmox: ProxmoxSection) -> tuple[ProxmoxCluster, ...]:
-    """The Proxmox clusters: those listed, or the section itself."""
+    """Return the Proxmox clusters: those listed, or the section itself."""
     return proxmox.clusters or (proxmox,)
 
 
@@ -257,7 +259,7 @@ def _check_vm(
 
 
 class _Reference(NamedTuple):
-    """Something of Proxmox that a node names."""
+    """A Proxmox object that a node refers to."""
 
     code: str
     kind: str
@@ -324,6 +326,7 @@ def _check_spread(context: RuleContext, placed: list[tuple[NodeSection, VmSectio
 
 
 def check_templates(context: RuleContext) -> None:
+    """Check names and reference nodes of templates."""
     proxmox = context.configuration.proxmox
     if proxmox is None:
         return

@@ -1,1 +1,1 @@
-"""Readers: text becomes a tree in which every value knows its place."""
+"""Readers that parse text into a tree in which every value has a position."""

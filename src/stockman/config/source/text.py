@@ -1,4 +1,4 @@
-"""From bytes to text: size, encoding and byte order marks, before any parser sees them."""
+"""Decode files: size, encoding and byte order marks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stockman.model.problem import Problem
 MAX_BYTES = 4 * 1024 * 1024
 MAX_DEPTH = 64
 MAX_ALIASED = 100_000
-"""Values that aliases may add to a file before it counts as a bomb."""
+"""Maximum number of values that aliases may add to a file."""
 
 _BYTE_ORDER_MARKS = {
     b"\xef\xbb\xbf": "UTF-8 with a byte order mark",
@@ -18,7 +18,7 @@ _BYTE_ORDER_MARKS = {
 
 
 class Unreadable(Exception):
-    """A file that yields no tree; carries the one problem that says why."""
+    """A file that cannot be parsed; carries the problem."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.code)
@@ -26,7 +26,7 @@ class Unreadable(Exception):
 
 
 def decode_text(file: str, content: bytes) -> str:
-    """The text of a file; raises `Unreadable` for what no reader should be given."""
+    """Decode the text of a file; raises `Unreadable` if it is too large or not UTF-8."""
     if len(content) > MAX_BYTES:
         raise Unreadable(
             Problem(

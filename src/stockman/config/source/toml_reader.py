@@ -1,7 +1,7 @@
-"""TOML text to tree: `tomllib` judges the text, a locator finds where each value stands.
+"""Parse TOML into a tree: `tomllib` validates the text, and a locator finds the positions.
 
-`tomllib` keeps neither places nor source text, so the locator walks a text that is known to be
-valid; it only has to find ends, never to judge.
+`tomllib` keeps neither positions nor source text. The locator only has to find the ends of values
+in a text that is known to be valid.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ _NUMBER = re.compile(r"[+-]?(?:0[xob][0-9A-Fa-f_]+|[0-9][0-9_]*)")
 
 
 class _InvalidToml(Exception):
-    """The text is not valid TOML; the judge says why."""
+    """The text is not valid TOML; validation reports why."""
 
 
 def read_toml(file: str, text: str) -> MappingNode:
-    """The tree of a TOML document; raises `Unreadable` with the place and reason."""
+    """Parse a TOML document; raises `Unreadable` with position and reason."""
     tree: MappingNode | None = None
     try:
         tree = _Locator(file, text).document()
@@ -290,7 +290,8 @@ class _Locator:
 
 
 def _normalize_number(text: str) -> str:
-    """Numbers as all readers write them; underscores, bases and names are only spelling."""
+    """Return a number in the form of other readers, without underscores, bases and special
+    names."""
     if text in _SPECIAL:
         return _SPECIAL[text]
     if len(text) >= _LONGEST_NUMBER or ("_" not in text and text[:2] not in ("0x", "0o", "0b")):

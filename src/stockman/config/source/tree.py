@@ -1,4 +1,4 @@
-"""The tree every reader makes: scalars keep their source text, everything keeps its place."""
+"""The tree of all readers: scalars keep their source text, and everything has a position."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _TRUE = frozenset({"true", "True", "TRUE"})
 _FALSE = frozenset({"false", "False", "FALSE"})
 _LONGEST_NUMBER = 300
-"""Longer texts of digits are no numbers that anybody means."""
+"""Longer texts of digits are not treated as numbers."""
 _INTEGER = pattern(r"[-+]?[0-9]+")
 _FLOAT = pattern(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_NUMBERS = frozenset({".nan", ".NaN", ".NAN"})
@@ -20,7 +20,7 @@ _INFINITE = pattern(r"([-+]?)\.(?:inf|Inf|INF)")
 
 
 class ScalarNode:
-    """One value as written. `plain` means unquoted: only then may it be a number or null."""
+    """A value as written. `plain` means unquoted: only then can it be a number or null."""
 
     __slots__ = ("at", "plain", "span", "text")
 
@@ -29,7 +29,7 @@ class ScalarNode:
         self.at = at
         self.plain = plain
         self.span = span
-        """First and one past the last character of the source text."""
+        """Start and end index in the source text."""
 
     @property
     def is_null(self) -> bool:
@@ -37,7 +37,7 @@ class ScalarNode:
 
 
 class MappingEntry:
-    """One key of a mapping with its value."""
+    """A key of a mapping with its value."""
 
     __slots__ = ("key", "name", "value", "via")
 
@@ -45,13 +45,13 @@ class MappingEntry:
         self.key = key
         self.value = value
         self.name = name
-        """Full path the user knows this key by, where it differs from its place in the tree."""
+        """Full path as the user wrote it, if it differs from the path in the tree."""
         self.via = via
-        """What brought the entry here, `class worker`; empty: written in place."""
+        """How the entry got here, `class worker`; empty: written here."""
 
 
 class MappingNode:
-    """Keys in the order written; a key stands once."""
+    """Unique keys in the order written."""
 
     __slots__ = ("at", "entries")
 
@@ -60,15 +60,16 @@ class MappingNode:
         self.entries = {} if entries is None else entries
 
     def get(self, key: str) -> TreeNode | None:
+        """Return the value of a key; None: there is none."""
         entry = self.entries.get(key)
         return None if entry is None else entry.value
 
 
 class ItemName(NamedTuple):
-    """What an item is called where it was written, and what brought it here."""
+    """Original path of a list item, and how it got here."""
 
     path: str
-    """Of its list. Empty: the list that it is in now."""
+    """Path of its list. Empty: the current list."""
     position: int
     via: str
 
@@ -87,14 +88,15 @@ class SequenceNode:
         self.at = at
         self.items = [] if items is None else items
         self.names = names
-        """Of a list that was joined from several: the name of each item. Empty: of one list."""
+        """Names of the items of a list that was joined from several. Empty: a single list."""
 
 
 TreeNode = ScalarNode | MappingNode | SequenceNode
 
 
 def to_plain_data(node: TreeNode) -> object:
-    """The value of a free-form node: unquoted texts are typed by the YAML 1.2 core schema."""
+    """Return the value of a free-form node: unquoted texts are typed by the YAML 1.2 core
+    schema."""
     if isinstance(node, MappingNode):
         return {key: to_plain_data(entry.value) for key, entry in node.entries.items()}
     if isinstance(node, SequenceNode):
@@ -103,7 +105,7 @@ def to_plain_data(node: TreeNode) -> object:
 
 
 def build_node(value: object, path: str, position_of: Callable[[str], Position]) -> TreeNode:
-    """The tree of a free-form value; `position_of` knows where the key at a path was written."""
+    """Build the tree of a free-form value; `position_of` returns the position of a path."""
     at = position_of(path)
     if isinstance(value, dict):
         entries = {}
@@ -149,7 +151,7 @@ def _plain_value(text: str) -> object:
 
 
 def iter_scalars(node: TreeNode) -> Iterator[ScalarNode]:
-    """All scalar values below a node, keys excluded, in order."""
+    """Yield all scalar values below a node in order, without keys."""
     if isinstance(node, ScalarNode):
         yield node
     elif isinstance(node, MappingNode):
@@ -161,7 +163,7 @@ def iter_scalars(node: TreeNode) -> Iterator[ScalarNode]:
 
 
 def copy_node(node: TreeNode) -> TreeNode:
-    """The same tree; changes to its mappings and lists leave the first one alone."""
+    """Copy a tree; mappings and lists are not shared."""
     if isinstance(node, MappingNode):
         entries = {
             key: MappingEntry(entry.key, copy_node(entry.value), name=entry.name, via=entry.via)
@@ -174,7 +176,7 @@ def copy_node(node: TreeNode) -> TreeNode:
 
 
 def merge_mappings(lower: MappingNode, upper: MappingNode) -> MappingNode:
-    """Two mappings as one: keys of `upper` win, mappings merge, lists and values are replaced."""
+    """Merge two mappings: keys of `upper` win, mappings are merged, lists and values replaced."""
     entries = dict(lower.entries)
     for key, entry in upper.entries.items():
         below = entries.get(key)
@@ -191,7 +193,7 @@ def merge_mappings(lower: MappingNode, upper: MappingNode) -> MappingNode:
 
 
 def mark_origin(mapping: MappingNode, via: str, path: str) -> MappingNode:
-    """The same mapping, marked as brought by `via` and named by where it was written."""
+    """Return a mapping marked as inherited by `via`, with its original path."""
     return MappingNode(
         mapping.at,
         {
@@ -215,7 +217,7 @@ def _mark_node(node: TreeNode, via: str, path: str) -> TreeNode:
 
 
 def join_lists(lower: MappingEntry, upper: MappingEntry) -> MappingEntry:
-    """Two lists as one that knows where each item is from; what is no list replaces."""
+    """Join two lists, keeping the origin of each item; other values are replaced."""
     if not isinstance(lower.value, SequenceNode) or not isinstance(upper.value, SequenceNode):
         return upper
     names = (*_item_names(lower, lower.value), *_item_names(upper, upper.value))

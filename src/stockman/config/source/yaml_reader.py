@@ -1,4 +1,4 @@
-"""YAML text to tree. Only the parser's events are used: the field decides the type, not YAML."""
+"""Parse YAML into a tree. Only parser events are used: the key determines the type, not YAML."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MERGE = "<<"
 
 
 def read_yaml(file: str, text: str) -> MappingNode:
-    """The tree of one YAML document; raises `Unreadable` with the place and reason."""
+    """Parse a YAML document; raises `Unreadable` with position and reason."""
     reader = _YamlReader(file)
     try:
         for event in yaml.parse(text, Loader=_LOADER):
@@ -37,7 +37,7 @@ def read_yaml(file: str, text: str) -> MappingNode:
 
 
 class _OpenCollection:
-    """A mapping or sequence whose end has not come yet."""
+    """A mapping or sequence that is not closed yet."""
 
     __slots__ = ("anchor", "key", "node", "size")
 
@@ -317,5 +317,5 @@ def _tab_in_indentation(line: str, column: int) -> int | None:
 
 
 def scan_tokens(text: str) -> Iterator[Any]:
-    """The scanner's tokens, for those who need the gaps between values (comments)."""
+    """Yield the tokens of the scanner, to find the gaps between values (comments)."""
     yield from yaml.scan(text, Loader=_LOADER)

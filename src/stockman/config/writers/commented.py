@@ -1,4 +1,4 @@
-"""A value together with the comments that stand around it; what both writers understand."""
+"""Values with comments, for the YAML and TOML writers."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class Commented:
 
     value: object
     above: tuple[str, ...] = ()
-    """Lines before it; an empty text is an empty line, a space a `#` alone."""
+    """Lines before it; an empty text is a blank line, a space is a single `#`."""
     beside: str = ""
-    """Text behind it on its line."""
+    """Comment at the end of its line."""
     below: tuple[str, ...] = ()
     """Lines after it."""
 
 
 def as_commented(value: object) -> Commented:
-    """The value with its comments; a bare value has none."""
+    """Return the value as `Commented`; a plain value has no comments."""
     return value if isinstance(value, Commented) else Commented(value=value)
 
 
 def strip_comments(value: object) -> object:
-    """The value without any comment, down to its leaves."""
+    """Return the value without comments, recursively."""
     if isinstance(value, Commented):
         return strip_comments(value.value)
     if isinstance(value, dict):
@@ -42,23 +42,23 @@ def strip_comments(value: object) -> object:
 
 
 def comment_line(text: str, indent: str = "") -> str:
-    """One comment as a line of its own."""
+    """Format a comment on its own line."""
     return f"{indent}{_format_comment(text)}" if text else ""
 
 
 def inline_comment(text: str) -> str:
-    """One comment behind a value on its line; nothing where there is none."""
+    """Format a comment at the end of a line; empty: no comment."""
     return f"  {_format_comment(text)}" if text else ""
 
 
 def comment_lines(lines: tuple[str, ...], indent: str = "", *, first: bool = False) -> list[str]:
-    """Comments as lines; those of the first in a collection start with no empty line."""
+    """Format comments as lines; those of the first item do not start with a blank line."""
     start = next((at for at, line in enumerate(lines) if line), len(lines)) if first else 0
     return [comment_line(line, indent) for line in lines[start:]]
 
 
 def _format_comment(text: str) -> str:
-    """A comment that ends on its line: whatever a reader could take for a line end is a space."""
+    """Format a comment on a single line: all line break characters become spaces."""
     space = "" if text.startswith("#") else " "
     unfit = _NOT_IN_ASCII_COMMENTS if text.isascii() else _NOT_IN_COMMENTS
     return f"#{space}{re.sub(unfit, ' ', text)}".rstrip()

@@ -1,4 +1,8 @@
-"""One key or one text as TOML writes it."""
+"""The TOML writer: tables for mappings, arrays of tables for lists of mappings, with comments.
+
+Keys keep their order, except that plain values come before tables, as TOML requires. The output
+only depends on the input.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +33,17 @@ _ESCAPES = {
 
 
 def format_key(text: str) -> str:
-    """A key: bare where TOML allows it, otherwise quoted."""
+    """Format a key: bare where TOML allows it, otherwise quoted."""
     return text if _BARE_KEY.fullmatch(text) else format_line(text)
 
 
 def format_string(text: str) -> str:
-    """A text as a value: texts of several lines stay lines."""
+    """Format a text; multi-line texts stay multi-line."""
     return _format_lines(text) if "\n" in text else format_line(text)
 
 
 def format_line(text: str) -> str:
-    """A text on one line."""
+    """Format a text on one line."""
     if ('"' in text or "\\" in text) and "'" not in text and _CONTROL.search(text) is None:
         return f"'{text}'"
     return '"' + re.sub(r'[\x00-\x1f\x7f"\\]', _escape, text) + '"'
@@ -63,9 +67,9 @@ _INDENT = "  "
 
 
 def render_toml(value: object) -> str:
-    """A mapping of JSON-like values as TOML text; `Noted` values bring comments.
+    """Render a mapping of JSON-like values as TOML; `Commented` values have comments.
 
-    TOML has no null: a value that is None is refused.
+    TOML has no null: None is refused.
     """
     top = as_commented(value)
     lines: list[str] = []
@@ -144,7 +148,7 @@ def _write_array(start: str, array: Commented) -> Iterator[str]:
 
 
 def _hoist_comments(item: Commented) -> Commented:
-    """An item of an array with the comments from inside of it above: one line holds none."""
+    """Move comments inside an item of an array above it, because one line cannot contain them."""
     inside = tuple(line for line in _comments_inside(item.value) if line)
     return Commented(
         value=strip_comments(item.value),

@@ -1,4 +1,4 @@
-"""One key of a YAML file given a value, with everything else left as it was written."""
+"""Set one key of a YAML file and keep everything else unchanged."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _INDENT = 2
 
 
 class NotWritable(Exception):
-    """The file is written in a way in which the key has no obvious place."""
+    """The file has a form in which the key cannot be set safely."""
 
 
 def set_key(text: str, path: str, value: str) -> str:
-    """The text in which the key at a dotted path has a value; it is added where it is missing."""
+    """Set the key at a dotted path; it is added if it is missing."""
     names = path.split(".")
     root = read_yaml("", text)
     node, depth = _find_deepest(root, names)
@@ -33,14 +33,14 @@ def set_key(text: str, path: str, value: str) -> str:
 
 
 def read_key(text: str, path: str) -> str | None:
-    """What is written at a dotted path. None: nothing, or nothing simple."""
+    """Return the value at a dotted path. None: missing, or not a single value."""
     names = path.split(".")
     node, depth = _find_deepest(read_yaml("", text), names)
     return node.text if isinstance(node, ScalarNode) and depth == len(names) else None
 
 
 def _find_deepest(root: MappingNode, names: Sequence[str]) -> tuple[TreeNode, int]:
-    """How far a path leads: what is there, and how many of its names were found."""
+    """Return the deepest existing node of a path, and the number of its keys."""
     node: TreeNode = root
     for depth, name in enumerate(names):
         below = node.get(name) if isinstance(node, MappingNode) else None
@@ -69,7 +69,7 @@ def _add_key(text: str, root: MappingNode, names: Sequence[str], depth: int, val
 
 
 def _nested_lines(names: Sequence[str], value: str, column: int) -> str:
-    """A key with those around it, one a line."""
+    """Return a key with its parents, one per line."""
     *parents, last = names
     lines = [f"{' ' * (column + _INDENT * step)}{name}:\n" for step, name in enumerate(parents)]
     lines.append(f"{' ' * (column + _INDENT * len(parents))}{last}: {format_scalar(value)}\n")

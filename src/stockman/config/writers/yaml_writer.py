@@ -1,4 +1,8 @@
-"""One text as YAML writes it: bare only where YAML 1.1 and YAML 1.2 both read that very text."""
+"""The YAML writer: two spaces of indentation, keys in the given order, and unambiguous texts.
+
+Every text that YAML 1.1 or YAML 1.2 would read as another type is quoted. The output only depends
+on the input.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\0": "\\0", '"': '\\"', "\\"
 
 @cache
 def _bare_pattern() -> re.Pattern[str]:
-    """Classes of characters beyond ASCII take milliseconds to compile, and are seldom needed."""
+    """Compiled on demand: non-ASCII character classes are slow to compile and rarely needed."""
     return re.compile(r"[A-Za-z0-9_/.$(~^;+\\\u00c0-\ud7ff][^\n\t]*")
 
 
@@ -44,12 +48,12 @@ def _escaped_pattern() -> re.Pattern[str]:
 
 
 def _escape_pattern(text: str) -> re.Pattern[str]:
-    """What of a text needs an escape."""
+    """Return the pattern of characters that need an escape."""
     return _ESCAPED_ASCII if text.isascii() else _escaped_pattern()
 
 
 def format_scalar(text: str) -> str:
-    """A text on one line: bare, in single or in double quotes."""
+    """Format a text on one line: plain, or in single or double quotes."""
     if is_bare(text):
         return text
     if _escape_pattern(text).search(text) or not re.search(r'["\\]', text):
@@ -58,7 +62,7 @@ def format_scalar(text: str) -> str:
 
 
 def is_bare(text: str) -> bool:
-    """Whether a text may stand without quotes in block style, as a key or as a value."""
+    """Return whether a text needs no quotes in block style, as a key or a value."""
     return (
         (_BARE_ASCII if text.isascii() else _bare_pattern()).fullmatch(text) is not None
         and text[-1] not in " :"
@@ -73,7 +77,7 @@ def is_bare(text: str) -> bool:
 
 
 def is_block(text: str) -> bool:
-    """Whether a text of several lines comes back unchanged from a literal block."""
+    """Return whether a literal block preserves a multi-line text."""
     lines = text.split("\n")
     return (
         len(lines) > 1
@@ -86,7 +90,7 @@ def is_block(text: str) -> bool:
 
 
 def format_block(text: str) -> tuple[str, list[str]]:
-    """The header of a literal block and its lines, not yet indented."""
+    """Return the header of a literal block and its lines, without indentation."""
     body = text.removesuffix("\n")
     return ("|-" if body == text else "|"), body.split("\n")
 
@@ -108,11 +112,11 @@ YamlCollection: TypeAlias = dict[object, object] | list[object] | tuple[object, 
 
 _INDENT = "  "
 _MAX_INLINE_KEY = 1000
-"""Readers accept `key:` up to 1024 characters; a longer key has a line of its own."""
+"""Parsers accept `key:` up to 1024 characters; a longer key is written on its own line."""
 
 
 def render_yaml(value: object) -> str:
-    """A JSON-like value as YAML text that ends with a newline; `Noted` values bring comments."""
+    """Render a JSON-like value as YAML with a final newline; `Commented` values have comments."""
     lines: list[str] = []
     inner = value.value if isinstance(value, Commented) else value
     notes = value if isinstance(value, Commented) else None
@@ -131,7 +135,7 @@ def render_yaml(value: object) -> str:
 
 
 def render_yaml_document(value: object) -> str:
-    """The text of a YAML file: a value after the mark that starts a document."""
+    """Render a YAML file: a value after a document start marker."""
     return f"---\n{render_yaml(value)}"
 
 
@@ -158,7 +162,7 @@ def _write_mapping(lines: list[str], mapping: dict[object, object], indent: str)
 def _write_value(
     lines: list[str], start: str, indent: str, value: object, notes: Commented | None
 ) -> None:
-    """A value behind a key: nested collections on lines of their own."""
+    """Write a value after a key; nested collections start on a new line."""
     if isinstance(value, dict | list | tuple) and value:
         lines.append(f"{start}{inline_comment(notes.beside)}" if notes is not None else start)
         _write_collection(lines, value, indent + _INDENT)
@@ -188,7 +192,7 @@ def _write_sequence(
 
 
 def _write_compact(lines: list[str], value: YamlCollection, indent: str) -> None:
-    """A collection that starts on the line of its dash, unless comments come before it."""
+    """Write a collection that starts on the line of its dash, unless comments precede it."""
     inside = indent + _INDENT
     at = len(lines)
     _write_collection(lines, value, inside)
@@ -219,7 +223,7 @@ def _write_leaf(
 
 
 _format_key = lru_cache(4096)(format_scalar)
-"""Keys come again and again."""
+"""Cached, because keys are repeated."""
 
 
 def _format_simple(value: object) -> str:

@@ -1,1 +1,2 @@
-"""Files of age: format version 1, X25519 and post-quantum keys, both directions, as streams."""
+"""age files: format version 1, X25519 and post-quantum keys, encryption and decryption as
+streams."""

@@ -1,4 +1,4 @@
-"""The armor of age: a file as text between two lines, 64 columns of base64."""
+"""Encrypt and decrypt age files as streams, holding a few chunks of 64 KiB at a time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MAX_WHITESPACE = 1024
 
 
 def encode_armor(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """A binary age file as text."""
+    """Encode a binary age file as armored text."""
     yield BEGIN + b"\n"
     source = ByteStream(chunks)
     while block := source.read(_ARMOR_BLOCK):
@@ -44,12 +44,12 @@ def encode_armor(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def is_armored(source: ByteStream) -> bool:
-    """Whether what comes next is armor, blank lines before it included."""
+    """Return whether the stream starts with armor, after optional blank lines."""
     return source.peek(_MAX_WHITESPACE).lstrip().startswith(BEGIN[:10])
 
 
 def decode_armor(source: ByteStream, where: str) -> Iterator[bytes]:
-    """The binary age file inside of armor."""
+    """Decode an armored age file."""
     lines = _ArmorLines(source, where)
     lines.skip_space()
     if lines.next() != BEGIN:
@@ -107,7 +107,7 @@ _ENCRYPTED_CHUNK = CHUNK_BYTES + _TAG_BYTES
 
 
 def encrypt_payload(source: ByteStream, file_key: bytes, nonce: bytes) -> Iterator[bytes]:
-    """The payload of a plaintext, without the nonce in front."""
+    """Encrypt a plaintext into payload chunks, without the leading nonce."""
     cipher = _payload_cipher(file_key, nonce)
     number = 0
     while True:
@@ -122,7 +122,7 @@ def encrypt_payload(source: ByteStream, file_key: bytes, nonce: bytes) -> Iterat
 def decrypt_payload(
     source: ByteStream, file_key: bytes, nonce: bytes, where: str
 ) -> Iterator[bytes]:
-    """The plaintext of a payload; what was given out before an error is authentic, but not all."""
+    """Decrypt payload chunks. Chunks returned before an error are authentic, but incomplete."""
     cipher = _payload_cipher(file_key, nonce)
     number = 0
     while True:
@@ -169,7 +169,7 @@ def encrypt_stream(
     *,
     armor: bool = False,
 ) -> Iterator[bytes]:
-    """An age file that each of the recipients can open, in pieces."""
+    """Encrypt a file for all recipients, in chunks."""
     if len({recipient.is_post_quantum for recipient in recipients}) > 1:
         raise problems.incompatible_recipients("")
     if not recipients:
@@ -189,10 +189,10 @@ def encrypt_stream(
 def decrypt_stream(
     chunks: Iterable[bytes], identities: Sequence[AgeIdentity], where: str = ""
 ) -> Iterator[bytes]:
-    """The plaintext of an age file, armored or not, in pieces.
+    """Decrypt an age file, armored or not, in chunks.
 
-    The header is read before this returns. Each piece is authentic; that nothing is missing is
-    known only at the end, where `age.truncated` is raised if something is.
+    The header is read before this returns. Each chunk is authentic; a missing end is only detected
+    at the end, where `age.truncated` is raised.
     """
     source = ByteStream(chunks)
     if is_armored(source):
@@ -212,12 +212,12 @@ def encrypt(
     *,
     armor: bool = False,
 ) -> bytes:
-    """A small age file, at once."""
+    """Encrypt a small file at once."""
     return b"".join(encrypt_stream([content], recipients, random_bytes, armor=armor))
 
 
 def decrypt(content: bytes, identities: Sequence[AgeIdentity], where: str = "") -> bytes:
-    """The plaintext of a small age file, at once and only if it is whole."""
+    """Decrypt a small file at once, if it is complete."""
     return b"".join(decrypt_stream([content], identities, where))
 
 

@@ -1,4 +1,4 @@
-"""Base64 as age writes it: no padding, exactly one spelling for each value."""
+"""The header of an age file: one stanza per recipient and a MAC, and its base64 encoding."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _ALPHABET = re.compile(r"[A-Za-z0-9+/]*")
 
 
 def encode_base64(data: bytes) -> str:
-    """Base64 without padding."""
+    """Encode base64 without padding."""
     return base64.b64encode(data).decode("ascii").rstrip("=")
 
 
 def decode_base64(text: str) -> bytes:
-    """The bytes of unpadded base64; ValueError for every other spelling."""
+    """Decode unpadded base64; raises ValueError for every other spelling."""
     if _ALPHABET.fullmatch(text) is None:
         raise ValueError("a character that is not base64")
     try:
@@ -38,7 +38,7 @@ def decode_base64(text: str) -> bytes:
 
 
 def wrap_base64(data: bytes) -> str:
-    """Unpadded base64 in lines of 64; the last line is shorter than that, maybe empty."""
+    """Encode unpadded base64 in lines of 64; the last line is shorter, possibly empty."""
     text = encode_base64(data)
     return "".join(
         f"{text[start : start + COLUMNS]}\n" for start in range(0, len(text) + 1, COLUMNS)
@@ -46,7 +46,7 @@ def wrap_base64(data: bytes) -> str:
 
 
 CLASSIC_BYTES = 32
-"""X25519, each half."""
+"""X25519, both halves."""
 HYBRID_SEED_BYTES = 32
 HYBRID_PUBLIC_BYTES = 1184 + CLASSIC_BYTES
 """ML-KEM-768 and X25519."""
@@ -79,7 +79,7 @@ class Stanza:
 
 @record
 class Header:
-    """What stands before the payload."""
+    """The data before the payload."""
 
     stanzas: tuple[Stanza, ...]
     mac: bytes
@@ -89,17 +89,17 @@ class Header:
 
 
 def build_header(stanzas: tuple[Stanza, ...], file_key: bytes) -> Header:
-    """The header with the check sum that the file key gives."""
+    """Build a header with the MAC of the file key."""
     return Header(stanzas=stanzas, mac=_compute_mac(stanzas, file_key))
 
 
 def has_valid_mac(header: Header, file_key: bytes) -> bool:
-    """Whether the check sum of a header is the one that the file key gives."""
+    """Return whether the MAC of a header matches the file key."""
     return hmac.compare_digest(header.mac, _compute_mac(header.stanzas, file_key))
 
 
 def read_header(source: ByteStream, where: str) -> Header:
-    """The header at the beginning of a file; the source then stands at the payload."""
+    """Read the header at the start of a file; the stream is then at the payload."""
     return _HeaderReader(source, where).header()
 
 

@@ -1,7 +1,7 @@
-"""Post-quantum keys of age: ML-KEM-768 together with X25519, in HPKE.
+"""Post-quantum age keys: ML-KEM-768 combined with X25519, in HPKE.
 
-Who wants to read needs to break both. The random numbers of wrapping come from the cryptographic
-library: it offers no way to give them.
+An attacker needs to break both. The random numbers of wrapping come from the cryptographic library,
+which has no way to pass them in.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _SHARE = 1088 + 32
 
 
 def public_key(seed: bytes) -> bytes:
-    """The public half of the key that 32 bytes make."""
+    """Return the public key of a 32-byte seed."""
     mlkem, x25519 = _derive_keys(seed)
     return mlkem.public_key().public_bytes_raw() + x25519.public_key().public_bytes_raw()
 
 
 def wrap(public: bytes, file_key: bytes) -> Stanza:
-    """The stanza that only the holder of the private half can open; ValueError: no such key."""
+    """Wrap a file key for a public key; raises ValueError if the key is invalid."""
     key = MLKEM768X25519PublicKey(
         MLKEM768PublicKey.from_public_bytes(public[:_MLKEM_PUBLIC]),
         X25519PublicKey.from_public_bytes(public[_MLKEM_PUBLIC:]),
@@ -57,7 +57,7 @@ def wrap(public: bytes, file_key: bytes) -> Stanza:
 
 
 def unwrap(seed: bytes, stanza: Stanza, where: str) -> bytes | None:
-    """The file key; None: the stanza is for somebody else."""
+    """Return the file key; None: the stanza is for another recipient."""
     if stanza.kind != KIND:
         return None
     share = _decode_share(stanza, where)

@@ -1,4 +1,4 @@
-"""Private keys of age, and the files that hold them."""
+"""Private keys of age, and the files that contain them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KEY_BYTES = 32
 
 
 class AgeIdentity:
-    """A private key. It prints as `***`, and its public half is computed only when asked for."""
+    """A private key. It prints as `***`; its public half is computed on demand."""
 
     def __init__(self, raw: bytes, *, post_quantum: bool) -> None:
         if len(raw) != _KEY_BYTES:
@@ -33,12 +33,12 @@ class AgeIdentity:
 
     @property
     def raw(self) -> bytes:
-        """The 32 bytes that the key is made of: a secret."""
+        """The 32 secret bytes of the key."""
         return self._raw
 
     @cached_property
     def recipient(self) -> str:
-        """The public half, `age1...` or `age1pq1...`."""
+        """Public key, `age1...` or `age1pq1...`."""
         if self.is_post_quantum:
             from stockman.crypto.age import hybrid
 
@@ -49,12 +49,12 @@ class AgeIdentity:
 
     @property
     def text(self) -> Secret:
-        """The line of a key file."""
+        """Line of a key file."""
         prefix = HYBRID_IDENTITY if self.is_post_quantum else CLASSIC_IDENTITY
         return Secret(encode_bech32(prefix[:-1].lower(), self._raw).upper())
 
     def unwrap(self, stanza: Stanza, where: str) -> bytes | None:
-        """The file key; None: the stanza is for somebody else."""
+        """Return the file key; None: the stanza is for another recipient."""
         if self.is_post_quantum:
             from stockman.crypto.age import hybrid
 
@@ -70,7 +70,7 @@ class AgeIdentity:
 def parse_identities(
     text: str, where: str = "", *, several_per_line: bool = False
 ) -> tuple[AgeIdentity, ...]:
-    """Every identity of a key file, in order; comments and empty lines are skipped."""
+    """Return all identities of a key file in order; comments and empty lines are skipped."""
     identities: list[AgeIdentity] = []
     for number, line in enumerate(text.split("\n"), start=1):
         line = line.removesuffix("\r")
@@ -100,27 +100,27 @@ def _parse_identity(line: str, where: str) -> AgeIdentity:
 
 
 IDENTITY_BYTES = 32
-"""How many random bytes an identity is made of."""
+"""Number of random bytes for an identity."""
 
 
 @record
 class AgeKeyPair:
-    """A key that opens what was encrypted for its recipient."""
+    """An identity and its recipient, both as text."""
 
     recipient: str
-    """Public half, `age1...` or `age1pq1...`."""
+    """Public key, `age1...` or `age1pq1...`."""
     identity: Secret
-    """Private half, `AGE-SECRET-KEY-1...` or `AGE-SECRET-KEY-PQ-1...`."""
+    """Private key, `AGE-SECRET-KEY-1...` or `AGE-SECRET-KEY-PQ-1...`."""
 
 
 def age_key_pair(raw: bytes, *, post_quantum: bool = False) -> AgeKeyPair:
-    """The identity that 32 random bytes make."""
+    """Return the key pair of 32 random bytes."""
     key = AgeIdentity(raw, post_quantum=post_quantum)
     return AgeKeyPair(recipient=key.recipient, identity=key.text)
 
 
 def render_age_key_file(identity: AgeKeyPair, created: datetime) -> Secret:
-    """The text of `age.key`, line for line as `age-keygen` writes it."""
+    """Return the text of `age.key` in the format of `age-keygen`."""
     moment = created.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return Secret(
         f"# created: {moment}\n# public key: {identity.recipient}\n{identity.identity.reveal()}\n"

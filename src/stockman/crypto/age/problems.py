@@ -1,4 +1,4 @@
-"""What can be wrong with an age file or key, in words that never hold a key."""
+"""Problems of age files and keys; their texts never contain a key."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ HYBRID_PREFIX = "age1pq"
 
 @record
 class Recipient:
-    """A public key that files can be encrypted for."""
+    """A public key to encrypt files for."""
 
     text: str
     public: bytes
@@ -29,6 +29,7 @@ class Recipient:
         return len(self.public) == HYBRID_PUBLIC_BYTES
 
     def wrap(self, file_key: bytes, random_bytes: Callable[[int], bytes]) -> Stanza:
+        """Wrap a file key for this recipient."""
         if not self.is_post_quantum:
             from stockman.crypto.age import x25519
 
@@ -44,7 +45,7 @@ class Recipient:
 
 
 def parse_recipient(text: str, where: str = "") -> Recipient:
-    """The recipient that a text names; refuses SSH keys, plugins and private keys."""
+    """Parse a public key; refuses SSH keys, plugins and private keys."""
     if not text.startswith("age1"):
         if text.upper().startswith("AGE-SECRET-KEY-"):
             raise problems.bad_recipient(where, "a private key", "it opens files, and is secret")
@@ -65,5 +66,5 @@ def parse_recipient(text: str, where: str = "") -> Recipient:
 
 
 def _shorten(text: str) -> str:
-    """A public key, shortened: post-quantum ones have 1,959 characters."""
+    """Return a public key, shortened: post-quantum keys have 1,959 characters."""
     return repr(text if len(text) <= 64 else f"{text[:24]}...{text[-8:]}")

@@ -1,4 +1,4 @@
-"""Bytes that arrive in pieces of any size, read in pieces of a chosen size."""
+"""Byte streams that arrive in chunks of any size, read in exact amounts."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from typing import Protocol
 
 
 class Readable(Protocol):
-    """An open binary file, or what behaves like one."""
+    """An open binary file, or an object that behaves like one."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
 READ_BYTES = 1 << 18
-"""How much is read from a file at once."""
+"""Number of bytes to read from a file at once."""
 
 
 def read_chunks(file: Readable) -> Iterator[bytes]:
-    """The content of a file in pieces, for `encrypted` and `decrypted`."""
+    """Yield the content of a file in chunks, for `encrypt_stream` and `decrypt_stream`."""
     while piece := file.read(READ_BYTES):
         yield piece
 
 
 class ByteStream:
-    """Reads exact amounts from an iterable of bytes and never holds much more than one piece."""
+    """Reads exact amounts from an iterable of bytes, buffering little more than one chunk."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._parts = iter(chunks)
         self._held = memoryview(b"")
 
     def read(self, size: int) -> bytes | memoryview:
-        """The next `size` bytes; fewer only at the end."""
+        """Return the next `size` bytes; fewer only at the end."""
         if len(self._held) >= size:
             taken, self._held = self._held[:size], self._held[size:]
             return taken
@@ -46,7 +46,7 @@ class ByteStream:
         return bytes(data)
 
     def read_line(self, limit: int) -> bytes:
-        """Bytes up to and with the next line feed; without one only at the end or the limit."""
+        """Return bytes up to and including the next line feed, or up to the end or limit."""
         data = bytearray()
         while len(data) < limit:
             if not self._held and not self._refill():
@@ -64,14 +64,14 @@ class ByteStream:
         return not self._held and not self._refill()
 
     def read_all(self) -> Iterator[bytes]:
-        """Everything that is left, in pieces."""
+        """Yield everything that is left, in chunks."""
         if self._held:
             yield bytes(self._held)
             self._held = memoryview(b"")
         yield from self._parts
 
     def peek(self, size: int) -> bytes:
-        """The next `size` bytes without taking them; fewer only at the end."""
+        """Return the next `size` bytes without consuming them; fewer only at the end."""
         data = bytes(self.read(size))
         self._held = memoryview(data + bytes(self._held))
         return data

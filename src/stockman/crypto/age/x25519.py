@@ -1,4 +1,4 @@
-"""X25519 keys of age: how they wrap and unwrap a file key."""
+"""X25519 keys of age: wrapping and unwrapping a file key."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _NO_NONCE = bytes(12)
 
 
 def public_key(private: bytes) -> bytes:
-    """The public half of a private key."""
+    """Return the public key of a private key."""
     return x25519_private_key(private).public_key().public_bytes_raw()
 
 
 def wrap(public: bytes, file_key: bytes, random_bytes: Callable[[int], bytes]) -> Stanza:
-    """The stanza that only the holder of the private half can open."""
+    """Wrap a file key for a public key."""
     ephemeral = x25519_private_key(random_bytes(CLASSIC_BYTES))
     share = ephemeral.public_key().public_bytes_raw()
     secret = ephemeral.exchange(x25519_public_key(public))
@@ -40,7 +40,7 @@ def wrap(public: bytes, file_key: bytes, random_bytes: Callable[[int], bytes]) -
 
 
 def unwrap(private: bytes, stanza: Stanza, where: str) -> bytes | None:
-    """The file key; None: the stanza is for somebody else."""
+    """Return the file key; None: the stanza is for another recipient."""
     if stanza.kind != KIND:
         return None
     share = _decode_share(stanza, where)

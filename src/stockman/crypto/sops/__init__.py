@@ -1,1 +1,1 @@
-"""Files of SOPS in process: YAML, JSON and binary, for age recipients."""
+"""SOPS files without the sops program: YAML, JSON and binary, for age recipients."""

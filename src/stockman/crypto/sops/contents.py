@@ -1,4 +1,4 @@
-"""What an opened file says: as data for programs, as a list of paths, and one value as text."""
+"""The content of a decrypted file: as data, as a list of paths, and single values as text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PlainData = str | int | float | bool | None | list["PlainData"] | dict[str, "Pla
 
 
 def to_data(file: DecryptedFile) -> PlainData:
-    """The values of a file as JSON knows them; several documents become a list."""
+    """Return the values of a file as JSON data; several documents become a list."""
     reader = _ContentReader(file)
     documents: list[PlainData] = [
         reader.data(document.root, top=True) for document in file.parsed.documents
@@ -30,7 +30,7 @@ def to_data(file: DecryptedFile) -> PlainData:
 
 
 def data_at(file: DecryptedFile, path: ValuePath) -> PlainData:
-    """What stands at a path of the first document: a value, a mapping or a list."""
+    """Return the value, mapping or list at a path of the first document."""
     data = _ContentReader(file).data(file.parsed.documents[0].root, top=True)
     for depth, step in enumerate(path):
         if isinstance(data, dict) and str(step) in data:
@@ -43,12 +43,12 @@ def data_at(file: DecryptedFile, path: ValuePath) -> PlainData:
 
 
 def list_paths(file: DecryptedFile) -> Iterator[ValuePath]:
-    """The path of every value of the first document, in its order."""
+    """Yield the path of every value of the first document, in order."""
     return _ContentReader(file).paths(file.parsed.documents[0].root, (), top=True)
 
 
 def format_value(value: SopsValue) -> str:
-    """A value as text, for programs that want nothing else."""
+    """Return a value as plain text."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "null"}[value]
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""The data key of a file: wrapped for each recipient, unwrapped with any identity."""
+"""Decrypt a file: unwrap its data key, verify its values and render its plaintext."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _KEY_SIZES = (16, 24, 32)
 def wrap_data_key(
     data_key: bytes, recipients: Iterable[str], random_bytes: Callable[[int], bytes], where: str
 ) -> tuple[AgeKey, ...]:
-    """The data key for each recipient by itself, in the order given, each once."""
+    """Encrypt the data key for each recipient separately, in order, without duplicates."""
     return tuple(
         AgeKey(
             recipient=text,
@@ -50,7 +50,7 @@ def wrap_data_key(
 def unwrap_data_key(
     metadata: Metadata, identities: Sequence[AgeIdentity], where: Location
 ) -> bytes:
-    """The data key; each wrapped form is tried with each identity."""
+    """Return the data key, trying each wrapped key with each identity."""
     broken: StockmanError | None = None
     for key in metadata.age:
         try:
@@ -70,7 +70,7 @@ def unwrap_data_key(
 
 @record
 class DecryptedFile:
-    """A file whose check sum was found right."""
+    """A decrypted file with a valid MAC."""
 
     form: FileFormat
     parsed: ParsedFile
@@ -80,19 +80,19 @@ class DecryptedFile:
 
 
 def file_metadata(content: bytes, file: str) -> Metadata:
-    """What a file says about its encryption; needs no identity and proves nothing."""
+    """Return the metadata of a file; needs no identity and verifies nothing."""
     return sheet_metadata(parse_encrypted(content, file_format(file), file))
 
 
 def open_file(content: bytes, file: str, identities: Sequence[AgeIdentity]) -> DecryptedFile:
-    """Open a file with whichever identity fits; refuses everything that was tampered with."""
+    """Decrypt a file with any matching identity; raises if it was tampered with."""
     return open_file_with(content, file, lambda recipients: identities)
 
 
 def open_file_with(
     content: bytes, file: str, identities_for: Callable[[Sequence[str]], Sequence[AgeIdentity]]
 ) -> DecryptedFile:
-    """The same, with identities that are found once it is known for whom it was encrypted."""
+    """Decrypt a file with identities that are looked up by its recipients."""
     form = file_format(file)
     sheet = parse_encrypted(content, form, file)
     metadata = sheet_metadata(sheet)
@@ -108,7 +108,7 @@ def open_file_with(
 
 
 def sheet_metadata(sheet: ParsedFile) -> Metadata:
-    """What the first document of a file says about its encryption."""
+    """Return the metadata of the first document of a file."""
     entry = sheet.documents[0].root.entry(METADATA_KEY) if sheet.documents else None
     if entry is None:
         raise problems.not_encrypted(sheet.file)
@@ -130,7 +130,7 @@ def _decrypt_slot(slot: Slot, cipher: ValueCipher, sheet: ParsedFile, paths: set
 
 
 def _comment_paths(slots: list[Slot]) -> set[str]:
-    """Every path that a comment could be bound to: some were written at another depth."""
+    """Return every path that a comment could be bound to: some were written at another depth."""
     paths = {":"}
     for slot in slots:
         steps = slot.bound_path.split(":")
@@ -185,7 +185,7 @@ def _equal_constant_time(left: str, right: str) -> bool:
 
 
 def plaintext(file: DecryptedFile) -> bytes:
-    """What was encrypted: everything that was in the clear keeps its bytes."""
+    """Return the plaintext of a file; everything that is not encrypted keeps its bytes."""
     if file.form is FileFormat.BINARY:
         return value_bytes(_binary_content(file))
     edits = [edit for slot in file.slots if slot.encrypted for edit in _plaintext_edits(slot, file)]
@@ -218,7 +218,7 @@ def _plaintext_edits(slot: Slot, file: DecryptedFile) -> list[TextEdit]:
 def scalar_edit(
     sheet: ParsedFile, form: FileFormat, leaf: SopsScalar, value: SopsValue
 ) -> TextEdit:
-    """A value in the clear at the place of a leaf."""
+    """Return the edit that replaces a value with its plaintext."""
     if isinstance(value, str) and not is_text(value):
         raise problems.unsupported(
             sheet.position(leaf.start), "a text that is not UTF-8", "keep it in a binary file"

@@ -1,4 +1,4 @@
-"""Encrypting a tree into its text: values and comments are replaced where they stand."""
+"""Encrypt, decrypt, rotate and rekey whole files in memory."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ from stockman.model.record import record
 
 @record
 class EncryptionInputs:
-    """What new ciphertext needs from outside: the time, and bytes nobody can foretell."""
+    """Time and random bytes for new ciphertext."""
 
     now: datetime
     random_bytes: Callable[[int], bytes]
 
 
 class CiphertextCache:
-    """Ciphertext of a file as it was: a value that is still there keeps its bytes."""
+    """Ciphertext of an existing file, so that unchanged values keep their bytes."""
 
     def __init__(self, file: DecryptedFile | None = None) -> None:
         self._kept: dict[tuple[str, str, bytes], deque[str]] = defaultdict(deque)
@@ -59,12 +59,13 @@ class CiphertextCache:
                 self._kept[_cache_key(slot)].append(_ciphertext(slot.node))
 
     def take(self, slot: Slot) -> str | None:
+        """Return and remove the ciphertext of an unchanged value; None: there is none."""
         kept = self._kept.get(_cache_key(slot))
         return kept.popleft() if kept else None
 
 
 class ValueEncryptor:
-    """Seals the values of one file, with kept ciphertext where there is any."""
+    """Encrypts the values of one file, reusing cached ciphertext."""
 
     def __init__(
         self, data_key: bytes, fresh: EncryptionInputs, stash: CiphertextCache | None = None
@@ -74,13 +75,14 @@ class ValueEncryptor:
         self._stash = stash or CiphertextCache()
 
     def encrypt(self, slot: Slot) -> str:
+        """Return the ciphertext of a value."""
         kept = self._stash.take(slot)
         if kept is not None:
             return kept
         return self._cipher.encrypt(slot.value, slot.bound_path, self._fresh.random_bytes)
 
     def sign(self, slots: Iterable[Slot], old: Metadata) -> Metadata:
-        """The metadata with the check sum of these values, at this time."""
+        """Return the metadata with the MAC of the given values and the current time."""
         moment = format_time(self._fresh.now)
         mac = compute_mac(slots, only_encrypted=old.only_encrypted)
         return Metadata(
@@ -94,7 +96,7 @@ class ValueEncryptor:
 
 
 def new_metadata(keys: tuple[AgeKey, ...], selector: Selector, *, only_encrypted: bool) -> Metadata:
-    """Metadata of a new file, before its check sum is known."""
+    """Return the metadata of a new file, without a MAC."""
     return Metadata(
         age=keys, lastmodified="", mac="", selector=selector, only_encrypted=only_encrypted
     )
@@ -103,7 +105,7 @@ def new_metadata(keys: tuple[AgeKey, ...], selector: Selector, *, only_encrypted
 def encryption_edits(
     sheet: ParsedFile, slots: list[Slot], sealer: ValueEncryptor, matcher: Matcher
 ) -> list[TextEdit]:
-    """The edits that encrypt every value and comment that the selector chose."""
+    """Return the edits that encrypt all selected values and comments."""
     edits: list[TextEdit] = []
     for slot in slots:
         if not slot.encrypted:
@@ -133,7 +135,7 @@ def _slot_edits(sheet: ParsedFile, slot: Slot, text: str) -> list[TextEdit]:
 
 
 def ciphertext_edit(leaf: SopsScalar, text: str) -> TextEdit:
-    """Ciphertext at the place of a value."""
+    """Return the edit that replaces a value with its ciphertext."""
     return TextEdit(leaf.start, leaf.end, json_quote(text) if leaf.flow else text)
 
 
@@ -153,7 +155,7 @@ def _ciphertext(node: SopsScalar | SopsComment) -> str:
 
 
 def encrypt(plain: bytes, file: str, recipe: EncryptionSettings, fresh: EncryptionInputs) -> bytes:
-    """A new file; its name tells its form. What is not encrypted keeps its bytes."""
+    """Encrypt a new file; its name determines the format. Unselected parts keep their bytes."""
     if not recipe.recipients:
         raise ValueError("a file needs a recipient")
     form = file_format(file)
@@ -169,7 +171,7 @@ def encrypt(plain: bytes, file: str, recipe: EncryptionSettings, fresh: Encrypti
 
 
 def decrypt(content: bytes, file: str, identities: Sequence[AgeIdentity]) -> bytes:
-    """The plaintext of a file, after its check sum was found right."""
+    """Return the plaintext of a file after verifying its MAC."""
     from stockman.crypto.sops.decryption import plaintext
 
     return plaintext(open_file(content, file, identities))
@@ -178,7 +180,7 @@ def decrypt(content: bytes, file: str, identities: Sequence[AgeIdentity]) -> byt
 def rotate(
     content: bytes, file: str, identities: Sequence[AgeIdentity], fresh: EncryptionInputs
 ) -> bytes:
-    """The same values under a new data key, for the same recipients."""
+    """Encrypt all values with a new data key, for the same recipients."""
     old = open_file(content, file, identities)
     data_key = fresh.random_bytes(DATA_KEY_BYTES)
     keys = wrap_data_key(data_key, old.metadata.recipients, fresh.random_bytes, file)
@@ -195,10 +197,11 @@ def rekey(
     recipients: Sequence[str],
     fresh: EncryptionInputs,
 ) -> bytes:
-    """The same ciphertext for other recipients, as `sops updatekeys` does it.
+    """Change the recipients and keep the ciphertext, like `sops updatekeys`.
 
-    The data key stays: whoever could read the file once can still read this ciphertext, so a
-    recipient that must not is removed with `rotate`. Recipients that stay keep their lines.
+    The data key does not change: somebody who could read the file before can still decrypt this
+    ciphertext, so use `rotate` as well after removing a recipient. Entries of remaining recipients
+    are unchanged.
     """
     unique = tuple(dict.fromkeys(recipients))
     form = file_format(file)
@@ -216,7 +219,7 @@ def rekey(
 
 
 def parse_unencrypted(plain: bytes, form: FileFormat, file: str) -> ParsedFile:
-    """The tree of a plaintext; refuses one that is encrypted already, or empty."""
+    """Parse a plaintext; refuses encrypted and empty files."""
     sheet = parse_plaintext(plain, form, file)
     if not sheet.documents:
         raise problems.bad_syntax(file, "it is empty")
@@ -230,7 +233,7 @@ def parse_unencrypted(plain: bytes, form: FileFormat, file: str) -> ParsedFile:
 def render_encrypted(
     sheet: ParsedFile, form: FileFormat, sealer: ValueEncryptor, metadata: Metadata, indent: int
 ) -> bytes:
-    """A plaintext tree, encrypted and signed, as the bytes of a file."""
+    """Return the bytes of a file with its values encrypted and its metadata added."""
     matcher = metadata.selector.compile()
     slots = list(walk_slots(sheet.documents, matcher))
     edits = encryption_edits(sheet, slots, sealer, matcher)
@@ -244,7 +247,7 @@ def render_encrypted(
 def _verify_output(
     encrypted: bytes, file: str, form: FileFormat, meant: list[Slot], matcher: Matcher
 ) -> None:
-    """Refuse to give out a text that does not read as the tree that was encrypted."""
+    """Refuse to return a text that does not parse as the tree that was encrypted."""
     try:
         sheet = parse_encrypted(encrypted, form, file)
     except StockmanError:
@@ -262,7 +265,7 @@ def _is_comment(slot: Slot) -> bool:
 
 
 def _reencryption_edits(old: DecryptedFile, sealer: ValueEncryptor) -> list[TextEdit]:
-    """New ciphertext at the places of the old one."""
+    """Return the edits that replace all ciphertext."""
     edits: list[TextEdit] = []
     for slot in old.slots:
         text = sealer.encrypt(slot) if slot.encrypted else ""

@@ -1,4 +1,4 @@
-"""The forms of encrypted files, told by their names, and how each is read."""
+"""Formats of encrypted files, determined by their names, and how they are parsed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stockman.crypto.sops.yaml_reader import read_yaml
 
 
 class FileFormat(Enum):
-    """How the content of a file is kept."""
+    """Format of a file's content."""
 
     YAML = "yaml"
     JSON = "json"
@@ -19,7 +19,7 @@ class FileFormat(Enum):
 
 
 def file_format(path: str) -> FileFormat:
-    """The form that SOPS takes from the name of a file; refuses INI and dotenv."""
+    """Return the format that SOPS uses for a file name; refuses INI and dotenv."""
     suffix = path.rsplit("/", 1)[-1].rpartition(".")[2]
     if suffix in ("yaml", "yml"):
         return FileFormat.YAML
@@ -31,12 +31,12 @@ def file_format(path: str) -> FileFormat:
 
 
 def parse_encrypted(content: bytes, form: FileFormat, file: str) -> ParsedFile:
-    """The tree of a file on disk; binary files are kept in JSON."""
+    """Parse an encrypted file; binary files are stored as JSON."""
     return _parse(content, form, file)
 
 
 def parse_plaintext(content: bytes, form: FileFormat, file: str) -> ParsedFile:
-    """The tree of a plaintext; that of a binary file is one value with the name `data`."""
+    """Parse a plaintext; a binary file becomes a single value named `data`."""
     if form is FileFormat.BINARY:
         from stockman.crypto.sops.json_reader import read_json
 
@@ -49,7 +49,7 @@ def parse_plaintext(content: bytes, form: FileFormat, file: str) -> ParsedFile:
 
 
 def json_quote(text: str) -> str:
-    """A text as it stands in JSON, and inside of brackets in YAML."""
+    """Quote a text for JSON, and for flow style in YAML."""
     return json.dumps(text)
 
 

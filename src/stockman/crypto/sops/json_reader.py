@@ -1,4 +1,4 @@
-"""JSON text to tree, with the place of every value."""
+"""Parse JSON into a tree with the position of every value."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LONE = pattern("[\ud800-\udfff]")
 
 
 def read_json(file: str, text: str) -> ParsedFile:
-    """The one document of a JSON file; raises with the place and the reason."""
+    """Parse the document of a JSON file; raises with position and reason."""
     return _JsonTreeReader(ParsedFile(file, text, [])).sheet()
 
 
@@ -151,7 +151,7 @@ class _JsonTreeReader:
 
 
 class _MemberIterator:
-    """Steps over the members of an object or array."""
+    """Iterates over the members of an object or array."""
 
     def __init__(self, reader: _JsonTreeReader, closing: str) -> None:
         self._reader = reader

@@ -1,4 +1,4 @@
-"""The `sops` entry of a file: for whom it is encrypted, what of it, and its check sum."""
+"""The `sops` entry of a file: recipients, selector and MAC, and its text form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from stockman.model.pattern import pattern
 from stockman.model.record import record
 
 VERSION = "3.13.3"
-"""The version of SOPS whose form new files have."""
+"""SOPS version whose format is used for new files."""
 
 _FOREIGN_KEY_KINDS = {
     "kms": "kms",
@@ -48,14 +48,14 @@ class AgeKey:
 
 @record
 class Metadata:
-    """What a file says about its encryption."""
+    """Encryption metadata of a file."""
 
     age: tuple[AgeKey, ...]
     lastmodified: str
     mac: str
     selector: Selector
     only_encrypted: bool
-    """Whether the check sum covers encrypted values only."""
+    """Whether the MAC covers encrypted values only."""
     version: str = VERSION
 
     @property
@@ -64,7 +64,7 @@ class Metadata:
 
     @property
     def moment(self) -> str:
-        """What the check sum is bound to: the time as SOPS writes it."""
+        """Time that the MAC is bound to, as SOPS formats it."""
         match = _RFC3339.fullmatch(self.lastmodified)
         if match is None:
             raise ValueError("its `lastmodified` is no time")
@@ -72,12 +72,12 @@ class Metadata:
 
 
 def format_time(moment: datetime) -> str:
-    """A time as SOPS writes it."""
+    """Format a time as SOPS does."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def read_metadata(entry: SopsMapping, where: Location) -> Metadata:
-    """The metadata of a `sops` entry; refuses keys of other kinds than age."""
+    """Parse a `sops` entry; refuses keys other than age."""
     reader = _MetadataReader(entry, where)
     reader.refuse_foreign_keys()
     metadata = Metadata(
@@ -151,7 +151,7 @@ _HTML_ESCAPES = {ord(character): f"\\u{ord(character):04x}" for character in "<>
 
 
 def render_yaml_entry(metadata: Metadata, indent: int = DEFAULT_INDENT) -> str:
-    """The lines of the entry for a block mapping at the margin."""
+    """Return the lines of the entry for a block mapping without indentation."""
     # The Go library knows indents of 2 to 9 and takes others as 2.
     indent = indent if 2 <= indent <= 9 else 2
     dash, key = 2 * indent, 2 * indent + 2
@@ -168,7 +168,7 @@ def render_yaml_entry(metadata: Metadata, indent: int = DEFAULT_INDENT) -> str:
 
 
 def render_json_entry(metadata: Metadata, unit: str | None) -> str:
-    """The entry, `"sops": {...}`, for an object; no unit: on one line."""
+    """Return the entry, `"sops": {...}`, of an object; without `unit` on one line."""
     value = {
         "age": [{"enc": key.enc, "recipient": key.recipient} for key in metadata.age],
         **dict(_metadata_fields(metadata)),

@@ -1,6 +1,6 @@
-"""Paths into a file as users write them: `stringData.token`, `items[0]`, `data["tls.crt"]`.
+"""Paths of values as users write them: `stringData.token`, `items[0]`, `data["tls.crt"]`.
 
-The form with brackets alone, `["data"]["tls.crt"]`, is the one that SOPS takes.
+The form with brackets only, `["data"]["tls.crt"]`, is that of SOPS.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from stockman.model.pattern import pattern
 
 ValuePath = tuple[str | int, ...]
-"""Keys, and places in lists from 0."""
+"""Keys, and list indexes from 0."""
 
 _NAME = pattern(r"[^.\[\]\"']+")
 _BRACKET = pattern(r"""\[(?:(?P<place>[0-9]+)|(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'))\]""")
@@ -19,7 +19,7 @@ _INDEX = pattern(r"0|[1-9][0-9]*")
 
 
 def parse_path(text: str) -> ValuePath:
-    """The steps of a path; ValueError with a clause where it is none."""
+    """Parse a path; raises ValueError with a reason if it is invalid."""
     steps: list[str | int] = []
     index = 0
     while index < len(text):
@@ -43,7 +43,7 @@ def parse_path(text: str) -> ValuePath:
 
 
 def format_path(path: ValuePath) -> str:
-    """A path as `parse_path` reads it."""
+    """Format a path so that `parse_path` reads it."""
     text = ""
     for step in path:
         if isinstance(step, int):

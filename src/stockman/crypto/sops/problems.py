@@ -1,4 +1,4 @@
-"""What can be wrong with a file of SOPS, in words that never hold a secret."""
+"""Problems of SOPS files; their texts never contain a secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Creation rules: what `.sops.yaml` says about a new file."""
+"""Creation rules of `.sops.yaml`: how new files are encrypted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _FOREIGN_KEY_KINDS = {
 
 @record
 class CreationRule:
-    """One rule; the first whose expression matches the path of a file counts."""
+    """A creation rule. The first rule that matches the path of a file applies."""
 
     path_regex: str
     """Empty: every file."""
@@ -50,19 +50,20 @@ class CreationRule:
     at: Position
 
     def matches(self, path: str) -> bool:
+        """Return whether the rule applies to a path."""
         return not self.path_regex or compile_go_regex(self.path_regex).search(path) is not None
 
 
 @record
 class SopsConfig:
-    """A `.sops.yaml`."""
+    """A `.sops.yaml` file."""
 
     file: str
     rules: tuple[CreationRule, ...]
     indent: int = DEFAULT_INDENT
 
     def rule_for(self, path: str) -> CreationRule:
-        """The first rule for a path, which is relative to the directory of the rules."""
+        """Return the first rule for a path relative to the directory of the rules."""
         for rule in self.rules:
             if rule.matches(path):
                 return rule
@@ -84,7 +85,7 @@ def _no_match_reason(count: int) -> str:
 
 
 def read_sops_config(content: bytes, file: str = ".sops.yaml") -> SopsConfig:
-    """The rules of a `.sops.yaml`, in its order; every mistake in it is refused."""
+    """Parse a `.sops.yaml`; refuses every mistake in it."""
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""Values as SOPS knows them: their kinds, their bytes, and how plain YAML text becomes one.
+"""Scalar values of SOPS: their types and bytes, and plain YAML scalars of the Go library.
 
-The rules are those of the Go libraries that SOPS is built on: its check sum covers the values as
-these read them, `0755` as 493 and `1e3` as 1000.
+The rules are those of the Go libraries that SOPS uses: its MAC covers values as they parse them,
+`0755` as 493 and `1e3` as 1000.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from stockman.model.pattern import pattern
 
 
 class Timestamp(NamedTuple):
-    """A moment, as RFC 3339 writes it."""
+    """A time in RFC 3339 format."""
 
     text: str
 
 
 class CommentText(NamedTuple):
-    """A comment that is kept as a value."""
+    """A comment that is stored as a value."""
 
     text: str
 
 
 SopsValue = str | int | float | bool | Timestamp | CommentText | None
-"""A value of a tree. Bytes that are not UTF-8 are kept in texts as lone surrogates."""
+"""A value of a tree. Bytes that are not UTF-8 are represented by lone surrogates."""
 
 INT_MIN = -(2**63)
 INT_MAX = 2**63 - 1
@@ -57,7 +57,8 @@ _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def resolve_scalar(text: str) -> SopsValue:
-    """The value of a plain YAML scalar; ValueError: a whole number that SOPS cannot hold."""
+    """Return the value of a plain YAML scalar; raises ValueError for integers that SOPS cannot
+    store."""
     if text in _NAMED_VALUES:
         return _NAMED_VALUES[text]
     if _NUMBER_LIKE.match(text) is None:
@@ -123,7 +124,7 @@ def _is_calendar_day(year: int, month: int, day: int) -> bool:
 
 
 def value_bytes(value: SopsValue) -> bytes:
-    """What the check sum and the cipher see of a value."""
+    """Return the bytes of a value for MAC and cipher."""
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape")
     if isinstance(value, bool):
@@ -138,7 +139,7 @@ def value_bytes(value: SopsValue) -> bytes:
 
 
 def value_type(value: SopsValue) -> str:
-    """The word behind `type:` in an encrypted value."""
+    """Return the type name in an encrypted value."""
     for kind, types in _VALUE_TYPES:
         if isinstance(value, types):
             return kind
@@ -156,7 +157,7 @@ _VALUE_TYPES: tuple[tuple[str, type], ...] = (
 
 
 def go_float(number: float) -> str:
-    """A number with the fewest digits that tell it apart, never with an exponent."""
+    """Format a number with the fewest digits that identify it, without an exponent."""
     if math.isnan(number):
         return "NaN"
     if math.isinf(number):
@@ -167,14 +168,14 @@ def go_float(number: float) -> str:
 
 
 def values_equal(left: SopsValue, right: SopsValue) -> bool:
-    """Whether two values are equal and of one kind: 1, 1.0 and true are not."""
+    """Return whether two values are equal and have the same type: 1, 1.0 and true differ."""
     if type(left) is not type(right):
         return False
     return left == right or (left is not None and value_bytes(left) == value_bytes(right))
 
 
 def is_text(value: str) -> bool:
-    """Whether a text is UTF-8, and not other bytes."""
+    """Return whether a text is valid UTF-8."""
     return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
@@ -187,7 +188,7 @@ _FIRST = "#,[]{}&*!|>'\"%@`"
 
 
 def go_scalar(text: str) -> str:
-    """A text on one line, plain where that is safe, else in the quotes that Go takes."""
+    """Format a text on one line: plain where that is safe, otherwise quoted as Go does."""
     if _reads_as_other(text) or not text.isprintable():
         return json.dumps(text, ensure_ascii=False)
     if is_plain(text):
@@ -196,7 +197,7 @@ def go_scalar(text: str) -> str:
 
 
 def is_plain(text: str) -> bool:
-    """Whether a text needs no quotes outside of brackets, apart from what it would be read as."""
+    """Return whether a text needs no quotes in block style, apart from its type."""
     return not (
         not text
         or text[0] in _FIRST
@@ -219,5 +220,5 @@ def _reads_as_other(text: str) -> bool:
 
 
 def needs_quotes(text: str) -> bool:
-    """Whether a YAML reader would take the bare text as something else than this text."""
+    """Return whether a YAML reader would read the plain text as something else."""
     return _reads_as_other(text) or not is_plain(text) or not text.isprintable()

@@ -1,4 +1,7 @@
-"""Regular expressions of Go, as SOPS compiles them, for Python's engine."""
+"""Selectors: which values of a file are encrypted, by suffix or regular expression.
+
+SOPS uses regular expressions of Go, which are translated for Python.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ _FLAGS = pattern(r"\(\?[imsU-]+[:)]")
 
 
 def compile_go_regex(pattern: str) -> re.Pattern[str]:
-    """The compiled expression; ValueError: Go does not know it, or Python cannot do it."""
+    """Compile a Go regular expression; raises ValueError if Go or Python does not support it."""
     translated = _RegexTranslator(pattern).text()
     try:
         return re.compile(translated, re.ASCII)
@@ -120,14 +123,14 @@ DEFAULT_SUFFIX = "_unencrypted"
 
 @record
 class Selector:
-    """Which values are encrypted. The empty name: all of them."""
+    """Selects the values to encrypt. With an empty name, all values are encrypted."""
 
     name: str = "unencrypted_suffix"
     pattern: str = DEFAULT_SUFFIX
 
     @property
     def is_inverse(self) -> bool:
-        """Whether a match leaves a value in the clear."""
+        """Whether a match leaves a value unencrypted."""
         return self.name.startswith("unencrypted") or not self.name
 
     @property
@@ -135,6 +138,7 @@ class Selector:
         return self.name.endswith("comment_regex")
 
     def compile(self) -> Matcher:
+        """Return a matcher for this selector."""
         return Matcher(self)
 
 
@@ -142,7 +146,7 @@ ENCRYPT_ALL = Selector(name="", pattern="")
 
 
 class Matcher:
-    """A selector that is ready to be asked, with what it answered before."""
+    """A compiled selector that caches its results."""
 
     def __init__(self, selector: Selector) -> None:
         self.selector = selector
@@ -152,7 +156,7 @@ class Matcher:
         self._known: dict[str, bool] = {}
 
     def matches(self, text: str) -> bool:
-        """Whether one key, or one comment, fits the pattern."""
+        """Return whether a key or comment matches the pattern."""
         known = self._known.get(text)
         if known is None:
             known = self._known[text] = self._compute_match(text)
@@ -165,7 +169,8 @@ class Matcher:
 
 
 def build_selector(options: Mapping[str, str], where: Location) -> Selector:
-    """The one selector that a rule or a file names; none: values without `_unencrypted`."""
+    """Return the selector of a rule or file; the default excludes values with the suffix
+    `_unencrypted`."""
     named = [name for name in SELECTOR_NAMES if options.get(name)]
     if len(named) > 1:
         raise problems.several_selectors(where, named)
@@ -184,11 +189,11 @@ DEFAULT_INDENT = 4
 
 @record
 class EncryptionSettings:
-    """For whom, and how, a new file is encrypted."""
+    """Settings for encrypting a new file."""
 
     recipients: tuple[str, ...]
     selector: Selector = Selector()
     only_encrypted: bool = False
-    """Whether the check sum covers encrypted values only."""
+    """Whether the MAC covers encrypted values only."""
     indent: int = DEFAULT_INDENT
-    """Of the `sops` entry in YAML files."""
+    """Indentation of the `sops` entry in YAML files."""

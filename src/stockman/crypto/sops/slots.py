@@ -1,4 +1,4 @@
-"""Every value and comment of a tree in order, and whether it is encrypted."""
+"""All values and comments of a tree in order, their MAC, and comparisons of trees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ONLY_ENCRYPTED = hashlib.sha256(b"sops").digest()
 
 
 class Slot:
-    """A value or comment, the keys above it, and what holds it."""
+    """A value or comment, the keys above it, and its container."""
 
     __slots__ = ("bound_path", "encrypted", "node", "parent", "value")
 
@@ -43,18 +43,18 @@ class Slot:
         self.encrypted = encrypted
         self.parent = parent
         self.value = value
-        """What it says in the clear, as far as known."""
+        """Plaintext, if known."""
 
 
 def walk_slots(documents: Iterable[SopsDocument], matcher: Matcher) -> Iterator[Slot]:
-    """All values but null, and all comments, without the `sops` entry."""
+    """Yield all values except null, and all comments, without the `sops` entry."""
     walk = _SlotWalker(matcher)
     for document in documents:
         yield from walk.branch(document.root, (), above=False)
 
 
 def compute_mac(values: Iterable[Slot], *, only_encrypted: bool) -> str:
-    """The MAC of a file: SHA-512 over its values in order, comments not included."""
+    """Return the MAC of a file: SHA-512 over its values in order, without comments."""
     digest = hashlib.sha512(_ONLY_ENCRYPTED if only_encrypted else b"")
     for slot in values:
         if isinstance(slot.value, CommentText) or (only_encrypted and not slot.encrypted):
@@ -70,7 +70,7 @@ class _SlotWalker:
         self._by_comment = matcher.selector.by_comment
 
     def branch(self, branch: SopsMapping, path: tuple[str, ...], *, above: bool) -> Iterator[Slot]:
-        """The slots of a mapping; `above`: something above it matches."""
+        """Yield the slots of a mapping; `above` is whether something above it matches."""
         bound_to = bound_path(path)
         comments = False
         for item in branch.items:
@@ -139,7 +139,7 @@ OutlineToken = tuple[str, str]
 
 
 def outline(documents: Iterable[SopsDocument], slots: Iterable[Slot]) -> list[OutlineToken]:
-    """Equal for two trees that differ in nothing but values and layout."""
+    """Return tokens that are equal for trees that differ only in values and layout."""
     known = {id(slot.node): slot.value for slot in slots}
     tokens: list[OutlineToken] = []
     for document in documents:
@@ -189,7 +189,10 @@ def _comment_token(note: SopsComment, known: dict[int, SopsValue]) -> OutlineTok
 
 
 def canonical_bytes(plain: bytes, file: str) -> bytes:
-    """Keys, comments and typed values in order; of a binary file, its bytes."""
+    """Return bytes that are equal for plaintexts with the same content, whatever their layout.
+
+    They contain keys, comments and typed values in order; a binary file is returned unchanged.
+    """
     form = file_format(file)
     if form is FileFormat.BINARY:
         return plain

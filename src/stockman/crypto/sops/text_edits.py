@@ -1,4 +1,4 @@
-"""Values in the clear as YAML and JSON text that reads back as the same value."""
+"""Text edits for values, comments and the `sops` entry."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _INDENT = 2
 
 
 def yaml_text(value: SopsValue, leaf: SopsScalar, *, ends_line: bool) -> str:
-    """A value for the place that a leaf has; texts with lines become literal blocks."""
+    """Format a value for the position of a leaf; multi-line texts become literal blocks."""
     if isinstance(value, str):
         return _yaml_string(value, leaf, block=ends_line and not leaf.flow)
     if isinstance(value, bool) or value is None:
@@ -37,7 +37,7 @@ def yaml_text(value: SopsValue, leaf: SopsScalar, *, ends_line: bool) -> str:
 
 
 def json_text(value: SopsValue) -> str:
-    """A value as JSON; moments become texts, as SOPS writes them."""
+    """Format a value as JSON; timestamps become strings, as in SOPS."""
     if isinstance(value, Timestamp):
         return json.dumps(value.text)
     if isinstance(value, float):
@@ -66,7 +66,7 @@ def _escape(character: str) -> str:
 
 
 def _fits_literal_block(text: str) -> bool:
-    """Whether a literal block keeps a text as it is."""
+    """Return whether a literal block preserves a text."""
     lines = text.split("\n")
     return (
         not text.startswith((" ", "\n"))
@@ -103,7 +103,7 @@ _FIRST_MEMBER = pattern(r"\{\n([ \t]+)")
 def add_entry(
     sheet: ParsedFile, document: SopsDocument, form: FileFormat, metadata: Metadata, indent: int
 ) -> TextEdit:
-    """The `sops` entry at the end of a document."""
+    """Return the edit that appends the `sops` entry to a document."""
     root = document.root
     if root.flow:
         return _add_in_brackets(sheet, root, form, metadata)
@@ -122,7 +122,7 @@ def replace_entry(
     form: FileFormat,
     metadata: Metadata,
 ) -> TextEdit:
-    """Another `sops` entry at the place of the one that is there, with its indent."""
+    """Return the edit that replaces the `sops` entry, keeping its indentation."""
     if document.root.flow:
         added = render_json_entry(metadata, _json_indent(sheet, document.root, form))
         return TextEdit(entry.start, end_index(entry.node), added)
@@ -135,7 +135,7 @@ def replace_entry(
 
 
 def remove_entry(sheet: ParsedFile, document: SopsDocument, entry: SopsEntry) -> TextEdit:
-    """The document without one entry at its top."""
+    """Return the edit that removes a top-level entry."""
     root = document.root
     if not root.flow:
         return TextEdit(
@@ -153,7 +153,7 @@ def remove_entry(sheet: ParsedFile, document: SopsDocument, entry: SopsEntry) ->
 def comment_to_item(
     sheet: ParsedFile, items: SopsSequence, note: SopsComment, text: str
 ) -> list[TextEdit]:
-    """An encrypted comment of a list as an item of it, which is how SOPS keeps them."""
+    """Return the edits that store an encrypted comment of a list as a list item, as SOPS does."""
     if items.flow:
         if note.start < items.end:
             raise problems.unsupported_comment(sheet.position(note.start))
@@ -176,7 +176,7 @@ def comment_to_item(
 def item_to_comment(
     sheet: ParsedFile, parent: SopsMapping | SopsSequence, leaf: SopsScalar, text: str
 ) -> list[TextEdit]:
-    """An item that is a comment, as the comment that it was."""
+    """Return the edits that restore a comment from a list item."""
     if not isinstance(parent, SopsSequence):
         raise problems.bad_value(sheet.position(leaf.start), "a comment stands where a value was")
     if not parent.flow:

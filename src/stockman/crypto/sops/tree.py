@@ -1,6 +1,6 @@
-"""A file as SOPS sees it: branches and leaves, in order, with comments and places in the text.
+"""The tree of a file: mappings, lists, values and comments with their positions in the text.
 
-The classes are written out: generating them takes longer than reading a file of usual size.
+The classes are written by hand: generating them takes longer than reading a typical file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MAX_DEPTH = 200
 
 
 class SopsScalar:
-    """One value, and the piece of the text that holds it."""
+    """A value and its position in the text."""
 
     __slots__ = ("column", "end", "flow", "start", "value")
 
@@ -27,13 +27,13 @@ class SopsScalar:
         self.start = start
         self.end = end
         self.flow = flow
-        """Whether it stands inside of brackets, where an encrypted value needs quotes."""
+        """Whether it is inside brackets, where an encrypted value needs quotes."""
         self.column = column
-        """Where its key or its dash begins, or rather the mapping or list around it."""
+        """Column of its mapping or list."""
 
 
 class SopsComment:
-    """One comment, without its `#`."""
+    """A comment, without its `#`."""
 
     __slots__ = ("end", "own_line", "start", "tail", "text")
 
@@ -45,11 +45,11 @@ class SopsComment:
         self.end = end
         self.own_line = own_line
         self.tail = tail
-        """Whether it stood behind the `|` of a text that is replaced, and moves behind that."""
+        """Whether it followed the `|` of a replaced text, and moves behind that."""
 
 
 class SopsEntry:
-    """One key of a mapping with its value."""
+    """A key of a mapping with its value."""
 
     __slots__ = ("key", "node", "start")
 
@@ -72,12 +72,14 @@ class SopsMapping:
         self.items: list[SopsEntry | SopsComment] = []
 
     def entry(self, key: str) -> SopsEntry | None:
+        """Return the entry of a key; None: there is none."""
         for item in self.items:
             if isinstance(item, SopsEntry) and item.key == key:
                 return item
         return None
 
     def entries(self) -> Iterator[SopsEntry]:
+        """Return all entries, without comments."""
         return (item for item in self.items if isinstance(item, SopsEntry))
 
 
@@ -98,7 +100,7 @@ SopsNode = SopsScalar | SopsMapping | SopsSequence
 
 
 class SopsDocument:
-    """One document of a file: its keys, and where it ends."""
+    """One document of a file: its root mapping and its end."""
 
     __slots__ = ("end", "root")
 
@@ -108,7 +110,7 @@ class SopsDocument:
 
 
 class ParsedFile:
-    """The text of a file and the documents in it."""
+    """The text of a file and its documents."""
 
     __slots__ = ("documents", "file", "text")
 
@@ -118,12 +120,13 @@ class ParsedFile:
         self.documents = documents
 
     def position(self, index: int) -> Position:
+        """Return the line and column of an index."""
         line = self.text.count("\n", 0, index) + 1
         return Position(self.file, line, index - self.text.rfind("\n", 0, index))
 
 
 def end_index(node: SopsNode) -> int:
-    """Where the text of a node ends, blank lines behind it not included."""
+    """Return where the text of a node ends, without trailing blank lines."""
     if isinstance(node, SopsScalar):
         return node.end
     if node.flow:
@@ -140,7 +143,7 @@ def end_index(node: SopsNode) -> int:
 
 
 class TextEdit(NamedTuple):
-    """Replace what stands from `start` to `end`."""
+    """Replace the text from `start` to `end`."""
 
     start: int
     end: int
@@ -148,7 +151,7 @@ class TextEdit(NamedTuple):
 
 
 def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
-    """The text with all edits, which must not overlap; equal places keep the order given."""
+    """Apply edits, which must not overlap; edits at the same position keep their order."""
     pieces: list[str] = []
     reached = 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):

@@ -1,6 +1,6 @@
-"""Changing an encrypted file so that nothing changes but what has to.
+"""Update an encrypted file with minimal changes.
 
-A value that is still there keeps its ciphertext; a file that says the same stays byte for byte.
+Unchanged values keep their ciphertext; a file with the same content stays byte for byte the same.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ def reencrypt(
     identities: Sequence[AgeIdentity],
     fresh: EncryptionInputs,
 ) -> bytes:
-    """The file with a new plaintext.
+    """Encrypt a new plaintext of an existing file.
 
-    The same values give the same bytes. Where only values differ, only they, the check sum and
-    the time change. Where keys come, go or move, the layout of the new plaintext is taken, and
-    ciphertext of values that stay is kept.
+    The same values give the same bytes. If only values differ, only they, the MAC and the time
+    change. If keys are added, removed or moved, the layout of the new plaintext is used, and
+    unchanged values keep their ciphertext.
     """
     old = open_file(content, file, identities)
     new = parse_unencrypted(plain, old.form, file)
@@ -74,7 +74,7 @@ def reencrypt(
 def replace_values(
     old: DecryptedFile, changed: Sequence[tuple[Slot, SopsValue]], fresh: EncryptionInputs
 ) -> bytes:
-    """The file with other values at some places, and all else as it was."""
+    """Return the file with new values in some slots, and everything else unchanged."""
     sealer = ValueEncryptor(old.data_key, fresh)
     edits: list[TextEdit] = []
     for slot, value in changed:
@@ -124,7 +124,7 @@ def _value_slots(slots: list[Slot]) -> list[Slot]:
 
 
 def _entry_indent(old: DecryptedFile) -> int:
-    """How far the `sops` entry of a YAML file is indented."""
+    """Return the indentation of the `sops` entry of a YAML file."""
     root = old.parsed.documents[0].root
     entry = root.entry(METADATA_KEY)
     if old.form is FileFormat.YAML and entry is not None and isinstance(entry.node, SopsMapping):
@@ -134,14 +134,14 @@ def _entry_indent(old: DecryptedFile) -> int:
 
 @record
 class NewValue:
-    """A value for one place of a file."""
+    """A value for a path of a file."""
 
     path: ValuePath
     value: SopsValue
 
 
 def value_at(file: DecryptedFile, path: ValuePath) -> SopsValue:
-    """The value at a path of the first document; None: it is null there."""
+    """Return the value at a path of the first document; None: the value is null."""
     node = _find_node(file, path)
     for slot in file.slots:
         if slot.node is node:
@@ -156,7 +156,7 @@ def set_existing_value(
     identities: Sequence[AgeIdentity],
     fresh: EncryptionInputs,
 ) -> bytes:
-    """The file with another value at a path that has one; the same value changes nothing."""
+    """Set a value that exists; the same value changes nothing."""
     old = open_file(content, file, identities)
     slot = _find_slot(old, new.path)
     if values_equal(slot.value, new.value):
@@ -185,7 +185,7 @@ def _find_node(file: DecryptedFile, path: ValuePath) -> SopsScalar:
 
 
 def child_node(node: SopsNode | None, step: str | int, comments: set[int]) -> SopsNode | None:
-    """What stands at one step below a node; `comments` are ids of items that are comments."""
+    """Return the child of a node; `comments` are ids of items that are comments."""
     if isinstance(node, SopsMapping):
         entry = node.entry(str(step))
         return entry.node if entry else None
@@ -200,7 +200,7 @@ def child_node(node: SopsNode | None, step: str | int, comments: set[int]) -> So
 
 
 def value_not_found(file: DecryptedFile, path: ValuePath, why: str) -> NotFound:
-    """Nothing that could be given out stands at a path."""
+    """Return the error for a path without a value."""
     return NotFound(
         Problem(
             code="sops.no-value",
@@ -223,7 +223,7 @@ def set_value(
     identities: Sequence[AgeIdentity],
     fresh: EncryptionInputs,
 ) -> bytes:
-    """An encrypted file with a value at a path; all that was there keeps its ciphertext."""
+    """Set the value at a path of an encrypted file, adding keys if needed."""
     old = open_file(content, file, identities)
     plain = plaintext(old)
     scalar = _scalar_at(parse_plaintext(plain, old.form, file), new.path)
@@ -233,7 +233,7 @@ def set_value(
 
 
 def set_plaintext_value(plain: bytes, file: str, new: NewValue) -> bytes:
-    """A plaintext with a value at a path; an empty one becomes a file with that value alone."""
+    """Set the value at a path of a plaintext; an empty one becomes a file with only that value."""
     form = file_format(file)
     if form is FileFormat.BINARY:
         raise _not_assignable(file, new.path, "the file is one text without keys")
@@ -300,7 +300,7 @@ def _insertion_edit(
 
 
 def _yaml_entries(path: ValuePath, new: NewValue, column: int) -> str:
-    """Keys one below the other, and the value; the first line has no indentation."""
+    """Return nested keys with the value; the first line is not indented."""
     text = ""
     for depth, step in enumerate(path):
         key = str(step)

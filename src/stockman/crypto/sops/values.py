@@ -1,6 +1,6 @@
 """Encrypted values: `ENC[AES256_GCM,data:...,iv:...,tag:...,type:...]`.
 
-A value is bound to the keys above it: moved to another place it does not open.
+A value is bound to the keys above it: it cannot be decrypted at another path.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _RFC3339 = pattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}.*")
 
 
 class ValueCipher:
-    """Seals and opens values with the data key of one file."""
+    """Encrypts and decrypts values with the data key of one file."""
 
     def __init__(self, data_key: bytes) -> None:
         self._cipher = AESGCM(data_key)
 
     def encrypt(self, value: SopsValue, bound_to: str, random_bytes: Callable[[int], bytes]) -> str:
-        """The encrypted value; the empty text stays as it is."""
+        """Encrypt a value; an empty text stays empty."""
         plain = value_bytes(value)
         if not plain:
             return ""
@@ -61,7 +61,7 @@ class ValueCipher:
         )
 
     def decrypt(self, text: str, bound_to: str) -> SopsValue:
-        """The value; ValueError says why it does not open, without showing it."""
+        """Decrypt a value; ValueError describes the failure without the value."""
         if not text:
             return ""
         match = _ENCRYPTED_VALUE.match(text)
@@ -85,12 +85,12 @@ class ValueCipher:
 
 
 def looks_encrypted(text: str) -> bool:
-    """Whether a text has the form of an encrypted value."""
+    """Return whether a text has the form of an encrypted value."""
     return _ENCRYPTED_VALUE.match(text) is not None
 
 
 def bound_path(path: Sequence[str]) -> str:
-    """What a value is bound to: the keys above it, each followed by a colon."""
+    """Return the path that a value is bound to: the keys above it, each followed by a colon."""
     return ":".join(path) + ":"
 
 

@@ -1,9 +1,9 @@
-"""Where the comments of a YAML text belong in its tree.
+"""Parse YAML into a tree with positions and comments.
 
-SOPS binds an encrypted comment to the keys above it, so this has to put every comment where the
-Go library puts it: on the line of a value beside that value; on a line of its own before the next
-key or item if that begins in the same column, and else behind the last one: however deep that is,
-or, with a blank line behind the comment, in the column of the comment.
+SOPS binds an encrypted comment to the keys above it, so every comment must be attached as in the Go
+library: an inline comment to its value; a comment on its own line to the next key or item if that
+starts in the same column, and otherwise after the previous one: at its depth, or, if a blank line
+follows the comment, in the column of the comment.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _BLANK_AFTER = pattern(r"(?:\n[ \t]*#[^\n]*)*\n[ \t]*\n")
 
 
 class _PlacedItem:
-    """One key or item in the order of the text."""
+    """A key or item in text order."""
 
     __slots__ = ("item", "parent", "start")
 
@@ -53,7 +53,7 @@ class _PlacedItem:
 
 
 class CommentPlacer:
-    """Collects comments between the tokens of a document, then puts them into its tree."""
+    """Collects comments between the tokens of a document, then inserts them into its tree."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -66,7 +66,7 @@ class CommentPlacer:
         self._before = -1
 
     def begin_document(self, index: int) -> None:
-        """A document begins; comments above its `---` belong to nothing in it."""
+        """Start a document; comments above its `---` do not belong to it."""
         self._placed = []
         self._parents = {}
         self._flows = []
@@ -102,7 +102,7 @@ class CommentPlacer:
             self._parents[id(placed.node)] = placed
 
     def finish_document(self, root: SopsMapping, end: int) -> None:
-        """Put every comment of the document into its tree."""
+        """Insert all comments of the document into its tree."""
         self._collect_comments(end)
         notes, self._notes = self._notes, []
         self._before = -1
@@ -188,7 +188,7 @@ class CommentPlacer:
         return note.start - self._text.rfind("\n", 0, note.start) - 1
 
     def _chain(self, placed: _PlacedItem | None) -> list[_PlacedItem]:
-        """A key or item, then the one that holds it, and so on up to the root."""
+        """Return an item and all its ancestors up to the root."""
         chain: list[_PlacedItem] = []
         while placed is not None:
             chain.append(placed)
@@ -216,7 +216,7 @@ _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
 
 
 def read_yaml(file: str, text: str) -> ParsedFile:
-    """The documents of a YAML file; raises with the place and the reason."""
+    """Parse the documents of a YAML file; raises with position and reason."""
     reader = _YamlTreeReader(file, text)
     try:
         for event in yaml.parse(text, Loader=_LOADER):

@@ -1,6 +1,6 @@
-"""The page of every problem code: what it means, why it matters, what to do.
+"""The documentation page of every problem code: what it means, why it matters, what to do.
 
-The files beside this one are the registry: a code that has no page does not exist.
+The Markdown files in this package are the registry of problem codes.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ ENTRY_POINTS = "stockman.problems"
 
 @cache
 def problem_codes() -> tuple[str, ...]:
-    """Every problem code, in alphabetical order."""
+    """Return all problem codes in alphabetical order."""
     return tuple(sorted(_pages()))
 
 
 def problem_page(code: str) -> str | None:
-    """What a problem code means, in Markdown; None where there is no such code."""
+    """Return the page of a problem code in Markdown; None: unknown code."""
     page = _pages().get(code)
     return None if page is None else page.read_text(encoding="utf-8").rstrip("\n")
 
 
 @cache
 def _pages() -> dict[str, Traversable]:
-    """The page of each code: those beside this module, and those of other distributions."""
+    """Return the page of each code, from this package and from other distributions."""
     from importlib.metadata import entry_points
     from importlib.resources import files
 

@@ -1,7 +1,7 @@
-"""Facts about versions as data files, each with one owner and the day it was last refreshed.
+"""Tables of version facts as data files, each with an owner and a refresh date.
 
-Rows are named tuples, not records: `validate` reads them, and a record takes it longer to define
-than all tables take to load.
+Rows are named tuples instead of records, because `validate` reads them, and defining records would
+take longer than loading all tables.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 TABLE_NAMES = ("talos", "kubernetes", "proxmox", "components", "extensions")
 
 TableRow = Mapping[str, Any]
-"""One row of a table as it is written."""
+"""One row of a table, as written in the file."""
 
 
 class TableInfo(NamedTuple):
-    """A table's own facts: who keeps it, how old it is, where its rows were read."""
+    """Owner, age and sources of a table."""
 
     name: str
     owner: str
     refreshed: str
-    """The day of the last refresh, YYYY-MM-DD."""
+    """Date of the last refresh, YYYY-MM-DD."""
     source: tuple[str, ...]
 
 
 def table_info(name: str) -> TableInfo:
-    """Who keeps a table and how old it is."""
+    """Return the owner and age of a table."""
     text = read_table(name)
     return TableInfo(
         name=name,
@@ -43,7 +43,7 @@ def table_info(name: str) -> TableInfo:
 
 @cache
 def read_table(name: str) -> TableRow:
-    """A table as it is written; read once."""
+    """Return the content of a table, which is read once."""
     # The loader's own read: importlib.resources takes longer to import than all tables to load.
     loader = cast("SourceFileLoader", __spec__.loader)
     return cast("TableRow", loads(loader.get_data(f"{__path__[0]}/{name}.json")))
