@@ -109,7 +109,7 @@ def _extensions() -> Iterator[str]:
     yield from table(
         ("Extension", "Last Talos", "Instead"),
         (
-            (code(one.name), str(one.last), " or ".join(code(name) for name in one.now) or "none")
+            (code(one.name), str(one.last_line), " or ".join(code(name) for name in one.replacements) or "none")
             for one in removed_extensions()
         ),
     )

@@ -27,7 +27,7 @@ def pages() -> dict[str, str]:
 
 def _row(name: str) -> tuple[str, ...]:
     files = render_preset(name)
-    estate = load({file: text.encode() for file, text in files.items()}).estate
+    estate = load({file: text.encode() for file, text in files.items()}).configuration
     return (
         f"[{code(name)}](#{of_preset(name).anchor})",
         SUMMARIES[name],

@@ -15,17 +15,17 @@ def test_a_field_is_described_by_the_text_below_it() -> None:
 
 
 def test_fields_of_the_class_it_builds_on_are_described_too() -> None:
-    assert field_docs(VmSection)["numa"] == "Whether the guest sees the host's memory topology."
+    assert field_docs(VmSection)["numa"] == "Whether the guest sees the NUMA topology of the host."
     assert field_docs(VmSection)["disk_gb"] == "Size of the system disk."
 
 
 def test_a_description_of_several_lines_becomes_one_paragraph() -> None:
     assert "\n" not in field_docs(TalosSection)["contract"]
-    assert "a new version never restyles" in field_docs(TalosSection)["contract"]
+    assert "not changed by upgrades" in field_docs(TalosSection)["contract"]
 
 
 def test_a_class_is_described_by_its_docstring() -> None:
-    assert class_doc(NodeSection) == "One Talos machine."
+    assert class_doc(NodeSection) == "A Talos machine."
 
 
 def test_a_class_without_source_has_no_descriptions(monkeypatch: pytest.MonkeyPatch) -> None:

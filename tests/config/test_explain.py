@@ -32,7 +32,7 @@ TYPE:     IPv4 network
 DEFAULT:  10.42.0.0/16
 
 DESCRIPTION:
-  Network of the pods."""
+  Pod network."""
     )
 
 
@@ -45,10 +45,10 @@ def test_a_block_is_explained_with_its_fields() -> None:
         """
 FIELDS:
   bridge <text> required
-    Bridge on the host that the card is plugged into.
+    Bridge on the host that the card is connected to.
 
   vlan_id <whole number>
-    VLAN tag on the bridge. Not set: untagged, the bridge's native VLAN.
+    VLAN tag on the bridge. Not set: untagged, the native VLAN of the bridge.
 """
         in shown
     )
@@ -79,7 +79,7 @@ def test_names_that_users_choose_add_no_level_to_the_tree() -> None:
     [
         ("nodes.vm.memory", "RANGE:    128 to 4178944 MiB"),
         ("nodes.mac_addr", "FORM:     a MAC address"),
-        ("nodes.mac_addr", "DEFAULT:  none, it has to be given"),
+        ("nodes.mac_addr", "DEFAULT:  none (required)"),
         ("nodes.mac_addr", "EXAMPLE:  bc:24:11:00:00:11"),
         ("dns.token", "SECRET:   ${NAME}, file:path, sops:path#key, or encrypted by SOPS"),
         ("hosts.NAME.storages.content", "DEFAULT:  images"),
@@ -121,7 +121,7 @@ def test_the_overview_lists_keys_below_their_file() -> None:
     ("path", "said"),
     [
         ("nodes.vm.cores", "4"),
-        ("nodes.name", "none, it has to be given"),
+        ("nodes.name", "none (required)"),
         ("nodes.vm.nics.mtu", "not set (the MTU of the bridge)"),
         ("gateways.internal", "not set"),
     ],
@@ -140,8 +140,10 @@ def test_a_range_in_words() -> None:
 
 
 def test_a_field_says_its_default_and_nothing_twice() -> None:
-    assert field_text(KEYS["nodes.vm.sockets"]) == "CPU sockets. Default: 1."
-    assert field_text(KEYS["nodes.vm.nics.mtu"]) == "Not set: the MTU of the bridge."
+    assert field_text(KEYS["nodes.vm.sockets"]) == "Number of CPU sockets. Default: 1."
+    assert field_text(KEYS["nodes.vm.nics.mtu"]) == (
+        "MTU of the card. Not set: the MTU of the bridge."
+    )
 
 
 def _with(key: Key, *, absent: str) -> Key:

@@ -25,7 +25,7 @@ def test_a_key_says_everything_that_is_known_of_it() -> None:
     assert (key.low, key.high) == (1, 4094)
     assert not key.required
     assert key.docs == "VLAN tag on the bridge."
-    assert key.absent == "untagged, the bridge's native VLAN"
+    assert key.absent == "untagged, the native VLAN of the bridge"
     assert key.file == "nodes.yaml"
     assert key.toml == "[[nodes.vm.nics]] vlan_id"
 
@@ -58,7 +58,7 @@ def test_a_flat_key_of_a_list_stands_for_one_item() -> None:
 
 def test_flat_keys_that_are_spelled_otherwise_have_a_type_of_their_own() -> None:
     assert KEYS["cloudflare_enabled"].type == "true or false"
-    assert KEYS["repository_name"].form == "owner/repo, or a Git address"
+    assert KEYS["repository_name"].form == "owner/repo, or a Git URL"
     assert KEYS["repository_visibility"].choices == ("public", "private")
     assert KEYS["repository_visibility"].toml == ""
 

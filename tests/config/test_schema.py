@@ -74,14 +74,14 @@ def references(part: object) -> list[str]:
 def test_a_flat_key_has_the_words_of_the_key_it_stands_for() -> None:
     key = CLUSTER["properties"]["cluster_pod_cidr"]
 
-    assert key["description"] == "Network of the pods. The same as `kubernetes.pod_cidr`."
+    assert key["description"] == "Pod network. The same as `kubernetes.pod_cidr`."
     assert key["default"] == "10.42.0.0/16"
     assert key["title"] == "Cluster pod CIDR"
 
 
 def test_a_description_tells_units_forms_and_what_absence_means() -> None:
     assert property_of(NODES, "Nic", "vlan_id")["description"] == (
-        "VLAN tag on the bridge. Not set: untagged, the bridge's native VLAN."
+        "VLAN tag on the bridge. Not set: untagged, the native VLAN of the bridge."
     )
     assert property_of(NODES, "VmSection", "disk_gb")["description"] == (
         "Size of the system disk. In GiB."

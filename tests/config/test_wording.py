@@ -60,14 +60,14 @@ def test_a_block_that_says_nothing_of_its_own_is_described_by_its_class() -> Non
 
 def test_a_block_adds_what_its_class_says_and_repeats_nothing() -> None:
     assert description("The second chip.", key_type(Tpm)).startswith(
-        "The second chip. A virtual TPM, needed"
+        "The second chip. A virtual TPM, required"
     )
-    assert description("A virtual TPM.", key_type(Tpm)).startswith("A virtual TPM, needed")
+    assert description("A virtual TPM.", key_type(Tpm)).startswith("A virtual TPM, required")
 
 
 def test_items_of_a_list_are_described_after_the_list() -> None:
     assert description("Further disks.", key_type(tuple[DataDisk, ...])).startswith(
-        "Further disks. Each: a disk besides the system disk."
+        "Further disks. Each item: a disk in addition to the system disk."
     )
 
 

@@ -66,7 +66,7 @@ _FQDN = rf"({_LABEL}\.)+[a-z]([a-z0-9-]{{0,61}}[a-z0-9])?"
 _PVE_ID = r"[A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9]"
 _DURATION = r"(?:\d+h)?(?:\d+m)?(?:\d+s)?"
 
-DNS_LABEL = TextFormat("a DNS label (a-z, 0-9, hyphen, at most 63)", _LABEL, "worker-1")
+DNS_LABEL = TextFormat("a DNS label (a-z, 0-9, hyphen, at most 63 characters)", _LABEL, "worker-1")
 FQDN = TextFormat(
     "a host name with a domain", _FQDN, "example.com", lower_case=True, max_length=253
 )
@@ -78,13 +78,13 @@ MAC_ADDRESS = TextFormat(
 )
 SCHEMATIC = TextFormat("64 lower-case hex digits", r"[0-9a-f]{64}", "376567988ad3" + "0" * 52)
 ORIGIN_URL = TextFormat(
-    "a URL with a host and, if needed, a port, and no path",
+    "a URL with a host, an optional port and no path",
     r"https?://[A-Za-z0-9.-]+(:\d{1,5})?/?",
     "https://127.66.0.4:8006",
 )
 HTTP_URL = TextFormat("an http or https URL", r"https?://[^\s/]+(/\S*)?", "https://s3.example.com")
 GIT_URL = TextFormat(
-    "an https, ssh or scp-like Git address",
+    "an https, ssh or scp-like Git URL",
     r"(https://[^\s/@]+/\S+|ssh://[^\s/]+/\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:\S+)",
     "https://github.com/owner/repo.git",
 )
@@ -105,7 +105,7 @@ FINGERPRINT = TextFormat(
     ":".join(["a1"] * 32),
     lower_case=True,
 )
-DURATION = TextFormat("a time span such as 90s, 10m or 1h30m", rf"(?=\d){_DURATION}", "10m")
+DURATION = TextFormat("a duration such as 90s, 10m or 1h30m", rf"(?=\d){_DURATION}", "10m")
 CRON = TextFormat("five cron fields", r"[0-9*/,A-Za-z-]+( +[0-9*/,A-Za-z-]+){4}", "0 3 * * 6")
 DATE = TextFormat(
     "a date, YYYY-MM-DD",
@@ -129,36 +129,36 @@ IPV4 = TextFormat(
     "127.66.0.9",
 )
 SUBNET = TextFormat(
-    "an IPv4 network, with ! in front of one that is left out",
+    "an IPv4 network, with a leading ! to exclude it",
     r"!?((25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])\.){3}"
     r"(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])/(3[0-2]|[12]?[0-9])",
     "127.66.0.0/24",
 )
-PORTS = TextFormat("a port or a range of ports", r"\d{1,5}(-\d{1,5})?", "9100")
+PORTS = TextFormat("a port or a port range", r"\d{1,5}(-\d{1,5})?", "9100")
 DISK_SIZE = TextFormat(
-    "a size in bytes, with what it is compared by in front",
+    "a size in bytes, with an optional comparison operator",
     r"((>=|<=|==|>|<) ?)?(\d{1,6}(\.\d{1,3})? ?[kMGT]i?|\d{1,18} ?)B",
     ">= 100GB",
 )
 BYTES = TextFormat("a size in bytes", r"(\d{1,6}(\.\d{1,3})?[kMGT]i?|\d{1,18})B", "100GiB")
 BYTES_OR_PERCENT = TextFormat(
-    "a size in bytes, or a share of the disk",
+    "a size in bytes, or a percentage of the disk",
     r"(\d{1,6}(\.\d{1,3})?[kMGT]i?|\d{1,18})B|(100|[1-9]?[0-9])%",
     "80%",
 )
 VOLUME_NAME = TextFormat("a volume name (letters, digits, hyphen)", r"[A-Za-z0-9-]{1,34}", "media")
 PARAMETER = TextFormat("a kernel parameter", r"[^\s=]+", "vm.nr_hugepages")
-VARIABLE = TextFormat("a name of a variable", r"[A-Za-z_][A-Za-z0-9_]*", "https_proxy")
-ARGUMENT = TextFormat("an argument without its dashes", r"[a-z][a-z0-9.-]*", "max-pods")
-DEVICE = TextFormat("a device below /dev", r"/dev/[A-Za-z0-9_./:-]+", "/dev/watchdog0")
-DIRECTORY = TextFormat("a directory, from the root", r"/[^\s/][^\s]*", "/var/mnt/media")
+VARIABLE = TextFormat("a variable name", r"[A-Za-z_][A-Za-z0-9_]*", "https_proxy")
+ARGUMENT = TextFormat("an argument without dashes", r"[a-z][a-z0-9.-]*", "max-pods")
+DEVICE = TextFormat("a device under /dev", r"/dev/[A-Za-z0-9_./:-]+", "/dev/watchdog0")
+DIRECTORY = TextFormat("an absolute directory path", r"/[^\s/][^\s]*", "/var/mnt/media")
 LOG_URL = TextFormat(
-    "a tcp or udp address with a port",
+    "a tcp or udp URL with a port",
     r"(tcp|udp)://[A-Za-z0-9.-]+:\d{1,5}",
     "udp://127.66.0.9:514",
 )
 REPOSITORY_FILE = TextFormat(
-    "a file of the repository",
+    "a file in the repository",
     r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*",
     "talos/ca.pem",
 )

@@ -6,7 +6,7 @@ from stockman.config.comments.attach import Comments, attach_comments
 from stockman.config.comments.find import find_toml_comments, find_yaml_comments
 from stockman.config.source.tree import MappingNode
 
-__all__ = ["Comments", "comments_of_toml", "comments_of_yaml"]
+__all__ = ["Comments", "read_toml_comments", "read_yaml_comments"]
 
 
 def read_yaml_comments(text: str, tree: MappingNode) -> Comments:

@@ -71,7 +71,7 @@ def render_overview(
 def default_text(key: Key) -> str:
     """Describe the default of a key."""
     if key.required:
-        return "none, it has to be given"
+        return "none (required)"
     if key.default:
         return f"{key.default} ({key.absent})" if key.absent else key.default
     return f"not set ({key.absent})" if key.absent else "not set"

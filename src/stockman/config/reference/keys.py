@@ -34,7 +34,7 @@ NAME_PLACEHOLDER = "NAME"
 _INDEX = re.compile(r"\[\d*\]")
 
 REPOSITORY_NAME = TextFormat(
-    "owner/repo, or a Git address",
+    "owner/repo, or a Git URL",
     rf"[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?/[A-Za-z0-9._-]+|{GIT_URL.pattern}",
     "owner/repo",
 )
@@ -46,21 +46,21 @@ _FLAT_OVERRIDES = {
         ValueType(bool),
         required=False,
         default=True,
-        docs="Whether Cloudflare serves the domain; false makes the cloudflare keys optional.",
+        docs="Whether Cloudflare is the DNS provider. If not, cloudflare keys are optional.",
     ),
     "repository_name": RecordKey(
         "repository_name",
         ValueType(str, REPOSITORY_NAME, examples=(REPOSITORY_NAME.example,)),
         required=False,
         default=None,
-        docs="Repository on GitHub, or the Git address of one elsewhere.",
+        docs="Name of a GitHub repository, or Git URL of any repository.",
     ),
     VISIBILITY_KEY: RecordKey(
         VISIBILITY_KEY,
         ValueType(str, choices=("public", "private")),
         required=False,
         default="public",
-        docs="Whether the repository on GitHub is read over HTTPS (public) or over SSH (private).",
+        docs="Whether the GitHub repository is read over HTTPS (public) or SSH (private).",
     ),
 }
 """Flat keys whose values are written differently from the key that they stand for."""

@@ -105,7 +105,7 @@ Schema = dict[str, Any]
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 _TITLES = {
-    CLUSTER_YAML: ("Cluster", "The cluster: flat keys and sections."),
+    CLUSTER_YAML: ("Cluster", "Flat keys and sections of the cluster."),
     NODES_YAML: ("Machines", "Nodes, their classes, guests and hosts."),
     CLUSTER_TOML: ("Cluster and machines", "The cluster and its machines."),
 }
@@ -150,7 +150,7 @@ class _SchemaBuilder:
             properties[name] = self._property(sections[name])
         properties["sops"] = {
             "title": "SOPS",
-            "description": "What SOPS writes into a file that it encrypts.",
+            "description": "Metadata that SOPS adds to an encrypted file.",
             "type": "object",
         }
         return {

@@ -18,6 +18,12 @@ from stockman.config.reference.key_types import (
 
 _UNSET = re.compile(r"(?:^|(?<=\. ))(?:None|Empty): (.+?)\.(?: |$)")
 
+_ORDINARY = (
+    *("A ", "An ", "The ", "How ", "Where ", "Which "),
+    *("Desired ", "Mirrors ", "Objects ", "Overrides ", "Ports ", "Selects ", "Settings "),
+)
+"""Beginnings of sentences that are lower case after a colon."""
+
 
 def type_in_words(kind: KeyType) -> str:
     """Describe a type in words."""
@@ -58,13 +64,13 @@ def description(docs: str, kind: KeyType) -> str:
     if not own or not about:
         return own or about or docs.replace("None: ", "Not set: ")
     if not isinstance(kind, RecordType):
-        return f"{own} Each: {_lower_first(about)}"
+        return f"{own} Each item: {_lower_first(about)}"
     return about if _long_words(own) <= _long_words(about) else f"{own} {about}"
 
 
 def _lower_first(sentence: str) -> str:
     """Return a sentence for use after a colon; names and acronyms keep their capitals."""
-    ordinary = sentence.startswith(("A ", "An ", "How ", "One ", "What ", "Where "))
+    ordinary = sentence.startswith(_ORDINARY)
     return sentence[0].lower() + sentence[1:] if ordinary else sentence
 
 
