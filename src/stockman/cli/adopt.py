@@ -12,8 +12,8 @@ from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import Cell, table
 
 if TYPE_CHECKING:
-    from stockman.app.adoption.adopt import Adoption
     from stockman.app.adoption.writing import AdoptionResult
+    from stockman.assessment.adoption.description import Adoption
     from stockman.model.problem import Problems
 import os
 from typing import TYPE_CHECKING, Any
@@ -25,9 +25,9 @@ from stockman.cli.command import command
 from stockman.cli.exit import Exit
 
 if TYPE_CHECKING:
-    from stockman.app.adoption.adopt import Adoption
     from stockman.app.adoption.connections import ClientSources
     from stockman.app.adoption.writing import AdoptionResult
+    from stockman.assessment.adoption.description import Adoption
     from stockman.ports.environment import Network
 
 
@@ -204,9 +204,10 @@ def adopt(
 
     from stockman.adapters.network import SocketNetwork
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
-    from stockman.app.adoption.adopt import AdoptionFailed, AdoptionOptions, adopt_cluster
+    from stockman.app.adoption.adopt import adopt_cluster
     from stockman.app.adoption.connections import open_clients
     from stockman.app.adoption.writing import refuse_existing
+    from stockman.assessment.adoption.description import AdoptionFailed, AdoptionOptions
     from stockman.cli.terminal.prompts import confirm
 
     refuse_existing(out)

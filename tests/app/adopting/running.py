@@ -18,8 +18,9 @@ from stockman_lab.world.preset import preset_world
 from stockman_lab.world.staging import Staged, Staging, bring_up, stage_files
 from stockman_lab.world.world import World
 
-from stockman.app.adoption.adopt import Adoption, AdoptionOptions, adopt_cluster
+from stockman.app.adoption.adopt import adopt_cluster
 from stockman.app.adoption.observation import AdoptionClients
+from stockman.assessment.adoption.description import Adoption, AdoptionOptions
 from stockman.config.presets import render_preset
 from stockman.config.presets.answers import Answers
 from stockman.planning.starter.observed import ApiConnection

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 from stockman_lab.pve.api.call import Upload
 
-from stockman.app.adoption.adopt import Adoption
-from stockman.app.adoption.expected_plan import first_plan_files
+from stockman.assessment.adoption.description import Adoption
+from stockman.assessment.adoption.expected_plan import first_plan_files
 from stockman.model.desired import Desired
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problems

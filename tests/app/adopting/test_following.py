@@ -13,11 +13,12 @@ from stockman_lab.doors.port import WorldClock, WorldWire
 from stockman_lab.doors.talos_port import memory_talos
 
 from stockman.adapters.git.probe import LocalGitProbe
-from stockman.app.adoption.adopt import Adoption, adopt_cluster
+from stockman.app.adoption.adopt import adopt_cluster
 from stockman.app.adoption.observation import AdoptionClients, observe_gitops
 from stockman.app.adoption.writing import write_adoption
 from stockman.app.init.directory import InitContext as StartDoors
 from stockman.app.workspace.validation import validate
+from stockman.assessment.adoption.description import Adoption
 from stockman.kubernetes.objects import SECRETS, Object
 from stockman.model.problem import Problems
 from stockman.proxmox.client import ProxmoxClient

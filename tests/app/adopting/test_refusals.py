@@ -9,8 +9,9 @@ import pytest
 from stockman_lab.core.dice import Dice
 from stockman_lab.pve.access.identity import Caller
 
-from stockman.app.adoption.adopt import AdoptionFailed, adopt_cluster
+from stockman.app.adoption.adopt import adopt_cluster
 from stockman.app.adoption.observation import check_versions
+from stockman.assessment.adoption.description import AdoptionFailed
 from stockman.model.errors import StockmanError
 from stockman.model.version import Version
 from tests.app.adopting.running import WISH, Running, running

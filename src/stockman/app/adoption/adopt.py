@@ -1,331 +1,55 @@
-"""Describe a running cluster as files whose first plan contains little or nothing."""
+"""Adopt a running cluster: observe it, describe it as files and preview their first plan."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-
-from stockman.app.adoption.expected_plan import (
-    ExpectedChange,
-    ExpectedPlan,
-    expect_plan,
-    first_plan_files,
-    mentions_guest,
-)
 from stockman.app.adoption.kubernetes import preview_kubernetes
 from stockman.app.adoption.observation import AdoptionClients, observe_cluster
-from stockman.assessment.adoption import problems as trouble
-from stockman.assessment.adoption.cluster import MatchedMachine, RunningCluster
-from stockman.assessment.adoption.cluster_keys import cluster_keys, header, region_of
-from stockman.assessment.adoption.components import components_to_describe
-from stockman.assessment.adoption.draft import Draft, draft_files, group_by_level, separate_by_node
-from stockman.assessment.adoption.guests import guest_keys
-from stockman.assessment.adoption.hardware import Keys, loose_disks
-from stockman.assessment.adoption.matching import match_machines
-from stockman.assessment.adoption.node_keys import extract_classes, node_keys
-from stockman.assessment.adoption.operations import Operation, find_operations
-from stockman.model.compatibility import talos_lines
-from stockman.model.desired import Desired
-from stockman.model.problem import Problem, Problems, Severity
-from stockman.model.record import record
-from stockman.model.secret import Secret
-from stockman.model.version import Version
+from stockman.app.runs.observation import ObservationScope, observe
+from stockman.assessment.adoption.description import (
+    Adoption,
+    AdoptionOptions,
+    ClusterDescription,
+    describe_cluster,
+)
+from stockman.assessment.adoption.draft import Draft
+from stockman.assessment.adoption.expected_plan import ExpectedPlan, assess_plan
 from stockman.planning.desired import DesiredState
-from stockman.planning.fact import Fact
-from stockman.planning.starter.observed import ApiConnection
 from stockman.ports.system import Entropy
-from stockman.talos.machine.values import changed_paths, configuration_values
-from stockman.talos.patches.patch import PatchRefused
-from stockman.talos.secrets.bundle import SecretsBundle
-from stockman.talos.secrets.bundle_reader import import_bundle
-
-_LACKS = "proxmox.lacks-privilege"
-
-
-@record
-class AdoptionOptions:
-    """Options of the user besides the client configuration files."""
-
-    connection: ApiConnection
-    """The connection to Proxmox VE."""
-    repository: str = ""
-    """URL of the repository. Empty: the one that the cluster follows."""
-    manages_guests: bool = False
-    """Whether stockman manages other guests too, where the files can describe them completely."""
-
-
-@record
-class Adoption:
-    """A cluster as files that are not written yet."""
-
-    cluster: str
-    draft: Draft
-    bundle: SecretsBundle
-    nodes: tuple[str, ...]
-    guests: tuple[str, ...]
-    placeholders: tuple[str, ...]
-    """Keys whose values are placeholders, which the user must check."""
-    connection: ApiConnection
-    """The connection to Proxmox VE."""
-    keys: Mapping[str, Secret]
-    """Private keys found in the cluster, by the name of the file that holds them."""
-    expected: tuple[ExpectedChange, ...]
-    """Changes that the first plan would contain."""
-    problems: Problems
-    """Warnings and errors; an error blocks the plan of the files."""
-
-    @property
-    def unsafe(self) -> tuple[ExpectedChange, ...]:
-        return tuple(change for change in self.expected if not change.safe)
-
-    @property
-    def is_smooth(self) -> bool:
-        """Whether the first plan has no noticeable effect."""
-        return not self.unsafe and not self.problems.errors
-
-
-class AdoptionFailed(Exception):
-    """The cluster cannot be described as files; the problems say why."""
-
-    def __init__(self, problems: Problems) -> None:
-        super().__init__("; ".join(error.what for error in problems.errors))
-        self.problems = problems
+from stockman.steps.ports import Ports
 
 
 async def adopt_cluster(
     clients: AdoptionClients, options: AdoptionOptions, entropy: Entropy
 ) -> Adoption:
     """Observe the cluster and describe it as files, without changing anything."""
-    cluster = _region_labels(await observe_cluster(clients, "pve"))
-    problems = Problems()
-    machines = match_machines(cluster, problems)
-    bundle = _read_bundle(cluster, machines, problems)
-    if bundle is None or problems.errors:
-        raise AdoptionFailed(problems)
-    return await _Adoption(cluster, machines, bundle, options, problems).result(clients, entropy)
+    description = describe_cluster(await observe_cluster(clients, "pve"), options)
+    contract, operations = description.closest_contract()
+    description.report_losses(contract)
+    draft = description.draft(contract, operations)
+    plan = await _preview_plan(description, draft, clients, entropy)
+    while guests := description.unmanageable_guests(plan):
+        description.exclude_guests(guests)
+        draft = description.draft(contract, operations)
+        plan = await _preview_plan(description, draft, clients, entropy)
+    return description.adoption(draft, plan)
 
 
-def _region_labels(cluster: RunningCluster) -> RunningCluster:
-    regions = {node.region for node in cluster.kubernetes.nodes or ()} - {""}
-    state = cluster.proxmox.state
-    name = state.value.name if isinstance(state, Fact) else ""
-    region = region_of(regions.pop() if len(regions) == 1 else "", name)
-    return replace(cluster, proxmox=replace(cluster.proxmox, name=region))
-
-
-def _read_bundle(
-    cluster: RunningCluster, machines: tuple[MatchedMachine, ...], problems: Problems
-) -> SecretsBundle | None:
-    controllers = [machine.machine for machine in machines if machine.machine.is_controller]
-    if not controllers:
-        if not problems.errors:
-            problems.add(trouble.no_machine("Talos", "none of the machines is a controller"))
-        return None
-    first = controllers[0]
-    origin = f"the machine configuration of {first.hostname}"
-    bundle = import_bundle(origin, first.configuration, problems)
-    authority = cluster.authority.strip()
-    if bundle is not None and authority and bundle.certs.k8s.crt.strip() != authority:
-        problems.add(trouble.other_authority())
-    return bundle
-
-
-class _Adoption:
-    def __init__(
-        self,
-        cluster: RunningCluster,
-        machines: tuple[MatchedMachine, ...],
-        bundle: SecretsBundle,
-        options: AdoptionOptions,
-        problems: Problems,
-    ) -> None:
-        self._cluster = cluster
-        self._machines = machines
-        self._bundle = bundle
-        self._options = options
-        self._problems = problems
-        described = cluster_keys(cluster, machines, options.connection)
-        self._keys = described.keys
-        self._placeholders = described.placeholders
-        if options.repository:
-            self._keys = {**self._keys, "repository": {"url": options.repository}}
-            self._placeholders = tuple(key for key in self._placeholders if key != "repository.url")
-        self._keys |= extract_classes(self._nodes())
-        self._guests = self._other_guests()
-        self._observed: set[object] = set()
-
-    async def result(self, clients: AdoptionClients, entropy: Entropy) -> Adoption:
-        contract, operations = self._closest()
-        self._describe(contract)
-        draft = self._draft(contract, operations)
-        ahead = await self._expected_plan(draft, clients, entropy)
-        while troubled := self._unmanageable_guests(ahead):
-            self._observed |= troubled
-            draft = self._draft(contract, operations)
-            ahead = await self._expected_plan(draft, clients, entropy)
-        for change in ahead.unsafe:
-            self._problems.add(
-                trouble.differs(change.node or change.stage.value, change.description, change.why)
-            )
-        self._problems.extend(self._planning_problems(ahead.problems))
-        return Adoption(
-            cluster=str(self._owner),
-            draft=draft,
-            bundle=self._bundle,
-            nodes=tuple(change.machine.hostname for change in self._machines),
-            guests=tuple(str(change["name"]) for change in self._guests),
-            placeholders=self._placeholders,
-            connection=self._options.connection,
-            keys=self._cluster.gitops.keys,
-            expected=(*ahead.expected, *first_plan_files(str(self._owner))),
-            problems=self._problems,
-        )
-
-    @property
-    def _owner(self) -> object:
-        section = self._keys["cluster"]
-        return section["name"] if isinstance(section, dict) else ""
-
-    # --- keys -------------------------------------------------------------------------------
-
-    def _nodes(self) -> list[Keys]:
-        talos = self._keys.get("talos")
-        shares = isinstance(talos, dict) and "schematic_id" in talos
-        for machine in self._machines:
-            for slot in loose_disks(machine.config):
-                self._problems.add(trouble.loose_disk(machine.machine.hostname, slot))
-        return [
-            node_keys(self._cluster, machine, shares_schematic=shares) for machine in self._machines
-        ]
-
-    def _other_guests(self) -> tuple[Keys, ...]:
-        nodes = frozenset(int(machine.guest.vmid) for machine in self._machines)
-        return guest_keys(self._cluster.proxmox, str(self._owner), nodes, self._problems)
-
-    def _all_keys(self, contract: Version) -> Keys:
-        talos = self._keys["talos"]
-        keys = {**self._keys, "talos": {**(talos if isinstance(talos, dict) else {})}}
-        keys["talos"] = {**keys["talos"], "contract": contract.minor_text}  # type: ignore[dict-item]  # made above
-        if self._guests:
-            keys["guests"] = [
-                {**guest, "manage": self._manage_guests(guest)} for guest in self._guests
-            ]
-        return keys
-
-    def _manage_guests(self, guest: Keys) -> str:
-        is_full = self._options.manages_guests and guest["name"] not in self._observed
-        return "full" if is_full else "observe"
-
-    def _describe(self, contract: Version) -> None:
-        for name in components_to_describe(self._cluster.kubernetes):
-            self._problems.add(trouble.component(name))
-        draft = draft_files(self._all_keys(contract), {})
-        for key in draft.lost:
-            self._problems.add(trouble.lost_value(key))
-
-    # --- machine configurations -------------------------------------------------------------
-
-    def _closest(self) -> tuple[Version, dict[str, tuple[Operation, ...]]]:
-        """Return the contract that matches the machines best, and the remaining operations."""
-        best: tuple[Version, dict[str, tuple[Operation, ...]]] | None = None
-        for line in talos_lines():
-            if line.line.line > self._cluster.version.line:
-                continue
-            operations = self._differences(line.line)
-            if best is None or _size(operations) <= _size(best[1]):
-                best = (line.line, operations)
-        if best is None:
-            raise ValueError("no contract for a version that is known")
-        return best
-
-    def _differences(self, contract: Version) -> dict[str, tuple[Operation, ...]]:
-        draft = draft_files(self._all_keys(contract), {})
-        configurations = self._configurations(draft)
-        return {
-            machine.machine.hostname: find_operations(
-                configurations[machine.machine.hostname],
-                machine.machine.configuration,
-                self._cluster.minor,
-            )
-            for machine in self._machines
-        }
-
-    def _draft(self, contract: Version, operations: Mapping[str, tuple[Operation, ...]]) -> Draft:
-        """Return files with shared patches, or with patches per node if sharing would change
-        machines."""
-        controllers = frozenset(
-            machine.machine.hostname for machine in self._machines if machine.machine.is_controller
-        )
-        head = header(self._placeholders)
-        common = draft_files(
-            self._all_keys(contract), group_by_level(operations, controllers), head
-        )
-        apart = draft_files(self._all_keys(contract), separate_by_node(operations), head)
-        return common if self._left(common) <= self._left(apart) else apart
-
-    def _left(self, draft: Draft) -> int:
-        """Return how many values still differ; a large number if the patches do not apply."""
-        try:
-            configurations = self._configurations(draft)
-        except PatchRefused:
-            return 1 << 30
-        return sum(
-            len(
-                changed_paths(
-                    configuration_values(
-                        configurations[machine.machine.hostname], self._cluster.minor
-                    ),
-                    machine.machine.values,
-                )
-            )
-            for machine in self._machines
-        )
-
-    def _configurations(self, draft: Draft) -> dict[str, Secret]:
-        desired = self._load_desired(draft)
-        assembly = draft.assembly(desired, self._bundle)
-        return {str(node.name): assembly.of(node).text() for node in desired.nodes}
-
-    def _load_desired(self, draft: Draft) -> Desired:
-        problems = Problems()
-        desired = draft.load_desired(problems)
-        if desired is None:
-            raise AdoptionFailed(problems)
-        return desired
-
-    # --- the expected plan -----------------------------------------------------------------
-
-    async def _expected_plan(
-        self, draft: Draft, clients: AdoptionClients, entropy: Entropy
-    ) -> ExpectedPlan:
-        desired = self._load_desired(draft)
-        planning_input = DesiredState(
-            desired=desired,
-            configurations=self._configurations(draft),
-            kubernetes=preview_kubernetes(desired, self._cluster.gitops.keys),
-        )
-        return await expect_plan(planning_input, clients, entropy)
-
-    def _planning_problems(self, problems: Problems) -> Iterator[Problem]:
-        """Return problems of the plan, without missing privileges, which only matter when it is
-        applied."""
-        for problem in problems:
-            if problem.code != _LACKS:
-                yield problem
-            elif self._options.connection.token_is_given:
-                yield replace(problem, severity=Severity.WARNING)
-
-    def _unmanageable_guests(self, ahead: ExpectedPlan) -> set[object]:
-        """Return guests that the files cannot describe completely and that are only observed."""
-        full = {item["name"] for item in self._guests if self._manage_guests(item) == "full"}
-        changed = {item.node for item in ahead.unsafe}
-        errors = [item for item in ahead.problems if item.is_error]
-        return {
-            name
-            for name in full
-            if name in changed or any(mentions_guest(item, str(name)) for item in errors)
-        }
-
-
-def _size(operations: Mapping[str, tuple[Operation, ...]]) -> int:
-    return sum(len(every) for every in operations.values())
+async def _preview_plan(
+    description: ClusterDescription, draft: Draft, clients: AdoptionClients, entropy: Entropy
+) -> ExpectedPlan:
+    """Plan with the existing clients, as `stockman plan` does, without changing anything."""
+    desired = description.load_desired(draft)
+    state = DesiredState(
+        desired=desired,
+        configurations=description.configurations(draft),
+        kubernetes=preview_kubernetes(desired, description.keys),
+    )
+    ports = Ports(
+        clock=clients.clock,
+        entropy=entropy,
+        proxmox={str(cluster.region): clients.proxmox for cluster in desired.proxmox},
+        talos=clients.talos,
+        kubernetes=clients.kubernetes,
+    )
+    scope = ObservationScope(desired=desired, kubernetes=state.kubernetes)
+    return assess_plan(state, await observe(scope, ports), clients.clock.now())

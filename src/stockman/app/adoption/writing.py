@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from stockman.adapters import files
-from stockman.app.adoption.adopt import Adoption
 from stockman.app.init import problems
 from stockman.app.init.directory import (
     DraftFiles,
@@ -20,6 +19,7 @@ from stockman.app.secrets.bundle import bundle_path
 from stockman.app.secrets.keyring import find_keyring
 from stockman.app.secrets.store import SecretStore
 from stockman.assessment.adoption import problems as trouble
+from stockman.assessment.adoption.description import Adoption
 from stockman.model.errors import Conflict, StockmanError
 from stockman.model.problem import Problems
 from stockman.model.record import record

@@ -7,24 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import datetime
 
-from stockman.app.adoption.observation import AdoptionClients
-from stockman.app.runs.observation import ObservationScope, observe
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.version import Version
 from stockman.planning.change import Change, ChangeKind, ProxmoxChange
 from stockman.planning.desired import DesiredState
 from stockman.planning.kubernetes.stage import KubernetesChange
+from stockman.planning.observed.systems import Observed
 from stockman.planning.observed.talos import ObservedMachine, ObservedTalos
 from stockman.planning.plan import compose_plan
 from stockman.planning.talos.changes import ReconfigureChange
 from stockman.planning.talos.desired import DesiredTalos
 from stockman.planning.talos.refusals import parse_both_configs
-from stockman.ports.system import Entropy
 from stockman.steps.base import Checkpoint
 from stockman.steps.kubernetes.resources import ApplyNamespace, ApplySecret
-from stockman.steps.ports import Ports
 from stockman.steps.step import Stage
 from stockman.steps.vm.configure import ConfigureVm
 from stockman.steps.vm.values import key_family
@@ -93,26 +91,13 @@ class ExpectedPlan:
         return tuple(change for change in self.expected if not change.safe)
 
 
-async def expect_plan(
-    desired_state: DesiredState, clients: AdoptionClients, entropy: Entropy
-) -> ExpectedPlan:
-    """Plan with the existing clients, as `stockman plan` does, without changing anything."""
-    desired = desired_state.desired
-    ports = Ports(
-        clock=clients.clock,
-        entropy=entropy,
-        proxmox={str(cluster.region): clients.proxmox for cluster in desired.proxmox},
-        talos=clients.talos,
-        kubernetes=clients.kubernetes,
-    )
-    observed = await observe(
-        ObservationScope(desired=desired, kubernetes=desired_state.kubernetes), ports
-    )
-    composition = compose_plan(desired_state, observed, clients.clock.now())
+def assess_plan(desired_state: DesiredState, observed: Observed, now: datetime) -> ExpectedPlan:
+    """Plan the files of an adopted cluster, and find out which changes are safe."""
+    composition = compose_plan(desired_state, observed, now)
     machines = _MachineValues(desired_state, observed.talos)
     return ExpectedPlan(
         expected=tuple(
-            _describe_change(cluster, machines.reason(cluster)) for cluster in composition.changes
+            _describe_change(change, machines.reason(change)) for change in composition.changes
         ),
         problems=composition.problems,
     )
