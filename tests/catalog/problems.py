@@ -91,7 +91,7 @@ def lacking_a_secret() -> Problem:
         if one.component.name == "external-dns"
     ]
     with pytest.raises(StockmanError) as caught:
-        one.scene.needed(None, "dns.token")
+        one.context.require(None, "dns.token")
     return caught.value.problem
 
 

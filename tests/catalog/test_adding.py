@@ -18,12 +18,12 @@ FILES = {"json": "facts.json", "python": "__init__.py"}
 RENDERED = """
 import sys
 from stockman.model.problem import Problems
-from stockman.rendering.repository import rendered_repository
+from stockman.rendering.repository import render_repository
 from tests.catalog.estates import MATERIALS, wanted
 
 estate = wanted({"components": {"podinfo": {"enabled": True, "settings": {"message": "ahoy"}}}})
 problems = Problems()
-found = rendered_repository(estate, MATERIALS, "classic", problems)
+found = render_repository(estate, MATERIALS, "classic", problems)
 assert not problems.errors, [str(one) for one in problems.errors]
 for file in found.tree:
     if file.owner == "podinfo":
@@ -64,7 +64,7 @@ def test_the_new_component_is_explained(copy: Path) -> None:
     ]
 
     assert page["version"] == "6.9.2"
-    assert [key["docs"] for key in page["settings"]] == ["Words on the page."]
+    assert [key["docs"] for key in page["settings"]] == ["Text on the page."]
 
 
 def test_the_new_component_is_rendered_with_its_settings(copy: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_page_tells_access_settings_secrets_alerts_and_troubles() -> None:
     assert "  classes.encrypted <true or false>" in text
     assert "  encryption-passphrase" in text
     assert "  ProxmoxVolumesSlow <warning>" in text
-    assert "Because nodes have no region or zone." in text
+    assert "Cause: nodes have no region or zone." in text
 
 
 def test_a_component_may_be_named_by_its_chart() -> None:

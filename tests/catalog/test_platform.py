@@ -269,10 +269,10 @@ def test_the_trial_of_volumes_uses_a_class_that_there_is() -> None:
     assert estate.cluster is not None
     for one in select_components(estate, estate.cluster, MATERIALS, "classic", Problems()):
         if one.component.name == "proxmox-csi":
-            trial = one.component.trial_in(one.scene)
+            trial = one.component.smoke_test_in(one.context)
             assert trial is not None
             assert "'storageClassName': 'proxmox'" in str(trial.objects)
-            assert secret_name(one.scene) == "proxmox-csi-config"
+            assert secret_name(one.context) == "proxmox-csi-config"
 
 
 def test_conditions_follow_a_component_into_another_namespace() -> None:
@@ -280,7 +280,7 @@ def test_conditions_follow_a_component_into_another_namespace() -> None:
     assert estate.cluster is not None
     for one in select_components(estate, estate.cluster, MATERIALS, "classic", Problems()):
         if one.component.name == "echo":
-            assert [each.namespace for each in one.component.conditions(one.scene)] == ["lab"]
+            assert [each.namespace for each in one.component.conditions(one.context)] == ["lab"]
 
 
 @pytest.mark.parametrize(

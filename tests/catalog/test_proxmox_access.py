@@ -105,7 +105,7 @@ def test_a_secret_that_nobody_reads_is_an_error_with_the_name_meant() -> None:
     (problem,) = told(estate, authorities={})
 
     assert problem.code == "component.unknown-secret"
-    assert problem.fix == "write token-second"
+    assert problem.fix == "use token-second"
 
 
 def test_volumes_need_no_rights_on_hosts_or_on_the_whole_tree() -> None:

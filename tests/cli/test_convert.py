@@ -47,7 +47,7 @@ def test_the_result_is_written_and_means_the_same(project: Path) -> None:
     done = converted(project, "--out", "../there")
 
     assert (done.status, done.out) == (0, "FILE          STATE\ncluster.toml  written\n")
-    assert done.err == "Next: run `stockman -C ../there validate`\n"
+    assert done.err == "Next: run `stockman -C ../there validate`.\n"
     there = str(project.parent / "there")
     assert ran_inside("-C", there, "validate").status == 0
     same = ran_inside("config", "diff", str(project), there)
@@ -62,7 +62,7 @@ def test_what_is_not_carried_and_what_is_to_fill_in_are_listed(tmp_path: Path) -
     done = converted(tmp_path, "variables.tf", "--out", "out")
 
     assert done.status == 0
-    assert "NOT CARRIED  WHERE             WHY\n" in done.out
+    assert "NOT CONVERTED  WHERE             WHY\n" in done.out
     assert "token        variables.tf:1:1  it has no default value\n" in done.out
     assert "nodes[0].mac_addr is missing" in done.out
     assert "note: comments and descriptions of variables are not carried\n" in done.out
@@ -133,7 +133,7 @@ def test_mistakes_are_shown_and_nothing_is_written(project: Path) -> None:
 
     assert (done.status, done.out) == (1, "")
     assert done.err.startswith("error[config.value]: nodes[0].vm.vmid has a value that does")
-    assert done.err.endswith("nothing was converted: put that right first\n")
+    assert done.err.endswith("Nothing was converted. Fix the problems above first.\n")
     assert not (project.parent / "there").exists()
 
 
@@ -171,7 +171,7 @@ def test_an_existing_file_is_not_overwritten(project: Path) -> None:
 def test_two_dialects_side_by_side_are_pointed_out(project: Path) -> None:
     done = converted(project, "--out", ".")
 
-    assert done.err.startswith("Also present: cluster.yaml and nodes.yaml; keep one dialect")
+    assert done.err.startswith("Also present: cluster.yaml and nodes.yaml. Keep one dialect")
 
 
 @pytest.mark.parametrize(

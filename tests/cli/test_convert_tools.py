@@ -43,7 +43,7 @@ def test_a_directory_of_talhelper_is_taken_over_and_valid(repository: Path) -> N
     )
     assert "MACHINE DIFFERENCE" in done.out
     assert done.err.startswith("\nwarning[import.metal-installer]: cp-1, work-1: ")
-    assert done.err.endswith("Next: run `stockman -C mine validate`\n")
+    assert done.err.endswith("Next: run `stockman -C mine validate`.\n")
     assert ran_inside("-C", str(repository / "mine"), "validate").status == 0
     assert (repository / "mine/talos/talsecret.sops.yaml").read_text() == BUNDLE
 

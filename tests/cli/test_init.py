@@ -110,7 +110,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     assert seen.status == 0
     assert not (tmp_path / "new").exists()
     assert "cluster_name: single" in seen.err
-    assert "No files were written." in seen.err
+    assert "nothing was written" in seen.err
 
 
 @pytest.mark.parametrize("verbosity", [(), ("-v", "-v"), ("-o", "json"), ("--debug",)])

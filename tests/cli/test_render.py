@@ -77,7 +77,7 @@ def test_a_long_difference_is_cut_and_diff_shows_all(place: Path) -> None:
 
     told, whole = render(place), render(place, "--diff")
 
-    assert "more lines: --diff shows all" in told.out
+    assert "more lines; use --diff to show all" in told.out
     assert "# line 99" not in told.out
     assert "# line 99" in whole.out
 
@@ -88,7 +88,7 @@ def test_values_of_secret_files_are_not_shown(place: Path) -> None:
 
     done = render(place, "--diff")
 
-    assert "its values are not shown" in done.out
+    assert "values are not shown" in done.out
     assert "canary" not in done.out + done.err
 
 
@@ -181,5 +181,5 @@ def test_guests_without_a_cluster_need_no_files(tmp_path: Path) -> None:
 
     assert (done.status, done.out) == (0, "")
     assert "warning[render.no-cluster]" in done.err
-    assert "go on with `stockman plan`" in done.err
+    assert "continue with `stockman plan`" in done.err
     assert not (place / ".stockman/rendered.lock").exists()

@@ -128,7 +128,7 @@ def test_an_edit_that_stays_broken_is_given_up(place: Path) -> None:
 
     assert done.status == 1
     assert "error[sops." in done.err
-    assert "the edit was given up" in done.err
+    assert "the edit was discarded" in done.err
     assert "canary" not in done.out + done.err
     assert contents(place) == before
 
@@ -186,7 +186,7 @@ def test_status_tells_everything_at_a_glance(place: Path) -> None:
 
     assert done.status == 0
     header, line = done.out.splitlines()
-    assert header.split() == ["FILE", "STATE", "OPENS", "HERE", "ENCRYPTED", "FOR"]
+    assert header.split() == ["FILE", "STATE", "DECRYPTABLE", "ENCRYPTED", "FOR"]
     assert line.split()[:3] == [SECRET, "unchanged", "yes"]
 
 

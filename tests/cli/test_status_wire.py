@@ -66,7 +66,7 @@ def test_waiting_ends_with_the_problems_when_time_is_up(asked: Asked) -> None:
 
     assert found.status == 1
     assert "error[status.vm-missing]: talos-trinity has no VM" in found.out
-    assert "waits for VMs: 0 of 3 run" in found.err
+    assert "waiting for VMs: 0 of 3 run" in found.err
 
 
 @pytest.mark.proxmox_lab(network=NETWORK)

@@ -48,7 +48,10 @@ def test_an_unknown_option_suggests_the_nearest(capsys: pytest.CaptureFixture[st
     told = wrong("pets list --outptu json", capsys)
 
     assert "`stockman pets list` has no option `--outptu`" in told
-    assert "why:   its options are --output, -C, --verbose, --quiet, --no-color, --debug, --help\n" in told
+    assert (
+        "why:   its options are --output, -C, --verbose, --quiet, --no-color, --debug, --help\n"
+        in told
+    )
     assert "did you mean `--output`?" in told
 
 

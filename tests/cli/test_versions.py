@@ -82,7 +82,7 @@ def test_versions_of_the_files_are_shown_beside_the_newest(
 def test_online_is_for_charts_only(topic: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["versions", topic, "--online"]) == 64
 
-    assert f"it has no use with {topic}" in capsys.readouterr().err
+    assert f"it cannot be combined with {topic}" in capsys.readouterr().err
 
 
 def test_when_nothing_can_be_reached_every_chart_is_unknown_and_none_current(

@@ -15,6 +15,6 @@ def test_without_a_public_domain_names_end_in_one_that_is_nobodys() -> None:
 
     assert file is not None
     assert isinstance(file.text, Secret)
-    assert f"SECRET_DOMAIN: {found.selection[0].scene.cluster.name}.home.arpa\n" in (
+    assert f"SECRET_DOMAIN: {found.selection[0].context.cluster.name}.home.arpa\n" in (
         file.text.reveal()
     )

@@ -56,7 +56,7 @@ def desired_kubernetes(cluster: Cluster, rendered: RenderedRepository) -> Desire
         )
     early = _charts_before_flux(rendered)
     charts_ = tuple(_chart(selected, by_name, rendered.apps) for selected in early)
-    follows = by_name[_FLUX].component.trial_in(by_name[_FLUX].scene)
+    follows = by_name[_FLUX].component.smoke_test_in(by_name[_FLUX].context)
     ours = {selected.component for selected in charts_}
     return DesiredKubernetes(
         branch=cluster.repository.branch,
@@ -69,7 +69,7 @@ def desired_kubernetes(cluster: Cluster, rendered: RenderedRepository) -> Desire
         followed=_conditions(follows.until if follows is not None else ()),
         pending=tuple(_pending_tests(rendered)),
         others={
-            name: _conditions(selected.component.conditions(selected.scene))
+            name: _conditions(selected.component.conditions(selected.context))
             for name, selected in by_name.items()
             if name not in ours
         },
@@ -95,7 +95,7 @@ def _chart(
         app for app in apps if app.owner == chart.component and app.app.folder == chart.folder
     )
     values = _values(placed)
-    trial = selected.component.trial_in(selected.scene)
+    trial = selected.component.smoke_test_in(selected.context)
     return DesiredChart(
         component=chart.component,
         install=ChartInstall(
@@ -106,7 +106,7 @@ def _chart(
             version=chart.version,
             values=json.dumps(values, sort_keys=True, separators=(",", ":")),
         ),
-        conditions=_conditions(selected.component.conditions(selected.scene)),
+        conditions=_conditions(selected.component.conditions(selected.context)),
         secrets=tuple(_secrets(placed)) if chart.component != _FLUX else (),
         config_maps=tuple(_config_maps(placed)),
         trial=_smoke_test(chart, trial)
@@ -215,8 +215,8 @@ def _definitions(by_name: Mapping[str, SelectedComponent]) -> Iterator[InstallCr
     selected = by_name.get(_GATEWAY)
     if selected is None:
         return
-    configured = selected.scene.wish.version
-    version = f"v{configured}" if configured is not None else selected.scene.known.app_version
+    configured = selected.context.options.version
+    version = f"v{configured}" if configured is not None else selected.context.facts.app_version
     if version in available_crd_versions(_GATEWAY):
         yield InstallCrds(bundle=_GATEWAY, version=version)
 

@@ -1,1 +1,1 @@
-"""Components of a cluster: what each needs, installs and offers, one folder per component."""
+"""Components: what each one needs, installs and offers; one folder per component."""

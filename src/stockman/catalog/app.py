@@ -1,14 +1,14 @@
-"""What a component puts into the repository: apps, each with one Flux Kustomization."""
+"""Files of a component in the repository: apps, each with one Flux Kustomization."""
 
 from __future__ import annotations
 
 from stockman.model.record import record
 
 Object = dict[str, object]
-"""A Kubernetes object, or a file of kustomize; confidential leaves are `Secret`s."""
+"""A Kubernetes object, or a kustomize file; secret values are `Secret`s."""
 
 SECRET_MARK = ".sops."
-"""The part of a file's name that says that it is encrypted."""
+"""Part of the file name of encrypted files."""
 
 
 @record
@@ -19,7 +19,7 @@ class Sheet:
     """File name, `helmrelease.yaml`."""
     objects: tuple[Object, ...]
     listed: bool = True
-    """Whether the app's kustomization names it as a resource."""
+    """Whether the app's kustomization lists it as a resource."""
 
     @property
     def is_secret(self) -> bool:
@@ -28,10 +28,10 @@ class Sheet:
 
 @record
 class PlainFile:
-    """A file of the repository that no cluster applies."""
+    """A file of the repository that is not applied to the cluster."""
 
     path: str
-    """From the root of the repository, `monitoring/rules.yaml`."""
+    """Path in the repository, `monitoring/rules.yaml`."""
     text: str
 
 
@@ -40,16 +40,16 @@ class App:
     """A directory of objects that Flux applies together."""
 
     name: str
-    """Of its Flux Kustomization."""
+    """Name of its Flux Kustomization."""
     namespace: str
     sheets: tuple[Sheet, ...]
     folder: str = "app"
-    """Directory below the component's own."""
+    """Directory below that of the component."""
     after: tuple[str, ...] = ()
-    """Apps that have to be ready first, by name."""
+    """Names of the apps it depends on."""
     pending: str = ""
-    """What it waits for before it may run, in words; it is suspended until then."""
+    """Reason why it is suspended. Empty: it is not."""
     scattered: bool = False
-    """Whether its objects name their namespaces themselves; otherwise all go into the app's."""
+    """Whether its objects set their namespaces themselves; otherwise all are in the app's."""
     extras: tuple[Object, ...] = ()
-    """Further parts of its kustomization file, merged in order (generators, patches)."""
+    """Other parts of its kustomization file, merged in order (generators, patches)."""

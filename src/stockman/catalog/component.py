@@ -1,4 +1,4 @@
-"""What a component may do outside of Kubernetes: in Proxmox VE, and through the Talos API."""
+"""The definition of a component: everything stockman knows about it, in one record."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 from stockman.catalog.app import App, PlainFile
 from stockman.catalog.conditions import Condition, SmokeTest, in_namespace
 from stockman.config.presets import Dialect
-from stockman.model.component import Component as Wish
+from stockman.model.component import Component as ComponentOptions
 from stockman.model.component import ComponentFacts
 from stockman.model.desired import Cluster, Desired
 from stockman.model.errors import Refused
@@ -22,7 +22,7 @@ from stockman.model.secret import Secret
 
 @record
 class ProxmoxAccess:
-    """The user, role and token that a component has in Proxmox VE."""
+    """User, role and token of a component in Proxmox VE."""
 
     user: str
     """`stockman-csi@pve`."""
@@ -31,74 +31,74 @@ class ProxmoxAccess:
     role: str
     privileges: tuple[str, ...]
     privileges_from_9: tuple[str, ...] = ()
-    """Further privileges, which Proxmox VE has from version 9 on."""
+    """Additional privileges, which exist in Proxmox VE 9 and later."""
     paths: tuple[str, ...] = ("/",)
-    """Where the role is given, to the user and to its token."""
+    """Paths on which the user and its token get the role."""
 
 
 @record
 class TalosAccess:
-    """The role with which a component reaches the Talos API from inside of the cluster."""
+    """The role of a component in the Talos API, which it uses from inside of the cluster."""
 
     role: str
-    """As in its facts, from which machine configurations allow it."""
+    """The role that machine configurations allow."""
     secret: str
-    """Secret that Talos makes for it."""
+    """Secret that Talos creates for it."""
 
 
 class Phase(Enum):
-    """The order in which a cluster comes to life."""
+    """Phases of the installation, in order; each one starts when the previous one is ready."""
 
     DEFINITIONS = "definitions"
-    """Custom resource definitions that others count on."""
+    """Custom resource definitions that others need."""
     NETWORK = "network"
-    """Pods reach each other; nodes become ready."""
+    """The pod network; nodes become ready."""
     CLOUD = "cloud"
-    """Nodes get their identity, before anything that does not tolerate a new node."""
+    """Node identities; needed by pods that do not tolerate new nodes."""
     DNS = "dns"
-    """Names resolve."""
+    """Name resolution."""
     DELIVERY = "delivery"
-    """The cluster follows its repository; from here on Flux installs everything."""
+    """Flux follows the repository and installs everything else."""
     PLATFORM = "platform"
-    """What applications build on: certificates, storage, gateways, monitoring."""
+    """Services for applications: certificates, storage, gateways, monitoring."""
     APPLICATIONS = "applications"
-    """What people use."""
+    """Applications of users."""
 
     @property
     def rank(self) -> int:
-        """Its place in the order."""
+        """Position in the order."""
         return list(Phase).index(self)
 
     @property
     def before_flux(self) -> bool:
-        """Whether it has to be there before the cluster can follow its repository."""
+        """Whether the cluster needs it before Flux can follow the repository."""
         return self.rank <= Phase.DELIVERY.rank
 
 
 @record
 class KnownProblem:
-    """One known problem."""
+    """A known problem: symptom, cause and fix."""
 
-    shows: str
-    """What people see."""
-    because: str
+    symptom: str
+    """What users observe."""
+    cause: str
     fix: str
 
 
 @record
 class Alert:
-    """One rule of Prometheus."""
+    """A Prometheus alert rule."""
 
     name: str
     expr: str
     holds: str
-    """How long the expression has to hold, `10m`."""
+    """How long the expression has to be true, `10m`."""
     severity: str
     """`critical` or `warning`."""
     summary: str
     """One sentence; may use `{{ $labels.node }}`."""
     metrics: tuple[str, ...]
-    """Names of metrics in the expression; each is in the table of metrics that exist."""
+    """Names of the metrics in the expression; each is in the table of metrics."""
 
 
 @record
@@ -111,68 +111,68 @@ class Tunnel:
 
 @record
 class InputFiles:
-    """What does not stand in the configuration but in files next to it."""
+    """Input from files beside the configuration."""
 
     age_recipient: str
     age_identity: Secret
     deploy_key: Secret | None = None
-    """None: the repository is read without a key."""
+    """None: the repository is public."""
     webhook_token: Secret | None = None
-    """None: nothing tells the cluster of a push."""
+    """None: no webhook notifies Flux of a push."""
     tunnel: Tunnel | None = None
     """None: there is no tunnel."""
     proxmox_authorities: Mapping[str, str] = field(default_factory=dict)
-    """Certificates of the authorities that Proxmox clusters name in `tls.ca_file`, by region."""
+    """CA certificates of Proxmox clusters from `tls.ca_file`, by region."""
     machine_templates: Mapping[str, Secret] = field(default_factory=dict)
-    """Machine configurations for new nodes like a worker, by that worker's name."""
+    """Machine configurations for new nodes, by name of the worker they are copied from."""
 
 
 @record
 class ComponentContext:
-    """A component's surroundings; nothing else may influence what it renders."""
+    """All inputs of a component: nothing else influences its files."""
 
     desired: Desired
     cluster: Cluster
-    wish: Wish
-    """The user's keys for this component."""
-    known: ComponentFacts
+    options: ComponentOptions
+    """The user's configuration of this component."""
+    facts: ComponentFacts
     settings: object
-    """The component's own settings, a record of the class that it declares."""
+    """The component's own settings, a record of the class it declares."""
     materials: InputFiles
     dialect: Dialect
     enabled: Mapping[str, str]
-    """Every component that is on, with the reason."""
+    """All enabled components, with the reason."""
 
     @property
     def namespace(self) -> str:
-        return self.wish.namespace or self.known.namespace
+        return self.options.namespace or self.facts.namespace
 
     @property
     def tag(self) -> str:
-        """Version of the chart as its registry spells it."""
-        if self.wish.version is None:
-            return self.known.tag
-        prefix = "v" if self.known.tag.startswith("v") else ""
-        return f"{prefix}{self.wish.version}"
+        """Version of the chart, with the prefix used in its registry."""
+        if self.options.version is None:
+            return self.facts.tag
+        prefix = "v" if self.facts.tag.startswith("v") else ""
+        return f"{prefix}{self.options.version}"
 
-    def on(self, name: str) -> bool:
-        """Whether another component is on."""
+    def is_enabled(self, name: str) -> bool:
+        """Return whether another component is enabled."""
         return name in self.enabled
 
     @property
     def domain(self) -> str:
-        """The domain as rendered files name it; it is substituted by Flux."""
+        """The domain in rendered files; Flux substitutes it."""
         return "${SECRET_DOMAIN}"
 
-    def needed(self, value: Secret | None, key: str) -> Secret:
-        """A secret that the component cannot do without."""
+    def require(self, value: Secret | None, key: str) -> Secret:
+        """Return a required secret; raises `Refused` if it is missing."""
         if value is None:
             raise Refused(
                 Problem(
                     code="component.secret",
-                    what=f"{self.known.name} lacks {key}",
-                    why="the component is on, and it cannot work without it",
-                    fix=f"set {key}, or turn {self.known.name} off",
+                    what=f"{self.facts.name} needs {key}",
+                    why="the component is enabled, and it cannot work without it",
+                    fix=f"set {key}, or disable {self.facts.name}",
                 )
             )
         return value
@@ -186,55 +186,55 @@ SmokeTestFor: TypeAlias = Callable[[ComponentContext], SmokeTest | None]
 
 @record
 class NoSettings(Traced):
-    """A component that has no settings of its own."""
+    """Settings of a component without settings of its own."""
 
 
-def _no_check(scene: ComponentContext, problems: Problems) -> None:
-    """Whatever the schema of its settings lets through is fine."""
+def _no_check(context: ComponentContext, problems: Problems) -> None:
+    """No rules beyond the schema of the settings."""
 
 
-def _no_files(scene: ComponentContext) -> Iterable[PlainFile]:
-    """All that it has is applied by Flux."""
+def _no_files(context: ComponentContext) -> Iterable[PlainFile]:
+    """No files beyond its apps."""
     return ()
 
 
 @record
 class Component:
-    """One component of the catalog. Its versions and sources stand in its `facts.json`."""
+    """A component of the catalog. Its versions and sources are in its `facts.json`."""
 
     name: str
     about: str
-    """What it is for, in one sentence."""
+    """Its purpose, in one sentence."""
     phase: Phase
     apps: Apps
-    """What it puts into the repository."""
+    """Returns its apps in the repository."""
     ready: tuple[Condition, ...]
-    """What holds once it works."""
-    trial: SmokeTest | None
-    """What it is for, tried. None: its conditions prove all there is to prove."""
+    """Conditions that are true when it works."""
+    smoke_test: SmokeTest | None
+    """Test of its function. None: the conditions are sufficient."""
     settings: type[Traced] = NoSettings
     """The class of its own settings."""
-    trial_of: SmokeTestFor | None = None
-    """The trial where it depends on the configuration. None: `trial` is right everywhere."""
+    smoke_test_for: SmokeTestFor | None = None
+    """Returns a test that depends on the configuration. None: `smoke_test` is always used."""
     secrets: Mapping[str, str] = field(default_factory=dict)
-    """Confidential settings that it reads, each with what it is; REGION stands for a name."""
+    """Secrets in its settings, each with a description; REGION stands for a name."""
     files: Files = _no_files
-    """Files that it keeps in the repository besides its apps; nothing in the cluster reads them."""
+    """Returns other files in the repository, which are not applied."""
     check: Check = _no_check
     """Rules between its settings and the rest of the configuration."""
     proxmox: ProxmoxAccess | None = None
-    """None: it does not talk to Proxmox VE."""
+    """None: it does not use Proxmox VE."""
     talos: TalosAccess | None = None
-    """None: it does not talk to Talos."""
+    """None: it does not use Talos."""
     alerts: tuple[Alert, ...] = ()
-    troubles: tuple[KnownProblem, ...] = ()
+    known_problems: tuple[KnownProblem, ...] = ()
     definitions: tuple[str, ...] = ()
-    """Groups of custom resources that it brings, `cilium.io`."""
+    """API groups of its custom resources, `cilium.io`."""
 
-    def conditions(self, scene: ComponentContext) -> tuple[Condition, ...]:
-        """What holds once it works, in the namespace that it was given."""
-        return in_namespace(self.ready, scene.known.namespace, scene.namespace)
+    def conditions(self, context: ComponentContext) -> tuple[Condition, ...]:
+        """Return the conditions, in the namespace of the configuration."""
+        return in_namespace(self.ready, context.facts.namespace, context.namespace)
 
-    def trial_in(self, scene: ComponentContext) -> SmokeTest | None:
-        """The trial of this configuration. None: there is nothing to try."""
-        return self.trial_of(scene) if self.trial_of is not None else self.trial
+    def smoke_test_in(self, context: ComponentContext) -> SmokeTest | None:
+        """Return the smoke test for this configuration. None: there is none."""
+        return self.smoke_test_for(context) if self.smoke_test_for is not None else self.smoke_test

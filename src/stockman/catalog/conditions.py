@@ -1,4 +1,4 @@
-"""How one knows that a component works: conditions that hold, and a trial of what it is for."""
+"""Readiness conditions and smoke tests of components."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from stockman.model.record import record
 
 @record
 class Condition:
-    """Something that has to be true of an object in the cluster."""
+    """A condition on an object in the cluster."""
 
     kind: str
     """`apps/v1 Deployment`."""
     name: str
     """Empty: every object of the kind."""
     expr: str
-    """CEL over `object`; true when it holds."""
+    """CEL over `object`."""
     says: str
-    """The same in words."""
+    """Description of the condition."""
     namespace: str = ""
-    """Empty: cluster-wide."""
+    """Empty: cluster-scoped."""
 
 
 @record
 class SmokeTest:
-    """A functional check: make something small with the component, see that it works, clean up."""
+    """A functional test: create a small object with the component, check the result, clean up."""
 
     says: str
-    """What is tried, in one sentence."""
+    """What is tested, in one sentence."""
     objects: tuple[Object, ...] = ()
-    """Made for the trial, in order, and removed after it, in reverse. Empty: nothing is made."""
+    """Objects created for the test in this order, and deleted in reverse. Empty: none."""
     starts: str = ""
-    """CronJob that is run once by hand, `namespace/name`; a condition without a name is then
-    about that run. Empty: none."""
+    """CronJob to start once, `namespace/name`; a condition without a name then applies to that job.
+    Empty: none."""
     until: tuple[Condition, ...] = ()
-    """What has to hold for the trial to succeed."""
+    """Conditions for success."""
     gone: tuple[Condition, ...] = ()
-    """What has to hold once the objects were removed."""
+    """Conditions after the objects are deleted."""
     seconds: int = 300
-    """How long it may take."""
+    """Timeout."""
 
 
 def in_namespace(conditions: Iterable[Condition], usual: str, actual: str) -> tuple[Condition, ...]:
-    """Conditions about a component's usual namespace, in the one that it was given."""
+    """Move conditions from the usual namespace of a component to the configured one."""
     return tuple(
         replace(one, namespace=actual) if one.namespace == usual else one for one in conditions
     )
@@ -57,14 +57,14 @@ _READY = "object.status.conditions.exists(c, c.type == '{kind}' && c.status == '
 def object_condition(
     kind: str, name: str, says: str, *, namespace: str = "", of: str = "Ready"
 ) -> Condition:
-    """An object whose own condition is true."""
+    """Return the condition that an object has a true status condition."""
     return Condition(
         kind=kind, name=name, expr=_READY.format(kind=of), says=says, namespace=namespace
     )
 
 
 def deployment_condition(name: str, namespace: str) -> Condition:
-    """A Deployment that is available."""
+    """Return the condition that a Deployment is available."""
     return object_condition(
         "apps/v1 Deployment",
         name,
@@ -75,7 +75,7 @@ def deployment_condition(name: str, namespace: str) -> Condition:
 
 
 def daemonset_condition(name: str, namespace: str) -> Condition:
-    """A DaemonSet that runs on every node that it should run on."""
+    """Return the condition that a DaemonSet is ready on every node."""
     return Condition(
         kind="apps/v1 DaemonSet",
         name=name,
@@ -87,7 +87,7 @@ def daemonset_condition(name: str, namespace: str) -> Condition:
 
 
 def crd_condition(definition: str) -> Condition:
-    """A custom resource definition that the API server serves."""
+    """Return the condition that a custom resource definition is served."""
     return object_condition(
         "apiextensions.k8s.io/v1 CustomResourceDefinition",
         definition,

@@ -1,4 +1,4 @@
-"""A component in words: all that the catalog knows of one, for people and as data."""
+"""Describe components, as text and as data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stockman.model.component import ComponentFacts
 from stockman.model.record import record
 
 Paint = Callable[[str, str], str]
-"""Takes a text and the name of a style; returns the text as the terminal wants it."""
+"""Takes a text and the name of a style; returns the text with escape sequences."""
 
 _USUAL_WIDTH = 80
 _LABEL = 12
@@ -22,53 +22,53 @@ _INDENT = "  "
 
 @record
 class ComponentPage:
-    """What is known of a component."""
+    """Description of a component."""
 
     name: str
     about: str
     phase: str
     on: str
-    """What turns it on."""
+    """When it is enabled."""
     chart: str
-    """Empty: it is not installed by a chart."""
+    """Empty: it is not installed from a chart."""
     repository: str
     version: str
     app: str
     further: Mapping[str, str]
-    """Further charts and images, with their versions."""
+    """Other charts and images, with their versions."""
     namespace: str
     pod_security: str
-    """Empty: the namespace is exempt, or needs no level of its own."""
+    """Empty: the namespace is exempt, or needs no level."""
     licence: str
     requires: tuple[str, ...]
     talos_role: str
-    """Empty: it does not talk to Talos."""
+    """Empty: it does not use Talos."""
     proxmox: ProxmoxAccess | None
-    """None: it does not talk to Proxmox VE."""
+    """None: it does not use Proxmox VE."""
     settings: tuple[Key, ...]
     secrets: Mapping[str, str]
     definitions: tuple[str, ...]
     ready: tuple[str, ...]
-    trial: str
-    """Empty: there is nothing to try."""
+    smoke_test: str
+    """Empty: there is no smoke test."""
     alerts: tuple[Alert, ...]
-    troubles: tuple[KnownProblem, ...]
+    known_problems: tuple[KnownProblem, ...]
     note: str
 
 
 def settings_keys(component: Component) -> tuple[Key, ...]:
-    """The component's own settings, each followed by what stands in it."""
+    """Return the keys of the component's settings, with their descriptions."""
     return keys_of_record(component.settings, f"components.{component.name}.settings")
 
 
 def component_page(component: Component, known: ComponentFacts) -> ComponentPage:
-    """Everything about a component in one record."""
+    """Return the description of a component."""
     when = CONDITIONS[known.condition]
     return ComponentPage(
         name=component.name,
         about=component.about,
         phase=component.phase.value,
-        on=when.reason or "when it is asked for",
+        on=when.reason or "when enabled in the configuration",
         chart=known.chart,
         repository=known.repository,
         version=known.tag,
@@ -84,9 +84,9 @@ def component_page(component: Component, known: ComponentFacts) -> ComponentPage
         secrets=component.secrets,
         definitions=component.definitions,
         ready=tuple(condition.says for condition in component.ready),
-        trial=component.trial.says if component.trial is not None else "",
+        smoke_test=component.smoke_test.says if component.smoke_test is not None else "",
         alerts=component.alerts,
-        troubles=component.troubles,
+        known_problems=component.known_problems,
         note=known.note,
     )
 
@@ -94,7 +94,7 @@ def component_page(component: Component, known: ComponentFacts) -> ComponentPage
 def page_lines(
     page: ComponentPage, *, width: int | None = None, paint: Paint = lambda text, style: text
 ) -> Iterator[str]:
-    """The lines of a page, at most `width` columns wide where words allow it."""
+    """Return the lines of a description, at most `width` columns wide where words allow it."""
     columns = width or _USUAL_WIDTH
     for label, text in _facts(page):
         start = f"{label}:".ljust(_LABEL)
@@ -112,7 +112,7 @@ def page_lines(
 def overview_lines(
     pages: Iterable[ComponentPage], *, width: int | None = None, paint: Paint = lambda text, _: text
 ) -> Iterator[str]:
-    """Every component with what it is for."""
+    """Return all components with their purpose."""
     columns = width or _USUAL_WIDTH
     for page in pages:
         yield paint(page.name, "name")
@@ -135,7 +135,10 @@ def _facts(page: ComponentPage) -> Iterator[tuple[str, str]]:
     yield "NEEDS", ", ".join(page.requires) or "nothing"
     yield "LICENCE", page.licence
     if page.talos_role:
-        yield "TALOS", f"role {page.talos_role}, allowed by the machines of controllers"
+        yield (
+            "TALOS",
+            f"role {page.talos_role}, allowed in the machine configuration of controllers",
+        )
     if page.proxmox is not None:
         yield "PROXMOX", _access_lines(page.proxmox)
     if page.note:
@@ -144,7 +147,7 @@ def _facts(page: ComponentPage) -> Iterator[tuple[str, str]]:
 
 def _access_lines(access: ProxmoxAccess) -> str:
     later = access.privileges_from_9
-    more = f"; from Proxmox VE 9 on also {' '.join(later)}" if later else ""
+    more = f"; in Proxmox VE 9 also {' '.join(later)}" if later else ""
     where = " and ".join(access.paths)
     return (
         f"user {access.user}, token {access.token}, role {access.role} on {where}:"
@@ -175,14 +178,14 @@ def _sections(
     yield "SECRETS", named(page.secrets.items())
     yield "CUSTOM RESOURCES", items(page.definitions)
     yield "READY WHEN", items(page.ready)
-    yield "TRIAL", items((page.trial,) if page.trial else ())
+    yield "SMOKE TEST", items((page.smoke_test,) if page.smoke_test else ())
     yield (
         "ALERTS",
         named((f"{one.name} <{one.severity}>", one.summary) for one in page.alerts),
     )
     yield (
-        "TROUBLES",
-        named((one.shows, f"Because {one.because}. Fix: {one.fix}.") for one in page.troubles),
+        "KNOWN PROBLEMS",
+        named((one.symptom, f"Cause: {one.cause}. Fix: {one.fix}.") for one in page.known_problems),
     )
 
 

@@ -1,4 +1,4 @@
-"""Metrics that exist, with where each was found; rules and dashboards use no others."""
+"""Known metrics with their sources; alert rules and dashboards use no others."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import NamedTuple
 
 
 class Metric(NamedTuple):
-    """Where a metric comes from."""
+    """The source of a metric."""
 
     component: str
-    """The program that tells it."""
+    """The program that exports it."""
     version: str
-    """Release in which it was looked up."""
+    """Release in which it was found."""
     path: str
-    """File of that release's source that defines it."""
+    """Source file in that release."""
 
 
 @cache
 def metrics() -> dict[str, Metric]:
-    """Every known metric by name."""
+    """Return all known metrics by name."""
     rows = loads((Path(__file__).parent / "metrics.json").read_bytes())
     return {name: Metric(**row) for name, row in rows.items()}

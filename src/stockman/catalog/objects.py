@@ -1,4 +1,4 @@
-"""Objects that many components need: sources, releases, namespaces, secrets."""
+"""Kubernetes objects that many components use: sources, releases, routes, secrets, monitors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SOURCES = "source.toolkit.fluxcd.io/v1"
 
 
 def oci_repository(name: str, url: str, tag: str) -> Object:
-    """A chart in an OCI registry."""
+    """Return the OCIRepository of a chart."""
     return {
         "apiVersion": _SOURCES,
         "kind": "OCIRepository",
@@ -28,7 +28,7 @@ def oci_repository(name: str, url: str, tag: str) -> Object:
 
 
 def helm_repository(name: str, url: str) -> Object:
-    """A plain Helm repository."""
+    """Return a HelmRepository."""
     return {
         "apiVersion": _SOURCES,
         "kind": "HelmRepository",
@@ -38,7 +38,7 @@ def helm_repository(name: str, url: str) -> Object:
 
 
 def helm_release(name: str, chart: Object, values: Mapping[str, object], **more: object) -> Object:
-    """A release of a chart; what all releases have in common stands in the cluster's patches."""
+    """Return a HelmRelease; patches of the cluster add what all releases share."""
     spec: Object = {**chart, "interval": "1h", **more}
     if values:
         spec["values"] = dict(values)
@@ -51,14 +51,15 @@ def helm_release(name: str, chart: Object, values: Mapping[str, object], **more:
 
 
 def chart_sheets(
-    scene: ComponentContext, values: Mapping[str, object], **more: object
+    context: ComponentContext, values: Mapping[str, object], **more: object
 ) -> tuple[Sheet, ...]:
-    """The files that install the component's chart, with the user's values on top."""
-    known = scene.known
-    name, merged_values = known.release, merge_values(values, scene.wish.values)
+    """Return the files that install the component's chart, with the user's values merged in."""
+    known = context.facts
+    name, merged_values = known.release, merge_values(values, context.options.values)
     if known.repository.startswith("oci://"):
         source = Sheet(
-            name="ocirepository.yaml", objects=(oci_repository(name, known.repository, scene.tag),)
+            name="ocirepository.yaml",
+            objects=(oci_repository(name, known.repository, context.tag),),
         )
         chart: Object = {"chartRef": {"kind": "OCIRepository", "name": name}}
     else:
@@ -69,7 +70,7 @@ def chart_sheets(
             "chart": {
                 "spec": {
                     "chart": known.chart,
-                    "version": scene.tag,
+                    "version": context.tag,
                     "sourceRef": {"kind": "HelmRepository", "name": name},
                 }
             }
@@ -85,7 +86,7 @@ def secret(
     file: str = "secret.sops.yaml",
     of_type: str = "",
 ) -> Sheet:
-    """A Secret, in a file that is encrypted."""
+    """Return a Secret, in an encrypted file."""
     content: Object = {
         "apiVersion": "v1",
         "kind": "Secret",
@@ -98,7 +99,7 @@ def secret(
 
 
 def config_map(name: str, texts: Mapping[str, str], **metadata: object) -> Object:
-    """A ConfigMap."""
+    """Return a ConfigMap."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -108,7 +109,7 @@ def config_map(name: str, texts: Mapping[str, str], **metadata: object) -> Objec
 
 
 def merge_values(ours: Mapping[str, object], theirs: Mapping[str, object]) -> Object:
-    """Chart values as Helm lays them over each other: mappings by key, all else replaced."""
+    """Merge chart values like Helm: mappings by key, everything else is replaced."""
     result: Object = dict(ours)
     for key, value in theirs.items():
         mine = result.get(key)
@@ -122,15 +123,15 @@ EXTERNAL = "envoy-external"
 GATEWAYS_NAMESPACE = "network"
 
 
-def public_gateway(scene: ComponentContext) -> str:
-    """The gateway of what others may reach: the external one, if there is one."""
-    return INTERNAL if scene.cluster.edge.ingress_mode == "none" else EXTERNAL
+def public_gateway(context: ComponentContext) -> str:
+    """Return the gateway for public routes: the external one, if it exists."""
+    return INTERNAL if context.cluster.edge.ingress_mode == "none" else EXTERNAL
 
 
 def route(
     name: str, host: str, gateway: str, backend: tuple[str, int], *, prefix: str = ""
 ) -> Object:
-    """A route from a name on a gateway to a service."""
+    """Return a route from a name on a gateway to a service."""
     service, port = backend
     rule: Object = {"backendRefs": [{"name": service, "port": port}]}
     if prefix:
@@ -150,22 +151,22 @@ def route(
 
 
 MONITORING = "prometheus-operator-crds"
-"""The component that turns monitoring on."""
+"""The component that enables monitoring."""
 _MONITORING_VERSION = "monitoring.coreos.com/v1"
 
 
-def is_monitoring_on(scene: ComponentContext) -> bool:
-    """Whether monitors and rules may be rendered."""
-    return scene.on(MONITORING)
+def is_monitoring_on(context: ComponentContext) -> bool:
+    """Return whether monitors and rules can be rendered."""
+    return context.is_enabled(MONITORING)
 
 
 def pod_monitor(
     name: str, labels: Mapping[str, str], *, port: str = "metrics", https: bool = False
 ) -> Object:
-    """Figures of every pod with these labels, in the monitor's own namespace."""
+    """Return a PodMonitor for pods with these labels in the same namespace."""
     endpoint: Object = {"port": port}
     if https:
-        # Certificates of these ports are made by the programs themselves.
+        # The programs behind these ports create their own certificates.
         endpoint |= {"scheme": "https", "tlsConfig": {"insecureSkipVerify": True}}
     return {
         "apiVersion": _MONITORING_VERSION,
@@ -179,10 +180,10 @@ def pod_monitor(
 
 
 def pod_monitor_sheets(
-    scene: ComponentContext, labels: Mapping[str, str], *, https: bool = False
+    context: ComponentContext, labels: Mapping[str, str], *, https: bool = False
 ) -> tuple[Sheet, ...]:
-    """The file of a component's monitor, where monitoring is on."""
-    if not is_monitoring_on(scene):
+    """Return the file of a component's monitor, if monitoring is enabled."""
+    if not is_monitoring_on(context):
         return ()
-    monitor = pod_monitor(scene.known.release, labels, https=https)
+    monitor = pod_monitor(context.facts.release, labels, https=https)
     return (Sheet(name="podmonitor.yaml", objects=(monitor,)),)

@@ -1,4 +1,4 @@
-"""The components there are: every folder of the catalog."""
+"""All components: every folder of the catalog."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ FACTS = "facts.json"
 
 @cache
 def names() -> tuple[str, ...]:
-    """Names of all components, sorted."""
+    """Return the names of all components, sorted."""
     folders = Path(__file__).parent.glob(f"*/{FACTS}")
     return tuple(sorted(folder.parent.name.replace("_", "-") for folder in folders))
 
 
 @cache
 def component(name: str) -> Component:
-    """The definition of a component that exists."""
+    """Return the definition of an existing component."""
     module = import_module(f"stockman.catalog.{name.replace('-', '_')}")
     found = module.COMPONENT
     if not isinstance(found, Component) or found.name != name:
-        raise TypeError(f"the folder of {name} does not define a component of that name")
+        raise TypeError(f"the folder of {name} does not define a component with this name")
     return found
 
 
 def components() -> tuple[Component, ...]:
-    """All definitions, by name."""
+    """Return all definitions, by name."""
     return tuple(component(name) for name in names())

@@ -1,4 +1,4 @@
-"""Manifests that a project keeps in its own repository: fetched by Flux at a tag, then patched."""
+"""Manifests from the repository of another project: fetched by Flux at a tag, then patched."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class RemoteManifests:
     url: str
     tag: str
     path: str
-    """Directory that is applied."""
+    """Directory to apply."""
     only: str
-    """The part of the repository that is fetched."""
+    """Part of the repository to fetch."""
     patches: tuple[Object, ...] = ()
     images: Mapping[str, str] = field(default_factory=dict)
-    """Tags of images, in the place of those that the manifests name."""
+    """Image tags that replace those in the manifests."""
     prune: bool = True
-    """Whether objects go when the component goes."""
+    """Whether objects are deleted with the component."""
 
     def sheets(self) -> tuple[Sheet, ...]:
-        """The source, and what of it is applied."""
+        """Return the source, and the Kustomization that applies it."""
         return (
             Sheet(name="gitrepository.yaml", objects=(self._source(),)),
             Sheet(name="manifests.yaml", objects=(self._applied(),)),

@@ -1,4 +1,4 @@
-"""Which components are on, what each sees, and what is wrong with that."""
+"""Select the enabled components, build their contexts, and check them."""
 
 from __future__ import annotations
 
@@ -22,27 +22,29 @@ _REGION = "REGION"
 
 @record
 class SelectedComponent:
-    """A component that is on, with its surroundings."""
+    """An enabled component and its context."""
 
     component: Component
-    scene: ComponentContext
+    context: ComponentContext
 
 
 def active_components(desired: Desired) -> dict[str, str]:
-    """The components of the catalog that are on, with the reason."""
+    """Return the enabled components of the catalog, with the reason."""
     found = {}
     for name in names():
         wish = desired.components.get(name)
         if wish is not None and wish.enabled:
             origin = wish.origins.get("enabled")
-            found[name] = origin.via if origin is not None and origin.via else "asked for"
+            found[name] = (
+                origin.via if origin is not None and origin.via else "enabled in the configuration"
+            )
     return found
 
 
 def select_components(
     desired: Desired, cluster: Cluster, materials: InputFiles, dialect: Dialect, problems: Problems
 ) -> tuple[SelectedComponent, ...]:
-    """Every component that is on; problems of their settings are reported."""
+    """Return every enabled component; problems of their settings are reported."""
     on = active_components(desired)
     found = []
     for name in on:
@@ -52,60 +54,60 @@ def select_components(
         settings = read_settings(definition, wish, problems)
         if known is None or settings is None:
             continue
-        scene = ComponentContext(
+        context = ComponentContext(
             desired=desired,
             cluster=cluster,
-            wish=wish,
-            known=known,
+            options=wish,
+            facts=known,
             settings=settings,
             materials=materials,
             dialect=dialect,
             enabled=on,
         )
-        _check_needs(scene, problems)
-        _check_secrets(definition, scene, problems)
-        definition.check(scene, problems)
-        found.append(SelectedComponent(component=definition, scene=scene))
+        _check_needs(context, problems)
+        _check_secrets(definition, context, problems)
+        definition.check(context, problems)
+        found.append(SelectedComponent(component=definition, context=context))
     return tuple(found)
 
 
-def _check_needs(scene: ComponentContext, problems: Problems) -> None:
-    """Report what a component cannot do without; files say the same where they were written."""
-    for need in scene.known.requires:
-        if not scene.on(need):
-            name = scene.known.name
+def _check_needs(context: ComponentContext, problems: Problems) -> None:
+    """Report missing dependencies; the configuration reports those it can position itself."""
+    for need in context.facts.requires:
+        if not context.is_enabled(need):
+            name = context.facts.name
             problems.error(
                 "component.requires",
-                f"{name} needs {need}, which is off",
-                why=f"{name} is on: {scene.enabled[name]}",
+                f"{name} needs {need}, which is disabled",
+                why=f"{name} is enabled: {context.enabled[name]}",
                 fix=f"set components.{need}.enabled to true, or components.{name}.enabled to false",
-                at=scene.wish.where("enabled"),
+                at=context.options.where("enabled"),
             )
 
 
-def _check_secrets(definition: Component, scene: ComponentContext, problems: Problems) -> None:
-    """Report secrets that nobody reads: a misspelt name would leave the component without it."""
-    regions = [str(one.region) for one in scene.desired.proxmox]
+def _check_secrets(definition: Component, context: ComponentContext, problems: Problems) -> None:
+    """Report unknown secrets: a misspelled name would leave the component without it."""
+    regions = [str(one.region) for one in context.desired.proxmox]
     read = [
         one
         for name in definition.secrets
         for one in ([name.replace(_REGION, region) for region in regions] or [name])
     ]
-    for name in scene.wish.secrets:
+    for name in context.options.secrets:
         if name in read:
             continue
         near = nearest_name(name, read)
         problems.error(
             "component.unknown-secret",
-            f"{definition.name} knows no secret named {name}",
-            why=f"it reads {', '.join(dict.fromkeys(read)) or 'none'}",
-            fix=f"write {near}" if near else "remove it",
-            at=scene.wish.where("secrets"),
+            f"{definition.name} has no secret named {name}",
+            why=f"its secrets are {', '.join(dict.fromkeys(read)) or 'none'}",
+            fix=f"use {near}" if near else "remove it",
+            at=context.options.where("secrets"),
         )
 
 
 def read_settings(definition: Component, wish: Wish, problems: Problems) -> object | None:
-    """The settings of a component; what they should not hold is reported, at its line."""
+    """Parse the settings of a component; invalid ones are reported at their line."""
 
     def place(path: str) -> Position:
         origin = wish.origins.get(path) or wish.origins.get("settings") or wish.origins.get("")
@@ -113,6 +115,6 @@ def read_settings(definition: Component, wish: Wish, problems: Problems) -> obje
 
     tree = build_node(wish.settings, "settings", place)
     if not isinstance(tree, MappingNode):
-        raise TypeError("settings are a mapping")
+        raise TypeError("settings must be a mapping")
     path = f"components.{definition.name}.settings"
     return read_record(definition.settings, tree, ReadContext(problems), path)

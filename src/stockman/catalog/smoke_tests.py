@@ -1,4 +1,4 @@
-"""Trials that run a command in a pod of their own."""
+"""Smoke tests that run a command in a pod, or use a volume."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from stockman.catalog.app import Object
 from stockman.catalog.conditions import Condition, SmokeTest
 
 TEST_IMAGE = "registry.k8s.io/e2e-test-images/agnhost:2.63.0"
-"""The image with which Kubernetes tests itself."""
+"""The image that Kubernetes uses for its own tests."""
 _NAMESPACE = "default"
 _RESTRICTED: Object = {
     "allowPrivilegeEscalation": False,
@@ -18,9 +18,9 @@ _RESTRICTED: Object = {
 
 
 def job_smoke_test(says: str, name: str, command: tuple[str, ...]) -> SmokeTest:
-    """A trial that succeeds when a command in a pod does."""
+    """Return a smoke test that succeeds if a command in a pod does."""
     container: Object = {
-        "name": "trial",
+        "name": "test",
         "image": TEST_IMAGE,
         "command": list(command),
         "securityContext": _RESTRICTED,
@@ -38,18 +38,18 @@ def job_smoke_test(says: str, name: str, command: tuple[str, ...]) -> SmokeTest:
         kind="batch/v1 Job",
         name=name,
         expr="object.status.succeeded >= 1",
-        says="the command succeeded",
+        says="the command succeeds",
         namespace=_NAMESPACE,
     )
     return SmokeTest(says=says, objects=(job,), until=(done,), seconds=120)
 
 
-_VOLUME_NAME = "stockman-volume-trial"
+_VOLUME_NAME = "stockman-volume-test"
 _VOLUME_NAMESPACE = "default"
 
 
 def volume_smoke_test(storage_class: str) -> SmokeTest:
-    """A trial of one storage class."""
+    """Return a smoke test of a storage class."""
     claim: Object = {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
@@ -78,20 +78,22 @@ def volume_smoke_test(storage_class: str) -> SmokeTest:
         },
     }
     return SmokeTest(
-        says="a claim of 1 GiB with a consumer binds, is written to, and goes again",
+        says="a volume of 1 GiB can be created, written to and deleted",
         objects=(claim, consumer),
         until=(
             _volume_condition(
-                "v1 PersistentVolumeClaim", "object.status.phase == 'Bound'", "it is bound"
+                "v1 PersistentVolumeClaim", "object.status.phase == 'Bound'", "the claim is bound"
             ),
-            _volume_condition("v1 Pod", "object.status.phase == 'Succeeded'", "it was written to"),
+            _volume_condition(
+                "v1 Pod", "object.status.phase == 'Succeeded'", "the pod wrote to the volume"
+            ),
         ),
         gone=(
             Condition(
                 kind="v1 PersistentVolume",
                 name="",
                 expr=f"!has(object.spec.claimRef) || object.spec.claimRef.name != '{_VOLUME_NAME}'",
-                says="the volume is gone",
+                says="the volume is deleted",
             ),
         ),
         seconds=300,

@@ -13,7 +13,6 @@ from stockman.cli.command import command
 from stockman.cli.options import Choice, directory
 from stockman.cli.registry import COMPLETION_VARIABLE, PROGRAM
 from stockman.cli.terminal.screen import current_screen
-from stockman.model.errors import StockmanError
 
 Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
 
@@ -59,6 +58,8 @@ def matching_values(
     function: str, incomplete: str, *arguments: object
 ) -> list[CompletionItem[str]]:
     """Return the values with the typed prefix; none if the files are missing or invalid."""
+    from stockman.model.errors import StockmanError
+
     module, _, name = function.partition(":")
     try:
         source: Any = getattr(import_module(module), name)

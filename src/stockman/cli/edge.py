@@ -13,7 +13,6 @@ from stockman.cli.exit import Exit
 from stockman.cli.group import Program
 from stockman.cli.registry import COMMANDS, COMPLETION_VARIABLE, PROGRAM, Registry
 from stockman.cli.terminal.screen import OutputClosed, Screen, process_screen
-from stockman.model.problem import Problem
 
 if TYPE_CHECKING:
     from stockman.model.errors import StockmanError
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 def internal_bug(error: Exception) -> Problem:
     """Return the problem of an unexpected exception: its type and location, never its values."""
+    from stockman.model.problem import Problem
+
     return Problem(
         code="internal.bug",
         what="stockman has an internal error",

@@ -34,7 +34,7 @@ class OrderedApp:
 def order_apps(selection: Iterable[SelectedComponent]) -> tuple[OrderedApp, ...]:
     """Return all apps in order; refuses unknown dependencies and cycles."""
     chosen = tuple(selection)
-    apps = {item.component.name: tuple(item.component.apps(item.scene)) for item in chosen}
+    apps = {item.component.name: tuple(item.component.apps(item.context)) for item in chosen}
     known = apps_by_name(apps)
     waits: dict[str, tuple[App, ...]] = {}
     for item in chosen:
@@ -51,7 +51,7 @@ def order_apps(selection: Iterable[SelectedComponent]) -> tuple[OrderedApp, ...]
     return tuple(
         OrderedApp(
             owner=item.component.name,
-            folder=item.scene.known.release,
+            folder=item.context.facts.release,
             app=app,
             after=waits[app.name],
             waited_for=app.name in awaited,
@@ -76,8 +76,9 @@ def _prerequisite_apps(
     selected: SelectedComponent, apps: Mapping[str, tuple[App, ...]]
 ) -> tuple[App, ...]:
     """Return the last apps of the components that this one needs."""
-    needed = selected.scene.known.requires
-    if selected.scene.on(MONITORING) and selected.component.phase is not Phase.DEFINITIONS:
+    needed = selected.context.facts.requires
+    is_late = selected.component.phase is not Phase.DEFINITIONS
+    if is_late and selected.context.is_enabled(MONITORING):
         # The API server rejects monitors and rules until their kinds exist.
         needed = (*needed, MONITORING)
     return tuple(apps[name][-1] for name in needed if apps.get(name))

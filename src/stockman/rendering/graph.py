@@ -28,8 +28,8 @@ def graph_nodes(selection: Iterable[SelectedComponent]) -> tuple[GraphNode, ...]
         GraphNode(
             name=name,
             phase=item.component.phase,
-            version=item.scene.tag or item.scene.known.app_version,
-            needs=tuple(need for need in item.scene.known.requires if need in chosen),
+            version=item.context.tag or item.context.facts.app_version,
+            needs=tuple(need for need in item.context.facts.requires if need in chosen),
         )
         for name, item in chosen.items()
     ]

@@ -66,7 +66,7 @@ def render_repository(
         patches=patches,
     )
     for selected in selection:
-        for kept in selected.component.files(selected.scene):
+        for kept in selected.component.files(selected.context):
             tree.add(RenderedFile(path=kept.path, owner=selected.component.name, text=kept.text))
     for file in repository_files(inputs, selection, apps, problems):
         tree.add(file)
@@ -78,7 +78,7 @@ def _pod_security_levels(
 ) -> dict[str, str]:
     """Return the most permissive pod security level that a component needs, by namespace."""
     requested = {
-        selected.component.name: selected.scene.known.pod_security for selected in selection
+        selected.component.name: selected.context.facts.pod_security for selected in selection
     }
     levels: dict[str, str] = {}
     for placed in apps:

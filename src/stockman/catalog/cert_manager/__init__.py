@@ -11,23 +11,23 @@ from stockman.catalog.conditions import SmokeTest, deployment_condition, object_
 from stockman.catalog.objects import chart_sheets, secret
 
 _RESOLVERS = "https://1.1.1.1:443/dns-query,https://1.0.0.1:443/dns-query"
-_TRIAL = "stockman-certificate-trial"
+_TEST_NAME = "stockman-certificate-test"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    monitored = scene.on("prometheus-operator-crds")
+def _apps(context: ComponentContext) -> Iterator[App]:
+    monitored = context.is_enabled("prometheus-operator-crds")
     values: Object = {
         "crds": {"enabled": True},
-        "replicaCount": 2 if len(scene.desired.nodes) > 1 else 1,
+        "replicaCount": 2 if len(context.desired.nodes) > 1 else 1,
         "dns01RecursiveNameservers": _RESOLVERS,
         "dns01RecursiveNameserversOnly": True,
         "prometheus": {"enabled": monitored, "servicemonitor": {"enabled": monitored}},
     }
-    namespace = scene.namespace
-    yield App(name="cert-manager", namespace=namespace, sheets=chart_sheets(scene, values))
-    sheets = [Sheet(name="clusterissuer.yaml", objects=issuers(scene))]
-    if scene.cluster.edge.dns_provider == "cloudflare":
-        token = scene.needed(scene.cluster.edge.dns_token, "dns.token")
+    namespace = context.namespace
+    yield App(name="cert-manager", namespace=namespace, sheets=chart_sheets(context, values))
+    sheets = [Sheet(name="clusterissuer.yaml", objects=issuers(context))]
+    if context.cluster.edge.dns_provider == "cloudflare":
+        token = context.require(context.cluster.edge.dns_token, "dns.token")
         sheets.append(secret("cert-manager-secret", {"api-token": token}))
     yield App(
         name="cert-manager-config", namespace=namespace, folder="config", sheets=tuple(sheets)
@@ -36,7 +36,7 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
 
 COMPONENT = Component(
     name="cert-manager",
-    about="Certificates for gateways and services, renewed before they end.",
+    about="Certificates for gateways and services, renewed before they expire.",
     phase=Phase.DELIVERY,
     apps=_apps,
     ready=(
@@ -44,31 +44,31 @@ COMPONENT = Component(
         deployment_condition("cert-manager-webhook", "cert-manager"),
         object_condition("cert-manager.io/v1 ClusterIssuer", "", "every issuer is ready"),
     ),
-    trial=SmokeTest(
-        says="a certificate is issued by an authority made for the trial",
+    smoke_test=SmokeTest(
+        says="a CA created for the test issues a certificate",
         objects=(
             {
                 "apiVersion": "cert-manager.io/v1",
                 "kind": "Issuer",
-                "metadata": {"name": _TRIAL, "namespace": "cert-manager"},
+                "metadata": {"name": _TEST_NAME, "namespace": "cert-manager"},
                 "spec": {"selfSigned": {}},
             },
             {
                 "apiVersion": "cert-manager.io/v1",
                 "kind": "Certificate",
-                "metadata": {"name": _TRIAL, "namespace": "cert-manager"},
+                "metadata": {"name": _TEST_NAME, "namespace": "cert-manager"},
                 "spec": {
-                    "dnsNames": ["trial.invalid"],
-                    "secretName": _TRIAL,
-                    "issuerRef": {"kind": "Issuer", "name": _TRIAL},
+                    "dnsNames": ["test.invalid"],
+                    "secretName": _TEST_NAME,
+                    "issuerRef": {"kind": "Issuer", "name": _TEST_NAME},
                 },
             },
         ),
         until=(
             object_condition(
                 "cert-manager.io/v1 Certificate",
-                _TRIAL,
-                "the certificate was issued",
+                _TEST_NAME,
+                "the certificate is issued",
                 namespace="cert-manager",
             ),
         ),
@@ -80,8 +80,8 @@ COMPONENT = Component(
             expr="certmanager_certificate_expiration_timestamp_seconds - time() < 3 * 24 * 3600",
             holds="1h",
             severity="critical",
-            summary="The certificate {{ $labels.exported_namespace }}/{{ $labels.name }} ends in"
-            " less than three days, and was not renewed.",
+            summary="The certificate {{ $labels.exported_namespace }}/{{ $labels.name }} "
+            "expires in less than three days and was not renewed.",
             metrics=("certmanager_certificate_expiration_timestamp_seconds",),
         ),
         Alert(
@@ -95,11 +95,11 @@ COMPONENT = Component(
             metrics=("certmanager_certificate_ready_status",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="a Challenge stays pending with `propagation check failed`",
-            because="the DNS token may not edit the zone, or the answer is cached",
-            fix="give the token the right to edit the zone's DNS, and delete the challenge",
+            symptom="a Challenge stays pending with `propagation check failed`",
+            cause="the DNS token cannot edit the zone, or the answer is cached",
+            fix="give the token permission to edit the DNS of the zone, and delete the challenge",
         ),
     ),
     definitions=("cert-manager.io", "acme.cert-manager.io"),

@@ -1,4 +1,4 @@
-"""Who issues certificates: Let's Encrypt for a public domain, an own authority otherwise."""
+"""Certificate issuers: Let's Encrypt for a public domain, a CA of the cluster otherwise."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _OWN = "internal-ca"
 _DIRECTORY = "https://acme-v02.api.letsencrypt.org/directory"
 
 
-def issuer_name(scene: ComponentContext) -> str:
-    """The issuer that certificates of gateways use."""
-    return _PUBLIC if scene.cluster.edge.dns_provider == "cloudflare" else _OWN
+def issuer_name(context: ComponentContext) -> str:
+    """Return the name of the issuer for certificates of gateways."""
+    return _PUBLIC if context.cluster.edge.dns_provider == "cloudflare" else _OWN
 
 
-def issuers(scene: ComponentContext) -> tuple[Object, ...]:
-    """The issuers of a cluster."""
-    if issuer_name(scene) == _PUBLIC:
-        return (_issuer(_PUBLIC, {"acme": _acme(scene)}),)
+def issuers(context: ComponentContext) -> tuple[Object, ...]:
+    """Return the issuers of a cluster."""
+    if issuer_name(context) == _PUBLIC:
+        return (_issuer(_PUBLIC, {"acme": _acme(context)}),)
     authority: Object = {
         "apiVersion": "cert-manager.io/v1",
         "kind": "Certificate",
@@ -27,7 +27,8 @@ def issuers(scene: ComponentContext) -> tuple[Object, ...]:
             "isCA": True,
             "commonName": _OWN,
             "secretName": _OWN,
-            # Browsers were told to trust it: neither the key nor the certificate may change soon.
+            # Users have installed it in their browsers: neither key nor certificate may change
+            # often.
             "duration": "87600h",
             "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Never"},
             "issuerRef": {"kind": "ClusterIssuer", "name": "selfsigned"},
@@ -40,12 +41,12 @@ def issuers(scene: ComponentContext) -> tuple[Object, ...]:
     )
 
 
-def _acme(scene: ComponentContext) -> Object:
+def _acme(context: ComponentContext) -> Object:
     solver: Object = {
         "dns01": {
             "cloudflare": {"apiTokenSecretRef": {"name": "cert-manager-secret", "key": "api-token"}}
         },
-        "selector": {"dnsZones": [scene.domain]},
+        "selector": {"dnsZones": [context.domain]},
     }
     return {
         "privateKeySecretRef": {"name": _PUBLIC},

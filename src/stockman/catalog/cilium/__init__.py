@@ -1,4 +1,4 @@
-"""Cilium: the network of pods, load balancing, policies."""
+"""Cilium: pod network, load balancing, policies."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from stockman.catalog.objects import INTERNAL, chart_sheets, route
 from stockman.catalog.smoke_tests import job_smoke_test
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    namespace = scene.namespace
-    # What comes later waits for Cilium: Cilium cannot wait for it.
+def _apps(context: ComponentContext) -> Iterator[App]:
+    namespace = context.namespace
+    # Later components depend on Cilium, so Cilium cannot depend on them.
     waiting: Object = {"disableWait": True}
-    more = {"install": waiting, "upgrade": waiting} if has_parts_for_later(scene) else {}
-    files = chart_sheets(scene, values(scene), **more)
+    more = {"install": waiting, "upgrade": waiting} if has_parts_for_later(context) else {}
+    files = chart_sheets(context, values(context), **more)
     yield App(name="cilium", namespace=namespace, sheets=files)
-    sheets = [Sheet(name="networks.yaml", objects=networks(scene))]
-    if settings_of(scene).hubble_ui:
-        page = route("hubble-ui", f"hubble.{scene.domain}", INTERNAL, ("hubble-ui", 80))
+    sheets = [Sheet(name="networks.yaml", objects=networks(context))]
+    if settings_of(context).hubble_ui:
+        page = route("hubble-ui", f"hubble.{context.domain}", INTERNAL, ("hubble-ui", 80))
         sheets.append(Sheet(name="httproute.yaml", objects=(page,)))
     yield App(name="cilium-config", namespace=namespace, folder="config", sheets=tuple(sheets))
 
 
 COMPONENT = Component(
     name="cilium",
-    about="The network of pods: routing without kube-proxy, load balancing, policies.",
+    about="Pod network: routing without kube-proxy, load balancing, network policies.",
     phase=Phase.NETWORK,
     apps=_apps,
     settings=CiliumSettings,
@@ -45,9 +45,9 @@ COMPONENT = Component(
             says="every node is ready",
         ),
     ),
-    trial=job_smoke_test(
+    smoke_test=job_smoke_test(
         "a pod reaches the Kubernetes API through its service",
-        "stockman-network-trial",
+        "stockman-network-test",
         ("/agnhost", "connect", "kubernetes.default.svc:443", "--timeout=10s"),
     ),
     alerts=(
@@ -60,16 +60,16 @@ COMPONENT = Component(
             metrics=("cilium_unreachable_nodes",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="nodes stay NotReady with `cni plugin not initialized`, and reboot again",
-            because="Cilium is not installed yet, and Talos waits ten minutes for a network",
-            fix="install what stands in bootstrap/ before the time is over",
+            symptom="nodes stay NotReady with `cni plugin not initialized`, and reboot repeatedly",
+            cause="Cilium is not installed yet; Talos waits ten minutes for a network",
+            fix="install the releases in bootstrap/ before the timeout",
         ),
         KnownProblem(
-            shows="pods cannot resolve names while the rest of the network works",
-            because="BPF masquerading bypasses the node's DNS forwarding",
-            fix="leave bpf.hostLegacyRouting on, as stockman sets it",
+            symptom="pods cannot resolve names while the rest of the network works",
+            cause="BPF masquerading bypasses the node's DNS forwarding",
+            fix="keep bpf.hostLegacyRouting on, as set by stockman",
         ),
     ),
     definitions=("cilium.io",),

@@ -1,4 +1,4 @@
-"""Addresses that Cilium gives to services, and how others hear of them."""
+"""Addresses that Cilium assigns to services, and their announcement."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _PEER = "bgp-peer-config-v4"
 _ADVERTISEMENT: Object = {"advertise": "bgp"}
 
 
-def networks(scene: ComponentContext) -> tuple[Object, ...]:
-    """The pool of addresses, and its announcement on layer 2 or by BGP."""
-    bgp = scene.cluster.cilium.bgp
-    return (_pool(scene), *((_announcement(scene),) if bgp is None else _bgp(bgp)))
+def networks(context: ComponentContext) -> tuple[Object, ...]:
+    """Return the address pool and its announcement by layer 2 or BGP."""
+    bgp = context.cluster.cilium.bgp
+    return (_pool(context), *((_announcement(context),) if bgp is None else _bgp(bgp)))
 
 
-def _pool(scene: ComponentContext) -> Object:
-    """The gateways' addresses and what the user gave; never the addresses of nodes."""
-    gateways = scene.cluster.gateways
+def _pool(context: ComponentContext) -> Object:
+    """Return the pool of gateway addresses and configured ranges, without addresses of nodes."""
+    gateways = context.cluster.gateways
     fixed = (gateways.internal, gateways.dns, gateways.external)
     wanted = (
         *(str(one) for one in fixed if one is not None),
-        *scene.cluster.cilium.loadbalancer_pool,
+        *context.cluster.cilium.loadbalancer_pool,
     )
     blocks = [_block(one) for one in wanted]
     return _cilium("v2", "CiliumLoadBalancerIPPool", "pool", allowFirstLastIPs="Yes", blocks=blocks)
@@ -37,8 +37,8 @@ def _block(text: str) -> Object:
     return {"start": start.strip(), "stop": (stop or start).strip()}
 
 
-def _announcement(scene: ComponentContext) -> Object:
-    interfaces = settings_of(scene).l2_interfaces
+def _announcement(context: ComponentContext) -> Object:
+    interfaces = settings_of(context).l2_interfaces
     more: Object = {"interfaces": list(interfaces)} if interfaces else {}
     return _cilium(
         "v2alpha1",
@@ -51,7 +51,7 @@ def _announcement(scene: ComponentContext) -> Object:
 
 
 def _bgp(bgp: Bgp) -> tuple[Object, ...]:
-    # Every service is advertised: a label that none has makes a selector that matches all.
+    # All services are advertised: NotIn with a label value that none has matches all.
     everything = {"key": "somekey", "operator": "NotIn", "values": ["never-used-value"]}
     advertisement = _cilium(
         "v2",

@@ -22,17 +22,17 @@ _AGENT = (
     "SETGID",
     "SETUID",
 )
-"""What the agent may do: Talos loads kernel modules itself, so SYS_MODULE is not among it."""
+"""Capabilities of the agent: Talos loads kernel modules itself, so SYS_MODULE is not needed."""
 _CLEANER = ("NET_ADMIN", "SYS_ADMIN", "SYS_RESOURCE")
 
 
-def values(scene: ComponentContext) -> Object:
-    """The values of the chart."""
-    cluster, settings = scene.cluster, settings_of(scene)
-    monitored = scene.on("prometheus-operator-crds")
+def values(context: ComponentContext) -> Object:
+    """Return the chart values."""
+    cluster, settings = context.cluster, settings_of(context)
+    monitored = context.is_enabled("prometheus-operator-crds")
     found: Object = {
         "autoDirectNodeRoutes": True,
-        # Masquerading in BPF skips the node's own DNS forwarding unless routing stays in the host.
+        # BPF masquerading bypasses the node's DNS forwarding unless routing stays in the host.
         "bpf": {"masquerade": True, "hostLegacyRouting": True},
         "cgroup": {"autoMount": {"enabled": False}, "hostRoot": "/sys/fs/cgroup"},
         "cni": {"exclusive": False},
@@ -54,7 +54,7 @@ def values(scene: ComponentContext) -> Object:
         "operator": {
             "dashboards": {"enabled": monitored},
             "prometheus": {"enabled": monitored, "serviceMonitor": {"enabled": monitored}},
-            "replicas": 2 if len(scene.desired.nodes) > 1 else 1,
+            "replicas": 2 if len(context.desired.nodes) > 1 else 1,
             "rollOutPods": True,
         },
         "prometheus": {
@@ -77,32 +77,33 @@ def values(scene: ComponentContext) -> Object:
             "nodeEncryption": settings.node_encryption,
         }
     if settings.mutual_authentication:
-        found["authentication"] = {"enabled": True, "mutual": {"spire": _spire(scene)}}
+        found["authentication"] = {"enabled": True, "mutual": {"spire": _spire(context)}}
     return found
 
 
-def has_parts_for_later(scene: ComponentContext) -> bool:
-    """Whether parts of it run only with what is installed after it: nodes made known, volumes."""
-    settings = settings_of(scene)
-    clouds = any(scene.on(name) for name in ("proxmox-ccm", "talos-ccm"))
-    if settings.mutual_authentication and (clouds or _has_volumes(scene)):
+def has_parts_for_later(context: ComponentContext) -> bool:
+    """Return whether parts of it need components that are installed later: volumes, node
+    identities."""
+    settings = settings_of(context)
+    clouds = any(context.is_enabled(name) for name in ("proxmox-ccm", "talos-ccm"))
+    if settings.mutual_authentication and (clouds or _has_volumes(context)):
         return True
     return clouds and (settings.hubble or settings.hubble_ui)
 
 
-def _has_volumes(scene: ComponentContext) -> bool:
-    return any(scene.on(name) for name in ("proxmox-csi", "rook-ceph"))
+def _has_volumes(context: ComponentContext) -> bool:
+    return any(context.is_enabled(name) for name in ("proxmox-csi", "rook-ceph"))
 
 
-def _spire(scene: ComponentContext) -> Object:
-    """SPIRE where its agents may run as they have to, and with a volume where there are volumes."""
-    volumes = _has_volumes(scene)
+def _spire(context: ComponentContext) -> Object:
+    """Return values of SPIRE: where its agents may run, and a volume if there is storage."""
+    volumes = _has_volumes(context)
     return {
         "enabled": True,
         "install": {
             "enabled": True,
-            # Its agents use the host's network; the namespaces of Talos forbid that elsewhere.
-            "namespace": scene.namespace,
+            # SPIRE agents use the host network, which Talos only allows in privileged namespaces.
+            "namespace": context.namespace,
             "existingNamespace": True,
             "server": {"dataStorage": {"enabled": volumes}},
         },
@@ -121,7 +122,7 @@ def _hubble(settings: CiliumSettings, *, monitored: bool) -> Object:
     found: Object = {
         "enabled": True,
         "relay": {"enabled": True, "rollOutPods": True},
-        # Made by Helm, certificates would end after a year without an upgrade.
+        # Certificates created by Helm would expire after a year without an upgrade.
         "tls": {"auto": {"enabled": True, "method": "cronJob"}},
         "ui": {"enabled": settings.hubble_ui, "rollOutPods": True},
     }

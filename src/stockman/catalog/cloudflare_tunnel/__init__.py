@@ -1,4 +1,4 @@
-"""cloudflared: requests from the internet come in through a tunnel, no port is open."""
+"""cloudflared: requests from the internet arrive through a tunnel; no port is opened."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from stockman.catalog.objects import chart_sheets, secret
 from stockman.model.problem import Problems
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    tunnel = scene.materials.tunnel
+def _apps(context: ComponentContext) -> Iterator[App]:
+    tunnel = context.materials.tunnel
     if tunnel is None:
         return
     endpoint: Object = {
@@ -23,7 +23,7 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
         "spec": {
             "endpoints": [
                 {
-                    "dnsName": f"external.{scene.domain}",
+                    "dnsName": f"external.{context.domain}",
                     "recordType": "CNAME",
                     "targets": [f"{tunnel.id}.cfargotunnel.com"],
                 }
@@ -32,49 +32,49 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
     }
     yield App(
         name="cloudflare-tunnel",
-        namespace=scene.namespace,
+        namespace=context.namespace,
         sheets=(
-            *chart_sheets(scene, values(scene)),
+            *chart_sheets(context, values(context)),
             Sheet(name="dnsendpoint.yaml", objects=(endpoint,)),
             secret(SECRET, {"TUNNEL_TOKEN": tunnel.token}),
         ),
     )
 
 
-def _check(scene: ComponentContext, problems: Problems) -> None:
-    if scene.materials.tunnel is None:
+def _check(context: ComponentContext, problems: Problems) -> None:
+    if context.materials.tunnel is None:
         problems.error(
             "tunnel.missing",
             "there is no cloudflare-tunnel.json",
-            why="ingress comes through a Cloudflare tunnel, whose credentials are in that file",
+            why="ingress uses a Cloudflare tunnel, whose credentials are in this file",
             fix="run `cloudflared tunnel create --credentials-file cloudflare-tunnel.json NAME`,"
             " or set ingress.mode",
-            at=scene.cluster.edge.where("ingress_mode"),
+            at=context.cluster.edge.where("ingress_mode"),
         )
 
 
 COMPONENT = Component(
     name="cloudflare-tunnel",
-    about="Requests from the internet come in through a tunnel; no port is open.",
+    about="Ingress from the internet through a Cloudflare tunnel, without open ports.",
     phase=Phase.APPLICATIONS,
     apps=_apps,
     check=_check,
     ready=(deployment_condition("cloudflare-tunnel", "network"),),
-    trial=None,
+    smoke_test=None,
     alerts=(
         Alert(
             name="TunnelDown",
             expr="sum(cloudflared_tunnel_ha_connections) < 1",
             holds="5m",
             severity="critical",
-            summary="No connection of the tunnel is up: nobody outside reaches the cluster.",
+            summary="The tunnel has no connection: the cluster cannot be reached from outside.",
             metrics=("cloudflared_tunnel_ha_connections",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="the tunnel stays `degraded`, and its log names QUIC",
-            because="a firewall drops UDP on port 7844",
+            symptom="the tunnel stays `degraded`, and its log names QUIC",
+            cause="a firewall drops UDP traffic on port 7844",
             fix="open UDP 7844 to the internet, or set TUNNEL_TRANSPORT_PROTOCOL to http2",
         ),
     ),

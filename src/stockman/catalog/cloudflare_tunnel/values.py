@@ -1,4 +1,4 @@
-"""Chart values of the tunnel: a general chart around one container."""
+"""Chart values of the tunnel: a generic chart with one container."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _PROGRAM = "cloudflared"
 _PORT = 8080
 
 
-def values(scene: ComponentContext) -> Object:
-    """The values of the chart."""
+def values(context: ComponentContext) -> Object:
+    """Return the chart values."""
     found: Object = {
         "controllers": {
             "cloudflare-tunnel": {
                 "strategy": "RollingUpdate",
                 "annotations": {"reloader.stakater.com/auto": "true"},
-                "containers": {"app": _container(scene)},
+                "containers": {"app": _container(context)},
             }
         },
         "defaultPodOptions": {
             "securityContext": {"runAsNonRoot": True, "runAsUser": 65534, "runAsGroup": 65534}
         },
         "service": {"app": {"ports": {"http": {"port": _PORT}}}},
-        "configMaps": {"config": {"data": {"config.yaml": _routes(scene)}}},
+        "configMaps": {"config": {"data": {"config.yaml": _routes(context)}}},
         "persistence": {
             "config-file": {
                 "type": "configMap",
@@ -37,13 +37,13 @@ def values(scene: ComponentContext) -> Object:
             }
         },
     }
-    if scene.on("prometheus-operator-crds"):
+    if context.is_enabled("prometheus-operator-crds"):
         found["serviceMonitor"] = {"app": {"endpoints": [{"port": "http"}]}}
     return found
 
 
-def _container(scene: ComponentContext) -> Object:
-    image = scene.known.artifacts[_PROGRAM]
+def _container(context: ComponentContext) -> Object:
+    image = context.facts.artifacts[_PROGRAM]
     probe: Object = {
         "enabled": True,
         "custom": True,
@@ -74,13 +74,13 @@ def _container(scene: ComponentContext) -> Object:
     }
 
 
-def _routes(scene: ComponentContext) -> str:
+def _routes(context: ComponentContext) -> str:
     gateway = f"https://{EXTERNAL}.{{{{ .Release.Namespace }}}}.svc.cluster.local:443"
     inside: Object = {
-        "hostname": f"*.{scene.domain}",
+        "hostname": f"*.{context.domain}",
         "originRequest": {
             "http2Origin": True,
-            "originServerName": f"external.{scene.domain}",
+            "originServerName": f"external.{context.domain}",
         },
         "service": gateway,
     }

@@ -1,4 +1,4 @@
-"""CoreDNS: names of services and the way to names outside."""
+"""CoreDNS: names of services, and forwarding of other names."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _CONTROLLER = "node-role.kubernetes.io/control-plane"
 _NEW_NODE = "node.cloudprovider.kubernetes.io/uninitialized"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    controllers = sum(node.is_controller for node in scene.desired.nodes)
+def _apps(context: ComponentContext) -> Iterator[App]:
+    controllers = sum(node.is_controller for node in context.desired.nodes)
     values: Object = {
         "fullnameOverride": "coredns",
         "k8sAppLabelOverride": "kube-dns",
         "serviceAccount": {"create": True},
         "service": {
             "name": "kube-dns",
-            "clusterIP": str(scene.cluster.kubernetes.coredns_addr),
+            "clusterIP": str(context.cluster.kubernetes.coredns_addr),
         },
         "replicaCount": 2 if controllers > 1 else 1,
         "priorityClassName": "system-cluster-critical",
@@ -36,22 +36,22 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
                 }
             }
         },
-        "tolerations": _tolerations(scene),
+        "tolerations": _tolerations(context),
         "prometheus": {
-            "service": {"enabled": is_monitoring_on(scene)},
-            "monitor": {"enabled": is_monitoring_on(scene)},
+            "service": {"enabled": is_monitoring_on(context)},
+            "monitor": {"enabled": is_monitoring_on(context)},
         },
     }
-    yield App(name="coredns", namespace=scene.namespace, sheets=chart_sheets(scene, values))
+    yield App(name="coredns", namespace=context.namespace, sheets=chart_sheets(context, values))
 
 
-def _tolerations(scene: ComponentContext) -> list[Object]:
+def _tolerations(context: ComponentContext) -> list[Object]:
     found: list[Object] = [
         {"key": "CriticalAddonsOnly", "operator": "Exists"},
         {"key": _CONTROLLER, "operator": "Exists", "effect": "NoSchedule"},
     ]
-    if scene.on("proxmox-ccm") or scene.on("talos-ccm"):
-        # A cloud controller may have to resolve a name before it can release the first node.
+    if context.is_enabled("proxmox-ccm") or context.is_enabled("talos-ccm"):
+        # A cloud controller may have to resolve a name before it can initialize the first node.
         found.append({"key": _NEW_NODE, "operator": "Exists", "effect": "NoSchedule"})
     return found
 
@@ -93,13 +93,13 @@ def _plugin(name: str, parameters: str, block: str) -> Object:
 
 COMPONENT = Component(
     name="coredns",
-    about="Names of services inside of the cluster, and the way to names outside of it.",
+    about="DNS for services of the cluster, and forwarding of all other names.",
     phase=Phase.DNS,
     apps=_apps,
     ready=(deployment_condition("coredns", "kube-system"),),
-    trial=job_smoke_test(
+    smoke_test=job_smoke_test(
         "a pod resolves the name of the Kubernetes API",
-        "stockman-dns-trial",
+        "stockman-dns-test",
         ("nslookup", "kubernetes.default.svc"),
     ),
     alerts=(
@@ -109,14 +109,14 @@ COMPONENT = Component(
             " / sum(rate(coredns_dns_responses_total[5m])) > 0.05",
             holds="10m",
             severity="critical",
-            summary="More than one of twenty DNS answers inside of the cluster is a failure.",
+            summary="More than 5 % of DNS responses in the cluster are errors.",
             metrics=("coredns_dns_responses_total",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="pods of CoreDNS stop with `Loop ... detected`",
-            because="the node's own resolver asks CoreDNS, which asks the node again",
+            symptom="pods of CoreDNS stop with `Loop ... detected`",
+            cause="the node's resolver queries CoreDNS, which queries the node again",
             fix="set network.dns_servers to servers outside of the cluster",
         ),
     ),

@@ -1,4 +1,4 @@
-"""echo: a small web server that answers with the request, to see that the way in works."""
+"""echo: a small web server that returns the request, to test ingress."""
 
 from __future__ import annotations
 
@@ -10,32 +10,34 @@ from stockman.catalog.conditions import Condition, SmokeTest, deployment_conditi
 from stockman.catalog.objects import GATEWAYS_NAMESPACE, chart_sheets, public_gateway
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     values: Object = {
-        "replicaCount": 2 if len(scene.desired.nodes) > 1 else 1,
+        "replicaCount": 2 if len(context.desired.nodes) > 1 else 1,
         "config": {
             "kubernetes": True,
-            "trustedProxies": [str(scene.cluster.kubernetes.pod_cidr)],
+            "trustedProxies": [str(context.cluster.kubernetes.pod_cidr)],
         },
         "httpRoute": {
             "enabled": True,
-            "hostnames": [f"{{{{ .Release.Name }}}}.{scene.domain}"],
-            "parentRefs": [{"name": public_gateway(scene), "namespace": GATEWAYS_NAMESPACE}],
+            "hostnames": [f"{{{{ .Release.Name }}}}.{context.domain}"],
+            "parentRefs": [{"name": public_gateway(context), "namespace": GATEWAYS_NAMESPACE}],
         },
-        "monitoring": {"serviceMonitor": {"enabled": scene.on("prometheus-operator-crds")}},
+        "monitoring": {
+            "serviceMonitor": {"enabled": context.is_enabled("prometheus-operator-crds")}
+        },
         "resources": {"requests": {"cpu": "10m"}, "limits": {"memory": "64Mi"}},
     }
-    yield App(name="echo", namespace=scene.namespace, sheets=chart_sheets(scene, values))
+    yield App(name="echo", namespace=context.namespace, sheets=chart_sheets(context, values))
 
 
 COMPONENT = Component(
     name="echo",
-    about="A web server that answers with the request: proof that the way into the cluster works.",
+    about="A web server that returns the request, to test that ingress works.",
     phase=Phase.APPLICATIONS,
     apps=_apps,
     ready=(deployment_condition("echo", "default"),),
-    trial=SmokeTest(
-        says="the route of echo is accepted by a gateway",
+    smoke_test=SmokeTest(
+        says="a gateway accepts the route of echo",
         until=(
             Condition(
                 kind="gateway.networking.k8s.io/v1 HTTPRoute",
@@ -48,11 +50,11 @@ COMPONENT = Component(
         ),
         seconds=120,
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="its name does not lead to the cluster",
-            because="nobody has told the DNS server of your network about the domain",
-            fix="let that server ask the address gateways.dns for the domain",
+            symptom="its name does not resolve to the cluster",
+            cause="the DNS server of your network does not know the domain",
+            fix="forward queries for the domain from that server to the address gateways.dns",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Envoy Gateway: the doors of the cluster, inside and outside."""
+"""Envoy Gateway: the internal and external gateways of the cluster."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SOURCE = "https://github.com/envoyproxy/gateway"
 _DEFINITIONS = "charts/gateway-helm/charts/crds/crds/generated"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     values: Object = {
-        # Its own definitions come first, and those of the Gateway API are a component of their
-        # own: the chart would put the experimental channel over the standard one.
+        # Its CRDs are installed first, and those of the Gateway API by another component: the chart
+        # would replace the standard channel with the experimental one.
         "crds": {"enabled": False},
         "config": {
             "envoyGateway": {
@@ -32,11 +32,11 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
             }
         },
     }
-    namespace = scene.namespace
+    namespace = context.namespace
     definitions = RemoteManifests(
         name="envoy-gateway",
         url=_SOURCE,
-        tag=f"v{scene.tag.removeprefix('v')}",
+        tag=f"v{context.tag.removeprefix('v')}",
         path=_DEFINITIONS,
         only=f"{_DEFINITIONS}/",
         prune=False,
@@ -47,13 +47,13 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
         folder="crds",
         sheets=definitions.sheets(),
     )
-    yield App(name="envoy-gateway", namespace=namespace, sheets=chart_sheets(scene, values))
+    yield App(name="envoy-gateway", namespace=namespace, sheets=chart_sheets(context, values))
     sheets = [
-        Sheet(name="certificate.yaml", objects=(certificate(scene),)),
-        Sheet(name="envoy.yaml", objects=(*gateways(scene), *traffic(scene))),
-        Sheet(name="httproute.yaml", objects=default_routes(scene)),
+        Sheet(name="certificate.yaml", objects=(certificate(context),)),
+        Sheet(name="envoy.yaml", objects=(*gateways(context), *traffic(context))),
+        Sheet(name="httproute.yaml", objects=default_routes(context)),
     ]
-    if is_monitoring_on(scene):
+    if is_monitoring_on(context):
         controller = pod_monitor("envoy-gateway", {"control-plane": "envoy-gateway"})
         monitors = (_monitor(namespace), controller)
         sheets.append(Sheet(name="podmonitor.yaml", objects=monitors))
@@ -89,7 +89,7 @@ def _monitor(namespace: str) -> Object:
 
 COMPONENT = Component(
     name="envoy-gateway",
-    about="The gateways of the cluster: one for the network inside, one for the world outside.",
+    about="Gateways of the cluster: an internal one and an external one.",
     phase=Phase.PLATFORM,
     apps=_apps,
     ready=(
@@ -101,8 +101,8 @@ COMPONENT = Component(
             of="Accepted",
         ),
     ),
-    trial=SmokeTest(
-        says="the internal gateway has its address and serves",
+    smoke_test=SmokeTest(
+        says="the internal gateway has an address and is programmed",
         until=(
             object_condition(
                 "gateway.networking.k8s.io/v1 Gateway",
@@ -119,20 +119,20 @@ COMPONENT = Component(
             expr="sum(increase(xds_nack_total[15m])) > 0",
             holds="5m",
             severity="warning",
-            summary="A gateway refuses its new configuration and goes on with the old one.",
+            summary="A gateway rejects its new configuration and keeps the old one.",
             metrics=("xds_nack_total",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="installing the chart fails with `experimental CRDs on top of standard`",
-            because="the chart's own definitions of the Gateway API were turned on by values",
-            fix="leave crds.enabled off: gateway-api and envoy-gateway-crds bring all of them",
+            symptom="installing the chart fails with `experimental CRDs on top of standard`",
+            cause="values of the chart enable its own CRDs of the Gateway API",
+            fix="keep crds.enabled off: gateway-api and envoy-gateway-crds contain all of them",
         ),
         KnownProblem(
-            shows="a browser says that the certificate is unknown",
-            because="without a public domain, certificates come from the cluster's own authority",
-            fix="trust the authority: `kubectl -n cert-manager get secret internal-ca`",
+            symptom="a browser reports an unknown certificate",
+            cause="without a public domain, certificates are issued by the cluster's own CA",
+            fix="trust the CA: `kubectl -n cert-manager get secret internal-ca`",
         ),
     ),
     definitions=("gateway.envoyproxy.io",),

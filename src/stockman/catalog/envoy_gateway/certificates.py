@@ -10,16 +10,16 @@ _DASHED = "${SECRET_DOMAIN/./-}"
 SECRET = f"{_DASHED}-production-tls"
 
 
-def certificate(scene: ComponentContext) -> Object:
-    """One certificate for the domain and everything directly below it."""
+def certificate(context: ComponentContext) -> Object:
+    """Return the certificate for the domain and its direct subdomains."""
     return {
         "apiVersion": "cert-manager.io/v1",
         "kind": "Certificate",
         "metadata": {"name": f"{_DASHED}-production"},
         "spec": {
-            "dnsNames": [scene.domain, f"*.{scene.domain}"],
+            "dnsNames": [context.domain, f"*.{context.domain}"],
             "duration": "160h",
-            "issuerRef": {"kind": "ClusterIssuer", "name": issuer_name(scene)},
+            "issuerRef": {"kind": "ClusterIssuer", "name": issuer_name(context)},
             "privateKey": {"algorithm": "ECDSA"},
             "secretName": SECRET,
             "usages": ["digital signature"],

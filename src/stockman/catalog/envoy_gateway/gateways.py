@@ -1,4 +1,4 @@
-"""Gateways and the proxies behind them."""
+"""Gateways and their proxies."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _GATEWAY = "gateway.networking.k8s.io/v1"
 _ENVOY = "gateway.envoyproxy.io/v1alpha1"
 
 
-def gateways(scene: ComponentContext) -> tuple[Object, ...]:
-    """The class, its proxies, and a gateway for each side."""
-    return (_proxy(scene), _class(scene), *_gateways(scene))
+def gateways(context: ComponentContext) -> tuple[Object, ...]:
+    """Return the gateway class, its proxies, and the internal and external gateway."""
+    return (_proxy(context), _class(context), *_gateways(context))
 
 
-def _proxy(scene: ComponentContext) -> Object:
+def _proxy(context: ComponentContext) -> Object:
     deployment: Object = {
-        "replicas": 2 if len(scene.desired.nodes) > 1 else 1,
+        "replicas": 2 if len(context.desired.nodes) > 1 else 1,
         "container": {
             "resources": {"requests": {"cpu": "100m"}, "limits": {"memory": "1Gi"}},
         },
@@ -45,7 +45,7 @@ def _proxy(scene: ComponentContext) -> Object:
     }
 
 
-def _class(scene: ComponentContext) -> Object:
+def _class(context: ComponentContext) -> Object:
     return {
         "apiVersion": _GATEWAY,
         "kind": "GatewayClass",
@@ -56,17 +56,17 @@ def _class(scene: ComponentContext) -> Object:
                 "group": "gateway.envoyproxy.io",
                 "kind": "EnvoyProxy",
                 "name": "envoy",
-                "namespace": scene.namespace,
+                "namespace": context.namespace,
             },
         },
     }
 
 
-def _gateways(scene: ComponentContext) -> Iterator[Object]:
-    external = scene.cluster.gateways.external
-    if external is not None and scene.cluster.edge.ingress_mode != "none":
-        yield _gateway(EXTERNAL, f"external.{scene.domain}", external)
-    yield _gateway(INTERNAL, f"internal.{scene.domain}", scene.cluster.gateways.internal)
+def _gateways(context: ComponentContext) -> Iterator[Object]:
+    external = context.cluster.gateways.external
+    if external is not None and context.cluster.edge.ingress_mode != "none":
+        yield _gateway(EXTERNAL, f"external.{context.domain}", external)
+    yield _gateway(INTERNAL, f"internal.{context.domain}", context.cluster.gateways.internal)
 
 
 def _gateway(name: str, host: str, address: IPv4Address) -> Object:

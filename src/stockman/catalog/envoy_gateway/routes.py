@@ -1,4 +1,4 @@
-"""Routes that every gateway has: to HTTPS, and to a plain 404."""
+"""Default routes of the gateways: redirect to HTTPS, and 404."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from stockman.catalog.objects import EXTERNAL, INTERNAL
 _NOT_PUBLISHED: Object = {"external-dns.alpha.kubernetes.io/controller": "none"}
 
 
-def default_routes(scene: ComponentContext) -> tuple[Object, ...]:
-    """Routes for requests that no application takes."""
+def default_routes(context: ComponentContext) -> tuple[Object, ...]:
+    """Return the routes for requests that match no application."""
     redirect: Object = {
         "type": "RequestRedirect",
         "requestRedirect": {"scheme": "https", "statusCode": 301},
@@ -25,8 +25,8 @@ def default_routes(scene: ComponentContext) -> tuple[Object, ...]:
     }
     return (
         _filter(),
-        _route(scene, "https-redirect", "http", {"filters": [redirect]}),
-        _route(scene, "not-found", "https", {"filters": [missing]}),
+        _route(context, "https-redirect", "http", {"filters": [redirect]}),
+        _route(context, "not-found", "https", {"filters": [missing]}),
     )
 
 
@@ -39,14 +39,14 @@ def _filter() -> Object:
             "directResponse": {
                 "contentType": "text/plain",
                 "statusCode": 404,
-                "body": {"type": "Inline", "inline": "404: nothing here\n"},
+                "body": {"type": "Inline", "inline": "404: not found\n"},
             }
         },
     }
 
 
-def _route(scene: ComponentContext, name: str, section: str, rule: Object) -> Object:
-    external = scene.cluster.edge.ingress_mode != "none"
+def _route(context: ComponentContext, name: str, section: str, rule: Object) -> Object:
+    external = context.cluster.edge.ingress_mode != "none"
     parents = (EXTERNAL, INTERNAL) if external else (INTERNAL,)
     return {
         "apiVersion": "gateway.networking.k8s.io/v1",
@@ -54,7 +54,7 @@ def _route(scene: ComponentContext, name: str, section: str, rule: Object) -> Ob
         "metadata": {"name": name, "annotations": _NOT_PUBLISHED},
         "spec": {
             "parentRefs": [
-                {"name": one, "namespace": scene.namespace, "sectionName": section}
+                {"name": one, "namespace": context.namespace, "sectionName": section}
                 for one in parents
             ],
             "rules": [rule],

@@ -1,4 +1,4 @@
-"""How gateways treat traffic: compression, time limits, TLS, addresses of clients."""
+"""Traffic policies of gateways: compression, timeouts, TLS, client addresses."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ _VERSION = "gateway.envoyproxy.io/v1alpha1"
 _ALL_GATEWAYS: list[Object] = [{"group": "gateway.networking.k8s.io", "kind": "Gateway"}]
 
 
-def traffic(scene: ComponentContext) -> tuple[Object, ...]:
-    """Policies of both sides of the gateways."""
+def traffic(context: ComponentContext) -> tuple[Object, ...]:
+    """Return the client and backend traffic policies."""
     return (
         _policy(
             "BackendTrafficPolicy",
@@ -25,7 +25,7 @@ def traffic(scene: ComponentContext) -> tuple[Object, ...]:
         _policy(
             "ClientTrafficPolicy",
             clientIPDetection={
-                "xForwardedFor": {"trustedCIDRs": [str(scene.cluster.kubernetes.pod_cidr)]}
+                "xForwardedFor": {"trustedCIDRs": [str(context.cluster.kubernetes.pod_cidr)]}
             },
             http2={"onInvalidMessage": "TerminateStream"},
             http3={},

@@ -1,4 +1,4 @@
-"""external-dns: public DNS records follow routes."""
+"""external-dns: public DNS records for routes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAME = "cloudflare-dns"
 _SECRET = "cloudflare-dns-secret"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     values: Object = {
         "fullnameOverride": _NAME,
         "provider": "cloudflare",
@@ -34,43 +34,43 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
         "policy": "sync",
         "sources": ["crd", "gateway-httproute"],
         "txtPrefix": "k8s.",
-        "txtOwnerId": scene.cluster.name,
-        "domainFilters": [scene.domain],
-        "serviceMonitor": {"enabled": scene.on("prometheus-operator-crds")},
+        "txtOwnerId": context.cluster.name,
+        "domainFilters": [context.domain],
+        "serviceMonitor": {"enabled": context.is_enabled("prometheus-operator-crds")},
         "podAnnotations": {"secret.reloader.stakater.com/reload": _SECRET},
     }
-    token = scene.needed(scene.cluster.edge.dns_token, "dns.token")
+    token = context.require(context.cluster.edge.dns_token, "dns.token")
     yield App(
         name=_NAME,
-        namespace=scene.namespace,
-        sheets=(*chart_sheets(scene, values), secret(_SECRET, {"api-token": token})),
+        namespace=context.namespace,
+        sheets=(*chart_sheets(context, values), secret(_SECRET, {"api-token": token})),
     )
 
 
 COMPONENT = Component(
     name="external-dns",
-    about="Public DNS records follow the routes of the external gateway.",
+    about="Public DNS records for the routes of the external gateway.",
     phase=Phase.PLATFORM,
     apps=_apps,
     ready=(
         deployment_condition(_NAME, "network"),
         crd_condition("dnsendpoints.externaldns.k8s.io"),
     ),
-    trial=None,
+    smoke_test=None,
     alerts=(
         Alert(
             name="PublicDnsNotUpdated",
             expr="time() - external_dns_controller_last_sync_timestamp_seconds > 1800",
             holds="10m",
             severity="warning",
-            summary="Public DNS records have not been brought up to date for half an hour.",
+            summary="Public DNS records have not been updated for half an hour.",
             metrics=("external_dns_controller_last_sync_timestamp_seconds",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="records of an old cluster stay, and new ones are not made",
-            because="their ownership records name another cluster",
+            symptom="records of an old cluster remain, and new ones are not created",
+            cause="their ownership records name another cluster",
             fix="delete the TXT records with the prefix `k8s.` of the old cluster",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Flux instance: which controllers run, and which repository the cluster follows."""
+"""Flux instance: the Flux controllers, and the repository they follow."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _CONTROLLERS = (
 _TOKEN = "flux-webhook-token"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    repository = scene.cluster.repository
+def _apps(context: ComponentContext) -> Iterator[App]:
+    repository = context.cluster.repository
     sync: Object = {
         "kind": "GitRepository",
         "url": repository.url,
@@ -28,7 +28,7 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
         "path": "kubernetes/flux/cluster",
     }
     if repository.private:
-        sync["pullSecret"] = "deploy-key" if scene.dialect == "toml" else "github-deploy-key"
+        sync["pullSecret"] = "deploy-key" if context.dialect == "toml" else "github-deploy-key"
     values: Object = {
         "instance": {
             "cluster": {"networkPolicy": False},
@@ -38,16 +38,18 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
             "kustomize": {"patches": list(PATCHES)},
         }
     }
-    sheets = chart_sheets(scene, values)
-    yield App(name="flux-instance", namespace=scene.namespace, sheets=(*sheets, *_webhook(scene)))
+    sheets = chart_sheets(context, values)
+    yield App(
+        name="flux-instance", namespace=context.namespace, sheets=(*sheets, *_webhook(context))
+    )
 
 
-def _webhook(scene: ComponentContext) -> Iterator[Sheet]:
-    provider = scene.cluster.repository.webhook_provider
-    token = scene.materials.webhook_token
+def _webhook(context: ComponentContext) -> Iterator[Sheet]:
+    provider = context.cluster.repository.webhook_provider
+    token = context.materials.webhook_token
     if provider == "none" or token is None:
         return
-    name = "flux-webhook" if scene.dialect == "toml" else "github-webhook"
+    name = "flux-webhook" if context.dialect == "toml" else "github-webhook"
     receiver: Object = {
         "apiVersion": "notification.toolkit.fluxcd.io/v1",
         "kind": "Receiver",
@@ -66,8 +68,8 @@ def _webhook(scene: ComponentContext) -> Iterator[Sheet]:
     yield secret(_TOKEN, {"token": token})
     hook = route(
         "flux-webhook",
-        f"flux-webhook.{scene.domain}",
-        public_gateway(scene),
+        f"flux-webhook.{context.domain}",
+        public_gateway(context),
         ("webhook-receiver", 80),
         prefix="/hook/",
     )
@@ -85,30 +87,30 @@ def _resource(version: str, kind: str) -> Object:
 
 COMPONENT = Component(
     name="flux-instance",
-    about="The controllers that make the cluster follow its Git repository.",
+    about="The Flux controllers, which keep the cluster in sync with its Git repository.",
     phase=Phase.DELIVERY,
     apps=_apps,
     ready=(
         object_condition(
             "fluxcd.controlplane.io/v1 FluxInstance",
             "flux",
-            "Flux is installed as asked for",
+            "Flux is installed as configured",
             namespace="flux-system",
         ),
     ),
-    trial=SmokeTest(
+    smoke_test=SmokeTest(
         says="the repository is fetched and applied",
         until=(
             object_condition(
                 "source.toolkit.fluxcd.io/v1 GitRepository",
                 "flux-system",
-                "the repository was fetched",
+                "the repository is fetched",
                 namespace="flux-system",
             ),
             object_condition(
                 "kustomize.toolkit.fluxcd.io/v1 Kustomization",
                 "cluster-apps",
-                "the repository was applied",
+                "the repository is applied",
                 namespace="flux-system",
             ),
         ),
@@ -124,16 +126,16 @@ COMPONENT = Component(
             metrics=("flux_resource_info",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="GitRepository says `authentication required`",
-            because="the deploy key is not known to the host of the repository",
-            fix="add the public half of the deploy key to the repository, with read access",
+            symptom="GitRepository reports `authentication required`",
+            cause="the deploy key is not registered at the Git host",
+            fix="add the public deploy key to the repository, with read access",
         ),
         KnownProblem(
-            shows="Kustomization says `failed to decrypt`",
-            because="the Secret sops-age holds another identity than the files are encrypted for",
-            fix="put the identity of age.key into the Secret sops-age, and render again",
+            symptom="Kustomization reports `failed to decrypt`",
+            cause=("the Secret sops-age contains another identity than the recipient of the files"),
+            fix="put the identity from age.key into the Secret sops-age, and render again",
         ),
     ),
 )

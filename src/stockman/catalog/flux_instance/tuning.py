@@ -1,4 +1,4 @@
-"""How Flux's controllers are tuned for one cluster."""
+"""Resource and concurrency settings of the Flux controllers."""
 
 from __future__ import annotations
 
@@ -61,4 +61,4 @@ PATCHES: tuple[Object, ...] = (
     ),
     _flags(_APPLIERS, "--watch-configs-label-selector=owner!=helm"),
 )
-"""Patches of the operator's output, in order."""
+"""Patches for the controllers, in order."""

@@ -1,4 +1,4 @@
-"""Flux operator: installs and upgrades Flux itself."""
+"""Flux operator: installs and upgrades Flux."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from stockman.catalog.conditions import crd_condition, deployment_condition
 from stockman.catalog.objects import chart_sheets
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    values: Object = {"serviceMonitor": {"create": scene.on("prometheus-operator-crds")}}
-    yield App(name="flux-operator", namespace=scene.namespace, sheets=chart_sheets(scene, values))
+def _apps(context: ComponentContext) -> Iterator[App]:
+    values: Object = {"serviceMonitor": {"create": context.is_enabled("prometheus-operator-crds")}}
+    yield App(
+        name="flux-operator", namespace=context.namespace, sheets=chart_sheets(context, values)
+    )
 
 
 COMPONENT = Component(
     name="flux-operator",
-    about="Installs Flux, and upgrades it.",
+    about="Installs and upgrades Flux.",
     phase=Phase.DELIVERY,
     apps=_apps,
     ready=(
         deployment_condition("flux-operator", "flux-system"),
         crd_condition("fluxinstances.fluxcd.controlplane.io"),
     ),
-    trial=None,
-    troubles=(
+    smoke_test=None,
+    known_problems=(
         KnownProblem(
-            shows="FluxInstance stays in progress, and controllers are not made",
-            because="the operator cannot fetch its manifests from the registry",
-            fix="let nodes reach ghcr.io, or name a mirror under talos.registries",
+            symptom="FluxInstance stays in progress, and controllers are not created",
+            cause="the operator cannot fetch its manifests from the registry",
+            fix="allow nodes to reach ghcr.io, or set a mirror in talos.registries",
         ),
     ),
     definitions=("fluxcd.controlplane.io",),

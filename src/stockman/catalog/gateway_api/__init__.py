@@ -1,4 +1,4 @@
-"""Gateway API: the definitions of gateways and routes, of the standard channel."""
+"""Gateway API: custom resource definitions of the standard channel."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ _KINDS = (
     "referencegrants",
     "tlsroutes",
 )
-"""What Cilium and Envoy Gateway look for when they start."""
+"""Kinds that Cilium and Envoy Gateway look for when they start."""
 _SOURCE = "https://github.com/kubernetes-sigs/gateway-api"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     version = (
-        f"v{scene.wish.version}" if scene.wish.version is not None else scene.known.app_version
+        f"v{context.options.version}"
+        if context.options.version is not None
+        else context.facts.app_version
     )
     yield App(
         name="gateway-api",
-        namespace=scene.namespace,
-        # Routes of applications would go with their definitions: these are never pruned.
+        namespace=context.namespace,
+        # Deleting the CRDs would delete all routes, so they are never pruned.
         sheets=RemoteManifests(
             name="gateway-api",
             url=_SOURCE,
@@ -43,16 +45,16 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
 
 COMPONENT = Component(
     name="gateway-api",
-    about="The kinds with which traffic from outside is described: gateways and routes.",
+    about="Custom resource definitions of gateways and routes.",
     phase=Phase.DEFINITIONS,
     apps=_apps,
     ready=tuple(crd_condition(f"{kind}.gateway.networking.k8s.io") for kind in _KINDS),
-    trial=None,
+    smoke_test=None,
     definitions=("gateway.networking.k8s.io",),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="a Gateway is never accepted, and nothing is logged about it",
-            because="its controller was started before the definitions were there",
+            symptom="a Gateway is never accepted, and nothing is logged",
+            cause="its controller started before the CRDs were installed",
             fix="restart the controller's deployment once",
         ),
     ),

@@ -1,4 +1,4 @@
-"""k8s-gateway: a DNS server for names of the cluster, for the network at home."""
+"""k8s-gateway: a DNS server for names of the cluster, used by the home network."""
 
 from __future__ import annotations
 
@@ -10,45 +10,47 @@ from stockman.catalog.conditions import Condition, SmokeTest, deployment_conditi
 from stockman.catalog.objects import chart_sheets
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     values: Object = {
         "fullnameOverride": "k8s-gateway",
-        "domain": scene.domain,
+        "domain": context.domain,
         "ttl": 1,
         "service": {
             "type": "LoadBalancer",
             "port": 53,
-            "annotations": {"lbipam.cilium.io/ips": str(scene.cluster.gateways.dns)},
+            "annotations": {"lbipam.cilium.io/ips": str(context.cluster.gateways.dns)},
             "externalTrafficPolicy": "Cluster",
         },
         "watchedResources": ["HTTPRoute", "Service"],
     }
-    yield App(name="k8s-gateway", namespace=scene.namespace, sheets=chart_sheets(scene, values))
+    yield App(name="k8s-gateway", namespace=context.namespace, sheets=chart_sheets(context, values))
 
 
 COMPONENT = Component(
     name="k8s-gateway",
-    about="A DNS server for the names of the cluster, to which a home router forwards.",
+    about=(
+        "A DNS server for names of the cluster, to which the router of the home network forwards."
+    ),
     phase=Phase.PLATFORM,
     apps=_apps,
     ready=(deployment_condition("k8s-gateway", "network"),),
-    trial=SmokeTest(
+    smoke_test=SmokeTest(
         says="the DNS server has its address",
         until=(
             Condition(
                 kind="v1 Service",
                 name="k8s-gateway",
                 expr="object.status.loadBalancer.ingress.exists(i, i.ip != '')",
-                says="the service has an address of the pool",
+                says="the service has an address from the pool",
                 namespace="network",
             ),
         ),
         seconds=60,
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="names of the cluster do not resolve in the network at home",
-            because="the router does not forward the domain",
+            symptom="names of the cluster do not resolve in the home network",
+            cause="the router does not forward the domain",
             fix="forward the domain to the address gateways.dns in the router's DNS settings",
         ),
     ),

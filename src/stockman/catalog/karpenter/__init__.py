@@ -1,4 +1,4 @@
-"""Karpenter for Proxmox: nodes come when pods wait, and go when they are empty."""
+"""Karpenter for Proxmox: adds nodes for pending pods, and removes empty ones."""
 
 from __future__ import annotations
 
@@ -64,41 +64,41 @@ _ACCESS = ProxmoxAccess(
 )
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     values: Object = {
         "fullnameOverride": _NAME,
-        "existingConfigSecret": secret_name(scene),
+        "existingConfigSecret": secret_name(context),
         "existingConfigSecretKey": KEY,
-        "metrics": {"enabled": is_monitoring_on(scene)},
+        "metrics": {"enabled": is_monitoring_on(context)},
         "nodeSelector": {"node-role.kubernetes.io/control-plane": ""},
-        "podAnnotations": reload_annotations(scene),
-        **trust_values(scene),
+        "podAnnotations": reload_annotations(context),
+        **trust_values(context),
     }
     labels = {"app.kubernetes.io/name": _NAME}
-    namespace, waits = scene.namespace, missing_requirements(scene)
+    namespace, waits = context.namespace, missing_requirements(context)
     yield App(
         name="karpenter",
         namespace=namespace,
         sheets=(
-            *chart_sheets(scene, values),
-            *config_secret(scene, _ACCESS, {}),
-            *pod_monitor_sheets(scene, labels),
+            *chart_sheets(context, values),
+            *config_secret(context, _ACCESS, {}),
+            *pod_monitor_sheets(context, labels),
         ),
         pending=waits,
     )
-    secrets = machine_secret(scene)
+    secrets = machine_secret(context)
     yield App(
         name="karpenter-config",
         namespace=namespace,
         folder="config",
-        sheets=(Sheet(name="machines.yaml", objects=machines(scene)), *secrets),
+        sheets=(Sheet(name="machines.yaml", objects=machines(context)), *secrets),
         pending=waits or ("" if secrets else "the secrets bundle of the cluster"),
     )
 
 
 COMPONENT = Component(
     name="karpenter",
-    about="Nodes come when pods wait for room, and go when they are empty.",
+    about="Adds nodes when pods are pending, and removes them when they are empty.",
     phase=Phase.PLATFORM,
     apps=_apps,
     settings=KarpenterSettings,
@@ -110,15 +110,15 @@ COMPONENT = Component(
         crd_condition("proxmoxnodeclasses.karpenter.proxmox.sinextra.dev"),
         crd_condition("nodepools.karpenter.sh"),
     ),
-    trial=SmokeTest(
-        says="the class of nodes is ready to be used",
+    smoke_test=SmokeTest(
+        says="the node class is ready",
         until=(
             object_condition(
                 "karpenter.proxmox.sinextra.dev/v1alpha1 ProxmoxNodeClass",
                 "default",
-                "its template, image and metadata were found",
+                "its template, image and metadata exist",
             ),
-            object_condition("karpenter.sh/v1 NodePool", "default", "the pool is ready"),
+            object_condition("karpenter.sh/v1 NodePool", "default", "the node pool is ready"),
         ),
         seconds=900,
     ),
@@ -129,21 +129,21 @@ COMPONENT = Component(
             " / max by (nodepool, resource_type) (karpenter_nodepools_limit) > 0.9",
             holds="30m",
             severity="warning",
-            summary="Nodes of {{ $labels.nodepool }} use nine tenths of the"
-            " {{ $labels.resource_type }} that they may have.",
+            summary="Nodes of {{ $labels.nodepool }} use 90 % of the limit for "
+            "{{ $labels.resource_type }}.",
             metrics=("karpenter_nodepools_limit", "karpenter_nodepools_usage"),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="nodes are made and never join",
-            because="the machine configuration in the Secret is older than the cluster's",
-            fix="render again: changing that Secret does not replace nodes by itself",
+            symptom="nodes are created but never join the cluster",
+            cause="the machine configuration in the Secret is outdated",
+            fix="render again; changing the Secret does not replace existing nodes",
         ),
         KnownProblem(
-            shows="there are VMs that stand in no file",
-            because="Karpenter made them; they have the tag karpenter",
-            fix="nothing: remove a NodeClaim to remove its VM, never the VM itself",
+            symptom="there are VMs that are in no configuration file",
+            cause="Karpenter created them; they have the tag karpenter",
+            fix="none needed: delete a NodeClaim to remove its VM, never the VM itself",
         ),
     ),
     definitions=("karpenter.proxmox.sinextra.dev", "karpenter.sh"),

@@ -1,4 +1,4 @@
-"""What Karpenter's nodes are made from: image, class, pool, machine configuration."""
+"""Objects for Karpenter's nodes: image, node class, node pool, machine configuration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECRET = "karpenter-machine"
 _KARPENTER_TEMPLATE = "ProxmoxTemplate"
 _STOCKMAN_TEMPLATE = "ProxmoxUnmanagedTemplate"
 TAG = "karpenter"
-"""Tag of VMs that Karpenter made; stockman leaves them alone."""
+"""Tag of VMs that Karpenter created; stockman ignores them."""
 
 _META_DATA = """\
 instance-id: "{{ .InstanceID }}"
@@ -26,7 +26,7 @@ zone: "{{ .Zone }}"
 instance-type: "{{ .InstanceType }}"
 provider-id: "{{ .ProviderID }}"
 """
-"""Karpenter fills this in with the machine itself; only user-data has it below `.Metadata`."""
+"""Template that Karpenter fills in; only user-data has the values below `.Metadata`."""
 _NETWORK_CONFIG = """\
 version: 2
 ethernets:
@@ -35,15 +35,15 @@ ethernets:
 """
 
 
-def machines(scene: ComponentContext) -> tuple[Object, ...]:
-    """The template, the class and the pool."""
-    return (_template(scene), _class(scene), _pool(scene))
+def machines(context: ComponentContext) -> tuple[Object, ...]:
+    """Return the template, the node class and the node pool."""
+    return (_template(context), _class(context), _pool(context))
 
 
-def machine_secret(scene: ComponentContext) -> tuple[Sheet, ...]:
-    """The machine configuration of new nodes, once the bundle is at hand."""
-    like = settings_of(scene).like
-    text = scene.materials.machine_templates.get(str(like))
+def machine_secret(context: ComponentContext) -> tuple[Sheet, ...]:
+    """Return the machine configuration of new nodes, if the secrets bundle is available."""
+    like = settings_of(context).like
+    text = context.materials.machine_templates.get(str(like))
     if text is None:
         return ()
     texts: dict[str, Secret | str] = {
@@ -54,15 +54,15 @@ def machine_secret(scene: ComponentContext) -> tuple[Sheet, ...]:
     return (secret(_SECRET, texts),)
 
 
-def _template(scene: ComponentContext) -> Object:
-    template, image = template_of(scene), _image(scene)
+def _template(context: ComponentContext) -> Object:
+    template, image = template_of(context), _image(context)
     if template is not None and image is not None:
         return _object(
             _STOCKMAN_TEMPLATE,
             templateName=template_name(template.name, image),
-            region=_region(scene),
+            region=_region(context),
         )
-    settings = settings_of(scene)
+    settings = settings_of(context)
     network: Object = {"name": "net0", "bridge": settings.bridge, "model": "virtio"}
     if settings.vlan is not None:
         network["vlan"] = settings.vlan
@@ -70,38 +70,38 @@ def _template(scene: ComponentContext) -> Object:
         _KARPENTER_TEMPLATE,
         sourceImage={
             "url": image.url("qcow2") if image is not None else "",
-            "imageName": f"talos-{scene.cluster.talos.version}-{_NAME}.qcow2",
+            "imageName": f"talos-{context.cluster.talos.version}-{_NAME}.qcow2",
         },
-        storageIDs=[str(scene.wish.storage)],
+        storageIDs=[str(context.options.storage)],
         network=[network],
         cpu={"type": "host"},
         agent={"enabled": True},
-        region=_region(scene),
+        region=_region(context),
         tags=[TAG],
     )
 
 
-def _class(scene: ComponentContext) -> Object:
-    settings = settings_of(scene)
-    is_ours = template_of(scene) is not None
+def _class(context: ComponentContext) -> Object:
+    settings = settings_of(context)
+    is_ours = template_of(context) is not None
     return _object(
         "ProxmoxNodeClass",
-        region=_region(scene),
+        region=_region(context),
         instanceTemplateRef={
             "kind": _STOCKMAN_TEMPLATE if is_ours else _KARPENTER_TEMPLATE,
             "name": _NAME,
         },
-        bootDevice={"size": f"{settings.disk_gb}G", "storage": str(scene.wish.storage)},
+        bootDevice={"size": f"{settings.disk_gb}G", "storage": str(context.options.storage)},
         tags=[TAG],
         metadataOptions={
             "type": "cdrom",
-            "templatesRef": {"name": _SECRET, "namespace": scene.namespace},
+            "templatesRef": {"name": _SECRET, "namespace": context.namespace},
         },
     )
 
 
-def _pool(scene: ComponentContext) -> Object:
-    settings = settings_of(scene)
+def _pool(context: ComponentContext) -> Object:
+    settings = settings_of(context)
     families = {
         "key": f"{_GROUP}/instance-family",
         "operator": "In",
@@ -130,16 +130,16 @@ def _pool(scene: ComponentContext) -> Object:
     }
 
 
-def _image(scene: ComponentContext) -> FactoryImage | None:
-    like = settings_of(scene).like
-    for node in scene.desired.nodes:
+def _image(context: ComponentContext) -> FactoryImage | None:
+    like = settings_of(context).like
+    for node in context.desired.nodes:
         if node.name == like:
-            return node_image(node, scene.cluster.talos, Problems())
+            return node_image(node, context.cluster.talos, Problems())
     return None
 
 
-def _region(scene: ComponentContext) -> str:
-    return str(settings_of(scene).region or scene.desired.proxmox[0].region)
+def _region(context: ComponentContext) -> str:
+    return str(settings_of(context).region or context.desired.proxmox[0].region)
 
 
 def _object(kind: str, **spec: object) -> Object:

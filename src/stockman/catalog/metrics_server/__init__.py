@@ -1,4 +1,4 @@
-"""metrics-server: figures for `kubectl top` and for autoscaling."""
+"""metrics-server: resource metrics for `kubectl top` and autoscaling."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from stockman.catalog.objects import chart_sheets
 _INSECURE = "--kubelet-insecure-tls"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    # Serving certificates of kubelets are signed by the cluster only where something approves them.
-    arguments = [] if scene.on("talos-ccm") else [_INSECURE]
+def _apps(context: ComponentContext) -> Iterator[App]:
+    # Without an approver, serving certificates of kubelets are not signed by the cluster's CA.
+    arguments = [] if context.is_enabled("talos-ccm") else [_INSECURE]
     values = {
         "args": [
             *arguments,
@@ -22,14 +22,16 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
             "--metric-resolution=10s",
         ],
         "metrics": {"enabled": True},
-        "serviceMonitor": {"enabled": scene.on("prometheus-operator-crds")},
+        "serviceMonitor": {"enabled": context.is_enabled("prometheus-operator-crds")},
     }
-    yield App(name="metrics-server", namespace=scene.namespace, sheets=chart_sheets(scene, values))
+    yield App(
+        name="metrics-server", namespace=context.namespace, sheets=chart_sheets(context, values)
+    )
 
 
 COMPONENT = Component(
     name="metrics-server",
-    about="CPU and memory figures of nodes and pods, for `kubectl top` and autoscaling.",
+    about="CPU and memory usage of nodes and pods, for `kubectl top` and autoscaling.",
     phase=Phase.PLATFORM,
     apps=_apps,
     ready=(
@@ -40,23 +42,23 @@ COMPONENT = Component(
             says="the metrics API is available",
         ),
     ),
-    trial=SmokeTest(
-        says="figures of a node can be read",
+    smoke_test=SmokeTest(
+        says="usage of a node can be read",
         until=(
             Condition(
                 kind="metrics.k8s.io/v1beta1 NodeMetrics",
                 name="",
                 expr="has(object.usage.cpu) && has(object.usage.memory)",
-                says="every node has figures for CPU and memory",
+                says="every node reports CPU and memory usage",
             ),
         ),
         seconds=120,
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="`kubectl top nodes` says that metrics are not available",
-            because="the kubelet's serving certificate is not signed by the cluster",
-            fix="turn talos-ccm on, which approves these certificates, or leave it off altogether",
+            symptom="`kubectl top nodes` reports that metrics are not available",
+            cause="the kubelet's serving certificate is not signed by the cluster's CA",
+            fix="enable talos-ccm, which approves these certificates, or disable it completely",
         ),
     ),
 )

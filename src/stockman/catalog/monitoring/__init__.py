@@ -1,4 +1,4 @@
-"""Monitoring: alert rules of every component and of the cluster itself, dashboards, monitors."""
+"""Monitoring: alert rules for the cluster and all components, dashboards, monitors."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from stockman.catalog.monitoring.sources import SYSTEM, control_plane_sources
 from stockman.catalog.objects import config_map, is_monitoring_on
 
 _LITERAL: Object = {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}
-"""Flux leaves these objects alone: a dollar sign in them is Prometheus' or Grafana's."""
+"""Disable substitution by Flux: a dollar sign in these files belongs to Prometheus or Grafana."""
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    if not is_monitoring_on(scene):
+def _apps(context: ComponentContext) -> Iterator[App]:
+    if not is_monitoring_on(context):
         return
-    sheets = [Sheet(name="prometheusrule.yaml", objects=(_rules(scene),))]
-    settings = settings_of(scene)
+    sheets = [Sheet(name="prometheusrule.yaml", objects=(_rules(context),))]
+    settings = settings_of(context)
     if settings.dashboards:
-        sheets.append(Sheet(name="dashboards.yaml", objects=tuple(_dashboards(scene))))
-    yield App(name="monitoring", namespace=scene.namespace, sheets=tuple(sheets))
+        sheets.append(Sheet(name="dashboards.yaml", objects=tuple(_dashboards(context))))
+    yield App(name="monitoring", namespace=context.namespace, sheets=tuple(sheets))
     if settings.control_plane:
         yield App(
             name="monitoring-control-plane",
             namespace=SYSTEM,
             folder="control-plane",
-            sheets=(Sheet(name="sources.yaml", objects=control_plane_sources(scene)),),
+            sheets=(Sheet(name="sources.yaml", objects=control_plane_sources(context)),),
         )
 
 
-def _rules(scene: ComponentContext) -> Object:
+def _rules(context: ComponentContext) -> Object:
     return {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PrometheusRule",
         "metadata": {"name": "stockman", "annotations": _LITERAL},
-        "spec": {"groups": rule_groups(scene)},
+        "spec": {"groups": rule_groups(context)},
     }
 
 
-def _dashboards(scene: ComponentContext) -> Iterator[Object]:
-    for name, text in dashboards(scene).items():
+def _dashboards(context: ComponentContext) -> Iterator[Object]:
+    for name, text in dashboards(context).items():
         yield config_map(
             f"stockman-dashboard-{name}",
             {f"{name}.json": text},
@@ -57,7 +57,7 @@ def _dashboards(scene: ComponentContext) -> Iterator[Object]:
 
 COMPONENT = Component(
     name="monitoring",
-    about="Alert rules for the cluster and for every component that is on, with dashboards.",
+    about="Alert rules and dashboards for the cluster and all enabled components.",
     phase=Phase.PLATFORM,
     apps=_apps,
     files=outside_files,
@@ -68,23 +68,23 @@ COMPONENT = Component(
             kind="monitoring.coreos.com/v1 PrometheusRule",
             name="stockman",
             expr="size(object.spec.groups) > 0",
-            says="the rules are there",
+            says="the rules exist",
             namespace="observability",
         ),
     ),
-    trial=None,
+    smoke_test=None,
     alerts=CLUSTER_ALERTS,
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="the rules are there, and Prometheus does not know them",
-            because="its ruleSelector asks for labels that they do not have",
-            fix="let it select every rule, or set that selector of your Prometheus to {}",
+            symptom="the rules exist, but Prometheus does not load them",
+            cause="its ruleSelector requires labels that they do not have",
+            fix="select all rules: set the ruleSelector of your Prometheus to {}",
         ),
         KnownProblem(
-            shows="alerts about etcd never fire, and its panels are empty",
-            because="on Talos etcd tells its figures to the machine itself only",
-            fix="patch the controllers as the how-to page on monitoring says, then set"
-            " control_plane",
+            symptom="alerts about etcd never fire, and its panels are empty",
+            cause="on Talos, etcd only listens for metrics on the machine itself",
+            fix="patch the controllers as described in the monitoring guide, then set "
+            "control_plane",
         ),
     ),
 )

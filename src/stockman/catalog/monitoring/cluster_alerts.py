@@ -1,4 +1,4 @@
-"""Alerts about the cluster itself; those of components stand with the components."""
+"""Alerts about the cluster itself. Components define their own."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CLUSTER_ALERTS: tuple[Alert, ...] = (
         expr="vector(1)",
         holds="0m",
         severity="none",
-        summary="Always fires. Whoever stops hearing it knows that the monitoring itself is down.",
+        summary="Always firing. If this alert is missing, the monitoring itself is down.",
         metrics=(),
     ),
     Alert(
@@ -18,7 +18,7 @@ CLUSTER_ALERTS: tuple[Alert, ...] = (
         expr='absent(up{job="apiserver"} == 1)',
         holds="3m",
         severity="critical",
-        summary="No API server of the cluster answers.",
+        summary="No API server of the cluster responds.",
         metrics=("up",),
     ),
     Alert(
@@ -26,7 +26,7 @@ CLUSTER_ALERTS: tuple[Alert, ...] = (
         expr='up{job="apiserver"} == 0',
         holds="10m",
         severity="warning",
-        summary="The API server {{ $labels.instance }} does not answer.",
+        summary="The API server {{ $labels.instance }} does not respond.",
         metrics=("up",),
     ),
     Alert(
@@ -35,8 +35,7 @@ CLUSTER_ALERTS: tuple[Alert, ...] = (
         " / sum(rate(apiserver_request_total[5m])) > 0.05",
         holds="10m",
         severity="critical",
-        summary="More than one of twenty requests to the Kubernetes API ends with a failure of"
-        " the server.",
+        summary="More than 5 % of requests to the Kubernetes API fail with a server error.",
         metrics=("apiserver_request_total",),
     ),
     Alert(
@@ -46,7 +45,7 @@ CLUSTER_ALERTS: tuple[Alert, ...] = (
         " and sum(rate(apiserver_client_certificate_expiration_seconds_count[5m])) > 0",
         holds="15m",
         severity="warning",
-        summary="Somebody uses the Kubernetes API with a certificate that ends within a week.",
+        summary="A client uses the Kubernetes API with a certificate that expires within a week.",
         metrics=(
             "apiserver_client_certificate_expiration_seconds_bucket",
             "apiserver_client_certificate_expiration_seconds_count",
@@ -75,7 +74,7 @@ CLUSTER_ALERTS: tuple[Alert, ...] = (
         expr="kube_node_spec_unschedulable == 1",
         holds="6h",
         severity="warning",
-        summary="The node {{ $labels.node }} has taken no new pods for six hours.",
+        summary="The node {{ $labels.node }} has been unschedulable for six hours.",
         metrics=("kube_node_spec_unschedulable",),
     ),
     Alert(
@@ -83,7 +82,7 @@ CLUSTER_ALERTS: tuple[Alert, ...] = (
         expr='sum(kube_pod_status_phase{phase="Pending"}) by (namespace) > 0',
         holds="30m",
         severity="warning",
-        summary="Pods of {{ $labels.namespace }} have waited for half an hour to be started.",
+        summary="Pods of {{ $labels.namespace }} have been pending for half an hour.",
         metrics=("kube_pod_status_phase",),
     ),
     Alert(
@@ -91,8 +90,8 @@ CLUSTER_ALERTS: tuple[Alert, ...] = (
         expr="kubelet_volume_stats_available_bytes / kubelet_volume_stats_capacity_bytes < 0.05",
         holds="15m",
         severity="warning",
-        summary="The volume of {{ $labels.namespace }}/{{ $labels.persistentvolumeclaim }} has"
-        " less than a twentieth left.",
+        summary="The volume of {{ $labels.namespace }}/{{ $labels.persistentvolumeclaim }} "
+        "has less than 5 % free space.",
         metrics=("kubelet_volume_stats_available_bytes", "kubelet_volume_stats_capacity_bytes"),
     ),
 )
@@ -104,7 +103,7 @@ ETCD_ALERTS: tuple[Alert, ...] = (
         expr=f"etcd_server_has_leader{{{_ETCD}}} == 0",
         holds="1m",
         severity="critical",
-        summary="The etcd member {{ $labels.instance }} sees no leader.",
+        summary="The etcd member {{ $labels.instance }} has no leader.",
         metrics=("etcd_server_has_leader",),
     ),
     Alert(
@@ -112,7 +111,7 @@ ETCD_ALERTS: tuple[Alert, ...] = (
         expr=f"increase(etcd_server_leader_changes_seen_total{{{_ETCD}}}[1h]) > 4",
         holds="5m",
         severity="warning",
-        summary="etcd elected a leader more than four times within an hour.",
+        summary="etcd elected a leader more than four times in an hour.",
         metrics=("etcd_server_leader_changes_seen_total",),
     ),
     Alert(
@@ -131,16 +130,16 @@ ETCD_ALERTS: tuple[Alert, ...] = (
         f" (rate(etcd_disk_wal_fsync_duration_seconds_bucket{{{_ETCD}}}[5m]))) > 0.1",
         holds="15m",
         severity="warning",
-        summary="The disk of {{ $labels.instance }} takes more than a tenth of a second to"
-        " write; etcd becomes unstable on it.",
+        summary="Writes to the disk of {{ $labels.instance }} take more than 100 ms; etcd "
+        "becomes unstable.",
         metrics=("etcd_disk_wal_fsync_duration_seconds_bucket",),
     ),
 )
-"""Only where etcd can be read."""
+"""Only if etcd metrics can be read."""
 
 
 def quorum_alerts(controllers: int) -> tuple[Alert, ...]:
-    """An alert before the last member that may be lost is lost; none for a single controller."""
+    """Return the alert before etcd loses its quorum; none for a single controller."""
     quorum = controllers // 2 + 1
     if controllers == quorum:
         return ()
@@ -150,8 +149,8 @@ def quorum_alerts(controllers: int) -> tuple[Alert, ...]:
             expr=f"(sum(up{{{_ETCD}}}) or vector(0)) <= {quorum}",
             holds="5m",
             severity="critical",
-            summary=f"At most {quorum} of {controllers} etcd members answer: losing one more stops"
-            " the cluster.",
+            summary=f"Only {quorum} of {controllers} etcd members respond: losing another one "
+            "stops the cluster.",
             metrics=("up",),
         ),
     )
@@ -163,7 +162,7 @@ OUTSIDE_ALERTS: tuple[Alert, ...] = (
         expr='probe_success{job="kubernetes-api"} == 0',
         holds="2m",
         severity="critical",
-        summary="The Kubernetes API does not answer at {{ $labels.instance }}.",
+        summary="The Kubernetes API does not respond at {{ $labels.instance }}.",
         metrics=("probe_success",),
     ),
     Alert(
@@ -171,7 +170,7 @@ OUTSIDE_ALERTS: tuple[Alert, ...] = (
         expr='absent(probe_success{job="kubernetes-api"})',
         holds="5m",
         severity="critical",
-        summary="Nobody asks whether the cluster answers: the blackbox exporter is down.",
+        summary="The blackbox exporter is down, so the cluster is not monitored from outside.",
         metrics=("probe_success",),
     ),
     Alert(
@@ -179,7 +178,7 @@ OUTSIDE_ALERTS: tuple[Alert, ...] = (
         expr='probe_ssl_earliest_cert_expiry{job="kubernetes-api"} - time() < 14 * 24 * 3600',
         holds="1h",
         severity="warning",
-        summary="The certificate of the Kubernetes API ends within two weeks.",
+        summary="The certificate of the Kubernetes API expires within two weeks.",
         metrics=("probe_ssl_earliest_cert_expiry",),
     ),
     Alert(
@@ -187,8 +186,8 @@ OUTSIDE_ALERTS: tuple[Alert, ...] = (
         expr='probe_success{job="talos-api"} == 0',
         holds="10m",
         severity="warning",
-        summary="The Talos API of {{ $labels.instance }} does not answer.",
+        summary="The Talos API of {{ $labels.instance }} does not respond.",
         metrics=("probe_success",),
     ),
 )
-"""For a Prometheus outside of the cluster, which is still there when the cluster is not."""
+"""For a Prometheus outside of the cluster, which survives an outage of the cluster."""

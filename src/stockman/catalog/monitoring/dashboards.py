@@ -1,4 +1,4 @@
-"""Dashboards for Grafana, small and made from panels of two kinds."""
+"""Grafana dashboards with two kinds of panels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WIDTH, _HEIGHT, _COLUMNS = 12, 8, 24
 
 
 class Panel(NamedTuple):
-    """One question that a dashboard answers."""
+    """One panel of a dashboard."""
 
     title: str
     expr: str
@@ -23,42 +23,42 @@ class Panel(NamedTuple):
     unit: str = "short"
     kind: str = "timeseries"
     needs: str = ""
-    """Component whose figures these are. Empty: the cluster's own."""
+    """Component that exports the metrics. Empty: the cluster itself."""
 
 
 _CLUSTER = (
-    Panel("API servers that answer", 'sum(up{job="apiserver"})', kind="stat"),
+    Panel("Available API servers", 'sum(up{job="apiserver"})', kind="stat"),
     Panel(
-        "Nodes that are ready",
+        "Ready nodes",
         'sum(kube_node_status_condition{condition="Ready",status="true"})',
         kind="stat",
     ),
     Panel(
-        "Requests to the API",
+        "API requests",
         "sum by (code) (rate(apiserver_request_total[5m]))",
         "{{code}}",
         "reqps",
     ),
     Panel(
-        "Pods that wait",
+        "Pending pods",
         'sum by (namespace) (kube_pod_status_phase{phase="Pending"})',
         "{{namespace}}",
     ),
     Panel(
-        "Flux objects that are not ready",
+        "Flux objects not ready",
         'count by (kind) (flux_resource_info{ready="False"})',
         "{{kind}}",
         needs="flux-instance",
     ),
     Panel(
-        "Certificates: time left",
+        "Certificates: remaining time",
         "min by (name) (certmanager_certificate_expiration_timestamp_seconds) - time()",
         "{{name}}",
         "s",
         needs="cert-manager",
     ),
     Panel(
-        "Nodes that Cilium cannot reach",
+        "Nodes unreachable for Cilium",
         "max by (pod) (cilium_unreachable_nodes)",
         "{{pod}}",
         needs="cilium",
@@ -72,20 +72,20 @@ _CLUSTER = (
     ),
 )
 _ETCD = (
-    Panel("Members that see a leader", 'sum(etcd_server_has_leader{job="etcd"})', kind="stat"),
+    Panel("Members with a leader", 'sum(etcd_server_has_leader{job="etcd"})', kind="stat"),
     Panel(
-        "Changes of the leader",
+        "Leader changes",
         'increase(etcd_server_leader_changes_seen_total{job="etcd"}[1h])',
         "{{instance}}",
     ),
     Panel(
-        "Size of the database",
+        "Database size",
         'etcd_mvcc_db_total_size_in_bytes{job="etcd"}',
         "{{instance}}",
         "bytes",
     ),
     Panel(
-        "Time to write, 99 of 100",
+        "Disk write duration (p99)",
         "histogram_quantile(0.99, sum by (le, instance)"
         ' (rate(etcd_disk_wal_fsync_duration_seconds_bucket{job="etcd"}[5m])))',
         "{{instance}}",
@@ -106,14 +106,14 @@ _PROXMOX = (
         "reqps",
     ),
     Panel(
-        "Time of requests, 9 of 10",
+        "Request duration (p90)",
         "histogram_quantile(0.9, sum by (le, request)"
         " (rate(proxmox_api_request_duration_seconds_bucket[15m])))",
         "{{request}}",
         "s",
     ),
     Panel(
-        "Room on volumes",
+        "Free space on volumes",
         "kubelet_volume_stats_available_bytes / kubelet_volume_stats_capacity_bytes",
         "{{namespace}}/{{persistentvolumeclaim}}",
         "percentunit",
@@ -122,16 +122,16 @@ _PROXMOX = (
 PANELS = (*_CLUSTER, *_ETCD, *_PROXMOX)
 
 
-def dashboards(scene: ComponentContext) -> dict[str, str]:
-    """The dashboards that make sense for what is on, by file name without its ending."""
+def dashboards(context: ComponentContext) -> dict[str, str]:
+    """Return the dashboards for the enabled components, by file name without suffix."""
     found = {
         "cluster": _dashboard(
-            "Cluster", [one for one in _CLUSTER if not one.needs or scene.on(one.needs)]
+            "Cluster", [one for one in _CLUSTER if not one.needs or context.is_enabled(one.needs)]
         )
     }
-    if settings_of(scene).control_plane:
+    if settings_of(context).control_plane:
         found["etcd"] = _dashboard("etcd", _ETCD)
-    if any(scene.on(name) for name in ("proxmox-ccm", "proxmox-csi")):
+    if any(context.is_enabled(name) for name in ("proxmox-ccm", "proxmox-csi")):
         found["proxmox"] = _dashboard("Proxmox VE", _PROXMOX)
     return found
 

@@ -1,4 +1,4 @@
-"""Files for a Prometheus and a Grafana outside of the cluster."""
+"""Files for Prometheus and Grafana outside of the cluster."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ remote write from a Prometheus inside.
 """
 
 
-def outside_files(scene: ComponentContext) -> Iterator[PlainFile]:
-    """Rules, jobs, modules and dashboards, where the setting asks for them."""
-    if not settings_of(scene).outside:
+def outside_files(context: ComponentContext) -> Iterator[PlainFile]:
+    """Return rules, scrape jobs, blackbox modules and dashboards, if enabled in the settings."""
+    if not settings_of(context).outside:
         return
     yield PlainFile(path=f"{FOLDER}/README.md", text=_ABOUT)
-    yield _yaml("rules.yaml", {"groups": outside_groups(scene)})
-    yield _yaml("scrape.yaml", {"scrape_configs": _jobs(scene)})
+    yield _yaml("rules.yaml", {"groups": outside_groups(context)})
+    yield _yaml("scrape.yaml", {"scrape_configs": _jobs(context)})
     yield _yaml("blackbox.yaml", {"modules": _modules()})
-    for name, text in dashboards(scene).items():
+    for name, text in dashboards(context).items():
         yield PlainFile(path=f"{FOLDER}/dashboards/{name}.json", text=text)
 
 
@@ -48,14 +48,16 @@ def _yaml(name: str, content: Object) -> PlainFile:
     return PlainFile(path=f"{FOLDER}/{name}", text=render_yaml(content))
 
 
-def _jobs(scene: ComponentContext) -> list[Object]:
-    api = f"{scene.cluster.kubernetes.api_addr}:6443"
-    machines = [f"{node.address.ip}:{_TALOS_API}" for node in scene.desired.nodes]
-    controllers = [f"{node.address.ip}:6443" for node in scene.desired.nodes if node.is_controller]
+def _jobs(context: ComponentContext) -> list[Object]:
+    api = f"{context.cluster.kubernetes.api_addr}:6443"
+    machines = [f"{node.address.ip}:{_TALOS_API}" for node in context.desired.nodes]
+    controllers = [
+        f"{node.address.ip}:6443" for node in context.desired.nodes if node.is_controller
+    ]
     servers: Object = {
         "job_name": "apiserver",
         "scheme": "https",
-        # The authority of the cluster is in every kubeconfig; it can be named here instead.
+        # The CA of the cluster is in every kubeconfig; it can be used here instead.
         "tls_config": {"insecure_skip_verify": True},
         "authorization": {"credentials_file": _TOKEN},
         "static_configs": [{"targets": controllers}],
@@ -65,13 +67,13 @@ def _jobs(scene: ComponentContext) -> list[Object]:
         _probe("talos-api", "tcp_connect", machines),
         servers,
     ]
-    if settings_of(scene).control_plane:
-        found.append({"job_name": "etcd", "static_configs": [{"targets": etcd_targets(scene)}]})
+    if settings_of(context).control_plane:
+        found.append({"job_name": "etcd", "static_configs": [{"targets": etcd_targets(context)}]})
     return found
 
 
 def _probe(name: str, module: str, targets: list[str]) -> Object:
-    """A job that asks the blackbox exporter about targets."""
+    """Return a job that probes targets with the blackbox exporter."""
     return {
         "job_name": name,
         "metrics_path": "/probe",
@@ -91,7 +93,7 @@ def _modules() -> Object:
             "prober": "http",
             "timeout": "5s",
             "http": {
-                # Who may not ask is told so: a server that says 401 or 403 is alive.
+                # A server that responds with 401 or 403 is alive.
                 "valid_status_codes": [200, 401, 403],
                 "tls_config": {"insecure_skip_verify": True},
             },

@@ -1,4 +1,4 @@
-"""Alert rules in the form that Prometheus and its operator share."""
+"""Alert rules in the format of Prometheus and its operator."""
 
 from __future__ import annotations
 
@@ -18,33 +18,33 @@ from stockman.catalog.registry import component
 _OWN = "monitoring"
 
 
-def rule_groups(scene: ComponentContext) -> list[Object]:
-    """A group of rules for the cluster, and one for each component that has any."""
-    found = [_group(scene, "cluster", CLUSTER_ALERTS)]
-    if settings_of(scene).control_plane:
-        controllers = sum(node.is_controller for node in scene.desired.nodes)
-        found.append(_group(scene, "etcd", (*ETCD_ALERTS, *quorum_alerts(controllers))))
-    for name in sorted(scene.enabled):
+def rule_groups(context: ComponentContext) -> list[Object]:
+    """Return a group of rules for the cluster, and one for each component with alerts."""
+    found = [_group(context, "cluster", CLUSTER_ALERTS)]
+    if settings_of(context).control_plane:
+        controllers = sum(node.is_controller for node in context.desired.nodes)
+        found.append(_group(context, "etcd", (*ETCD_ALERTS, *quorum_alerts(controllers))))
+    for name in sorted(context.enabled):
         alerts = component(name).alerts
         if alerts and name != _OWN:
-            found.append(_group(scene, name, alerts))
+            found.append(_group(context, name, alerts))
     return found
 
 
-def outside_groups(scene: ComponentContext) -> list[Object]:
-    """The same rules, and those that need somebody outside."""
-    return [_group(scene, "outside", OUTSIDE_ALERTS), *rule_groups(scene)]
+def outside_groups(context: ComponentContext) -> list[Object]:
+    """Return the same rules, and those that need a Prometheus outside of the cluster."""
+    return [_group(context, "outside", OUTSIDE_ALERTS), *rule_groups(context)]
 
 
-def _group(scene: ComponentContext, name: str, alerts: Iterable[Alert]) -> Object:
-    return {"name": f"stockman-{name}", "rules": [_rule(scene, one) for one in alerts]}
+def _group(context: ComponentContext, name: str, alerts: Iterable[Alert]) -> Object:
+    return {"name": f"stockman-{name}", "rules": [_rule(context, one) for one in alerts]}
 
 
-def _rule(scene: ComponentContext, alert: Alert) -> Object:
+def _rule(context: ComponentContext, alert: Alert) -> Object:
     return {
         "alert": alert.name,
         "expr": alert.expr,
         "for": alert.holds,
-        "labels": {"severity": alert.severity, "cluster": scene.cluster.name},
+        "labels": {"severity": alert.severity, "cluster": context.cluster.name},
         "annotations": {"summary": alert.summary},
     }

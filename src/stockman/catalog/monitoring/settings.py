@@ -1,4 +1,4 @@
-"""Settings of monitoring: inside of the cluster, outside of it, and what can be read."""
+"""Settings of monitoring: inside and outside of the cluster, and of the control plane."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ from stockman.model.record import record
 
 @record
 class MonitoringSettings(Traced):
-    """Where the rules go, and which parts of the control plane can be read."""
+    """Where rules are written, and whether the control plane is scraped."""
 
     outside: bool = False
-    """Whether rules, dashboards and an example of how to read the cluster are written to
-    `monitoring/`, for a Prometheus and a Grafana outside of the cluster."""
+    """Write rules, dashboards and a scrape example to `monitoring/`, for Prometheus and Grafana
+    outside of the cluster."""
     dashboards: bool = True
-    """Whether dashboards are put into the cluster, where the sidecar of Grafana finds them."""
+    """Install dashboards in the cluster, where the Grafana sidecar finds them."""
     control_plane: bool = False
-    """Whether etcd, kube-scheduler and kube-controller-manager are read. On Talos they listen on
-    127.0.0.1 until a patch of the controllers says otherwise."""
+    """Scrape etcd, kube-scheduler and kube-controller-manager. On Talos they listen on 127.0.0.1
+    unless a patch of the controllers changes that."""
     etcd_port: Annotated[int, Between(1, 65_535)] = 2381
     """Port of `listen-metrics-urls` in that patch."""
 
 
-def settings_of(scene: ComponentContext) -> MonitoringSettings:
-    """The component's settings."""
-    settings = scene.settings
+def settings_of(context: ComponentContext) -> MonitoringSettings:
+    """Return the component's settings."""
+    settings = context.settings
     return settings if isinstance(settings, MonitoringSettings) else MonitoringSettings()
 
 
-def check(scene: ComponentContext, problems: Problems) -> None:
-    """Report rules that would go nowhere."""
-    if not is_monitoring_on(scene) and not settings_of(scene).outside:
+def check(context: ComponentContext, problems: Problems) -> None:
+    """Report rules that would not be used."""
+    if not is_monitoring_on(context) and not settings_of(context).outside:
         problems.error(
             "monitoring.nowhere",
-            "monitoring is on, and its rules go nowhere",
-            why=f"{MONITORING} is off, so the cluster has no rules, and outside is off too",
-            fix=f"set components.{MONITORING}.enabled, or settings.outside of monitoring, to true",
-            at=scene.wish.where("enabled"),
+            "monitoring is enabled, but its rules are not used",
+            why=(
+                f"{MONITORING} is disabled, so the rules are not installed, and outside is "
+                "false too"
+            ),
+            fix=f"set components.{MONITORING}.enabled or settings.outside of monitoring to true",
+            at=context.options.where("enabled"),
         )

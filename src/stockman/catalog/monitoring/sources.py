@@ -1,4 +1,4 @@
-"""What tells Prometheus where the figures of the control plane are, once machines show them."""
+"""Objects that let Prometheus scrape the control plane, once machines expose its metrics."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from stockman.catalog.component import ComponentContext
 from stockman.catalog.monitoring.settings import settings_of
 
 SYSTEM = "kube-system"
-"""Where the pods of the control plane are; a Service finds pods of its own namespace only."""
+"""Namespace of the control plane pods; a Service only selects pods of its own namespace."""
 _TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 CONTROL_PLANE = {"kube-controller-manager": 10257, "kube-scheduler": 10259}
-"""Programs of the control plane that run as pods, with the port of their figures."""
+"""Control plane programs that run as pods, with their metrics ports."""
 
 
-def etcd_targets(scene: ComponentContext) -> list[str]:
-    """Where each member of etcd tells its figures; etcd is no pod on Talos."""
-    port = settings_of(scene).etcd_port
-    return [f"{node.address.ip}:{port}" for node in scene.desired.nodes if node.is_controller]
+def etcd_targets(context: ComponentContext) -> list[str]:
+    """Return the metrics addresses of etcd, which does not run in a pod on Talos."""
+    port = settings_of(context).etcd_port
+    return [f"{node.address.ip}:{port}" for node in context.desired.nodes if node.is_controller]
 
 
-def control_plane_sources(scene: ComponentContext) -> tuple[Object, ...]:
-    """Services and monitors of the pods, and the addresses of etcd."""
+def control_plane_sources(context: ComponentContext) -> tuple[Object, ...]:
+    """Return Services and monitors for the pods, and the addresses of etcd."""
     etcd: Object = {
         "apiVersion": "monitoring.coreos.com/v1alpha1",
         "kind": "ScrapeConfig",
         "metadata": {"name": "etcd"},
-        "spec": {"jobName": "etcd", "staticConfigs": [{"targets": etcd_targets(scene)}]},
+        "spec": {"jobName": "etcd", "staticConfigs": [{"targets": etcd_targets(context)}]},
     }
     pods = [one for name, port in CONTROL_PLANE.items() for one in _pod(name, port)]
     return (etcd, *pods)
@@ -54,7 +54,7 @@ def _pod(name: str, port: int) -> tuple[Object, Object]:
                 {
                     "port": "metrics",
                     "scheme": "https",
-                    # Their certificates are made by the programs themselves.
+                    # These programs create their own certificates.
                     "tlsConfig": {"insecureSkipVerify": True},
                     "bearerTokenFile": _TOKEN,
                 }

@@ -1,4 +1,4 @@
-"""Multus: pods with further network cards, on VLANs of the house."""
+"""Multus: additional network interfaces for pods, for example in VLANs."""
 
 from __future__ import annotations
 
@@ -17,24 +17,26 @@ _MANIFEST = "deployments/multus-daemonset-thick.yml"
 _IMAGE = "ghcr.io/k8snetworkplumbingwg/multus-cni"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     version = (
-        f"v{scene.wish.version}" if scene.wish.version is not None else scene.known.app_version
+        f"v{context.options.version}"
+        if context.options.version is not None
+        else context.facts.app_version
     )
-    namespace = scene.namespace
+    namespace = context.namespace
     manifests = RemoteManifests(
         name="multus",
         url=_SOURCE,
         tag=version,
         path="deployments",
         only=_MANIFEST,
-        # Upstream's manifest names a tag that moves.
+        # Upstream's manifest uses a tag that is not fixed.
         images={_IMAGE: f"{version}-thick"},
-        patches=patches(scene.known.artifacts["install-cni"]),
+        patches=patches(context.facts.artifacts["install-cni"]),
     )
     yield App(name="multus", namespace=namespace, sheets=manifests.sheets())
-    if settings_of(scene).networks:
-        sheet = Sheet(name="networks.yaml", objects=attachments(scene))
+    if settings_of(context).networks:
+        sheet = Sheet(name="networks.yaml", objects=attachments(context))
         yield App(
             name="multus-config",
             namespace=namespace,
@@ -46,7 +48,7 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
 
 COMPONENT = Component(
     name="multus",
-    about="Pods get further network cards, for example on VLANs of the house.",
+    about="Additional network interfaces for pods, for example in VLANs.",
     phase=Phase.PLATFORM,
     apps=_apps,
     settings=MultusSettings,
@@ -55,23 +57,25 @@ COMPONENT = Component(
         daemonset_condition("kube-multus-ds", "kube-system"),
         crd_condition("network-attachment-definitions.k8s.cni.cncf.io"),
     ),
-    trial=None,
-    trial_of=network_smoke_test,
-    troubles=(
+    smoke_test=None,
+    smoke_test_for=network_smoke_test,
+    known_problems=(
         KnownProblem(
-            shows="a pod with a second network fails with `failed to find plugin`",
-            because="Talos has few CNI plugins, and the others were not copied to the node",
+            symptom="a pod with a second network fails with `failed to find plugin`",
+            cause=(
+                "Talos contains only a few CNI plugins, and the others were not copied to the node"
+            ),
             fix="restart the pod of kube-multus-ds on that node: it copies them when it starts",
         ),
         KnownProblem(
-            shows="a pod with a second network stays in ContainerCreating",
-            because="the link that its network names is not up on the node",
-            fix="list the link under `links:` of the node, and give the VM a card in that VLAN",
+            symptom="a pod with a second network stays in ContainerCreating",
+            cause="the link of the network is not up on the node",
+            fix="add the link to `links:` of the node, and give the VM an interface in that VLAN",
         ),
         KnownProblem(
-            shows="pods of kube-multus-ds end with OOMKilled",
-            because="upstream's limit of 50 MiB is too small while many pods start",
-            fix="nothing: stockman raises it",
+            symptom="pods of kube-multus-ds are OOMKilled",
+            cause="upstream's memory limit of 50 MiB is too low when many pods start",
+            fix="none needed: stockman raises the limit",
         ),
     ),
     definitions=("k8s.cni.cncf.io",),

@@ -1,4 +1,4 @@
-"""Networks as the objects that Multus reads."""
+"""NetworkAttachmentDefinitions for the configured networks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from stockman.catalog.multus.settings import PodNetwork, settings_of
 from stockman.catalog.smoke_tests import TEST_IMAGE
 
 _SPECIFICATION = "0.3.1"
-_TRIAL = "stockman-network-card-trial"
+_TEST_NAME = "stockman-network-card-test"
 
 
-def attachments(scene: ComponentContext) -> tuple[Object, ...]:
-    """One object for each network."""
-    return tuple(_attachment(network) for network in settings_of(scene).networks)
+def attachments(context: ComponentContext) -> tuple[Object, ...]:
+    """Return one object per network."""
+    return tuple(_attachment(network) for network in settings_of(context).networks)
 
 
 def _attachment(network: PodNetwork) -> Object:
@@ -49,9 +49,9 @@ def _addresses(network: PodNetwork) -> Object:
     return found
 
 
-def network_smoke_test(scene: ComponentContext) -> SmokeTest | None:
-    """A pod that joins the first network and looks for its card; None without a network."""
-    for network in settings_of(scene).networks:
+def network_smoke_test(context: ComponentContext) -> SmokeTest | None:
+    """Return a test with a pod in the first network; None if there are no networks."""
+    for network in settings_of(context).networks:
         return _smoke_test(network)
     return None
 
@@ -61,7 +61,7 @@ def _smoke_test(network: PodNetwork) -> SmokeTest:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
-            "name": _TRIAL,
+            "name": _TEST_NAME,
             "namespace": network.namespace,
             "annotations": {"k8s.v1.cni.cncf.io/networks": network.name},
         },
@@ -78,9 +78,9 @@ def _smoke_test(network: PodNetwork) -> SmokeTest:
     }
     seen = Condition(
         kind="v1 Pod",
-        name=_TRIAL,
+        name=_TEST_NAME,
         expr="object.status.phase == 'Succeeded'",
-        says="the pod has a second card",
+        says="the pod has a second interface",
         namespace=network.namespace,
     )
     return SmokeTest(

@@ -1,4 +1,4 @@
-"""What of Multus' own manifest is different on Talos."""
+"""Patches of the Multus manifest for Talos."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _INSTALL = ["/usr/src/multus-cni/bin/install_multus", "-d", "/host/opt/cni/bin",
 
 
 def patches(plugins: ComponentArtifact) -> tuple[Object, ...]:
-    """Patches of the manifest; `plugins`: the image with the plugins that Talos does not have."""
+    """Return the patches; `plugins` is the image with additional CNI plugins."""
     pod = {
         **_POD,
         "initContainers": [
@@ -51,4 +51,4 @@ _POD: Object = {
     ],
     "volumes": [{"name": "host-run-netns", "hostPath": {"path": "/var/run/netns/"}}],
 }
-"""Namespaces of pods are below /var on Talos, and the limit of memory is too small upstream."""
+"""On Talos, network namespaces are below /var. Upstream's memory limit is too low."""

@@ -1,4 +1,4 @@
-"""NVIDIA GPUs: pods can ask for them, in the way that works on the cluster's Talos."""
+"""NVIDIA GPUs for pods, in the way that the Talos version supports."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from stockman.catalog.nvidia.plugin import plugin_sheets
 from stockman.catalog.objects import chart_sheets
 
 _OPERATOR_SINCE = (1, 13)
-_TRIAL = "stockman-gpu-trial"
+_TEST_NAME = "stockman-gpu-test"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    if _by_operator(scene):
-        sheets: tuple[Sheet, ...] = chart_sheets(scene, _operator())
+def _apps(context: ComponentContext) -> Iterator[App]:
+    if _by_operator(context):
+        sheets: tuple[Sheet, ...] = chart_sheets(context, _operator())
     else:
-        sheets = plugin_sheets(scene, gpu_nodes(scene))
-    yield App(name="nvidia", namespace=scene.namespace, sheets=sheets)
+        sheets = plugin_sheets(context, gpu_nodes(context))
+    yield App(name="nvidia", namespace=context.namespace, sheets=sheets)
 
 
-def _by_operator(scene: ComponentContext) -> bool:
-    return scene.cluster.talos.version.line >= _OPERATOR_SINCE
+def _by_operator(context: ComponentContext) -> bool:
+    return context.cluster.talos.version.line >= _OPERATOR_SINCE
 
 
 def _operator() -> Object:
     return {
-        # Driver and toolkit are extensions of Talos.
+        # Driver and toolkit are Talos extensions.
         "driver": {"enabled": False},
         "toolkit": {"enabled": False},
         "hostPaths": {"driverInstallDir": "/usr/local"},
@@ -46,7 +46,7 @@ def _smoke_test(**more: object) -> SmokeTest:
     pod: Object = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": _TRIAL, "namespace": "default"},
+        "metadata": {"name": _TEST_NAME, "namespace": "default"},
         "spec": {"restartPolicy": "Never", **more, "containers": [container]},
     }
     return SmokeTest(
@@ -55,9 +55,9 @@ def _smoke_test(**more: object) -> SmokeTest:
         until=(
             Condition(
                 kind="v1 Pod",
-                name=_TRIAL,
+                name=_TEST_NAME,
                 expr="object.status.phase == 'Succeeded'",
-                says="the pod saw its GPU",
+                says="the pod can use its GPU",
                 namespace="default",
             ),
         ),
@@ -67,7 +67,7 @@ def _smoke_test(**more: object) -> SmokeTest:
 
 COMPONENT = Component(
     name="nvidia",
-    about="Pods can ask for NVIDIA GPUs.",
+    about="NVIDIA GPUs for pods.",
     phase=Phase.PLATFORM,
     apps=_apps,
     check=check,
@@ -77,12 +77,12 @@ COMPONENT = Component(
             name="",
             expr="!('nvidia.com/gpu' in object.status.capacity)"
             " || int(object.status.allocatable['nvidia.com/gpu']) >= 1",
-            says="nodes with a GPU offer it",
+            says="nodes with a GPU advertise it",
         ),
     ),
-    trial=_smoke_test(),
-    trial_of=lambda scene: (
-        _smoke_test() if _by_operator(scene) else _smoke_test(runtimeClassName="nvidia")
+    smoke_test=_smoke_test(),
+    smoke_test_for=lambda context: (
+        _smoke_test() if _by_operator(context) else _smoke_test(runtimeClassName="nvidia")
     ),
     alerts=(
         Alert(
@@ -95,15 +95,15 @@ COMPONENT = Component(
             metrics=("kube_node_status_capacity", "kube_node_status_allocatable"),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="no node offers nvidia.com/gpu",
-            because="the schematic lacks the driver or the toolkit, or they are of two branches",
-            fix="give the node both extensions of one branch, such as -production",
+            symptom="no node advertises nvidia.com/gpu",
+            cause="the schematic lacks the driver or the toolkit, or their branches differ",
+            fix="add both extensions of one branch to the node, such as -production",
         ),
         KnownProblem(
-            shows="the machine does not start after a file under /var/cri was configured",
-            because="Talos never reads that directory, and refuses files outside of /var",
+            symptom="the machine does not start after configuring a file in /var/cri",
+            cause="Talos never reads that directory, and refuses files outside of /var",
             fix="remove the file: the toolkit extension configures containerd itself",
         ),
     ),

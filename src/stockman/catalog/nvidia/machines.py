@@ -1,4 +1,4 @@
-"""Which nodes have GPUs, as far as the configuration says."""
+"""Find nodes with GPUs in the configuration."""
 
 from __future__ import annotations
 
@@ -12,33 +12,34 @@ _DRIVERS = re.compile(r"siderolabs/(nvidia-open-gpu-kernel-modules|nonfree-kmod-
 _TOOLKIT = re.compile(r"siderolabs/nvidia-container-toolkit-(\w+)")
 
 
-def gpu_nodes(scene: ComponentContext) -> tuple[str, ...]:
-    """Nodes whose image has a driver."""
-    return tuple(node.name for node in scene.desired.nodes if _branches(node)[0])
+def gpu_nodes(context: ComponentContext) -> tuple[str, ...]:
+    """Return the nodes whose image contains a driver."""
+    return tuple(node.name for node in context.desired.nodes if _branches(node)[0])
 
 
-def check(scene: ComponentContext, problems: Problems) -> None:
-    """Report images with half of what a GPU needs, and clusters without any."""
-    for node in scene.desired.nodes:
+def check(context: ComponentContext, problems: Problems) -> None:
+    """Report images with an incomplete set of extensions, and clusters without GPUs."""
+    for node in context.desired.nodes:
         drivers, toolkits = _branches(node)
         if drivers != toolkits:
             problems.error(
                 "nvidia.extensions",
-                f"the image of {node.name} has a driver without its toolkit, or the reverse",
-                why=f"driver: {_join_names(drivers)}; toolkit: {_join_names(toolkits)}; both have to be"
-                " of one branch",
-                fix="give the node both extensions, with the same ending",
+                f"the image of {node.name} has a driver without its toolkit, or a toolkit "
+                "without its driver",
+                why=f"driver: {_join_names(drivers)}; toolkit: {_join_names(toolkits)}; both "
+                "must be of one branch",
+                fix="add both extensions with the same suffix to the node",
                 at=node.schematic.where("extensions"),
             )
-    named = any(node.schematic.id is not None for node in scene.desired.nodes)
-    if not gpu_nodes(scene) and not named:
+    named = any(node.schematic.id is not None for node in context.desired.nodes)
+    if not gpu_nodes(context) and not named:
         problems.error(
             "nvidia.no-driver",
-            "nvidia is on, and no node has a driver",
-            why="drivers are extensions of Talos, and no node's image has one",
+            "nvidia is enabled, but no node has a driver",
+            why="drivers are Talos extensions, and no node's image contains one",
             fix="add siderolabs/nvidia-open-gpu-kernel-modules-production and"
             " siderolabs/nvidia-container-toolkit-production to the extensions of the nodes",
-            at=scene.wish.where("enabled"),
+            at=context.options.where("enabled"),
         )
 
 

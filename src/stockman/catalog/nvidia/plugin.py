@@ -1,4 +1,4 @@
-"""GPUs on Talos before 1.13: the device plugin, and a runtime class that pods name."""
+"""GPUs before Talos 1.13: the device plugin, and a runtime class for pods."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _RUNTIME: Object = {
 }
 
 
-def plugin_sheets(scene: ComponentContext, nodes: tuple[str, ...]) -> tuple[Sheet, ...]:
-    """The files of the device plugin, for the nodes that have a GPU."""
-    source = scene.known.artifacts[_NAME]
+def plugin_sheets(context: ComponentContext, nodes: tuple[str, ...]) -> tuple[Sheet, ...]:
+    """Return the files of the device plugin, for nodes with a GPU."""
+    source = context.facts.artifacts[_NAME]
     values: Object = {"runtimeClassName": "nvidia"}
     if nodes:
         values["affinity"] = _gpu_nodes_only(nodes)
@@ -30,7 +30,7 @@ def plugin_sheets(scene: ComponentContext, nodes: tuple[str, ...]) -> tuple[Shee
             }
         }
     }
-    release = helm_release(_NAME, chart, merge_values(values, scene.wish.values))
+    release = helm_release(_NAME, chart, merge_values(values, context.options.values))
     return (
         Sheet(name="helmrelease.yaml", objects=(release,)),
         Sheet(name="helmrepository.yaml", objects=(helm_repository(_NAME, source.repository),)),
@@ -39,7 +39,7 @@ def plugin_sheets(scene: ComponentContext, nodes: tuple[str, ...]) -> tuple[Shee
 
 
 def _gpu_nodes_only(nodes: tuple[str, ...]) -> Object:
-    """In the place of the chart's own rule, which asks for labels that nobody sets here."""
+    """Replaces the chart's node affinity, which needs labels that do not exist here."""
     here = {"key": "kubernetes.io/hostname", "operator": "In", "values": sorted(nodes)}
     return {
         "nodeAffinity": {

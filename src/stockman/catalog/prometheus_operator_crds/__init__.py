@@ -1,4 +1,4 @@
-"""Definitions of the Prometheus operator: what monitors and alert rules are written in."""
+"""Prometheus operator CRDs: definitions of monitors and alert rules."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from stockman.catalog.objects import chart_sheets
 _KINDS = ("podmonitors", "prometheusrules", "servicemonitors")
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     yield App(
         name="prometheus-operator-crds",
-        namespace=scene.namespace,
-        sheets=chart_sheets(scene, {}),
+        namespace=context.namespace,
+        sheets=chart_sheets(context, {}),
     )
 
 
 COMPONENT = Component(
     name="prometheus-operator-crds",
-    about="The kinds in which monitors and alert rules are written; turns monitoring on.",
+    about="Custom resource definitions of monitors and alert rules; enables monitoring.",
     phase=Phase.DEFINITIONS,
     apps=_apps,
     ready=tuple(crd_condition(f"{kind}.monitoring.coreos.com") for kind in _KINDS),
-    trial=None,
+    smoke_test=None,
     definitions=("monitoring.coreos.com",),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="monitors are there, and no metric arrives",
-            because="these are definitions only; a Prometheus that reads them is up to you",
-            fix="install one, or use the rules as files with a Prometheus outside of the cluster",
+            symptom="monitors exist, but there are no metrics",
+            cause="these are definitions only; you have to install a Prometheus that uses them",
+            fix="install one, or use the rule files with a Prometheus outside of the cluster",
         ),
     ),
 )

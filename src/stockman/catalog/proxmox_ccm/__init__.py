@@ -1,4 +1,4 @@
-"""Proxmox cloud controller manager: nodes know their VM, host and region."""
+"""Proxmox cloud controller manager: VM, host and region of nodes."""
 
 from __future__ import annotations
 
@@ -36,41 +36,41 @@ _ACCESS = ProxmoxAccess(
 )
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     values: Object = {
         "fullnameOverride": _NAME,
         "enabledControllers": ["cloud-node", "cloud-node-lifecycle"],
-        "existingConfigSecret": secret_name(scene),
+        "existingConfigSecret": secret_name(context),
         "existingConfigSecretKey": KEY,
-        # It has to run before there is a network of pods.
+        # It must run before there is a pod network.
         "useDaemonSet": True,
         "nodeSelector": {"node-role.kubernetes.io/control-plane": ""},
-        "podAnnotations": reload_annotations(scene),
-        **trust_values(scene),
+        "podAnnotations": reload_annotations(context),
+        **trust_values(context),
     }
     labels = {"app.kubernetes.io/name": _NAME}
     yield App(
         name="proxmox-ccm",
-        namespace=scene.namespace,
+        namespace=context.namespace,
         sheets=(
-            *chart_sheets(scene, values),
-            *config_secret(scene, _ACCESS, {"provider": "default"}),
-            *pod_monitor_sheets(scene, labels, https=True),
+            *chart_sheets(context, values),
+            *config_secret(context, _ACCESS, {"provider": "default"}),
+            *pod_monitor_sheets(context, labels, https=True),
         ),
-        pending=missing_requirements(scene),
+        pending=missing_requirements(context),
     )
 
 
 COMPONENT = Component(
     name="proxmox-ccm",
-    about="Nodes know their VM, host and region; a node whose VM is gone goes too.",
+    about="Labels nodes with VM, host and region; removes nodes whose VM was deleted.",
     phase=Phase.CLOUD,
     apps=_apps,
     check=check_proxmox,
     proxmox=_ACCESS,
     secrets=SECRETS,
     ready=(daemonset_condition(_NAME, "kube-system"),),
-    trial=SmokeTest(
+    smoke_test=SmokeTest(
         says="every node has an identity in Proxmox VE, a region and a zone",
         until=(
             Condition(
@@ -79,7 +79,7 @@ COMPONENT = Component(
                 expr="object.spec.providerID.startsWith('proxmox://')"
                 " && 'topology.kubernetes.io/region' in object.metadata.labels"
                 " && 'topology.kubernetes.io/zone' in object.metadata.labels",
-                says="every node has a provider id, a region and a zone",
+                says="every node has a provider ID, a region and a zone",
             ),
             Condition(
                 kind="v1 Node",
@@ -96,20 +96,20 @@ COMPONENT = Component(
             expr="sum by (request) (rate(proxmox_api_request_errors_total[10m])) > 0.1",
             holds="15m",
             severity="warning",
-            summary="Requests of the kind {{ $labels.request }} to Proxmox VE fail.",
+            summary="Requests of the type {{ $labels.request }} to Proxmox VE fail.",
             metrics=("proxmox_api_request_errors_total",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="nodes keep the taint `node.cloudprovider.kubernetes.io/uninitialized`",
-            because="the VM's name does not start with the node's name, or its UUID changed",
-            fix="give the VM its name and UUID back: both are part of the configuration",
+            symptom="nodes keep the taint `node.cloudprovider.kubernetes.io/uninitialized`",
+            cause="the VM's name does not start with the node's name, or its UUID changed",
+            fix="restore the VM's name and UUID: both are part of the configuration",
         ),
         KnownProblem(
-            shows="`kubectl logs` fails with a certificate error",
-            because="this component does not approve certificates of kubelets",
-            fix="turn talos-ccm on; with proxmox-ccm it does only that",
+            symptom="`kubectl logs` fails with a certificate error",
+            cause="this component does not approve kubelet certificates",
+            fix="enable talos-ccm; together with proxmox-ccm it only approves certificates",
         ),
     ),
 )

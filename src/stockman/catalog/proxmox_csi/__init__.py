@@ -1,4 +1,4 @@
-"""Proxmox CSI: volumes of pods are disks of VMs."""
+"""Proxmox CSI: volumes of pods as disks of VMs."""
 
 from __future__ import annotations
 
@@ -49,39 +49,39 @@ _ACCESS = ProxmoxAccess(
 _NAME = "proxmox-csi-plugin"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    settings = settings_of(scene)
+def _apps(context: ComponentContext) -> Iterator[App]:
+    settings = settings_of(context)
     values: Object = {
         "fullnameOverride": _NAME,
-        "existingConfigSecret": secret_name(scene),
+        "existingConfigSecret": secret_name(context),
         "existingConfigSecretKey": KEY,
-        "storageClass": storage_classes(scene),
-        "metrics": {"enabled": is_monitoring_on(scene)},
+        "storageClass": storage_classes(context),
+        "metrics": {"enabled": is_monitoring_on(context)},
         "nodeSelector": {"node-role.kubernetes.io/control-plane": ""},
         "tolerations": [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}],
         "controller": {
-            "podAnnotations": reload_annotations(scene),
+            "podAnnotations": reload_annotations(context),
             "snapshotter": {"enabled": settings.snapshots},
         },
-        **trust_values(scene),
+        **trust_values(context),
     }
     labels = {"app.kubernetes.io/name": _NAME, "app.kubernetes.io/component": "controller"}
     yield App(
         name="proxmox-csi",
-        namespace=scene.namespace,
+        namespace=context.namespace,
         sheets=(
-            *chart_sheets(scene, values),
-            *config_secret(scene, _ACCESS, {}),
-            *encryption_secret(scene),
-            *pod_monitor_sheets(scene, labels),
+            *chart_sheets(context, values),
+            *config_secret(context, _ACCESS, {}),
+            *encryption_secret(context),
+            *pod_monitor_sheets(context, labels),
         ),
-        pending=missing_requirements(scene),
+        pending=missing_requirements(context),
     )
 
 
 COMPONENT = Component(
     name="proxmox-csi",
-    about="Volumes of pods are disks that Proxmox VE makes, attaches and grows.",
+    about="Volumes of pods as disks of VMs, created and resized through Proxmox VE.",
     phase=Phase.PLATFORM,
     apps=_apps,
     settings=ProxmoxCsiSettings,
@@ -91,8 +91,8 @@ COMPONENT = Component(
         deployment_condition("proxmox-csi-plugin-controller", "csi-proxmox"),
         daemonset_condition("proxmox-csi-plugin-node", "csi-proxmox"),
     ),
-    trial=volume_smoke_test("proxmox"),
-    trial_of=lambda scene: volume_smoke_test(str(storage_classes(scene)[0]["name"])),
+    smoke_test=volume_smoke_test("proxmox"),
+    smoke_test_for=lambda context: volume_smoke_test(str(storage_classes(context)[0]["name"])),
     secrets=SECRETS | {PASSPHRASE: "passphrase of encrypted volumes"},
     alerts=(
         Alert(
@@ -105,21 +105,21 @@ COMPONENT = Component(
             metrics=("proxmox_api_request_duration_seconds_bucket",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="a claim stays Pending with `no topology key found`",
-            because="nodes have no region or zone",
-            fix="turn proxmox-ccm on, and wait until nodes are labelled",
+            symptom="a claim stays Pending with `no topology key found`",
+            cause="nodes have no region or zone",
+            fix="enable proxmox-ccm, and wait until nodes are labelled",
         ),
         KnownProblem(
-            shows="a pod does not start on another host",
-            because="a volume on local storage stays on the host where it was made",
+            symptom="a pod does not start on another host",
+            cause="a volume on local storage stays on the host where it was created",
             fix="use shared storage, or move the volume with `pvecsictl migrate`",
         ),
         KnownProblem(
-            shows="the new token is not used after it was changed",
-            because="the pods read their config file at start, and reloader is off",
-            fix="turn reloader on, or restart the deployment of the component",
+            symptom="a changed token is not used",
+            cause="pods read their config file at startup, and reloader is disabled",
+            fix="enable reloader, or restart the deployment of the component",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Storage classes as the chart takes them."""
+"""Storage classes as chart values."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _SECRET = "proxmox-csi-encryption"
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
 
-def storage_classes(scene: ComponentContext) -> list[Object]:
-    """Every class, in the order given."""
-    classes = settings_of(scene).classes
-    storage = scene.wish.storage
+def storage_classes(context: ComponentContext) -> list[Object]:
+    """Return every class, in the configured order."""
+    classes = settings_of(context).classes
+    storage = context.options.storage
     if not classes and storage is not None:
         classes = (StorageClass(name="proxmox", storage=storage, default=True),)
-    return [_class(one, scene.namespace) for one in classes]
+    return [_class(one, context.namespace) for one in classes]
 
 
-def encryption_secret(scene: ComponentContext) -> tuple[Sheet, ...]:
-    """The passphrase of encrypted volumes, if any are."""
-    passphrase = scene.wish.secrets.get(PASSPHRASE)
-    if passphrase is None or not any(one.encrypted for one in settings_of(scene).classes):
+def encryption_secret(context: ComponentContext) -> tuple[Sheet, ...]:
+    """Return the passphrase of encrypted volumes, if there are any."""
+    passphrase = context.options.secrets.get(PASSPHRASE)
+    if passphrase is None or not any(one.encrypted for one in settings_of(context).classes):
         return ()
     return (secret(_SECRET, {PASSPHRASE: passphrase}, file="encryption.sops.yaml"),)
 

@@ -12,81 +12,81 @@ from stockman.model.problem import Problems
 from stockman.model.record import record
 
 PASSPHRASE = "encryption-passphrase"
-"""Name of the secret with which encrypted volumes are opened."""
+"""Name of the secret that decrypts encrypted volumes."""
 
 
 @record
 class StorageClass(Traced):
-    """One storage class: a Proxmox storage, and how volumes on it are made."""
+    """A storage class: a Proxmox VE storage, and options for its volumes."""
 
     name: Name
     """Name of the class."""
     storage: DatastoreText
-    """Proxmox storage."""
+    """Proxmox VE storage."""
     default: bool = False
-    """Whether claims that name no class get this one."""
+    """Whether claims without a class use this one."""
     shared: bool = False
-    """Whether the storage is reachable from every host; then volumes are made at once."""
+    """Whether the storage is available on every host; volumes are then created immediately."""
     filesystem: Literal["ext4", "xfs"] = "ext4"
     """Filesystem of new volumes."""
     reclaim: Literal["delete", "retain"] = "delete"
-    """What becomes of a volume whose claim is gone."""
+    """What happens to a volume when its claim is deleted."""
     cache: Literal["directsync", "none", "writeback", "writethrough"] | None = None
-    """Cache mode. None: that of Proxmox VE."""
+    """Cache mode. None: the default of Proxmox VE."""
     ssd: bool = True
-    """Whether the guest sees an SSD and frees blocks."""
+    """Whether the guest sees an SSD and discards unused blocks."""
     encrypted: bool = False
     """Whether volumes are encrypted with LUKS; needs `secrets.encryption-passphrase`."""
     zones: tuple[HostNameText, ...] = ()
-    """Hosts on which volumes may be made. Empty: wherever the storage is."""
+    """Hosts on which volumes can be created. Empty: all hosts with the storage."""
     iops: Annotated[int, Between(1, 1_000_000)] | None = None
-    """Operations per second. None: no limit."""
+    """Limit of operations per second. None: no limit."""
     megabytes_per_second: Annotated[int, Between(1, 100_000)] | None = None
-    """Bandwidth. None: no limit."""
+    """Limit of bandwidth. None: no limit."""
 
 
 @record
 class ProxmoxCsiSettings(Traced):
-    """Storage classes, and what else volumes can do."""
+    """Storage classes and other features of volumes."""
 
     classes: tuple[StorageClass, ...] = ()
     """Storage classes. Empty: one named `proxmox` on the component's `storage`."""
     snapshots: bool = False
-    """Whether volumes can be snapshotted. Proxmox VE lets only root@pam do that: no token of
-    the component's own is enough."""
+    """Whether volumes support snapshots. Proxmox VE only allows this for root@pam: a token of the
+    component is not sufficient."""
 
 
-def settings_of(scene: ComponentContext) -> ProxmoxCsiSettings:
-    """The component's settings."""
-    settings = scene.settings
+def settings_of(context: ComponentContext) -> ProxmoxCsiSettings:
+    """Return the component's settings."""
+    settings = context.settings
     return settings if isinstance(settings, ProxmoxCsiSettings) else ProxmoxCsiSettings()
 
 
-def check(scene: ComponentContext, problems: Problems) -> None:
+def check(context: ComponentContext, problems: Problems) -> None:
     """Report classes that cannot work."""
-    check_proxmox(scene, problems)
-    settings = settings_of(scene)
-    if not settings.classes and scene.wish.storage is None:
+    check_proxmox(context, problems)
+    settings = settings_of(context)
+    if not settings.classes and context.options.storage is None:
         problems.error(
             "csi.storage",
             "proxmox-csi has no storage",
-            why="it makes volumes on a storage of Proxmox VE, and none is named",
+            why="it creates volumes on a storage of Proxmox VE, and none is set",
             fix="set components.proxmox-csi.storage, or its settings.classes",
-            at=scene.wish.where("enabled"),
+            at=context.options.where("enabled"),
         )
     if sum(one.default for one in settings.classes) > 1:
         problems.error(
             "csi.default",
-            "several storage classes are the default",
-            why="Kubernetes would take the newest of them",
-            fix="leave default: true on one",
+            "several storage classes are marked as default",
+            why="Kubernetes would use the newest of them",
+            fix="set default: true on only one of them",
             at=settings.where("classes"),
         )
-    if any(one.encrypted for one in settings.classes) and PASSPHRASE not in scene.wish.secrets:
+    if any(one.encrypted for one in settings.classes) and PASSPHRASE not in context.options.secrets:
         problems.error(
             "csi.passphrase",
-            "volumes are encrypted, and there is no passphrase",
-            why="the node opens an encrypted volume with it",
+            "volumes are encrypted, but there is no passphrase",
+            why="nodes need it to decrypt a volume",
             fix=f"set components.proxmox-csi.secrets.{PASSPHRASE}",
             at=settings.where("classes"),
         )
@@ -94,7 +94,7 @@ def check(scene: ComponentContext, problems: Problems) -> None:
         problems.warn(
             "csi.snapshots",
             "snapshots of volumes need the password of root",
-            why="Proxmox VE lets only root@pam copy a disk that no VM owns",
-            fix="leave snapshots off, or accept that this component holds root's access",
+            why="Proxmox VE allows only root@pam to copy a disk without a VM",
+            fix="disable snapshots, or accept that this component has root access",
             at=settings.where("snapshots"),
         )

@@ -1,4 +1,4 @@
-"""Reloader: pods are replaced when a Secret or ConfigMap that they use changes."""
+"""Reloader: restarts pods when a Secret or ConfigMap they use changes."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from stockman.catalog.conditions import deployment_condition
 from stockman.catalog.objects import chart_sheets
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     values: Object = {
         "fullnameOverride": "reloader",
         "reloader": {
             "readOnlyRootFileSystem": True,
             "podMonitor": {
-                "enabled": scene.on("prometheus-operator-crds"),
+                "enabled": context.is_enabled("prometheus-operator-crds"),
                 "namespace": "{{ .Release.Namespace }}",
             },
         },
     }
-    yield App(name="reloader", namespace=scene.namespace, sheets=chart_sheets(scene, values))
+    yield App(name="reloader", namespace=context.namespace, sheets=chart_sheets(context, values))
 
 
 COMPONENT = Component(
     name="reloader",
-    about="Replaces pods when a Secret or ConfigMap that they use changes.",
+    about="Restarts pods when a Secret or ConfigMap they use changes.",
     phase=Phase.PLATFORM,
     apps=_apps,
     ready=(deployment_condition("reloader", "kube-system"),),
-    trial=None,
-    troubles=(
+    smoke_test=None,
+    known_problems=(
         KnownProblem(
-            shows="a changed Secret has no effect on a running pod",
-            because="its workload does not ask for that",
+            symptom="a changed Secret has no effect on a running pod",
+            cause="its workload has not enabled reloading",
             fix='annotate the workload with `reloader.stakater.com/auto: "true"`',
         ),
     ),

@@ -1,4 +1,4 @@
-"""Rook-Ceph: volumes on a Ceph cluster that runs elsewhere, such as on Proxmox VE itself."""
+"""Rook-Ceph: volumes on an external Ceph cluster, such as that of Proxmox VE."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from stockman.catalog.rook_ceph.settings import (
 from stockman.catalog.smoke_tests import volume_smoke_test
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     values: Object = {
         "csi": {"installCsiOperator": True},
-        "monitoring": {"enabled": is_monitoring_on(scene)},
+        "monitoring": {"enabled": is_monitoring_on(context)},
     }
-    namespace = scene.namespace
-    yield App(name="rook-ceph", namespace=namespace, sheets=chart_sheets(scene, values))
+    namespace = context.namespace
+    yield App(name="rook-ceph", namespace=namespace, sheets=chart_sheets(context, values))
     yield App(
-        name="rook-ceph-drivers", namespace=namespace, folder="drivers", sheets=drivers(scene)
+        name="rook-ceph-drivers", namespace=namespace, folder="drivers", sheets=drivers(context)
     )
-    missing = missing_secrets(scene)
+    missing = missing_secrets(context)
     yield App(
         name="rook-ceph-config",
         namespace=namespace,
         folder="config",
         sheets=(
-            Sheet(name="cluster.yaml", objects=(external_cluster(scene),)),
-            Sheet(name="storageclasses.yaml", objects=storage_classes(scene)),
-            *connection(scene),
+            Sheet(name="cluster.yaml", objects=(external_cluster(context),)),
+            Sheet(name="storageclasses.yaml", objects=storage_classes(context)),
+            *connection(context),
         ),
         pending=f"secrets of the Ceph cluster: {', '.join(missing)}" if missing else "",
     )
@@ -46,7 +46,7 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
 
 COMPONENT = Component(
     name="rook-ceph",
-    about="Volumes and file systems on a Ceph cluster that runs outside of Kubernetes.",
+    about="Volumes and file systems on a Ceph cluster outside of Kubernetes.",
     phase=Phase.PLATFORM,
     apps=_apps,
     settings=RookCephSettings,
@@ -62,7 +62,7 @@ COMPONENT = Component(
             namespace="rook-ceph",
         ),
     ),
-    trial=volume_smoke_test("ceph-rbd"),
+    smoke_test=volume_smoke_test("ceph-rbd"),
     secrets=SECRETS | FILESYSTEM_SECRETS,
     alerts=(
         Alert(
@@ -74,11 +74,14 @@ COMPONENT = Component(
             metrics=("ceph_health_status",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="CephCluster stays in Connecting",
-            because="nodes do not reach the monitors, or the keys are of another cluster",
-            fix="check the way to the monitors' ports 3300 and 6789, and export the keys again",
+            symptom="CephCluster stays in Connecting",
+            cause="nodes cannot reach the monitors, or the keys belong to another cluster",
+            fix=(
+                "check that the monitor ports 3300 and 6789 are reachable, and export the "
+                "keys again"
+            ),
         ),
     ),
     definitions=("ceph.rook.io", "csi.ceph.io"),

@@ -1,4 +1,4 @@
-"""The drivers with which nodes mount Ceph: Rook's operator no longer installs them itself."""
+"""CSI drivers that mount Ceph on nodes; Rook's operator no longer installs them."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from stockman.catalog.rook_ceph.settings import settings_of
 
 _NAME = "ceph-csi-drivers"
 _IMAGES = "rook-csi-operator-image-set-configmap"
-"""ConfigMap of the operator's chart: drivers and operator are of one release."""
+"""ConfigMap from the operator's chart: drivers and operator have the same release."""
 
 
-def driver_name(scene: ComponentContext, kind: str) -> str:
-    """A driver's name, which storage classes use as their provisioner."""
-    return f"{scene.namespace}.{kind}.csi.ceph.com"
+def driver_name(context: ComponentContext, kind: str) -> str:
+    """Return the name of a driver, which storage classes use as provisioner."""
+    return f"{context.namespace}.{kind}.csi.ceph.com"
 
 
-def drivers(scene: ComponentContext) -> tuple[Sheet, ...]:
-    """The files that install the drivers."""
-    chart = scene.known.artifacts[_NAME]
+def drivers(context: ComponentContext) -> tuple[Sheet, ...]:
+    """Return the files that install the drivers."""
+    chart = context.facts.artifacts[_NAME]
     values: Object = {
         "operatorConfig": {
-            "namespace": scene.namespace,
+            "namespace": context.namespace,
             "driverSpecDefaults": {
                 "imageSet": {"name": _IMAGES},
                 "nodePlugin": {"priorityClassName": "system-node-critical"},
@@ -30,10 +30,10 @@ def drivers(scene: ComponentContext) -> tuple[Sheet, ...]:
             },
         },
         "drivers": {
-            "rbd": _driver(scene, "rbd", on=True),
-            "cephfs": _driver(scene, "cephfs", on=bool(settings_of(scene).filesystem)),
-            "nfs": _driver(scene, "nfs", on=False),
-            "nvmeof": _driver(scene, "nvmeof", on=False),
+            "rbd": _driver(context, "rbd", on=True),
+            "cephfs": _driver(context, "cephfs", on=bool(settings_of(context).filesystem)),
+            "nfs": _driver(context, "nfs", on=False),
+            "nvmeof": _driver(context, "nvmeof", on=False),
         },
     }
     source: Object = {
@@ -51,5 +51,5 @@ def drivers(scene: ComponentContext) -> tuple[Sheet, ...]:
     )
 
 
-def _driver(scene: ComponentContext, kind: str, *, on: bool) -> Object:
-    return {"enabled": on, "name": driver_name(scene, kind)}
+def _driver(context: ComponentContext, kind: str, *, on: bool) -> Object:
+    return {"enabled": on, "name": driver_name(context, kind)}

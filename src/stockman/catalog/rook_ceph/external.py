@@ -1,4 +1,4 @@
-"""The objects with which Rook finds a Ceph cluster that it does not run."""
+"""Objects for an external Ceph cluster."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _TYPE = "kubernetes.io/rook"
 _MANAGER_PORT = 9283
 
 
-def external_cluster(scene: ComponentContext) -> Object:
-    """The cluster, marked as one that runs elsewhere."""
+def external_cluster(context: ComponentContext) -> Object:
+    """Return the CephCluster, marked as external."""
     spec: Object = {"external": {"enable": True}, "crashCollector": {"disable": True}}
-    managers = settings_of(scene).managers
-    if managers and is_monitoring_on(scene):
+    managers = settings_of(context).managers
+    if managers and is_monitoring_on(context):
         spec["monitoring"] = {
             "enabled": True,
             "externalMgrEndpoints": [{"ip": str(one)} for one in managers],
@@ -29,14 +29,14 @@ def external_cluster(scene: ComponentContext) -> Object:
     return {
         "apiVersion": "ceph.rook.io/v1",
         "kind": "CephCluster",
-        "metadata": {"name": _NAME, "namespace": scene.namespace},
+        "metadata": {"name": _NAME, "namespace": context.namespace},
         "spec": spec,
     }
 
 
-def connection(scene: ComponentContext) -> Iterator[Sheet]:
-    """Where the monitors are, and with which keys one talks to Ceph."""
-    settings, keys = settings_of(scene), scene.wish.secrets
+def connection(context: ComponentContext) -> Iterator[Sheet]:
+    """Return the monitor addresses and the keys for Ceph."""
+    settings, keys = settings_of(context), context.options.secrets
     endpoints: Object = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -53,7 +53,7 @@ def connection(scene: ComponentContext) -> Iterator[Sheet]:
     yield secret(
         "rook-ceph-mon",
         {
-            "cluster-name": scene.namespace,
+            "cluster-name": context.namespace,
             "fsid": settings.fsid,
             "admin-secret": "admin-secret",
             "mon-secret": "mon-secret",
@@ -62,16 +62,16 @@ def connection(scene: ComponentContext) -> Iterator[Sheet]:
         },
         of_type=_TYPE,
     )
-    for name, user, key in _users(scene):
+    for name, user, key in _users(context):
         text = keys.get(key)
         if text is not None:
             yield secret(name, _login(user, text), file=f"{name}.sops.yaml", of_type=_TYPE)
 
 
-def _users(scene: ComponentContext) -> Iterator[tuple[str, str, str]]:
+def _users(context: ComponentContext) -> Iterator[tuple[str, str, str]]:
     yield "rook-csi-rbd-node", "csi-rbd-node", "rbd-node-key"
     yield "rook-csi-rbd-provisioner", "csi-rbd-provisioner", "rbd-provisioner-key"
-    if settings_of(scene).filesystem:
+    if settings_of(context).filesystem:
         yield "rook-csi-cephfs-node", "csi-cephfs-node", "cephfs-node-key"
         yield "rook-csi-cephfs-provisioner", "csi-cephfs-provisioner", "cephfs-provisioner-key"
 
@@ -80,13 +80,13 @@ def _login(user: str, key: Secret) -> dict[str, Secret | str]:
     return {"userID": user, "userKey": key}
 
 
-def storage_classes(scene: ComponentContext) -> tuple[Object, ...]:
-    """A class for volumes, and one for file systems where there is one."""
-    settings, namespace = settings_of(scene), scene.namespace
+def storage_classes(context: ComponentContext) -> tuple[Object, ...]:
+    """Return the storage class of volumes, and that of file systems if there is one."""
+    settings, namespace = settings_of(context), context.namespace
     found = [
         _class(
             "ceph-rbd",
-            driver_name(scene, "rbd"),
+            driver_name(context, "rbd"),
             "rbd",
             namespace,
             {
@@ -102,7 +102,7 @@ def storage_classes(scene: ComponentContext) -> tuple[Object, ...]:
         found.append(
             _class(
                 "cephfs",
-                driver_name(scene, "cephfs"),
+                driver_name(context, "cephfs"),
                 "cephfs",
                 namespace,
                 {"fsName": settings.filesystem, "pool": pool},

@@ -1,4 +1,4 @@
-"""Settings of an external Ceph cluster: what its export prints."""
+"""Settings of an external Ceph cluster, as exported by Rook's script."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from stockman.model.problem import Problems
 from stockman.model.record import record
 
 SECRETS = {
-    "admin-key": "key of the user that checks health",
+    "admin-key": "key of the user for health checks",
     "rbd-node-key": "key of the user that maps volumes",
-    "rbd-provisioner-key": "key of the user that makes volumes",
+    "rbd-provisioner-key": "key of the user that creates volumes",
 }
 FILESYSTEM_SECRETS = {
     "cephfs-node-key": "key of the user that mounts file systems",
-    "cephfs-provisioner-key": "key of the user that makes file systems",
+    "cephfs-provisioner-key": "key of the user that creates file systems",
 }
 
 
@@ -27,11 +27,11 @@ class RookCephSettings(Traced):
     """The Ceph cluster, as `create-external-cluster-resources.py` of Rook prints it."""
 
     fsid: Annotated[str, Example("4b1a5b5c-0c2b-4b1e-9a53-2f1f2b0f3a11")] = ""
-    """Identity of the Ceph cluster."""
+    """ID of the Ceph cluster."""
     monitors: tuple[Annotated[str, Example("a=127.66.0.31:6789")], ...] = ()
     """Monitors as `name=address:port`."""
     user: str = "client.healthchecker"
-    """User that checks health."""
+    """User for health checks."""
     pool: str = "rbd"
     """Pool of volumes."""
     filesystem: str = ""
@@ -39,33 +39,33 @@ class RookCephSettings(Traced):
     filesystem_pool: str = ""
     """Data pool of that file system. Empty: `<filesystem>-data0`."""
     managers: tuple[IPv4Address, ...] = ()
-    """Addresses of Ceph's managers, whose figures are read where monitoring is on."""
+    """Addresses of the Ceph managers, which are scraped if monitoring is enabled."""
 
 
-def settings_of(scene: ComponentContext) -> RookCephSettings:
-    """The component's settings."""
-    settings = scene.settings
+def settings_of(context: ComponentContext) -> RookCephSettings:
+    """Return the component's settings."""
+    settings = context.settings
     return settings if isinstance(settings, RookCephSettings) else RookCephSettings()
 
 
-def mandatory_secrets(scene: ComponentContext) -> dict[str, str]:
-    """The secrets that these settings need, with what each is."""
-    return SECRETS | (FILESYSTEM_SECRETS if settings_of(scene).filesystem else {})
+def mandatory_secrets(context: ComponentContext) -> dict[str, str]:
+    """Return the names of required secrets, with descriptions."""
+    return SECRETS | (FILESYSTEM_SECRETS if settings_of(context).filesystem else {})
 
 
-def missing_secrets(scene: ComponentContext) -> list[str]:
-    """The secrets that are not given yet."""
-    return [name for name in mandatory_secrets(scene) if name not in scene.wish.secrets]
+def missing_secrets(context: ComponentContext) -> list[str]:
+    """Return the required secrets that are missing."""
+    return [name for name in mandatory_secrets(context) if name not in context.options.secrets]
 
 
-def check(scene: ComponentContext, problems: Problems) -> None:
-    """Report a cluster that cannot be found."""
-    settings = settings_of(scene)
+def check(context: ComponentContext, problems: Problems) -> None:
+    """Report missing settings of the Ceph cluster."""
+    settings = settings_of(context)
     if not settings.fsid or not settings.monitors:
         problems.error(
             "ceph.cluster",
-            "rook-ceph does not know the Ceph cluster",
-            why="fsid and monitors say which it is and where it answers",
-            fix="run create-external-cluster-resources.py on a Ceph host, and copy both",
-            at=scene.wish.where("enabled"),
+            "rook-ceph has no Ceph cluster",
+            why="fsid and monitors are needed to connect to it",
+            fix="run create-external-cluster-resources.py on a Ceph host, and copy both values",
+            at=context.options.where("enabled"),
         )

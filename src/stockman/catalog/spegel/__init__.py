@@ -1,4 +1,4 @@
-"""Spegel: nodes give each other the images that one of them has."""
+"""Spegel: nodes share images with each other."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from stockman.model.problem import Problems
 _PORT = 29999
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     values: Object = {
         "spegel": {
             "containerdSock": "/run/containerd/containerd.sock",
             "containerdRegistryConfigPath": "/etc/cri/conf.d/hosts",
         },
         "service": {"registry": {"hostPort": _PORT}},
-        "serviceMonitor": {"enabled": scene.on("prometheus-operator-crds")},
+        "serviceMonitor": {"enabled": context.is_enabled("prometheus-operator-crds")},
     }
-    yield App(name="spegel", namespace=scene.namespace, sheets=chart_sheets(scene, values))
+    yield App(name="spegel", namespace=context.namespace, sheets=chart_sheets(context, values))
 
 
-def _check(scene: ComponentContext, problems: Problems) -> None:
-    if len(scene.desired.nodes) == 1:
+def _check(context: ComponentContext, problems: Problems) -> None:
+    if len(context.desired.nodes) == 1:
         problems.warn(
             "component.useless",
-            "spegel is on, and there is one node",
-            why="there is nobody to share images with",
+            "spegel is enabled, but there is only one node",
+            why="there is no other node to share images with",
             fix="remove spegel.enabled",
-            at=scene.wish.where("enabled"),
+            at=context.options.where("enabled"),
         )
 
 
 COMPONENT = Component(
     name="spegel",
-    about="Nodes take images from each other before they ask a registry.",
+    about="Nodes share images with each other before using a registry.",
     phase=Phase.DNS,
     apps=_apps,
     check=_check,
     ready=(daemonset_condition("spegel", "kube-system"),),
-    trial=None,
-    troubles=(
+    smoke_test=None,
+    known_problems=(
         KnownProblem(
-            shows="images are still pulled from the registry by every node",
-            because="containerd does not read mirrors from the directory that Spegel writes to",
-            fix="apply the machine configuration: it sets that directory",
+            symptom="every node still pulls images from the registry",
+            cause="containerd does not read mirrors from the directory that Spegel writes",
+            fix="apply the machine configuration, which sets that directory",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""talos-backup: snapshots of etcd, encrypted, in a bucket."""
+"""talos-backup: encrypted etcd snapshots in an S3 bucket."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from stockman.catalog.objects import chart_sheets, secret
 from stockman.catalog.talos_backup.environment import bucket, check, environment
 
 _CREDENTIALS = "talos-backup-bucket"
-"""Not `talos-backup-secrets`: that name belongs to the Secret that Talos makes."""
+"""Not `talos-backup-secrets`: Talos creates a Secret with that name."""
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    target = bucket(scene)
+def _apps(context: ComponentContext) -> Iterator[App]:
+    target = bucket(context)
     if target is None:
         return
     values: Object = {
-        "schedule": scene.desired.backup.schedule,
-        "env": environment(scene, target),
+        "schedule": context.desired.backup.schedule,
+        "env": environment(context, target),
         "envSecretName": _CREDENTIALS,
     }
-    sheets = chart_sheets(scene, values)
+    sheets = chart_sheets(context, values)
     pending = ""
     if target.access_key is not None and target.secret_key is not None:
         keys = {
@@ -39,13 +39,13 @@ def _apps(scene: ComponentContext) -> Iterator[App]:
         }
         sheets = (*sheets, secret(_CREDENTIALS, keys))
     else:
-        pending = "the keys of its bucket, which the configuration does not name"
-    yield App(name="talos-backup", namespace=scene.namespace, sheets=sheets, pending=pending)
+        pending = "access keys of its bucket, which the configuration does not contain"
+    yield App(name="talos-backup", namespace=context.namespace, sheets=sheets, pending=pending)
 
 
 COMPONENT = Component(
     name="talos-backup",
-    about="Snapshots of etcd, encrypted for a key of their own, in an S3 bucket.",
+    about="Etcd snapshots in an S3 bucket, encrypted with a key of their own.",
     phase=Phase.PLATFORM,
     apps=_apps,
     check=check,
@@ -56,19 +56,19 @@ COMPONENT = Component(
             name="talos-backup-secrets",
             expr="!has(object.status) || !has(object.status.failureReason)"
             " || object.status.failureReason == ''",
-            says="its access to the Talos API was given",
+            says="it has access to the Talos API",
             namespace="talos-backup",
         ),
     ),
-    trial=SmokeTest(
-        says="a backup that is started by hand succeeds",
+    smoke_test=SmokeTest(
+        says="a manually started backup succeeds",
         starts="talos-backup/talos-backup",
         until=(
             Condition(
                 kind="batch/v1 Job",
                 name="",
                 expr="object.status.succeeded >= 1",
-                says="the backup succeeded",
+                says="the backup succeeds",
                 namespace="talos-backup",
             ),
         ),
@@ -82,7 +82,7 @@ COMPONENT = Component(
             ' kube_cronjob_status_last_successful_time{cronjob="talos-backup"}',
             holds="10m",
             severity="critical",
-            summary="No backup of etcd has ever succeeded.",
+            summary="No etcd backup has ever succeeded.",
             metrics=("kube_cronjob_created", "kube_cronjob_status_last_successful_time"),
         ),
         Alert(
@@ -91,20 +91,20 @@ COMPONENT = Component(
             " > 36 * 3600",
             holds="10m",
             severity="critical",
-            summary="There has been no backup of etcd for a day and a half.",
+            summary="The last etcd backup is older than 36 hours.",
             metrics=("kube_cronjob_status_last_successful_time",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="the job's pod waits for the Secret `talos-backup-secrets`",
-            because="the machine configuration of the controllers does not allow its role",
-            fix="apply the machine configuration: stockman puts os:etcd:backup there",
+            symptom="the job's pod waits for the Secret `talos-backup-secrets`",
+            cause="the machine configuration of the controllers does not allow its role",
+            fix="apply the machine configuration, which allows os:etcd:backup",
         ),
         KnownProblem(
-            shows="the bucket grows for ever",
-            because="talos-backup removes nothing",
-            fix="give the bucket a lifecycle rule",
+            symptom="the bucket grows without limit",
+            cause="talos-backup never deletes old backups",
+            fix="add a lifecycle rule to the bucket",
         ),
     ),
 )

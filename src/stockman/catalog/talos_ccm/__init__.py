@@ -1,4 +1,4 @@
-"""Talos cloud controller manager: approves certificates of kubelets, and labels nodes."""
+"""Talos cloud controller manager: approves kubelet certificates and labels nodes."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from stockman.catalog.talos_ccm.settings import TalosCcmSettings, check, setting
 _SERVICE_ACCOUNT = "talos-cloud-controller-manager"
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
+def _apps(context: ComponentContext) -> Iterator[App]:
     controllers = ["node-csr-approval"]
-    if not scene.on("proxmox-ccm"):
+    if not context.is_enabled("proxmox-ccm"):
         controllers = ["cloud-node", *controllers]
     values: Object = {
         "fullnameOverride": _SERVICE_ACCOUNT,
         "enabledControllers": controllers,
-        # It has to run before there is a network of pods.
+        # It must run before there is a pod network.
         "daemonSet": {"enabled": True},
     }
-    transformations = settings_of(scene).transformations
+    transformations = settings_of(context).transformations
     if transformations:
         values["transformations"] = list(transformations)
     labels = {"app.kubernetes.io/name": _SERVICE_ACCOUNT}
     yield App(
         name="talos-ccm",
-        namespace=scene.namespace,
+        namespace=context.namespace,
         sheets=(
-            *chart_sheets(scene, values),
-            *pod_monitor_sheets(scene, labels, https=True),
+            *chart_sheets(context, values),
+            *pod_monitor_sheets(context, labels, https=True),
         ),
     )
 
 
 COMPONENT = Component(
     name="talos-ccm",
-    about="Approves the certificates of kubelets, and labels nodes from their metadata.",
+    about="Approves kubelet certificates, and labels nodes from their metadata.",
     phase=Phase.CLOUD,
     apps=_apps,
     settings=TalosCcmSettings,
     check=check,
     talos=TalosAccess(role="os:reader", secret=f"{_SERVICE_ACCOUNT}-talos-secrets"),
     ready=(daemonset_condition(_SERVICE_ACCOUNT, "kube-system"),),
-    trial=SmokeTest(
-        says="kubelets have certificates of the cluster, and nodes have their labels",
+    smoke_test=SmokeTest(
+        says="kubelets have certificates of the cluster, and nodes have labels",
         until=(
             Condition(
                 kind="certificates.k8s.io/v1 CertificateSigningRequest",
@@ -62,13 +62,13 @@ COMPONENT = Component(
                 expr="object.spec.signerName != 'kubernetes.io/kubelet-serving'"
                 " || (has(object.status.conditions) && object.status.conditions.exists(c,"
                 " c.type == 'Approved'))",
-                says="no kubelet waits for its certificate",
+                says="no kubelet certificate is pending",
             ),
             Condition(
                 kind="v1 Node",
                 name="",
                 expr="has(object.spec.providerID) && object.spec.providerID != ''",
-                says="every node has a provider id",
+                says="every node has a provider ID",
             ),
         ),
     ),
@@ -78,19 +78,19 @@ COMPONENT = Component(
             expr="sum(rate(talosccm_api_request_errors_total[10m])) > 0.1",
             holds="15m",
             severity="warning",
-            summary="The Talos cloud controller manager fails to read from Talos.",
+            summary="The Talos cloud controller manager cannot read from Talos.",
             metrics=("talosccm_api_request_errors_total",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="its pod waits for the Secret `talos-cloud-controller-manager-talos-secrets`",
-            because="the machine configuration of the controllers does not allow its role",
-            fix="apply the machine configuration: stockman puts os:reader there",
+            symptom="its pod waits for the Secret `talos-cloud-controller-manager-talos-secrets`",
+            cause="the machine configuration of the controllers does not allow its role",
+            fix="apply the machine configuration, which allows os:reader",
         ),
         KnownProblem(
-            shows="nodes have no region, zone or instance type",
-            because="the machine's meta-data does not name them, and no transformation does",
+            symptom="nodes have no region, zone or instance type",
+            cause="neither the machine's meta-data nor a transformation sets them",
             fix="let stockman write the meta-data (platform nocloud), or add transformations",
         ),
     ),

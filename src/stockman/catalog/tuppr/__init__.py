@@ -1,4 +1,4 @@
-"""tuppr: upgrades of Talos and Kubernetes from inside of the cluster."""
+"""tuppr: upgrades Talos and Kubernetes from inside of the cluster."""
 
 from __future__ import annotations
 
@@ -19,27 +19,30 @@ from stockman.catalog.tuppr.settings import TupprSettings, check
 from stockman.catalog.tuppr.upgrades import upgrades
 
 
-def _apps(scene: ComponentContext) -> Iterator[App]:
-    monitored = scene.on("prometheus-operator-crds")
+def _apps(context: ComponentContext) -> Iterator[App]:
+    monitored = context.is_enabled("prometheus-operator-crds")
     values: Object = {
         "monitoring": {
             "serviceMonitor": {"enabled": monitored},
             "prometheusRule": {"enabled": monitored},
         }
     }
-    namespace = scene.namespace
-    yield App(name="tuppr", namespace=namespace, sheets=chart_sheets(scene, values))
+    namespace = context.namespace
+    yield App(name="tuppr", namespace=namespace, sheets=chart_sheets(context, values))
     yield App(
         name="tuppr-config",
         namespace=namespace,
         folder="config",
-        sheets=(Sheet(name="upgrades.yaml", objects=upgrades(scene)),),
+        sheets=(Sheet(name="upgrades.yaml", objects=upgrades(context)),),
     )
 
 
 COMPONENT = Component(
     name="tuppr",
-    about="Upgrades Talos and Kubernetes from inside, when the repository names a new version.",
+    about=(
+        "Upgrades Talos and Kubernetes from inside of the cluster when versions in the "
+        "repository change."
+    ),
     phase=Phase.PLATFORM,
     apps=_apps,
     settings=TupprSettings,
@@ -50,15 +53,15 @@ COMPONENT = Component(
         crd_condition("talosupgrades.tuppr.home-operations.com"),
         crd_condition("kubernetesupgrades.tuppr.home-operations.com"),
     ),
-    trial=SmokeTest(
-        says="Talos gave it its access, and no upgrade failed",
+    smoke_test=SmokeTest(
+        says="it has access to Talos, and no upgrade failed",
         until=(
             Condition(
                 kind="talos.dev/v1alpha1 ServiceAccount",
                 name="tuppr-talosconfig",
                 expr="!has(object.status) || !has(object.status.failureReason)"
                 " || object.status.failureReason == ''",
-                says="its access to the Talos API was given",
+                says="it has access to the Talos API",
                 namespace="system-upgrade",
             ),
             Condition(
@@ -76,7 +79,7 @@ COMPONENT = Component(
             expr='max by (name) (tuppr_talos_upgrade_phase{phase="Failed"}) == 1',
             holds="1m",
             severity="critical",
-            summary="The Talos upgrade {{ $labels.name }} failed and waits for somebody.",
+            summary="The Talos upgrade {{ $labels.name }} failed and needs attention.",
             metrics=("tuppr_talos_upgrade_phase",),
         ),
         Alert(
@@ -84,20 +87,20 @@ COMPONENT = Component(
             expr='max by (name) (tuppr_kubernetes_upgrade_phase{phase="Failed"}) == 1',
             holds="1m",
             severity="critical",
-            summary="The Kubernetes upgrade {{ $labels.name }} failed and waits for somebody.",
+            summary="The Kubernetes upgrade {{ $labels.name }} failed and needs attention.",
             metrics=("tuppr_kubernetes_upgrade_phase",),
         ),
     ),
-    troubles=(
+    known_problems=(
         KnownProblem(
-            shows="an upgrade stays Failed after its cause is gone",
-            because="a failed upgrade is final until its object changes",
+            symptom="an upgrade stays Failed after its cause was fixed",
+            cause="a failed upgrade is not retried until its object changes",
             fix="change the annotation tuppr.home-operations.com/reset of the object",
         ),
         KnownProblem(
-            shows="the install image of nodes is not the one of their machine configuration",
-            because="tuppr writes the image that it installed into the machine configuration",
-            fix="nothing: the field belongs to tuppr while it is on",
+            symptom="the install image of nodes differs from that in their machine configuration",
+            cause="tuppr writes the installed image to the machine configuration",
+            fix="none needed: tuppr manages the field while it is enabled",
         ),
     ),
     definitions=("tuppr.home-operations.com",),

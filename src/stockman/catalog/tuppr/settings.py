@@ -1,4 +1,4 @@
-"""Settings of tuppr: from where upgrades start, and what has to be well before them."""
+"""Settings of tuppr: running version, and checks before upgrades."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from stockman.model.version import Version
 
 @record
 class TupprSettings(Traced):
-    """What tuppr checks before and while it upgrades."""
+    """Checks before and during upgrades."""
 
     running_talos: Version | None = None
-    """The Talos version that runs now, where known: a step that Talos does not allow is then
-    refused here, because tuppr does not look. None: not known."""
+    """The Talos version that runs now, if known: steps that Talos does not support are then
+    refused, because tuppr does not check. None: unknown."""
     volsync_gate: bool = False
-    """Wait for backups of VolSync that are on their way."""
+    """Wait for running VolSync backups."""
     ceph_gate: bool = False
     """Wait until Ceph is healthy before each node."""
 
 
-def settings_of(scene: ComponentContext) -> TupprSettings:
-    """The component's settings."""
-    settings = scene.settings
+def settings_of(context: ComponentContext) -> TupprSettings:
+    """Return the component's settings."""
+    settings = context.settings
     return settings if isinstance(settings, TupprSettings) else TupprSettings()
 
 
-def check(scene: ComponentContext, problems: Problems) -> None:
-    """Refuse a version that cannot be reached in one step from the one that runs."""
-    settings = settings_of(scene)
-    running, wanted = settings.running_talos, scene.cluster.talos.version
+def check(context: ComponentContext, problems: Problems) -> None:
+    """Refuse a version that cannot be reached in one step."""
+    settings = settings_of(context)
+    running, wanted = settings.running_talos, context.cluster.talos.version
     if running is None:
         return
     fit = upgrade_compatibility("Talos", running, wanted)
@@ -41,6 +41,6 @@ def check(scene: ComponentContext, problems: Problems) -> None:
             "tuppr.path",
             f"tuppr would upgrade Talos from {running} to {wanted}",
             why=fit.reason,
-            fix="set talos.version to a version on the way",
-            at=scene.cluster.talos.where("version") or settings.where("running_talos"),
+            fix="set talos.version to an intermediate version",
+            at=context.cluster.talos.where("version") or settings.where("running_talos"),
         )

@@ -1,4 +1,4 @@
-"""The upgrades that tuppr carries out: controllers one by one, workers, Kubernetes."""
+"""The upgrade objects of tuppr: controllers one by one, workers, Kubernetes."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ _VERSION = "tuppr.home-operations.com/v1alpha1"
 _CONTROLLER = "node-role.kubernetes.io/control-plane"
 
 
-def upgrades(scene: ComponentContext) -> tuple[Object, ...]:
-    """An object for each kind of node that there is, and one for Kubernetes."""
-    found = [_talos(scene, "controllers", "Exists", 1)]
-    workers = sum(not node.is_controller for node in scene.desired.nodes)
+def upgrades(context: ComponentContext) -> tuple[Object, ...]:
+    """Return an object for each role of nodes, and one for Kubernetes."""
+    found = [_talos(context, "controllers", "Exists", 1)]
+    workers = sum(not node.is_controller for node in context.desired.nodes)
     if workers:
-        width = min(scene.desired.upgrade.width, workers)
-        found.append(_talos(scene, "workers", "DoesNotExist", width))
+        width = min(context.desired.upgrade.width, workers)
+        found.append(_talos(context, "workers", "DoesNotExist", width))
     spec: Object = {
-        "kubernetes": {"version": scene.cluster.kubernetes.version.tagged},
-        "healthChecks": _health(settings_of(scene)),
+        "kubernetes": {"version": context.cluster.kubernetes.version.tagged},
+        "healthChecks": _health(settings_of(context)),
     }
-    return (*found, _object("KubernetesUpgrade", "kubernetes", spec, scene))
+    return (*found, _object("KubernetesUpgrade", "kubernetes", spec, context))
 
 
-def _talos(scene: ComponentContext, name: str, operator: str, parallelism: int) -> Object:
+def _talos(context: ComponentContext, name: str, operator: str, parallelism: int) -> Object:
     spec: Object = {
-        "talos": {"version": scene.cluster.talos.version.tagged},
+        "talos": {"version": context.cluster.talos.version.tagged},
         "nodeSelector": {"matchExpressions": [{"key": _CONTROLLER, "operator": operator}]},
         "parallelism": parallelism,
         "policy": {
             "debug": False,
             "waitForVolumeDetach": True,
-            "timeout": scene.desired.upgrade.budgets.node_timeout,
+            "timeout": context.desired.upgrade.budgets.node_timeout,
         },
-        "healthChecks": _health(settings_of(scene)),
+        "healthChecks": _health(settings_of(context)),
     }
-    return _object("TalosUpgrade", name, spec, scene)
+    return _object("TalosUpgrade", name, spec, context)
 
 
-def _object(kind: str, name: str, spec: Object, scene: ComponentContext) -> Object:
+def _object(kind: str, name: str, spec: Object, context: ComponentContext) -> Object:
     windows = [
         {"start": one.start, "duration": one.duration, "timezone": one.timezone}
-        for one in scene.desired.upgrade.windows
+        for one in context.desired.upgrade.windows
     ]
     if windows:
         spec["maintenance"] = {"windows": windows}
@@ -64,11 +64,11 @@ def _health(settings: TupprSettings) -> list[Object]:
             {
                 "apiVersion": "volsync.backube/v1alpha1",
                 "kind": "ReplicationSource",
-                # Before its first run a source has no conditions, and nothing to wait for.
+                # Before its first run a source has no conditions, and there is nothing to wait for.
                 "expr": "!has(status.conditions) || status.conditions.all(c,"
                 ' c.type != "Synchronizing" || c.status == "False")',
                 "timeout": "1h",
-                "description": "no backup of a volume is on its way",
+                "description": "no volume backup is running",
             }
         )
     if settings.ceph_gate:

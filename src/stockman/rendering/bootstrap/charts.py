@@ -125,7 +125,7 @@ def _order_names(selection: Iterable[SelectedComponent]) -> Iterator[str]:
     left = sorted(selection, key=lambda item: (item.component.phase.rank, item.component.name))
     while left:
         waiting = {item.component.name for item in left}
-        free = next(item for item in left if not waiting & set(item.scene.known.requires))
+        free = next(item for item in left if not waiting & set(item.context.facts.requires))
         yield free.component.name
         left.remove(free)
 

@@ -59,7 +59,7 @@ def check_tree(
     _check_identities(applied_tree, problems)
     _check_namespaces(applied_tree, problems)
     asked_for = frozenset(
-        selected.scene.tag for selected in rendered.selection if selected.scene.wish.version
+        selected.context.tag for selected in rendered.selection if selected.context.options.version
     )
     _check_pins(ours, asked_for, problems)
     pending = {
