@@ -67,7 +67,7 @@ def text_of(wanted: Desired, node: Node) -> str:
     minor = wanted.cluster.talos.contract.minor_text
     text = configuration_text(machine_documents(wanted, node, bundle())).reveal()
     found = apply_patches(load_documents("ours", text, minor), node_patches(wanted, node), minor)
-    trees = (plain_value(one.printed()) for one in found)
+    trees = (plain_value(one.canonical()) for one in found)
     return "---\n".join(dump(tree) for tree in trees if isinstance(tree, dict))
 
 

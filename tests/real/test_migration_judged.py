@@ -31,7 +31,7 @@ LINKS = {f"eth{number}": f"bc:24:11:00:00:4{number}" for number in range(5)}
 
 
 def written(documents: tuple[ConfigDocument, ...]) -> str:
-    trees = [plain_value(document.printed()) for document in documents]
+    trees = [plain_value(document.canonical()) for document in documents]
     return "---\n".join(dump(tree) for tree in trees if isinstance(tree, dict))
 
 

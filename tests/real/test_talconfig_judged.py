@@ -59,7 +59,7 @@ def ours(wanted: Desired, node: Node, patches: tuple[Patch, ...] = ()) -> dict[A
     assert wanted.cluster is not None
     minor = wanted.cluster.talos.contract.minor_text
     found = apply_patches(load_documents("ours", text, minor), patches, minor)
-    trees = (plain_value(one.printed()) for one in found)
+    trees = (plain_value(one.canonical()) for one in found)
     return meaning("---\n".join(dump(tree) for tree in trees if isinstance(tree, dict)))
 
 

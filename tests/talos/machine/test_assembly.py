@@ -51,12 +51,12 @@ def values(
             str(leaf.origin),
         )
         for document in assembled.documents
-        for path, leaf in iter_leaves(document.printed())
+        for path, leaf in iter_leaves(document.canonical())
     }
 
 
 def printed(text: str, minor: str) -> list[object]:
-    return [plain_value(document.printed()) for document in load_documents("file", text, minor)]
+    return [plain_value(document.canonical()) for document in load_documents("file", text, minor)]
 
 
 def winner(order: str, node: str) -> tuple[object, str]:
@@ -150,7 +150,7 @@ def _pairs(
     return {
         (f"{document.label}: {path}", str(leaf.value)): str(leaf.origin)
         for document in assembly.of(node_named(wanted, name)).documents
-        for path, leaf in iter_leaves(document.printed())
+        for path, leaf in iter_leaves(document.canonical())
     }
 
 

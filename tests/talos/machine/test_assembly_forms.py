@@ -28,7 +28,7 @@ def test_a_field_that_became_a_document_is_explained() -> None:
 
     assert problem.code == "patch.two-forms"
     assert str(problem.where) == f"{FILE}:3:5"
-    assert "contract 1.14 has KubeletConfig for it" in problem.why
+    assert "contract 1.14 uses KubeletConfig for it" in problem.why
     assert "kind: KubeletConfig" in problem.fix
 
 
@@ -36,7 +36,7 @@ def test_a_document_of_a_later_talos_is_explained() -> None:
     problem = refused("1.13", KUBELET)
 
     assert problem.code == "patch.kind"
-    assert problem.why == "it came with Talos 1.14"
+    assert problem.why == "it was added in Talos 1.14"
     assert "machine.kubelet" in problem.fix
 
 
@@ -44,7 +44,7 @@ def test_deleting_a_field_that_became_a_document_is_explained() -> None:
     problem = refused("1.14", "machine:\n  kubelet:\n    extraArgs:\n      $patch: delete\n")
 
     assert problem.code == "patch.delete"
-    assert "contract 1.14 has KubeletConfig for it" in problem.why
+    assert "contract 1.14 uses KubeletConfig for it" in problem.why
 
 
 @pytest.mark.parametrize("line", ["1.11", "1.12", "1.13"])

@@ -49,7 +49,7 @@ apiToken: canary-api
 
 def masked(text: str, masking: SecretMask, minor: str = "1.13") -> str:
     documents = load_documents("config.yaml", text, minor)
-    return trees_text(masking.masked(one.printed()) for one in documents)
+    return trees_text(masking.mask(one.canonical()) for one in documents)
 
 
 def test_fields_that_talos_masks_are_masked() -> None:
@@ -83,7 +83,7 @@ def test_everything_of_an_encrypted_file_is_masked() -> None:
     secret = Patch(label="s.sops.yaml", file="s.sops.yaml", text="machine: {sysctls: {c: d}}\n")
     (patched,) = apply_patches(documents, [secret], "1.13")
 
-    shown = trees_text([SecretMask((), ["s.sops.yaml"]).masked(patched.printed())])
+    shown = trees_text([SecretMask((), ["s.sops.yaml"]).mask(patched.canonical())])
 
     assert "a: b" in shown
     assert "c: '***'" in shown
@@ -96,7 +96,7 @@ def test_no_part_of_the_bundle_but_certificates_is_shown(line: str) -> None:
     assembled = ConfigurationAssembler(wanted, bundle(), PatchSet()).of(node_named(wanted, "cp-1"))
     masking = SecretMask(list_secrets(wanted, bundle()))
 
-    shown = trees_text(masking.masked(one) for one in assembled.printed())
+    shown = trees_text(masking.mask(one) for one in assembled.canonical())
 
     assert [secret for secret in secrets if secret in shown] == []
     assert "grazing" not in shown

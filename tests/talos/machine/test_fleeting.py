@@ -17,7 +17,7 @@ def configuration(line: str) -> str:
     wanted = desired(line)
     worker = next(node for node in wanted.nodes if not node.is_controller)
     assembled = ConfigurationAssembler(wanted, bundle(), PatchSet()).of(worker)
-    return render_worker_template(assembled.revealed()).reveal()
+    return render_worker_template(assembled.reveal_trees()).reveal()
 
 
 @pytest.mark.parametrize("line", TALOS)

@@ -61,7 +61,7 @@ def test_keys_and_passwords_stay_secrets(line: str) -> None:
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
-        ({}, "there is no such file"),
+        ({}, "the file does not exist"),
         ({"ca.pem": "not a certificate"}, "PEM"),
         ({"ca.pem": "ca: ENC[AES256_GCM,data:eA==,type:str]"}, "encrypted"),
     ],

@@ -189,7 +189,7 @@ def test_a_tree_for_people_names_the_origin_of_what_is_empty() -> None:
 
     shown = shown_tree(document.tree)
     assert isinstance(shown, dict)
-    assert str(shown["machine"]) == "{'certSANs': Leaf(value=[], origin='config.yaml:1:21')}"
+    assert str(shown["machine"]) == "{'certSANs': TracedValue(value=[], origin='config.yaml:1:21')}"
 
 
 def test_a_patch_that_stands_inside_of_another_file_is_placed_there() -> None:
@@ -208,7 +208,7 @@ def test_a_patch_that_stands_inside_of_another_file_is_placed_there() -> None:
         with pytest.raises(StockmanError) as caught:
             apply_patches(documents, [patch], "1.13")
         assert caught.value.problem.what.startswith(
-            "talos.patches.all[0]: machine.tpye is no field"
+            "talos.patches.all[0]: machine.tpye is not a field"
         )
         assert str(caught.value.problem.where).startswith("cluster.yaml:7:")
 

@@ -27,7 +27,7 @@ def ours(pair: Pair, minor: str) -> Verdict:
         result = apply_patches(documents, patches, minor)
     except PatchRefused:
         return REFUSED
-    return [plain_value(document.printed()) for document in result]
+    return [plain_value(document.canonical()) for document in result]
 
 
 def theirs(text: str | None, minor: str) -> Verdict:

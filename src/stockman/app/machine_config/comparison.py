@@ -49,7 +49,7 @@ def compare_configurations(
     """Return changes from a file to the configuration; secrets are compared but shown masked."""
     text = _configuration(file.name, _text(file))
     before = load_documents(file.name, text, machines.minor)
-    shown: Masking = _clear if show_secrets else machines.masking.masked
+    shown: Masking = _clear if show_secrets else machines.masking.mask
     return _Comparer(shown).compare(_by_label(before), _by_label(assembled.documents))
 
 
@@ -95,7 +95,7 @@ def _clear(tree: Branch) -> Branch:
 
 
 def _by_label(documents: tuple[ConfigDocument, ...]) -> dict[str, Branch]:
-    return {document.label: document.printed() for document in documents}
+    return {document.label: document.canonical() for document in documents}
 
 
 def _values(tree: Branch) -> dict[str, object]:

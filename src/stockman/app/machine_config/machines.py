@@ -81,16 +81,16 @@ class Machines:
         """Return problems that Talos would report for these nodes."""
         problems = Problems()
         for node in nodes:
-            problems.extend(self.assemble(node).judged(runtime_mode(self._desired)))
+            problems.extend(self.assemble(node).validate(runtime_mode(self._desired)))
         return problems
 
     def documents(self, node: Node, *, show_secrets: bool) -> tuple[Branch, ...]:
         """Return the documents of a configuration as Talos prints them, optionally masked."""
         assembled = self.assemble(node)
         if not show_secrets:
-            return tuple(self.masking.masked(document) for document in assembled.printed())
+            return tuple(self.masking.mask(document) for document in assembled.canonical())
         try:
-            return assembled.revealed()
+            return assembled.reveal_trees()
         except Refused as refused:
             raise Refused(self._reason(refused.problem)) from None
 

@@ -109,7 +109,7 @@ def _documents(path: Path, line: str) -> tuple[ConfigDocument, ...]:
 def write_migration(path: Path, migration: Migration, entropy: Entropy) -> Path:
     """Write the new configuration next to the old one, which is kept; it contains secrets."""
     target = path.with_name(f"{path.stem}.{migration.target}{path.suffix}")
-    text = "---\n".join(dump(_mapping(document.printed())) for document in migration.documents)
+    text = "---\n".join(dump(_mapping(document.canonical())) for document in migration.documents)
     write_private(target, text.encode(), entropy)
     return target
 

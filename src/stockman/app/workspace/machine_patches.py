@@ -365,7 +365,7 @@ def check_patches(directory: Path, loaded: LoadedConfig) -> dict[str, str]:
             of_node = Problems()
             assembled = assembly.of(node, of_node)
             if not of_node.errors:
-                of_node.extend(assembled.judged(runtime_mode(desired)))
+                of_node.extend(assembled.validate(runtime_mode(desired)))
             patch_problems.extend(of_node)
     except StockmanError as error:
         patch_problems.add(error.problem)

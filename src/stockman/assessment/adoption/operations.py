@@ -76,7 +76,7 @@ def _trees(
 ) -> dict[DocumentIdentity, object]:
     return {
         (document.kind.name, document.name): plain_value(
-            masking.masked(document.printed()) if masking else document.printed()
+            masking.mask(document.canonical()) if masking else document.canonical()
         )
         for document in documents
     }

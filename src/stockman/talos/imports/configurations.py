@@ -66,7 +66,7 @@ def merge_patches(
     text = "---\n".join(render_yaml(document) for document in base)
     documents = load_documents("the base", text, minor)
     applied = apply_patches(documents, [as_patch(patch) for patch in patches], minor)
-    return _by_key(plain_value(document.printed()) for document in applied)
+    return _by_key(plain_value(document.canonical()) for document in applied)
 
 
 def patch_problem(refused: PatchRefused, patches: Iterable[ForeignPatch], minor: str) -> Problem:
@@ -136,7 +136,7 @@ def node_configuration(desired: Desired, node: Node, minor: str) -> Configuratio
     text = "---\n".join(render_yaml(document) for document in base_documents(desired, node))
     documents = load_documents("the base", text, minor)
     patched = apply_patches(documents, node_patches(desired, node), minor)
-    return _by_key(plain_value(document.printed()) for document in patched)
+    return _by_key(plain_value(document.canonical()) for document in patched)
 
 
 def value_at(configuration: Configuration, document: DocumentKey, path: Sequence[str]) -> object:

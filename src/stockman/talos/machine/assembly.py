@@ -1,7 +1,7 @@
-"""Patches that write a thing in one form where the contract has it in the other.
+"""Assemble the configuration of a machine from its documents and patches, with origins.
 
-Many fields of the v1alpha1 document became documents of their own, and Talos refuses a
-configuration that has both.
+Many fields of the v1alpha1 document became separate documents, and Talos refuses a configuration
+that has both; problems of patches in the wrong form are explained here.
 """
 
 from __future__ import annotations
@@ -59,37 +59,37 @@ DOCUMENT_KINDS: dict[str, str] = {
     "cluster.discovery": "DiscoveryServiceConfig",
     "cluster.allowSchedulingOnControlPlanes": "KubeNodeConfig",
 }
-"""Fields of the v1alpha1 document, and the kind that Talos refuses beside each."""
+"""Fields of the v1alpha1 document, and the kind that conflicts with each."""
 
 
 def check_forms(
     base: Iterable[ConfigDocument], documents: Iterable[ConfigDocument], contract: Version
 ) -> Iterator[Problem]:
-    """What patches of a configuration say in one form while its contract has the other."""
+    """Yield problems of patches that use the form of another contract."""
     kinds = {document.kind.name: document.tree for document in documents}
     by_contract = {document.kind.name: document.tree for document in base}
     for path, kind in DOCUMENT_KINDS.items():
-        part = _tree_at(kinds.get(V1ALPHA1), path)
-        if part is None or kind not in kinds:
+        tree = _tree_at(kinds.get(V1ALPHA1), path)
+        if tree is None or kind not in kinds:
             continue
         if kind in by_contract:
             if _tree_at(by_contract.get(V1ALPHA1), path) is not None:
-                continue  # the contract has both, each with fields of its own
-            at = _first_position(part)
+                continue  # the contract has both, with different fields
+            at = _first_position(tree)
             yield _form_problem(
-                f"{path} stands beside {kind}", at, contract, kind, _document_label(kind)
+                f"{path} conflicts with {kind}", at, contract, kind, _document_label(kind)
             )
         else:
             at = _first_position(kinds[kind])
             yield _form_problem(
-                f"{kind} stands beside {path}", at, contract, path, _field_label(path)
+                f"{kind} conflicts with {path}", at, contract, path, _field_label(path)
             )
 
 
 def explain_problems(
     problems: Iterable[Problem], contract: Version, minor: str
 ) -> Iterator[Problem]:
-    """The problems; those that come from the wrong form say so."""
+    """Yield the problems; those caused by the wrong form get an explanation."""
     for problem in problems:
         if problem.code == "patch.delete":
             yield _moved_field_problem(problem, contract)
@@ -100,31 +100,35 @@ def explain_problems(
 
 
 def _moved_field_problem(problem: Problem, contract: Version) -> Problem:
-    """A field cannot be deleted because the contract has a document for it."""
+    """Explain that a field cannot be deleted because the contract has a document for it."""
     if contract.line < (1, 14):
         return problem
     for path, kind in DOCUMENT_KINDS.items():
         if re.search(rf"(^|\s){re.escape(path)}(\.\S+)? cannot be deleted", problem.what):
-            why = f"{problem.why}; contract {contract.minor_text} has {kind} for it"
+            why = f"{problem.why}; contract {contract.minor_text} uses {kind} for it"
             return replace(problem, why=why, fix=f"delete it {_document_label(kind)}")
     return problem
 
 
 def _unknown_document_problem(problem: Problem, minor: str) -> Problem:
-    """A document is of no kind because it came with a later Talos."""
-    found = re.search(r"v1alpha1 (\w+) is no document of Talos", problem.what)
-    if found is None:
+    """Explain that a document kind was added in a later Talos."""
+    match = re.search(r"v1alpha1 (\w+) is not a document of Talos", problem.what)
+    if match is None:
         return problem
-    kind = found[1]
-    later = [one for one in MINORS[MINORS.index(minor) + 1 :] if kind in load_schema(one).kinds]
+    kind = match[1]
+    later = [
+        later_minor
+        for later_minor in MINORS[MINORS.index(minor) + 1 :]
+        if kind in load_schema(later_minor).kinds
+    ]
     if not later:
         return problem
-    fields = [path for path, other in DOCUMENT_KINDS.items() if other == kind]
+    fields = [path for path, document_kind in DOCUMENT_KINDS.items() if document_kind == kind]
     instead = f", or write the patch below {' and '.join(fields)}" if fields else ""
     return replace(
         problem,
-        why=f"it came with Talos {later[0]}",
-        fix=f"raise the version of Talos to {later[0]} first{instead}",
+        why=f"it was added in Talos {later[0]}",
+        fix=f"upgrade Talos to {later[0]} first{instead}",
     )
 
 
@@ -135,7 +139,7 @@ def _form_problem(
         code="patch.two-forms",
         what=what,
         where=at or "",
-        why=f"contract {contract.minor_text} has {has} for it, and Talos refuses both at once",
+        why=f"contract {contract.minor_text} uses {has} for it, and Talos refuses both at once",
         fix=f"write the patch {write}",
     )
 
@@ -149,15 +153,15 @@ def _field_label(path: str) -> str:
 
 
 def _tree_at(tree: Branch | None, path: str) -> Tree | None:
-    """What stands at a path; None: nothing, or nothing in it."""
-    found: Tree | None = tree
+    """Return the value at a path; None: there is none, or it is empty."""
+    value: Tree | None = tree
     for key in path.split("."):
-        found = found.get(key) if isinstance(found, Branch) else None
-    return found if isinstance(found, Leaf) or found else None
+        value = value.get(key) if isinstance(value, Branch) else None
+    return value if isinstance(value, Leaf) or value else None
 
 
 def _first_position(tree: Tree) -> Position | None:
-    """Where the first thing below was written."""
+    """Return the position of the first value that was written."""
     for origin in _iter_origins(tree):
         if not origin.is_derived:
             return origin.at
@@ -173,41 +177,42 @@ def _iter_origins(tree: Tree) -> Iterator[Origin]:
 
 @record
 class AssembledConfiguration:
-    """The configuration of one node."""
+    """The assembled configuration of one node."""
 
     node: Node
     minor: str
-    """The Talos that reads it, `1.13`."""
+    """The Talos minor that reads it, `1.13`."""
     documents: tuple[ConfigDocument, ...]
-    """As they were written; confidential values are `Secret`s, but for those of patches."""
+    """As written; confidential values are `Secret`s, except in patches."""
 
-    def printed(self) -> tuple[Branch, ...]:
-        """The documents as Talos prints them."""
-        return tuple(document.printed() for document in self.documents)
+    def canonical(self) -> tuple[Branch, ...]:
+        """Return the documents as Talos prints them."""
+        return tuple(document.canonical() for document in self.documents)
 
-    def revealed(self) -> tuple[Branch, ...]:
-        """The same with secrets in the clear; refuses those that are only named."""
-        return tuple(_reveal_branch(tree) for tree in self.printed())
+    def reveal_trees(self) -> tuple[Branch, ...]:
+        """Return the documents with secrets in plain text; raises Refused for references."""
+        return tuple(_reveal_branch(tree) for tree in self.canonical())
 
-    def judged(self, mode: RuntimeMode) -> Problems:
-        """What Talos would say about it; secrets that are only named count as given."""
+    def validate(self, mode: RuntimeMode) -> Problems:
+        """Return the problems that Talos would report; secret references count as values."""
         documents = (
-            ConfigDocument(kind=one.kind, tree=_traced_branch(one.tree)) for one in self.documents
+            ConfigDocument(kind=document.kind, tree=_traced_branch(document.tree))
+            for document in self.documents
         )
         return validate(documents, self.minor, mode)
 
     def text(self) -> Secret:
-        """The text of the configuration, with every secret in the clear: itself a secret."""
-        return Secret(trees_text(self.revealed()))
+        """Return the text of the configuration, which contains every secret in plain text."""
+        return Secret(trees_text(self.reveal_trees()))
 
 
 def trees_text(trees: Iterable[Branch]) -> str:
-    """Documents as Talos writes them."""
+    """Return documents as Talos writes them."""
     return "---\n".join(dump(_fields(tree)) for tree in trees)
 
 
 class ConfigurationAssembler:
-    """Makes the configurations of all nodes of one cluster."""
+    """Assembles the configurations of all nodes of one cluster."""
 
     def __init__(
         self,
@@ -216,7 +221,7 @@ class ConfigurationAssembler:
         patches: PatchSet,
         files: Mapping[str, str] = NO_FILES,
     ) -> None:
-        """`files`: texts of what `named_files` names."""
+        """`files`: texts of the files in `list_machine_files`."""
         if desired.cluster is None:
             raise ValueError("nodes without a cluster")
         self._desired = desired
@@ -226,24 +231,24 @@ class ConfigurationAssembler:
         self._files = files
         self._sources = OriginSources(desired, bundle)
         self.minor = desired.cluster.talos.version.minor_text
-        """Whose rules hold for patches: those of the Talos that will read the result."""
+        """The minor whose rules apply to patches: the Talos that reads the result."""
 
     def of(self, node: Node, problems: Problems | None = None) -> AssembledConfiguration:
-        """The configuration of a node; refuses when a patch does not apply.
+        """Return the configuration of a node; raises PatchRefused for an invalid patch.
 
-        With `problems`, patches that do not apply are told there and left out.
+        With `problems`, invalid patches are reported there and left out.
         """
         sources = self._sources.of(node)
-        made = machine_documents(self._desired, node, self._bundle, self._files)
-        base = documents_of((sources.tree(one) for one in made), self.minor)
+        generated = machine_documents(self._desired, node, self._bundle, self._files)
+        base = documents_of((sources.tree(document) for document in generated), self.minor)
         patches = self._patches.of(node, self._cluster)
         documents = base
         if patches:
-            found = Problems()
+            patch_problems = Problems()
             contract = self._cluster.talos.contract
-            documents = apply_patches(base, patches, self.minor, found)
-            told = [*found, *check_forms(base, documents, contract)]
-            for problem in explain_problems(told, contract, self.minor):
+            documents = apply_patches(base, patches, self.minor, patch_problems)
+            all_problems = [*patch_problems, *check_forms(base, documents, contract)]
+            for problem in explain_problems(all_problems, contract, self.minor):
                 if problems is None:
                     raise PatchRefused(problem)
                 problems.add(problem)
@@ -251,8 +256,8 @@ class ConfigurationAssembler:
 
 
 def runtime_mode(desired: Desired) -> RuntimeMode:
-    """How Talos judges the configurations of a cluster: an image that is installed already is
-    a cloud's."""
+    """Return the validation mode of a cluster: images other than metal are installed already,
+    like those of a cloud."""
     cluster = desired.cluster
     is_metal = cluster is not None and cluster.talos.platform == "metal"
     return RuntimeMode.METAL if is_metal else RuntimeMode.CLOUD
@@ -293,8 +298,8 @@ def _reveal_tree(tree: Tree) -> Tree:
 def _unresolved_problem(secret: Secret, origin: Origin) -> Problem:
     return Problem(
         code="secret.unresolved",
-        what="a secret of a machine configuration is only named, not given",
+        what="a secret of the machine configuration is an unresolved reference",
         where=origin.name if origin.is_derived else origin.at,
-        why=f"{secret.reference} is a reference; the machine would take it for the secret itself",
-        fix="resolve references before a configuration is written",
+        why=f"the machine would use the reference {secret.reference} itself as the secret",
+        fix="resolve references before the configuration is written",
     )

@@ -1,4 +1,4 @@
-"""The whole configuration of a machine: its documents, in the order that Talos writes them."""
+"""Render the documents of a machine configuration, in the order of Talos."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def machine_documents(
     bundle: SecretsBundle,
     files: Mapping[str, str] = NO_FILES,
 ) -> list[Document]:
-    """The documents of one node's configuration, before any patch; secrets are `Secret`s.
+    """Return the documents of one node's configuration, before patches; secrets are `Secret`s.
 
-    `files` are the texts of what `named_files` names; a file that is needed and not there refuses.
+    `files` has the texts of the files in `list_machine_files`; raises Refused for a missing file.
     """
     if desired.cluster is None:
         raise ValueError("a node without a cluster")
@@ -42,12 +42,12 @@ def machine_documents(
 
 
 def _documents(machine: MachineInputs) -> Iterator[Document]:
-    if machine.styled(1, 14):
+    if machine.contract_at_least(1, 14):
         yield from contract_114_documents(machine)
         return
     yield v1alpha1_document(machine)
     yield from volume_documents(machine)
-    if machine.styled(1, 12):
+    if machine.contract_at_least(1, 12):
         yield from registry_documents(machine)
         yield from network_documents(machine)
     yield from settings_documents(machine)
@@ -55,12 +55,12 @@ def _documents(machine: MachineInputs) -> Iterator[Document]:
 
 
 def configuration_text(documents: list[Document]) -> Secret:
-    """The text of a configuration, with every secret in the clear: itself a secret."""
+    """Return the text of a configuration, which contains every secret in plain text."""
     return Secret("---\n".join(dump(reveal_document(document)) for document in documents))
 
 
 def reveal_document(document: Document) -> Document:
-    """A document with every secret in the clear."""
+    """Return a document with every secret in plain text."""
     return {key: _reveal_value(item) for key, item in document.items()}
 
 
@@ -79,9 +79,9 @@ def _reveal_value(value: object) -> object:
 def _unresolved_problem(secret: Secret) -> Problem:
     return Problem(
         code="secret.unresolved",
-        what="a secret of a machine configuration is only named, not given",
-        why=f"{secret.reference} is a reference; the machine would take it for the secret itself",
-        fix="resolve references before a configuration is written",
+        what="a secret of the machine configuration is an unresolved reference",
+        why=f"the machine would use the reference {secret.reference} itself as the secret",
+        fix="resolve references before the configuration is written",
     )
 
 

@@ -1,4 +1,4 @@
-"""Contract 1.14: a small v1alpha1 document, and a document for everything else."""
+"""Documents of contract 1.14: a small v1alpha1 document, and documents for everything else."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TRIM_EVERY = "168h0m0s"
 
 
 def contract_114_documents(machine: MachineInputs) -> Iterator[Document]:
-    """All documents, in the order in which `talosctl gen config` writes them."""
+    """Yield all documents, in the order of `talosctl gen config`."""
     yield _v1alpha1(machine)
     yield from _system(machine)
     yield from _kubernetes(machine)
@@ -101,7 +101,7 @@ def _kubernetes(machine: MachineInputs) -> Iterator[Document]:
 
 
 def _kubelet(machine: MachineInputs) -> Document:
-    found = new_document(
+    document = new_document(
         "KubeletConfig",
         image=f"ghcr.io/siderolabs/kubelet:{machine.kubernetes}",
         config=dict(machine.settings.kubelet.extra_config),
@@ -109,7 +109,7 @@ def _kubelet(machine: MachineInputs) -> Document:
         clusterDNS=[str(server) for server in machine.cluster_dns],
         defaultRuntimeSeccompProfileEnabled=True,
     )
-    return {name: part for name, part in found.items() if part}
+    return {name: value for name, value in document.items() if value}
 
 
 def _node(machine: MachineInputs) -> Document:
@@ -120,15 +120,15 @@ def _node(machine: MachineInputs) -> Document:
         labels = {CONTROL_PLANE: "", NO_LOAD_BALANCING: ""}
         if not machine.cluster.kubernetes.schedule_on_controllers:
             taints = {CONTROL_PLANE: "NoSchedule"}
-    found = new_document("KubeNodeConfig", nodeIP={"validSubnets": machine.node_ip_subnets})
+    document = new_document("KubeNodeConfig", nodeIP={"validSubnets": machine.node_ip_subnets})
     for key, value in (
         ("labels", labels | node.labels),
         ("annotations", node.annotations),
         ("taints", taints | node.taints),
     ):
         if value:
-            found[key] = dict(value)
-    return found
+            document[key] = dict(value)
+    return document
 
 
 def _control_plane(machine: MachineInputs) -> Iterator[Document]:
@@ -178,8 +178,8 @@ def _programs(machine: MachineInputs) -> Iterator[Document]:
     ]
     for kind, program, extra, more in programs:
         image = f"registry.k8s.io/{program}:{machine.kubernetes}"
-        given = {"extraArgs": dict(extra)} if extra else {}
-        yield new_document(kind, image=image, **given, **more)
+        extra_args = {"extraArgs": dict(extra)} if extra else {}
+        yield new_document(kind, image=image, **extra_args, **more)
 
 
 def _authentication(machine: MachineInputs) -> Document:

@@ -1,4 +1,4 @@
-"""The firewall: everything is closed but what Talos, Kubernetes and Cilium need, and own rules."""
+"""Firewall rules: everything is blocked except what Talos, Kubernetes, Cilium and users need."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from stockman.talos.machine.inputs import Document, MachineInputs, new_document
 EVERYONE = ("0.0.0.0/0", "::/0")
 _HEALTH_AND_HUBBLE = (4240, 4244)
 _TUNNELS = (6081, 8472, 51871)
-"""Geneve and VXLAN, and the WireGuard of Cilium."""
+"""Geneve, VXLAN, and Cilium's WireGuard."""
 _KUBESPAN = 51820
 
 
 def firewall_documents(machine: MachineInputs) -> Iterator[Document]:
-    """Rules for this machine; none while the firewall is off."""
+    """Yield the rules for this machine; none if the firewall is disabled."""
     firewall = machine.cluster.talos.firewall
     if not firewall.enabled:
         return
@@ -37,12 +37,12 @@ def _required_rules(machine: MachineInputs) -> Iterator[Document]:
     if machine.is_controller and not machine.cluster.talos.firewall.management:
         managed = list(EVERYONE)
     yield _rule("apid-ingress", [50000], managed)
-    # Pods on the machine itself, such as metrics-server, come with their own addresses.
+    # Pods on the machine itself, such as metrics-server, use their own addresses.
     yield _rule("kubelet-ingress", [10250], inside)
     if machine.is_controller:
         yield _rule("trustd-ingress", [50001], nodes)
         yield _rule("kubernetes-api-ingress", [6443], managed)
-        members = [IPv4Network(one.address.ip) for one in _controllers(machine)]
+        members = [IPv4Network(controller.address.ip) for controller in _controllers(machine)]
         yield _rule("etcd-ingress", ["2379-2380"], members)
     yield _rule("cilium-ingress", _HEALTH_AND_HUBBLE, nodes)
     yield _rule("cilium-tunnel-ingress", _TUNNELS, nodes, protocol="udp")

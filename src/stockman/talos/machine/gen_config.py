@@ -1,7 +1,6 @@
-"""What `talosctl gen config` makes of a machine by itself, up to contract 1.13, without secrets.
+"""The output of `talosctl gen config` for a machine up to contract 1.13, without secrets.
 
-Every tool that makes machine configurations starts from it: what their result says beyond this was
-asked for by somebody.
+Every tool that generates machine configurations starts from it; differences are explicit settings.
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ BUNDLE_PATHS: tuple[tuple[str, ...], ...] = (
     ("cluster", "serviceAccount"),
     ("cluster", "etcd", "ca"),
 )
-"""Fields of the v1alpha1 document that the secrets bundle decides."""
+"""Fields of the v1alpha1 document that come from the secrets bundle."""
 
 
 @record
 class GenConfigOptions:
-    """What one says to `talosctl gen config`."""
+    """Arguments of `talosctl gen config`."""
 
     contract: tuple[int, int]
-    """The style of the configuration, `(1, 13)`."""
+    """The contract of the configuration, `(1, 13)`."""
     is_controller: bool
     cluster_name: str
     endpoint: str
     kubernetes: str
-    """As image tags write it, `v1.36.0`."""
+    """In the form of image tags, `v1.36.0`."""
     pod_networks: tuple[str, ...] = ("10.244.0.0/16",)
     service_networks: tuple[str, ...] = ("10.96.0.0/12",)
     dns_domain: str = "cluster.local"
@@ -45,24 +44,24 @@ class GenConfigOptions:
     schedule_on_controllers: bool = False
     installer: str = ""
 
-    def styled(self, major: int, minor: int) -> bool:
+    def contract_at_least(self, major: int, minor: int) -> bool:
         """Whether the contract is this line or a newer one."""
         return self.contract >= (major, minor)
 
 
-def generate_config(wishes: GenConfigOptions) -> Document:
-    """The v1alpha1 document of a machine, without what comes out of the secrets bundle."""
+def generate_config(options: GenConfigOptions) -> Document:
+    """Return the v1alpha1 document of a machine, without values of the secrets bundle."""
     return {
         "version": "v1alpha1",
         "debug": False,
         "persist": True,
-        "machine": _machine(wishes),
-        "cluster": _controller(wishes) if wishes.is_controller else _cluster(wishes),
+        "machine": _machine(options),
+        "cluster": _controller(options) if options.is_controller else _cluster(options),
     }
 
 
 def without_bundle_values(document: Document) -> Document:
-    """A v1alpha1 document without what comes out of the secrets bundle."""
+    """Return a v1alpha1 document without values of the secrets bundle."""
     return _without_path(document, ())
 
 
@@ -75,18 +74,18 @@ def _without_path(mapping: Document, path: tuple[str, ...]) -> Document:
     return kept
 
 
-def _machine(wishes: GenConfigOptions) -> Document:
-    install: Document = {"image": wishes.installer, "wipe": False}
+def _machine(options: GenConfigOptions) -> Document:
+    install: Document = {"image": options.installer, "wipe": False}
     features: Document = {}
-    if wishes.styled(1, 12):
+    if options.contract_at_least(1, 12):
         install["grubUseUKICmdline"] = True
     else:
         features |= {"rbac": True, "stableHostname": True, "apidCheckExtKeyUsage": True}
     section: Document = {
-        "type": "controlplane" if wishes.is_controller else "worker",
-        "certSANs": list(wishes.machine_names),
+        "type": "controlplane" if options.is_controller else "worker",
+        "certSANs": list(options.machine_names),
         "kubelet": {
-            "image": f"ghcr.io/siderolabs/kubelet:{wishes.kubernetes}",
+            "image": f"ghcr.io/siderolabs/kubelet:{options.kubernetes}",
             "defaultRuntimeSeccompProfileEnabled": True,
             "disableManifestsDirectory": True,
         },
@@ -98,19 +97,19 @@ def _machine(wishes: GenConfigOptions) -> Document:
             "hostDNS": {"enabled": True, "forwardKubeDNSToHost": True},
         },
     }
-    if wishes.is_controller:
+    if options.is_controller:
         section["nodeLabels"] = {NO_LOAD_BALANCING: ""}
     return section
 
 
-def _cluster(wishes: GenConfigOptions) -> Document:
+def _cluster(options: GenConfigOptions) -> Document:
     return {
-        "controlPlane": {"endpoint": wishes.endpoint},
-        "clusterName": wishes.cluster_name,
+        "controlPlane": {"endpoint": options.endpoint},
+        "clusterName": options.cluster_name,
         "network": {
-            "dnsDomain": wishes.dns_domain,
-            "podSubnets": list(wishes.pod_networks),
-            "serviceSubnets": list(wishes.service_networks),
+            "dnsDomain": options.dns_domain,
+            "podSubnets": list(options.pod_networks),
+            "serviceSubnets": list(options.service_networks),
         },
         "discovery": {
             "enabled": True,
@@ -119,16 +118,16 @@ def _cluster(wishes: GenConfigOptions) -> Document:
     }
 
 
-def _controller(wishes: GenConfigOptions) -> Document:
-    image = "registry.k8s.io/{}:" + wishes.kubernetes
+def _controller(options: GenConfigOptions) -> Document:
+    image = "registry.k8s.io/{}:" + options.kubernetes
     api: Document = {"image": image.format("kube-apiserver")}
-    names = list(wishes.api_names)
-    if not wishes.styled(1, 12):
+    names = list(options.api_names)
+    if not options.contract_at_least(1, 12):
         # Up to 1.11 the host of the endpoint is added to the names of the API's certificate.
-        host = wishes.endpoint.partition("://")[2].rpartition(":")[0] or wishes.endpoint
+        host = options.endpoint.partition("://")[2].rpartition(":")[0] or options.endpoint
         names = list(dict.fromkeys((host, *names)))
         api["disablePodSecurityPolicy"] = True
-    section = _cluster(wishes) | {
+    section = _cluster(options) | {
         "apiServer": api
         | {
             "certSANs": names,
@@ -139,6 +138,6 @@ def _controller(wishes: GenConfigOptions) -> Document:
         "proxy": {"image": image.format("kube-proxy")},
         "scheduler": {"image": image.format("kube-scheduler")},
     }
-    if wishes.schedule_on_controllers:
+    if options.schedule_on_controllers:
         section["allowSchedulingOnControlPlanes"] = True
     return section

@@ -1,4 +1,4 @@
-"""Everything that one machine's configuration is made from."""
+"""Inputs for the configuration of one machine."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DNS_INDEX = 10
 
 
 class MachineInputs(NamedTuple):
-    """A node with all that its configuration needs."""
+    """A node and everything that its configuration depends on."""
 
     desired: Desired
     cluster: Cluster
@@ -35,7 +35,7 @@ class MachineInputs(NamedTuple):
     bundle: SecretsBundle
     image: FactoryImage
     files: Mapping[str, str] = NO_FILES
-    """Texts of the repository's files that the configuration contains, by name."""
+    """Texts of the repository's files that the configuration includes, by name."""
 
     @property
     def settings(self) -> MachineSettings:
@@ -43,10 +43,10 @@ class MachineInputs(NamedTuple):
 
     @property
     def contract(self) -> Version:
-        """The style of the configuration; not the version that runs."""
+        """The contract of the configuration; not the running version."""
         return self.cluster.talos.contract
 
-    def styled(self, major: int, minor: int) -> bool:
+    def contract_at_least(self, major: int, minor: int) -> bool:
         """Whether the contract is this line or a newer one."""
         return self.contract.line >= (major, minor)
 
@@ -56,16 +56,16 @@ class MachineInputs(NamedTuple):
 
     @property
     def endpoint(self) -> str:
-        """Where machines find the Kubernetes API."""
+        """URL of the Kubernetes API for machines."""
         return self.cluster.kubernetes.api_endpoint
 
     @property
     def kubernetes(self) -> str:
-        """Kubernetes as image tags write it."""
+        """The Kubernetes version in the form of image tags."""
         return self.cluster.kubernetes.version.tagged
 
     def enabled(self, *components: str) -> bool:
-        """Whether one of these components is switched on."""
+        """Whether one of these components is enabled."""
         known = self.desired.components
         return any(name in known and known[name].enabled is True for name in components)
 
@@ -75,12 +75,12 @@ class MachineInputs(NamedTuple):
 
     @property
     def has_core_dns(self) -> bool:
-        """Whether Talos installs CoreDNS: only where no component does."""
+        """Whether Talos installs CoreDNS: only if no component does."""
         return self._disabled("coredns")
 
     @property
     def has_kube_proxy(self) -> bool:
-        """Whether Talos installs kube-proxy: only where Cilium does not take its place."""
+        """Whether Talos installs kube-proxy: only if Cilium does not replace it."""
         if self._disabled("cilium"):
             return True
         cilium = self.desired.components.get("cilium")
@@ -88,7 +88,7 @@ class MachineInputs(NamedTuple):
 
     @property
     def cluster_dns(self) -> tuple[IPv4Address, ...]:
-        """DNS servers of pods; none where Talos finds them by itself."""
+        """DNS servers of pods; none if Talos finds them itself."""
         written = self.settings.kubelet.cluster_dns
         kubernetes = self.cluster.kubernetes
         if written or kubernetes.coredns_addr == kubernetes.svc_cidr[_DNS_INDEX]:
@@ -97,13 +97,13 @@ class MachineInputs(NamedTuple):
 
     @property
     def node_ip_subnets(self) -> list[str]:
-        """Networks that the node's address in Kubernetes is taken from."""
+        """Networks from which the node's Kubernetes address is chosen."""
         written = self.settings.kubelet.node_ip_subnets
         return list(written) or [str(self.cluster.network.node_cidr)]
 
     @property
     def kubelet_arguments(self) -> dict[str, str]:
-        """Arguments of the kubelet; those that the user gives win."""
+        """Arguments of the kubelet; user settings take precedence."""
         needed: dict[str, str] = {}
         if self.enabled("talos-ccm"):
             needed = {"rotate-server-certificates": "true"}
@@ -111,23 +111,23 @@ class MachineInputs(NamedTuple):
 
 
 def new_document(kind: str, **fields: object) -> Document:
-    """A document that is not the v1alpha1 one."""
+    """Return a document other than v1alpha1."""
     return {"apiVersion": "v1alpha1", "kind": kind, **fields}
 
 
 def encode_pair(pair: CertificateAndKey, *, with_key: bool) -> Document:
-    """A certificate and, for controllers, its key as the v1alpha1 document holds them."""
+    """Return a certificate and, for controllers, its key in the form of the v1alpha1 document."""
     key: object = Secret(_base64(pair.key.reveal())) if with_key else ""
     return {"crt": _base64(pair.crt), "key": key}
 
 
 def encode_key(pem: Secret) -> Secret:
-    """A key as the v1alpha1 document holds it."""
+    """Return a key in the form of the v1alpha1 document."""
     return Secret(_base64(pem.reveal()))
 
 
 def encode_text(text: str) -> str:
-    """Text as the v1alpha1 document holds certificates."""
+    """Return a certificate in the form of the v1alpha1 document."""
     return _base64(text)
 
 
@@ -139,7 +139,7 @@ _SOPS_MARK = "ENC[AES256_GCM,"
 
 
 def list_machine_files(desired: Desired) -> dict[str, Origin | None]:
-    """Every file that configurations of the cluster's machines contain, and who names it."""
+    """Return every file that machine configurations include, and where it is referenced."""
     return {name: origin for name, origin in _iter_file_names(desired) if name is not None}
 
 
@@ -157,11 +157,11 @@ def _iter_file_names(desired: Desired) -> Iterator[tuple[str | None, Origin | No
 
 
 def file_text(machine: MachineInputs, name: str, origin: Origin | None) -> str:
-    """The text of a file of the repository."""
+    """Return the text of a file of the repository."""
     text = machine.files.get(name)
     if text is None:
         raise Refused(
-            _file_problem(name, origin, "there is no such file", "add it, or name another one")
+            _file_problem(name, origin, "the file does not exist", "add it, or use another file")
         )
     if _SOPS_MARK in text:
         raise Refused(
@@ -169,14 +169,14 @@ def file_text(machine: MachineInputs, name: str, origin: Origin | None) -> str:
                 name,
                 origin,
                 "it is encrypted, and machines would get the ciphertext",
-                "name a file in the clear; secrets belong into files of the components",
+                "use an unencrypted file; secrets belong in component files",
             )
         )
     return text
 
 
 def certificate_text(machine: MachineInputs, name: str | None, origin: Origin | None) -> str:
-    """The certificates of a file, as PEM. Empty: no file is named."""
+    """Return the certificates of a PEM file. Empty: no file is configured."""
     if name is None:
         return ""
     from stockman.crypto.certificates import read_certificate
@@ -194,7 +194,7 @@ def certificate_text(machine: MachineInputs, name: str | None, origin: Origin | 
 def _file_problem(name: str, origin: Origin | None, why: str, fix: str) -> Problem:
     return Problem(
         code="talos.file",
-        what=f"{name} cannot become part of a machine configuration",
+        what=f"{name} cannot be included in a machine configuration",
         where=origin.at if origin is not None else "",
         why=why,
         fix=fix,

@@ -1,4 +1,4 @@
-"""What of a machine configuration may be shown: everything but secrets."""
+"""Mask secrets of machine configurations."""
 
 from __future__ import annotations
 
@@ -27,33 +27,35 @@ _CONFIDENTIAL = frozenset(
         "uniqueToken",
     }
 )
-"""Names of fields that Talos masks itself, wherever they stand."""
+"""Names of fields that Talos masks, in any document."""
 _HEADERS = frozenset({"extraManifestHeaders", "headers"})
-"""Mappings of which every value may be a credential."""
+"""Mappings where every value may be a credential."""
 _CERTIFICATES = frozenset({"crt", "cert"})
 _JOIN_TOKEN = "jointoken="
 _SHORTEST = 8
-"""Shorter secrets are masked where they stand alone: they could be part of any word."""
+"""Shorter secrets are only masked as a whole value: they could be part of any word."""
 _PUBLIC = ("cluster.id", ".crt")
 
 
 class SecretMask:
-    """Masks secrets of one cluster: typed ones, fields that Talos masks, and known values."""
+    """Masks secrets of one cluster: typed secrets, fields that Talos masks, and known values."""
 
     def __init__(self, known: Iterable[Secret], files: Iterable[str] = ()) -> None:
-        """`files`: what came from these is confidential as a whole."""
-        texts = {one.reveal() for one in known if one.form is SecretForm.LITERAL}
+        """`files`: all values from these files are confidential."""
+        texts = {secret.reveal() for secret in known if secret.form is SecretForm.LITERAL}
         self._known = texts - {""}
         self._files = frozenset(files)
         pieces = {line for text in texts for line in (text, text.strip())}
-        self._long = sorted((one for one in pieces if len(one) >= _SHORTEST), key=len, reverse=True)
+        self._long = sorted(
+            (piece for piece in pieces if len(piece) >= _SHORTEST), key=len, reverse=True
+        )
 
-    def masked(self, document: Branch) -> Branch:
-        """A document with `***` in place of everything confidential; origins stay."""
+    def mask(self, document: Branch) -> Branch:
+        """Return a document with `***` for everything confidential; origins are kept."""
         return self._branch(document, "")
 
     def line(self, text: str) -> str:
-        """A text without any known secret."""
+        """Return a text without any known secret."""
         for secret in self._long:
             text = text.replace(secret, MASK)
         return text
@@ -87,7 +89,7 @@ class SecretMask:
 
 
 def list_secrets(desired: Desired, bundle: SecretsBundle) -> Iterator[Secret]:
-    """Everything confidential that a configuration could hold."""
+    """Yield every secret that a configuration may contain."""
     for text, name in bundle_value_names(bundle).items():
         if not name.endswith(_PUBLIC):
             yield Secret(text)

@@ -1,4 +1,4 @@
-"""The links of a machine and what each carries, in no contract's words."""
+"""Network settings of a machine, as documents and as the section of contract 1.11."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from stockman.model.machine import Bond, Link, Route, VlanLink
 from stockman.talos.machine.inputs import Document, MachineInputs, new_document
 
 ALIAS = "net0"
-"""Name of the link with the node's address; it is found by its MAC address."""
+"""Name of the link with the node's address; it is selected by its MAC address."""
 
 _EVERYWHERE = IPv4Network("0.0.0.0/0")
 
 
 class LinkSettings(NamedTuple):
-    """What a link or a VLAN carries."""
+    """Settings of a link or a VLAN."""
 
     mtu: int | None = None
     """None: the default of the link."""
@@ -24,7 +24,7 @@ class LinkSettings(NamedTuple):
     dhcp: bool = False
     routes: tuple[Route, ...] = ()
     vip: str = ""
-    """Virtual address that it may take over. Empty: none."""
+    """Virtual IP that it may take over. Empty: none."""
 
 
 class NetworkLink(NamedTuple):
@@ -32,30 +32,30 @@ class NetworkLink(NamedTuple):
 
     name: str
     macs: tuple[str, ...]
-    """MAC addresses of its cards. Empty: it is found by its name."""
-    face: LinkSettings
+    """MAC addresses of its cards. Empty: it is selected by its name."""
+    settings: LinkSettings
     bond: Bond | None = None
     """None: a single card."""
     vlans: tuple[tuple[int, LinkSettings], ...] = ()
 
 
 def list_links(machine: MachineInputs) -> list[NetworkLink]:
-    """The link with the node's address first, then the others."""
+    """Return the link with the node's address, then the others."""
     return [_node_link(machine), *(_extra_link(link) for link in machine.node.links)]
 
 
 def _node_link(machine: MachineInputs) -> NetworkLink:
     node, tag = machine.node, machine.cluster.network.vlan_tag
-    face = _node_settings(machine)
+    settings = _node_settings(machine)
     vlans = tuple(_vlan_settings(vlan) for vlan in node.vlans)
     if tag is not None:
-        vlans = ((tag, face), *vlans)
-        face = LinkSettings(mtu=node.mtu)
+        vlans = ((tag, settings), *vlans)
+        settings = LinkSettings(mtu=node.mtu)
     bond = node.bond
     if bond is None:
-        return NetworkLink(ALIAS, (node.mac_addr,), face, vlans=vlans)
+        return NetworkLink(ALIAS, (node.mac_addr,), settings, vlans=vlans)
     macs = tuple(dict.fromkeys((node.mac_addr, *bond.members)))
-    return NetworkLink(bond.name, macs, face, bond, vlans)
+    return NetworkLink(bond.name, macs, settings, bond, vlans)
 
 
 def _node_settings(machine: MachineInputs) -> LinkSettings:
@@ -72,7 +72,7 @@ def _node_settings(machine: MachineInputs) -> LinkSettings:
 
 
 def _virtual_ip(machine: MachineInputs) -> str:
-    """The virtual address of the API. Empty: it has that of a machine."""
+    """Return the virtual IP of the API. Empty: the API has the address of a machine."""
     address = machine.cluster.kubernetes.api_addr
     own = {node.address.ip for node in machine.desired.nodes}
     return "" if address in own else str(address)
@@ -92,7 +92,7 @@ def _vlan_settings(vlan: VlanLink) -> tuple[int, LinkSettings]:
 
 
 def bond_options(bond: Bond) -> dict[str, object]:
-    """Options under the names that all contracts share; those that say nothing are left out."""
+    """Return options under the names that all contracts share; unset ones are left out."""
     options: dict[str, object] = {
         "miimon": bond.miimon,
         "updelay": bond.up_delay,
@@ -106,11 +106,11 @@ def bond_options(bond: Bond) -> dict[str, object]:
 
 
 def network_documents(machine: MachineInputs) -> Iterator[Document]:
-    """Host name, links, addresses, resolvers, time."""
+    """Yield documents for hostname, links, addresses, resolvers and time."""
     network = machine.cluster.network
     yield new_document("HostnameConfig", hostname=machine.node.name, auto="off")
-    for wire in list_links(machine):
-        yield from _link_documents(wire)
+    for link in list_links(machine):
+        yield from _link_documents(link)
     yield new_document(
         "ResolverConfig",
         nameservers=[{"address": str(server)} for server in network.dns_servers],
@@ -120,42 +120,42 @@ def network_documents(machine: MachineInputs) -> Iterator[Document]:
     yield new_document("TimeSyncConfig", ntp={"servers": list(network.ntp_servers)})
     for address, names in machine.settings.host_entries.items():
         yield new_document("StaticHostConfig", name=address, hostnames=list(names))
-    if machine.styled(1, 13) and machine.cluster.talos.kubespan:
+    if machine.contract_at_least(1, 13) and machine.cluster.talos.kubespan:
         yield new_document("KubeSpanConfig", enabled=True)
 
 
 def _host_dns_document(machine: MachineInputs) -> Document:
-    if not machine.styled(1, 14):
+    if not machine.contract_at_least(1, 14):
         return {}
     return {"hostDNS": host_dns_fields(machine)}
 
 
 def host_dns_fields(machine: MachineInputs) -> Document:
-    """The caching DNS server, in the words of every contract."""
-    wanted = machine.cluster.talos.host_dns
-    found: Document = {
-        "enabled": wanted.enabled,
-        "forwardKubeDNSToHost": wanted.forward_kube_dns,
+    """Return the settings of the caching DNS server, which are the same in every contract."""
+    host_dns = machine.cluster.talos.host_dns
+    fields: Document = {
+        "enabled": host_dns.enabled,
+        "forwardKubeDNSToHost": host_dns.forward_kube_dns,
     }
-    if wanted.resolve_member_names:
-        found["resolveMemberNames"] = True
-    return found
+    if host_dns.resolve_member_names:
+        fields["resolveMemberNames"] = True
+    return fields
 
 
-def _link_documents(wire: NetworkLink) -> Iterator[Document]:
-    if wire.bond is not None:
-        names = [f"net{index}" for index in range(len(wire.macs))]
-        for name, mac in zip(names, wire.macs, strict=True):
+def _link_documents(link: NetworkLink) -> Iterator[Document]:
+    if link.bond is not None:
+        names = [f"net{index}" for index in range(len(link.macs))]
+        for name, mac in zip(names, link.macs, strict=True):
             yield _alias(name, mac)
-        options = {"links": names, "bondMode": wire.bond.mode, **bond_options(wire.bond)}
-        yield from _settings_documents("BondConfig", wire.name, wire.face, **options)
+        options = {"links": names, "bondMode": link.bond.mode, **bond_options(link.bond)}
+        yield from _settings_documents("BondConfig", link.name, link.settings, **options)
     else:
-        for mac in wire.macs:
-            yield _alias(wire.name, mac)
-        yield from _settings_documents("LinkConfig", wire.name, wire.face)
-    for tag, face in wire.vlans:
-        name = f"{wire.name}.{tag}"
-        yield from _settings_documents("VLANConfig", name, face, vlanID=tag, parent=wire.name)
+        for mac in link.macs:
+            yield _alias(link.name, mac)
+        yield from _settings_documents("LinkConfig", link.name, link.settings)
+    for tag, settings in link.vlans:
+        name = f"{link.name}.{tag}"
+        yield from _settings_documents("VLANConfig", name, settings, vlanID=tag, parent=link.name)
 
 
 def _alias(name: str, mac: str) -> Document:
@@ -164,14 +164,14 @@ def _alias(name: str, mac: str) -> Document:
 
 
 def _settings_documents(
-    kind: str, name: str, face: LinkSettings, **more: object
+    kind: str, name: str, settings: LinkSettings, **more: object
 ) -> Iterator[Document]:
     link = new_document(kind, name=name, **more, up=True)
-    if face.mtu is not None:
-        link["mtu"] = face.mtu
-    if face.addresses:
-        link["addresses"] = [{"address": str(address)} for address in face.addresses]
-    if face.routes:
+    if settings.mtu is not None:
+        link["mtu"] = settings.mtu
+    if settings.addresses:
+        link["addresses"] = [{"address": str(address)} for address in settings.addresses]
+    if settings.routes:
         link["routes"] = [
             {
                 # A route without a destination is the default route; 0.0.0.0/0 is refused.
@@ -179,28 +179,28 @@ def _settings_documents(
                 **({"gateway": str(route.gateway)} if route.gateway is not None else {}),
                 **({"metric": route.metric} if route.metric is not None else {}),
             }
-            for route in face.routes
+            for route in settings.routes
         ]
     yield link
-    if face.dhcp:
+    if settings.dhcp:
         yield new_document("DHCPv4Config", name=name)
-    if face.vip:
-        yield new_document("Layer2VIPConfig", name=face.vip, link=name)
+    if settings.vip:
+        yield new_document("Layer2VIPConfig", name=settings.vip, link=name)
 
 
 def network_section(machine: MachineInputs) -> Document | None:
-    """The `network` section; None from contract 1.13 on, which has none."""
-    if machine.styled(1, 13):
+    """Return the `network` section; None from contract 1.13 on, which has none."""
+    if machine.contract_at_least(1, 13):
         return None
     kubespan: Document = {}
     if machine.cluster.talos.kubespan:
         kubespan = {"kubespan": {"enabled": True}}
-    if machine.styled(1, 12):
+    if machine.contract_at_least(1, 12):
         return kubespan
     network = machine.cluster.network
     section: Document = {
         "hostname": machine.node.name,
-        "interfaces": [_interface(wire) for wire in list_links(machine)],
+        "interfaces": [_interface(link) for link in list_links(machine)],
         "nameservers": [str(server) for server in network.dns_servers],
         "disableSearchDomain": True,
     }
@@ -212,39 +212,41 @@ def network_section(machine: MachineInputs) -> Document | None:
     return section | kubespan
 
 
-def _interface(wire: NetworkLink) -> Document:
-    interface: Document = {"interface": wire.name}
-    if wire.bond is not None:
+def _interface(link: NetworkLink) -> Document:
+    interface: Document = {"interface": link.name}
+    if link.bond is not None:
         # The permanent address stays when a card joins a bond; its other address does not.
-        cards = [{"permanentAddr": mac} for mac in wire.macs]
+        cards = [{"permanentAddr": mac} for mac in link.macs]
         interface["bond"] = {
-            "mode": wire.bond.mode,
+            "mode": link.bond.mode,
             "deviceSelectors": cards,
-            **bond_options(wire.bond),
+            **bond_options(link.bond),
         }
-    elif wire.macs:
-        interface = {"deviceSelector": {"hardwareAddr": wire.macs[0]}}
-    interface |= _settings_fields(wire.face)
-    if wire.vlans:
-        interface["vlans"] = [{"vlanId": tag} | _settings_fields(face) for tag, face in wire.vlans]
+    elif link.macs:
+        interface = {"deviceSelector": {"hardwareAddr": link.macs[0]}}
+    interface |= _settings_fields(link.settings)
+    if link.vlans:
+        interface["vlans"] = [
+            {"vlanId": tag} | _settings_fields(settings) for tag, settings in link.vlans
+        ]
     return interface
 
 
-def _settings_fields(face: LinkSettings) -> Document:
-    found: Document = {"dhcp": face.dhcp}
-    if face.mtu is not None:
-        found["mtu"] = face.mtu
-    if face.addresses:
-        found["addresses"] = [str(address) for address in face.addresses]
-    if face.routes:
-        found["routes"] = [
+def _settings_fields(settings: LinkSettings) -> Document:
+    fields: Document = {"dhcp": settings.dhcp}
+    if settings.mtu is not None:
+        fields["mtu"] = settings.mtu
+    if settings.addresses:
+        fields["addresses"] = [str(address) for address in settings.addresses]
+    if settings.routes:
+        fields["routes"] = [
             {
                 "network": str(route.network),
                 **({"gateway": str(route.gateway)} if route.gateway is not None else {}),
                 **({"metric": route.metric} if route.metric is not None else {}),
             }
-            for route in face.routes
+            for route in settings.routes
         ]
-    if face.vip:
-        found["vip"] = {"ip": face.vip}
-    return found
+    if settings.vip:
+        fields["vip"] = {"ip": settings.vip}
+    return fields

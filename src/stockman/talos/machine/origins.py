@@ -1,4 +1,4 @@
-"""Which key decides which part of a machine configuration before any patch.
+"""Which key sets which value of a machine configuration before any patch.
 
 `source.field` names a field of a record that knows its origins; `a|b` the first of the two that was
 written. Any other text names a default. A path holds for everything below it that has no line of
@@ -21,7 +21,7 @@ from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
 from stockman.talos.secrets.bundle import SecretsBundle
 
 BY_TALOS = "as Talos has it"
-"""What `talosctl gen config` of the contract writes too."""
+"""Also written by `talosctl gen config` of the contract."""
 _CILIUM = "stockman, Cilium does it"
 _COREDNS = "stockman, CoreDNS comes as a component"
 _ENCRYPTED = "node.encrypt_disk"
@@ -49,7 +49,7 @@ def _host_dns_rules(path: str) -> dict[str, str]:
 
 
 def _link_rules(path: str) -> dict[str, str]:
-    """The link with the node's address, or the VLAN on it, in the v1alpha1 document."""
+    """Return rules for the link with the node's address, or its VLAN, in the v1alpha1 document."""
     return {
         path: "network.addressing",
         f"{path}.deviceSelector": "node.mac_addr",
@@ -137,7 +137,7 @@ _LINK_RULES = {
     "routes[0]": "network.default_gateway",
 }
 TAGGED_LINK_RULES = _link_rules("machine.network.interfaces[0].vlans[0]")
-"""What the v1alpha1 document has besides where the node's address is on a VLAN."""
+"""Additional rules of the v1alpha1 document if the node's address is on a VLAN."""
 VLAN_KIND = "VLANConfig"
 OTHER_VLAN_RULES = {"": "node.vlans"}
 OTHER_CARD_RULES = {"": "node.bond"}
@@ -145,7 +145,7 @@ OTHER_CARD_RULES = {"": "node.bond"}
 _IMAGE = {"image": "kubernetes.version"}
 
 OTHER_LINK_FIELDS = ("name", "mtu", "addresses", "routes", "dhcp", "vlans", "mac_addr")
-"""Fields of a link besides the node's own; most of them are called so in its document too."""
+"""Fields of further links; most have the same name in the document."""
 
 ORIGIN_RULES: Mapping[str, Mapping[str, str]] = {
     "": _V1ALPHA1_RULES,
@@ -240,7 +240,7 @@ _LINK_KINDS = ("LinkConfig", "VLANConfig", "DHCPv4Config", "LinkAliasConfig")
 
 
 class OriginSources:
-    """All that configurations of one cluster come from, by name."""
+    """Sources of values for all configurations of one cluster, by name."""
 
     def __init__(self, desired: Desired, bundle: SecretsBundle) -> None:
         if desired.cluster is None:
@@ -258,7 +258,7 @@ class OriginSources:
         }
 
     def of(self, node: Node) -> NodeOrigins:
-        """What the configuration of one node comes from."""
+        """Return the sources of one node's configuration."""
         cluster = self._cluster
         traced: dict[str, Traced] = {
             "node": node,
@@ -274,8 +274,8 @@ class OriginSources:
             "node.talos": node.settings,
             "node.talos.kubelet": node.settings.kubelet,
             **{f"link {link.name}": link for link in node.links},
-            **{f"mirror {host}": one for host, one in self._mirrors.items()},
-            **{f"component {name}": one for name, one in self._components.items()},
+            **{f"mirror {host}": mirror for host, mirror in self._mirrors.items()},
+            **{f"component {name}": component for name, component in self._components.items()},
         }
         tag = cluster.network.vlan_tag
         contract = cluster.talos.contract.minor_text
@@ -283,7 +283,7 @@ class OriginSources:
 
 
 class NodeOrigins:
-    """What the configuration of one node comes from."""
+    """Determines the origin of every value in one node's configuration."""
 
     def __init__(
         self, traced: Mapping[str, Traced], bundle: Mapping[str, Origin], contract: str, tag: str
@@ -292,27 +292,29 @@ class NodeOrigins:
         self._bundle = bundle
         self._contract = contract
         self._tag = tag
-        """The VLAN with the node's address. Empty: it is on the link itself."""
+        """The VLAN with the node's address. Empty: the address is on the link itself."""
         self._known: dict[str, Origin] = {}
 
     def tree(self, document: Document) -> Branch:
-        """A document with an origin at every value."""
+        """Return a document with an origin for every value."""
         kind = str(document.get("kind", ""))
         rules = self._rules(kind, str(document.get("name", "")))
         start = self._origin(rules.get("", BY_TALOS))
-        entries = {key: self._traced_tree(one, key, start, rules) for key, one in document.items()}
+        entries = {
+            key: self._traced_tree(value, key, start, rules) for key, value in document.items()
+        }
         return Branch(start, entries)
 
     def _rules(self, kind: str, name: str) -> Mapping[str, str]:
-        """The rules for a document; those of links and mirrors belong to one of several keys."""
+        """Return the rules for a document; for links and mirrors they depend on its name."""
         if kind.startswith("Registry") and f"mirror {name}" in self._traced:
             source = f"mirror {name}"
             fields = ("endpoints", "username", "password")
-            return {"": f"{source}.", **{one: f"{source}.{one}" for one in fields}}
+            return {"": f"{source}.", **{field: f"{source}.{field}" for field in fields}}
         base, _, tag = name.partition(".")
         source = f"link {base}"
         if kind in _LINK_KINDS and source in self._traced:
-            return {"": f"{source}.", **{one: f"{source}.{one}" for one in OTHER_LINK_FIELDS}}
+            return {"": f"{source}.", **{field: f"{source}.{field}" for field in OTHER_LINK_FIELDS}}
         if kind == VLAN_KIND and tag != self._tag:
             return OTHER_VLAN_RULES
         if kind == "LinkAliasConfig" and name != ALIAS:
@@ -345,39 +347,39 @@ class NodeOrigins:
         source, _, field = rules.get(path, "").rpartition(".")
         traced = self._traced.get(source)
         written = {} if traced is None else traced.origins
-        found = []
+        items = []
         for index, item in enumerate(values):
             if first and index == 0:
-                found.append(self._traced_tree(item, f"{path}[0]", origin, rules))
+                items.append(self._traced_tree(item, f"{path}[0]", origin, rules))
             else:
                 own = written.get(f"{field}[{index - first}]")
-                here = origin if own is None else _name_origin(own)
-                found.append(self._traced_tree(item, f"{path}[]", here, rules))
-        return found
+                item_origin = origin if own is None else _name_origin(own)
+                items.append(self._traced_tree(item, f"{path}[]", item_origin, rules))
+        return items
 
     def _origin(self, rule: str) -> Origin:
         if rule not in self._known:
-            self._known[rule] = self._found(rule)
+            self._known[rule] = self._find_origin(rule)
         return self._known[rule]
 
-    def _found(self, rule: str) -> Origin:
+    def _find_origin(self, rule: str) -> Origin:
         if rule == BY_TALOS:
             return Origin(_NOWHERE, DEFAULT, f"Talos {self._contract}")
         known = ""
-        for one in rule.split("|"):
-            source, _, field = one.rpartition(".")
+        for candidate in rule.split("|"):
+            source, _, field = candidate.rpartition(".")
             traced = self._traced.get(source)
             if traced is None:
                 continue
             written = traced.origins.get(field)
             if written is not None:
                 return _name_origin(written)
-            known = _rule_text(one)
+            known = _rule_text(candidate)
         return Origin(_NOWHERE, DEFAULT, known or rule)
 
 
 def _name_origin(origin: Origin) -> Origin:
-    """An origin that says its key too, beside its place."""
+    """Return an origin that also names its key."""
     if origin.is_derived:
         return origin
     via = f"{origin.name}, {origin.via}" if origin.via else origin.name
@@ -389,10 +391,10 @@ def _rule_text(rule: str) -> str:
 
 
 def bundle_value_names(bundle: SecretsBundle) -> dict[str, str]:
-    """Every text of a bundle in the forms that configurations hold, with the name of its part."""
+    """Map every text of a bundle, in all forms of configurations, to the name of its value."""
     secrets = bundle.secrets
     certs = bundle.certs
-    parts: dict[str, Secret | None] = {
+    values: dict[str, Secret | None] = {
         "cluster.id": Secret(bundle.cluster.id),
         "cluster.secret": bundle.cluster.secret,
         "secrets.bootstraptoken": secrets.bootstraptoken,
@@ -408,12 +410,12 @@ def bundle_value_names(bundle: SecretsBundle) -> dict[str, str]:
         "os": certs.os,
     }
     for name, pair in pairs.items():
-        parts[f"certs.{name}.crt"] = Secret(pair.crt)
-        parts[f"certs.{name}.key"] = pair.key
-    found: dict[str, str] = {}
-    for name, secret in parts.items():
+        values[f"certs.{name}.crt"] = Secret(pair.crt)
+        values[f"certs.{name}.key"] = pair.key
+    names: dict[str, str] = {}
+    for name, secret in values.items():
         if secret is not None:
             text = secret.reveal()
-            found[text] = name
-            found[base64.b64encode(text.encode()).decode("ascii")] = name
-    return found
+            names[text] = name
+            names[base64.b64encode(text.encode()).decode("ascii")] = name
+    return names

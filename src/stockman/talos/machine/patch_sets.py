@@ -1,4 +1,4 @@
-"""The patches of every node, from the least to the most specific."""
+"""The patches of every node, from least to most specific."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from stockman.talos.patches.patch import Patch
 PatchScopeName = str
 """`all`, `controller`, `worker`, or `node NAME`."""
 ResolvePatchFile = Callable[[str, Origin], Patch | None]
-"""The patch of a file that another place refers to. None: the problem is told already."""
+"""Returns the patch of a referenced file. None: the problem is already reported."""
 TextPosition = Callable[[ScalarNode], tuple[int, int] | None]
-"""Line and column of the first character of a text; None: its lines are not those of the file."""
+"""Returns line and column of the first character of a text; None: its lines differ."""
 
 
 @record
 class PatchSet:
-    """All patches of a cluster, by whom they are for, in the order in which they apply."""
+    """All patches of a cluster by target, in the order of application."""
 
     all: tuple[Patch, ...] = ()
     controller: tuple[Patch, ...] = ()
     worker: tuple[Patch, ...] = ()
     classes: Mapping[NodeName, tuple[Patch, ...]] = field(default_factory=dict)
-    """What classes give to each node."""
+    """Patches from classes, by node."""
     nodes: Mapping[NodeName, tuple[Patch, ...]] = field(default_factory=dict)
 
     @property
@@ -40,7 +40,7 @@ class PatchSet:
         return not (self.all or self.controller or self.worker or self.classes or self.nodes)
 
     def of(self, node: Node, cluster: Cluster) -> tuple[Patch, ...]:
-        """The patches of one node; a later one wins."""
+        """Return the patches of one node; later ones override."""
         specific = (
             *(self.controller if node.is_controller else self.worker),
             *self.classes.get(node.name, ()),
@@ -51,7 +51,7 @@ class PatchSet:
         return (*self.all, *specific)
 
     def each(self) -> Iterable[Patch]:
-        """Every patch once."""
+        """Return every patch once."""
         groups = [self.all, self.controller, self.worker]
         groups += [*self.classes.values(), *self.nodes.values()]
         return dict.fromkeys(patch for group in groups for patch in group)
@@ -59,21 +59,21 @@ class PatchSet:
 
 @record
 class PatchLocations:
-    """How patches stand in the configuration files."""
+    """Where patches are written in the configuration files."""
 
     nodes: Mapping[Position, Source]
-    """Patches as they were read, by where they stand."""
+    """Parsed patches by position."""
     referenced: ResolvePatchFile
     text_place: TextPosition
 
 
 def build_patch_set(
-    desired: Desired, written: PatchLocations, files: Mapping[PatchScopeName, tuple[Patch, ...]]
+    desired: Desired, locations: PatchLocations, files: Mapping[PatchScopeName, tuple[Patch, ...]]
 ) -> PatchSet:
-    """The patches of all nodes: in each scope those of files first, then those of the keys."""
+    """Return the patches of all nodes: in each scope those of files first, then those of keys."""
     if desired.cluster is None:
         return PatchSet()
-    keys = _KeyPatches(written)
+    keys = _KeyPatches(locations)
     shared = desired.cluster.talos.patches
     scopes = {
         scope: (*files.get(scope, ()), *keys.patches(getattr(shared, scope), shared.origins, scope))
@@ -82,10 +82,10 @@ def build_patch_set(
     classes: dict[NodeName, tuple[Patch, ...]] = {}
     nodes: dict[NodeName, tuple[Patch, ...]] = {}
     for node in desired.nodes:
-        given = {f"patches[{index}]": one for index, one in enumerate(node.patches)}
-        inherited = {key for key in given if _is_inherited(node, key)}
-        from_class = keys.named(given, inherited, node.origins)
-        own = keys.named(given, given.keys() - inherited, node.origins)
+        own_patches = {f"patches[{index}]": patch for index, patch in enumerate(node.patches)}
+        inherited = {key for key in own_patches if _is_inherited(node, key)}
+        from_class = keys.select(own_patches, inherited, node.origins)
+        own = keys.select(own_patches, own_patches.keys() - inherited, node.origins)
         own = (*files.get(f"node {node.name}", ()), *own)
         if from_class:
             classes[node.name] = from_class
@@ -100,41 +100,43 @@ def _is_inherited(node: Node, key: str) -> bool:
 
 
 class _KeyPatches:
-    """Makes patches of the values of keys; one that several nodes share is made once."""
+    """Creates patches from values of keys; a shared one is created once."""
 
-    def __init__(self, written: PatchLocations) -> None:
-        self._written = written
+    def __init__(self, locations: PatchLocations) -> None:
+        self._locations = locations
         self._known: dict[Position, Patch | None] = {}
 
     def patches(
         self, values: tuple[object, ...], origins: Mapping[str, Origin], name: str
     ) -> tuple[Patch, ...]:
-        given = {f"{name}[{index}]": one for index, one in enumerate(values)}
-        return self.named(given, given.keys(), origins)
+        by_key = {f"{name}[{index}]": value for index, value in enumerate(values)}
+        return self.select(by_key, by_key.keys(), origins)
 
-    def named(
+    def select(
         self,
-        given: Mapping[str, object],
+        by_key: Mapping[str, object],
         chosen: Iterable[str],
         origins: Mapping[str, Origin],
     ) -> tuple[Patch, ...]:
-        wanted = set(chosen)
-        found = [self._patch(one, origins[key]) for key, one in given.items() if key in wanted]
-        return tuple(one for one in found if one is not None)
+        selected = set(chosen)
+        patches = [
+            self._patch(value, origins[key]) for key, value in by_key.items() if key in selected
+        ]
+        return tuple(patch for patch in patches if patch is not None)
 
     def _patch(self, value: object, origin: Origin) -> Patch | None:
         if origin.at not in self._known:
-            self._known[origin.at] = self._made(value, origin)
+            self._known[origin.at] = self._build_patch(value, origin)
         return self._known[origin.at]
 
-    def _made(self, value: object, origin: Origin) -> Patch | None:
+    def _build_patch(self, value: object, origin: Origin) -> Patch | None:
         file = origin.at.file
-        node = self._written.nodes.get(origin.at)
+        node = self._locations.nodes.get(origin.at)
         if not isinstance(value, str):
             return Patch(label=origin.name, file=file, text="", node=node)
         if value.startswith(FILE_MARK):
-            return self._written.referenced(value.removeprefix(FILE_MARK), origin)
-        place = self._written.text_place(node) if isinstance(node, ScalarNode) else None
+            return self._locations.referenced(value.removeprefix(FILE_MARK), origin)
+        place = self._locations.text_place(node) if isinstance(node, ScalarNode) else None
         if place is None:
             return Patch(label=origin.name, file=file, text=value, place=origin.at)
         line, column = place
@@ -142,10 +144,10 @@ class _KeyPatches:
 
 
 def check_reserved_paths(patches: PatchSet, problems: Problems) -> None:
-    """Tell of patches that touch what stockman decides, and of those that are no YAML."""
+    """Report patches of settings that stockman manages, and patches that are not YAML."""
     for patch in patches.each():
         if patch.node is not None:
-            continue  # the rules of the configuration looked at it already
+            continue  # already checked by the configuration rules
         try:
             nodes = _read_documents(patch)
         except StockmanError as error:
@@ -153,7 +155,7 @@ def check_reserved_paths(patches: PatchSet, problems: Problems) -> None:
             continue
         for node in nodes:
             problems.extend(
-                _with_position(one, patch) for one in owned_key_problems(node, patch.label)
+                _with_position(problem, patch) for problem in owned_key_problems(node, patch.label)
             )
 
 

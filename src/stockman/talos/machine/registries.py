@@ -1,7 +1,7 @@
-"""Registry mirrors, and how one gets into them.
+"""Registry mirrors and access to registries.
 
-Credentials and CAs belong to the host that is asked: that of the mirror, or of the registry where
-there is no mirror.
+Credentials and CAs belong to the requested host: that of the mirror, or the registry without a
+mirror.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from stockman.talos.machine.inputs import (
 
 
 class _RegistryAccess(NamedTuple):
-    """How a machine gets into one host."""
+    """How a machine accesses one host."""
 
     host: str
     mirror: RegistryMirror
@@ -37,12 +37,12 @@ class _RegistryAccess(NamedTuple):
 
 
 def mirror_hosts(registry: str, mirror: RegistryMirror) -> list[str]:
-    """The hosts that credentials of a mirror are for."""
+    """Return the hosts that the credentials of a mirror apply to."""
     return [urlsplit(url).netloc for url in mirror.endpoints] or [registry]
 
 
 def registry_section(machine: MachineInputs) -> Document:
-    """The `registries` section of contract 1.11."""
+    """Return the `registries` section of contract 1.11."""
     mirrors: Document = {}
     for registry, mirror in _iter_mirrors(machine):
         entry: Document = {"endpoints": list(mirror.endpoints)}
@@ -60,12 +60,12 @@ def registry_section(machine: MachineInputs) -> Document:
             entry["tls"] = _section_tls(access)
         if entry:
             config[access.host] = entry
-    found = {"mirrors": mirrors, "config": config}
-    return {name: part for name, part in found.items() if part}
+    section = {"mirrors": mirrors, "config": config}
+    return {name: content for name, content in section.items() if content}
 
 
 def registry_documents(machine: MachineInputs) -> Iterator[Document]:
-    """The same from contract 1.12 on."""
+    """Yield the registry documents of contract 1.12 and later."""
     for registry, mirror in _iter_mirrors(machine):
         path = {"overridePath": True} if mirror.override_path else {}
         endpoints = [{"url": url, **path} for url in mirror.endpoints]
@@ -90,11 +90,13 @@ def _iter_accesses(machine: MachineInputs) -> Iterator[_RegistryAccess]:
     seen: set[str] = set()
     for registry, mirror in machine.cluster.talos.registries.items():
         ca = certificate_text(machine, mirror.ca_file, mirror.where("ca_file"))
-        shown = certificate_text(machine, mirror.client_cert_file, mirror.where("client_cert_file"))
+        certificate = certificate_text(
+            machine, mirror.client_cert_file, mirror.where("client_cert_file")
+        )
         for host in mirror_hosts(registry, mirror):
             if host not in seen:
                 seen.add(host)
-                yield _RegistryAccess(host, mirror, ca, shown)
+                yield _RegistryAccess(host, mirror, ca, certificate)
 
 
 def _auth_fields(mirror: RegistryMirror) -> Document:
@@ -102,24 +104,24 @@ def _auth_fields(mirror: RegistryMirror) -> Document:
 
 
 def _section_tls(access: _RegistryAccess) -> Document:
-    found: Document = {}
+    fields: Document = {}
     if access.certificate and access.mirror.client_key is not None:
-        found["clientIdentity"] = {
+        fields["clientIdentity"] = {
             "crt": encode_text(access.certificate),
             "key": encode_key(access.mirror.client_key),
         }
     if access.ca:
-        found["ca"] = encode_text(access.ca)
-    return found | _insecure_tls(access.mirror)
+        fields["ca"] = encode_text(access.ca)
+    return fields | _insecure_tls(access.mirror)
 
 
 def _document_tls(access: _RegistryAccess) -> Document:
-    found: Document = {}
+    fields: Document = {}
     if access.certificate and access.mirror.client_key is not None:
-        found["clientIdentity"] = {"cert": access.certificate, "key": access.mirror.client_key}
+        fields["clientIdentity"] = {"cert": access.certificate, "key": access.mirror.client_key}
     if access.ca:
-        found["ca"] = access.ca
-    return found | _insecure_tls(access.mirror)
+        fields["ca"] = access.ca
+    return fields | _insecure_tls(access.mirror)
 
 
 def _insecure_tls(mirror: RegistryMirror) -> Document:

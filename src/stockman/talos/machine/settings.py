@@ -1,4 +1,4 @@
-"""Cards of NVIDIA: what a machine needs besides the extensions of the driver."""
+"""System settings of a machine: kernel, NVIDIA driver, watchdog, logs, CAs and environment."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ _DRIVER = pattern(r"siderolabs/(nvidia-open-gpu-kernel-modules|nonfree-kmod-nvid
 
 
 def has_nvidia(machine: MachineInputs) -> bool:
-    """Whether the machine loads the driver: it was said, or the extensions say so."""
-    wanted = machine.settings.nvidia.enabled
-    if wanted is not None:
-        return wanted
+    """Whether the machine loads the NVIDIA driver: by its setting, or by its extensions."""
+    enabled = machine.settings.nvidia.enabled
+    if enabled is not None:
+        return enabled
     contents = desired_schematic(machine.node.schematic, Problems())
     return contents is not None and any(map(_DRIVER.fullmatch, contents.extensions))
 
 
 def kernel_modules(machine: MachineInputs) -> tuple[str, ...]:
-    """Modules that the machine loads, each once."""
+    """Return the modules that the machine loads, without duplicates."""
     needed = MODULES if has_nvidia(machine) else ()
     return tuple(dict.fromkeys((*machine.node.kernel_modules, *needed)))
 
 
 def sysctls(machine: MachineInputs) -> dict[str, str]:
-    """Kernel parameters of the machine; those that the user gives win."""
+    """Return the kernel parameters of the machine; user settings take precedence."""
     old = machine.cluster.talos.version.line <= (1, 12)
     needed = JIT_HARDENING if old and has_nvidia(machine) else {}
     return needed | machine.settings.sysctls
 
 
 def is_default_runtime(machine: MachineInputs) -> bool:
-    """Whether every container gets the runtime that can use the cards."""
+    """Whether the NVIDIA runtime is the default for all containers."""
     return machine.settings.nvidia.default_runtime and has_nvidia(machine)
 
 
@@ -53,7 +53,7 @@ _SPAN = pattern(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 
 
 def settings_documents(machine: MachineInputs) -> Iterator[Document]:
-    """Watchdog, logs and CAs; and, as the contract has them, environment and kernel."""
+    """Yield watchdog, logs and CAs, and since 1.13 and 1.14 also environment and kernel."""
     settings = machine.settings
     if settings.watchdog is not None:
         yield new_document(
@@ -66,9 +66,9 @@ def settings_documents(machine: MachineInputs) -> Iterator[Document]:
     for name, file in settings.trusted_roots.items():
         text = certificate_text(machine, file, settings.where("trusted_roots"))
         yield new_document("TrustedRootsConfig", name=name, certificates=text)
-    if machine.styled(1, 13) and settings.environment:
+    if machine.contract_at_least(1, 13) and settings.environment:
         yield new_document("EnvironmentConfig", variables=dict(settings.environment))
-    if machine.styled(1, 14):
+    if machine.contract_at_least(1, 14):
         yield from _kernel(machine)
 
 
@@ -88,11 +88,11 @@ def _kernel(machine: MachineInputs) -> Iterator[Document]:
 
 
 def go_duration(text: str) -> str:
-    """A time span as Go writes it: `90s` is `1m30s`."""
-    found = _SPAN.fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text} is not a time span")
-    hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    """Return a duration as Go writes it: `90s` is `1m30s`."""
+    match = _SPAN.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text} is not a duration")
+    hours, minutes, seconds = (int(number or 0) for number in match.groups())
     minutes, seconds = minutes + seconds // 60, seconds % 60
     hours, minutes = hours + minutes // 60, minutes % 60
     if hours:

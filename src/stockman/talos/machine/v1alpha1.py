@@ -1,4 +1,4 @@
-"""The v1alpha1 document of contracts up to 1.13, as `talosctl gen config` makes it."""
+"""The v1alpha1 document of contracts up to 1.13, as `talosctl gen config` creates it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NO_LOAD_BALANCING = "node.kubernetes.io/exclude-from-external-load-balancers"
 
 
 def v1alpha1_document(machine: MachineInputs) -> Document:
-    """The document that every machine has."""
+    """Return the v1alpha1 document."""
     return {
         "version": "v1alpha1",
         "debug": False,
@@ -66,7 +66,7 @@ def _machine(machine: MachineInputs) -> Document:
     if network is not None:
         section["network"] = network
     section["install"] = install_section(machine)
-    if not machine.styled(1, 12):
+    if not machine.contract_at_least(1, 12):
         section["registries"] = registry_section(machine)
         section["time"] = {"servers": list(machine.cluster.network.ntp_servers)}
     section["features"] = _features(machine)
@@ -83,24 +83,24 @@ def _machine(machine: MachineInputs) -> Document:
 
 
 def api_names(machine: MachineInputs) -> list[str]:
-    """Names and addresses under which the Talos API of a machine is reached too."""
+    """Return additional names and addresses of the machine's Talos API."""
     return [str(machine.cluster.kubernetes.api_addr), *machine.cluster.kubernetes.api_tls_sans]
 
 
 def _kernel(machine: MachineInputs) -> Document:
     settings = machine.settings
     modules = [{"name": name} for name in kernel_modules(machine)]
-    found: Document = {
+    section: Document = {
         "kernel": {"modules": modules} if modules else {},
         "sysctls": sysctls(machine),
         "sysfs": dict(settings.sysfs),
         "udev": {"rules": list(settings.udev_rules)} if settings.udev_rules else {},
-        "env": {} if machine.styled(1, 13) else dict(settings.environment),
+        "env": {} if machine.contract_at_least(1, 13) else dict(settings.environment),
     }
     if is_default_runtime(machine):
         file = {"content": RUNTIME, "path": RUNTIME_FILE, "op": "create"}
-        found["files"] = [file]
-    return {name: part for name, part in found.items() if part}
+        section["files"] = [file]
+    return {name: content for name, content in section.items() if content}
 
 
 def _kubelet(machine: MachineInputs) -> Document:
@@ -123,24 +123,24 @@ def _kubelet(machine: MachineInputs) -> Document:
         "nodeIP": {"validSubnets": machine.node_ip_subnets},
         "disableManifestsDirectory": True,
     }
-    return {name: part for name, part in kubelet.items() if part}
+    return {name: value for name, value in kubelet.items() if value}
 
 
 def install_section(machine: MachineInputs) -> Document:
-    """Where and what Talos installs.
+    """Return the `install` section.
 
     Kernel arguments are part of the image: `extraKernelArgs` and `grubUseUKICmdline` exclude each
     other.
     """
     section = install_disk_fields(machine) | {"image": machine.image.installer, "wipe": False}
-    if machine.styled(1, 12):
+    if machine.contract_at_least(1, 12):
         section["grubUseUKICmdline"] = True
     return section
 
 
 def _features(machine: MachineInputs) -> Document:
     features: Document = {}
-    if not machine.styled(1, 12):
+    if not machine.contract_at_least(1, 12):
         features |= {"rbac": True, "stableHostname": True, "apidCheckExtKeyUsage": True}
     access = talos_access(machine)
     if access is not None:
@@ -154,15 +154,19 @@ def _features(machine: MachineInputs) -> Document:
 
 
 def talos_access(machine: MachineInputs) -> Document | None:
-    """Who may reach the Talos API from inside of Kubernetes; controllers alone can allow it."""
-    wanted = [one for one in all_component_facts() if one.talos_role and machine.enabled(one.name)]
-    if not wanted or not machine.is_controller:
+    """Return who may use the Talos API from Kubernetes; only controllers can allow it."""
+    facts = [
+        component
+        for component in all_component_facts()
+        if component.talos_role and machine.enabled(component.name)
+    ]
+    if not facts or not machine.is_controller:
         return None
-    given = machine.desired.components
+    configured = machine.desired.components
     return {
-        "allowedRoles": sorted({one.talos_role for one in wanted}),
+        "allowedRoles": sorted({component.talos_role for component in facts}),
         "allowedKubernetesNamespaces": sorted(
-            {given[one.name].namespace or one.namespace for one in wanted}
+            {configured[component.name].namespace or component.namespace for component in facts}
         ),
     }
 
@@ -220,7 +224,7 @@ def _proxy(machine: MachineInputs) -> Document:
 
 
 def etcd_section(machine: MachineInputs) -> Document:
-    """The `etcd` section, which every contract has."""
+    """Return the `etcd` section, which every contract has."""
     section: Document = {
         "ca": encode_pair(machine.bundle.certs.etcd, with_key=True),
         "advertisedSubnets": [str(machine.cluster.network.node_cidr)],
@@ -230,17 +234,17 @@ def etcd_section(machine: MachineInputs) -> Document:
 
 
 def _manifests(machine: MachineInputs) -> Document:
-    found: Document = {
+    section: Document = {
         "extraManifests": list(machine.cluster.kubernetes.extra_manifests.values()),
         "inlineManifests": [
             {"name": name, "contents": contents} for name, contents in inline_manifests(machine)
         ],
     }
-    return {name: part for name, part in found.items() if part}
+    return {name: content for name, content in section.items() if content}
 
 
 def inline_manifests(machine: MachineInputs) -> list[tuple[str, str]]:
-    """Manifests by name, with the texts of their files."""
+    """Return manifests by name, with the texts of their files."""
     return [
         (
             name,
@@ -268,7 +272,7 @@ def _api_server(machine: MachineInputs) -> Document:
     arguments = oidc_arguments(machine) | machine.cluster.kubernetes.extra_args.api_server
     section = _program(machine, "kube-apiserver", arguments)
     section["certSANs"] = api_names(machine)
-    if not machine.styled(1, 12):
+    if not machine.contract_at_least(1, 12):
         section["disablePodSecurityPolicy"] = True
     return section | {
         "admissionControl": [{"name": "PodSecurity", "configuration": POD_SECURITY}],
@@ -277,7 +281,7 @@ def _api_server(machine: MachineInputs) -> Document:
 
 
 def oidc_arguments(machine: MachineInputs) -> dict[str, str]:
-    """Arguments that let the API take logins of an identity provider; none without one."""
+    """Return arguments for logins with an identity provider; none without one."""
     oidc = machine.cluster.kubernetes.oidc
     if oidc is None:
         return {}

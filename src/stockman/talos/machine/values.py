@@ -1,4 +1,4 @@
-"""A configuration by its values: what two of them differ in, and digests that tell no secret."""
+"""Values of a configuration by path: comparison, digest, and which changes need a reboot."""
 
 from __future__ import annotations
 
@@ -19,42 +19,42 @@ from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument
 from stockman.talos.patches.tree import Branch, Leaf, iter_leaves
 
 INSTALLER_PATHS = ("machine.install.image", "UnattendedInstallConfig: installer.image")
-"""Upgrades and those who carry them out change it; a machine that runs does not care."""
+"""Changed by upgrades; a running machine ignores it."""
 _UNORDERED = ("machine.certSANs", "cluster.apiServer.certSANs", "certExtraSANs")
-"""Lists in which only the names count, not their order."""
+"""Lists whose order does not matter."""
 _AUTHORITY = "machine.ca.crt"
 _ROLE = "machine.type"
 _HOSTNAMES = ("HostnameConfig: hostname", "machine.network.hostname")
 _ABSENT = object()
 _BLANK = re.compile(r"\s+")
 _CACHE_SIZE = 128
-"""How many texts are not read again: a plan compares each of a machine several times."""
+"""Number of cached texts: a plan compares each machine several times."""
 
 
 @record
 class ConfigurationValues:
-    """Every value of a configuration by its path; secrets are among them, and never shown."""
+    """Every value of a configuration by path, including secrets; never shown."""
 
     values: Mapping[str, object] = field(repr=False)
-    """`machine.type`, or `LinkConfig net0: mtu` in another document than the oldest."""
+    """`machine.type`, or `LinkConfig net0: mtu` in documents other than v1alpha1."""
     shown: Mapping[str, object] = field(repr=False)
-    """The same with `***` in place of everything that Talos itself keeps secret."""
+    """The values with `***` for everything that Talos masks."""
 
     @property
     def digest(self) -> str:
-        """Says whether two configurations are the same, but for their secrets."""
+        """Digest to compare configurations, ignoring secrets and the installer."""
         rows = {path: value for path, value in self.shown.items() if path not in INSTALLER_PATHS}
         text = json.dumps(rows, sort_keys=True, separators=(",", ":"), default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def authority(self) -> str:
-        """SHA-256 of the certificate that machines of its cluster show. Empty: there is none."""
-        found = str(self.values.get(_AUTHORITY, ""))
+        """SHA-256 of the CA certificate of the cluster. Empty: there is none."""
+        text = str(self.values.get(_AUTHORITY, ""))
         try:
-            pem = base64.b64decode(_BLANK.sub("", found)).strip()
+            pem = base64.b64decode(_BLANK.sub("", text)).strip()
         except ValueError:
-            pem = found.encode()
+            pem = text.encode()
         return hashlib.sha256(pem).hexdigest() if pem else ""
 
     @property
@@ -64,12 +64,12 @@ class ConfigurationValues:
 
     @property
     def hostname(self) -> str:
-        """The name that it gives the machine. Empty: none."""
+        """The hostname that it sets. Empty: none."""
         return next((str(self.values[path]) for path in _HOSTNAMES if path in self.values), "")
 
 
 def configuration_values(text: Secret, minor: str) -> ConfigurationValues:
-    """The values of a text as Talos of a minor prints them; raises where it would refuse it."""
+    """Return the values of a text as Talos prints them; raises PatchRefused if Talos would."""
     return _read_values(text.reveal(), minor)
 
 
@@ -79,12 +79,12 @@ def _read_values(text: str, minor: str) -> ConfigurationValues:
     masking = SecretMask(())
     return ConfigurationValues(
         values=dict(_iter_values(documents, lambda tree: tree)),
-        shown=dict(_iter_values(documents, masking.masked)),
+        shown=dict(_iter_values(documents, masking.mask)),
     )
 
 
 def changed_paths(before: ConfigurationValues, after: ConfigurationValues) -> tuple[str, ...]:
-    """Paths whose values are not the same, sorted; the installer does not count."""
+    """Return the paths whose values differ, sorted, without the installer."""
     paths = {*before.values, *after.values} - set(INSTALLER_PATHS)
     return tuple(
         sorted(
@@ -100,11 +100,11 @@ def _iter_values(
 ) -> Iterator[tuple[str, object]]:
     for document in documents:
         prefix = "" if document.kind.name == V1ALPHA1 else f"{document.label}: "
-        for path, leaf in iter_leaves(shown(document.printed())):
+        for path, leaf in iter_leaves(shown(document.canonical())):
             value = _comparable_value(leaf)
-            place = path.rpartition("[")[0]
-            named = f"{place}[{value}]" if place in _UNORDERED else path
-            yield f"{prefix}{named}", value
+            list_path = path.rpartition("[")[0]
+            value_path = f"{list_path}[{value}]" if list_path in _UNORDERED else path
+            yield f"{prefix}{value_path}", value
 
 
 def _comparable_value(leaf: Leaf) -> object:
@@ -112,9 +112,9 @@ def _comparable_value(leaf: Leaf) -> object:
 
 
 _ALWAYS_LIVE_SINCE = (1, 14)
-"""The first minor that takes everything on while it runs, and knows no reboot for it."""
+"""The first minor that applies every change without a reboot."""
 _AT_BOOT = ("machine.files", "machine.udev", "machine.disks", "machine.systemDiskEncryption")
-"""What the newest minors take on without a word, and only look at when they boot."""
+"""Changes that the newest minors accept without a reboot, but apply only at boot."""
 _LIVE_SECTIONS = ("version", "debug", "cluster")
 _LIVE_MACHINE_FIELDS = (
     "acceptedCAs",
@@ -146,7 +146,7 @@ _LIVE_FEATURES = (
 
 
 def paths_needing_reboot(paths: Iterable[str], version: Version) -> tuple[str, ...]:
-    """The paths among those that changed for which a machine has to boot. Empty: for none."""
+    """Return the changed paths that need a reboot. Empty: none."""
     if version.line >= _ALWAYS_LIVE_SINCE:
         return tuple(path for path in paths if _is_below(path, _AT_BOOT))
     return tuple(path for path in paths if not _is_live(path))
@@ -154,7 +154,7 @@ def paths_needing_reboot(paths: Iterable[str], version: Version) -> tuple[str, .
 
 def _is_live(path: str) -> bool:
     if ": " in path:
-        # Other documents are never compared by Talos: their controllers follow them.
+        # Talos does not compare other documents: their controllers apply them.
         return True
     if path.startswith("machine.registries.config.") and ".auth." in path:
         return False
@@ -169,5 +169,7 @@ def _with_prefix(prefix: str, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(f"{prefix}.{name}" for name in names)
 
 
-def _is_below(path: str, places: tuple[str, ...]) -> bool:
-    return any(path == one or path.startswith((f"{one}.", f"{one}[")) for one in places)
+def _is_below(path: str, parents: tuple[str, ...]) -> bool:
+    return any(
+        path == parent or path.startswith((f"{parent}.", f"{parent}[")) for parent in parents
+    )

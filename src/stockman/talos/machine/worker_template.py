@@ -1,4 +1,4 @@
-"""Machines that come and go: the configuration of a worker, without what only that one has."""
+"""Configuration template for autoscaled workers: a worker without settings of one node."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _NODE_DOCUMENTS = frozenset(
         "VLANConfig",
     }
 )
-"""Documents that name one machine or its cards; without them Talos asks DHCP and the metadata."""
+"""Documents of a single machine; without them Talos uses DHCP and metadata."""
 _NODE_NETWORK_FIELDS = ("hostname", "interfaces")
 _TAINT: Document = {"key": "karpenter.sh/unregistered", "effect": "NoExecute"}
-"""Keeps pods away until whoever made the machine knows it."""
+"""Keeps pods away until the autoscaler has registered the node."""
 
 
 def render_worker_template(trees: Iterable[Branch]) -> Secret:
-    """The configuration of a worker as template of others; what looks like a placeholder is none.
+    """Return the configuration of a worker as a Go template without placeholders.
 
-    The result is a template of Go: double braces stand for themselves.
+    Double braces are escaped.
     """
-    documents = [_add_taint(one) for one in _common_documents(trees)]
-    text = "---\n".join(dump(one) for one in documents)
+    documents = [_add_taint(document) for document in _common_documents(trees)]
+    text = "---\n".join(dump(document) for document in documents)
     return Secret(text.replace("{{", '{{ "{{" }}'))
 
 
@@ -64,6 +64,6 @@ def _add_taint(document: Document) -> Document:
 
 
 def _taint_settings(settings: object) -> Document:
-    known = settings if isinstance(settings, dict) else {}
-    taints = known.get("registerWithTaints")
-    return {**known, "registerWithTaints": [*(taints if isinstance(taints, list) else []), _TAINT]}
+    fields = settings if isinstance(settings, dict) else {}
+    taints = fields.get("registerWithTaints")
+    return {**fields, "registerWithTaints": [*(taints if isinstance(taints, list) else []), _TAINT]}

@@ -1,6 +1,6 @@
-"""Patches of machine configurations, merged as Talos itself merges them.
+"""Patches of machine configurations, merged exactly as Talos merges them.
 
-Talos merges typed values, not text: whether a zero overwrites, a list grows or is replaced, and by
-what two items are one depends on the type of the field. The tables in `types/` hold those facts for
-each minor, as Talos' own library tells them.
+Talos merges typed values, not text: whether a zero value overwrites, a list is appended or
+replaced, and which list items are merged depends on the type of the field. The files in `types/`
+hold these facts for each minor, generated from Talos' own library.
 """

@@ -1,4 +1,4 @@
-"""Patches on machine configurations, in their order, each value traced to its patch."""
+"""Apply patches to machine configurations in their order; each value is traced to its patch."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from stockman.talos.patches.tree import (
 )
 
 _NULLS_SKIPPED = 12
-"""The first minor that passes over documents without content."""
+"""The first minor that ignores documents without content."""
 _LENIENT = 14
-"""The first minor that takes a document twice in a patch, and passes over what it cannot delete."""
+"""The first minor that accepts duplicate documents in a patch and deletes without a target."""
 
 
 def apply_patches(
@@ -45,68 +45,68 @@ def apply_patches(
     minor: str,
     problems: Problems | None = None,
 ) -> tuple[ConfigDocument, ...]:
-    """The documents with all patches in them; raises PatchRefused at the first that does not apply.
+    """Return the documents with all patches applied; raises PatchRefused at the first invalid one.
 
-    What is given is not changed. `minor`: whose rules hold, `1.13`. With `problems`, patches that
-    do not apply are told there and left out.
+    The arguments are not changed. `minor` selects the rules, `1.13`. With `problems`, invalid
+    patches are reported there and left out.
     """
-    known = load_schema(minor)
+    schema = load_schema(minor)
     result = tuple(documents)
     copied_before: dict[int, ConfigDocument] = {}
-    printed = False
+    was_printed = False
     for patch in patches:
         try:
             steps = _prepare_patch(patch, minor)
             if steps.operations is None:
-                result, printed = _apply_strategic(known, result, steps, copied_before), True
+                result, was_printed = _apply_strategic(schema, result, steps, copied_before), True
             else:
-                result = _apply_json_patch(known, result, steps.operations, printed=printed)
-        except InvalidValue as misfit:
-            refusal = _patch_refused(misfit, patch)
+                result = _apply_json_patch(schema, result, steps.operations, printed=was_printed)
+        except InvalidValue as error:
+            refused = _patch_refused(error, patch)
             if problems is None:
-                raise refusal from None
-            problems.add(refusal.problem)
+                raise refused from None
+            problems.add(refused.problem)
     return result
 
 
 def read_patch(patch: Patch) -> tuple[TreeNode, ...]:
-    """The documents of a patch before Talos' types; raises PatchRefused where it is no YAML."""
+    """Return the documents of a patch before decoding; raises PatchRefused for invalid YAML."""
     try:
         return _nodes(patch)
-    except InvalidValue as misfit:
-        raise _patch_refused(misfit, patch) from None
+    except InvalidValue as error:
+        raise _patch_refused(error, patch) from None
 
 
 def load_documents(
     file: str, text: str, minor: str, *, label: str = "", place: Position | None = None
 ) -> tuple[ConfigDocument, ...]:
-    """The documents of a machine configuration's text; raises PatchRefused where Talos refuses."""
-    known = load_schema(minor)
+    """Decode the documents of a machine configuration; raises PatchRefused if Talos would."""
+    schema = load_schema(minor)
     patch = Patch(label=label or file, file=file, text=text, place=place)
-    decoder = Decoder(known, _PatchPositions(patch).origin)
+    decoder = Decoder(schema, _PatchPositions(patch).origin)
     try:
-        nodes = _mappings(known, read_documents(file, text))
+        nodes = _mappings(schema, read_documents(file, text))
         _check_duplicates(nodes)
-        return combine_documents([decode_document(known, node, decoder) for node in nodes], known)
-    except InvalidValue as misfit:
-        raise _patch_refused(misfit, patch) from None
+        return combine_documents([decode_document(schema, node, decoder) for node in nodes], schema)
+    except InvalidValue as error:
+        raise _patch_refused(error, patch) from None
 
 
 def documents_of(trees: Iterable[Branch], minor: str) -> tuple[ConfigDocument, ...]:
-    """Documents of trees that know their origins; raises PatchRefused where Talos refuses."""
-    known = load_schema(minor)
-    decoder = Decoder(known, _origin)
+    """Decode documents from trees that know their origins; raises PatchRefused if Talos would."""
+    schema = load_schema(minor)
+    decoder = Decoder(schema, _origin)
     try:
         return combine_documents(
-            [decode_document(known, _mapping(tree), decoder) for tree in trees], known
+            [decode_document(schema, _mapping(tree), decoder) for tree in trees], schema
         )
-    except InvalidValue as misfit:
-        raise misfit.error("the configuration", misfit.at) from None
+    except InvalidValue as error:
+        raise error.error("the configuration", error.at) from None
 
 
 @record
 class _PreparedPatch:
-    """A patch made ready: what it deletes and merges, or the operations that it is."""
+    """A parsed patch: its deletes and documents to merge, or its JSON operations."""
 
     strategic: tuple[PatchDelete | ConfigDocument, ...] = ()
     operations: tuple[JsonOperation, ...] | None = None
@@ -120,104 +120,104 @@ def _nodes(patch: Patch) -> tuple[TreeNode, ...]:
 
 @lru_cache(maxsize=512)
 def _prepare_patch(patch: Patch, minor: str) -> _PreparedPatch:
-    """Strategic first; a list of operations where that fails, as Talos tries it."""
-    known = load_schema(minor)
+    """Parse a patch as strategic merge, or as JSON operations if it is a list."""
+    schema = load_schema(minor)
     nodes = _nodes(patch)
     first = nodes[0] if nodes else None
     if isinstance(first, SequenceNode):
-        return _PreparedPatch(operations=_parse_operations(known, first, patch))
+        return _PreparedPatch(operations=_parse_operations(schema, first, patch))
     if all(isinstance(node, ScalarNode) and node.is_null for node in nodes):
         return _PreparedPatch(operations=())
-    return _PreparedPatch(strategic=_parse_strategic(known, nodes, patch))
+    return _PreparedPatch(strategic=_parse_strategic(schema, nodes, patch))
 
 
 def _parse_strategic(
-    known: TypeSchema, nodes: tuple[TreeNode, ...], patch: Patch
+    schema: TypeSchema, nodes: tuple[TreeNode, ...], patch: Patch
 ) -> tuple[PatchDelete | ConfigDocument, ...]:
-    decoder = Decoder(known, _PatchPositions(patch).origin)
+    decoder = Decoder(schema, _PatchPositions(patch).origin)
     steps: list[PatchDelete | ConfigDocument] = []
     kept: list[MappingNode] = []
     for node in nodes:
         if isinstance(node, ScalarNode) and node.is_null:
-            _mappings(known, (node,))
+            _mappings(schema, (node,))
             continue
-        left, deletes = take_deletes(node)
+        remaining, deletes = take_deletes(node)
         steps += deletes
-        if left is None:
+        if remaining is None:
             continue
-        (mapping,) = _mappings(known, (left,))
+        (mapping,) = _mappings(schema, (remaining,))
         kept.append(mapping)
-        steps.append(decode_document(known, mapping, decoder))
-    if known.number < _LENIENT:
+        steps.append(decode_document(schema, mapping, decoder))
+    if schema.number < _LENIENT:
         _check_duplicates(kept)
-        combine_documents([one for one in steps if isinstance(one, ConfigDocument)], known)
-    return _order_steps(steps, oldest_first=known.number < _LENIENT)
+        combine_documents([step for step in steps if isinstance(step, ConfigDocument)], schema)
+    return _order_steps(steps, v1alpha1_first=schema.number < _LENIENT)
 
 
 def _order_steps(
-    steps: list[PatchDelete | ConfigDocument], *, oldest_first: bool
+    steps: list[PatchDelete | ConfigDocument], *, v1alpha1_first: bool
 ) -> tuple[PatchDelete | ConfigDocument, ...]:
-    """Deletes of the oldest document first, then that document itself, then all else."""
+    """Order deletes of the v1alpha1 document first, then that document, then all others."""
 
     def rank(step: PatchDelete | ConfigDocument) -> int:
         if isinstance(step, PatchDelete):
             return 0 if step.kind == V1ALPHA1 else 2
-        return 1 if oldest_first and step.kind.name == V1ALPHA1 else 2
+        return 1 if v1alpha1_first and step.kind.name == V1ALPHA1 else 2
 
     return tuple(sorted(steps, key=rank))
 
 
 def _apply_strategic(
-    known: TypeSchema,
+    schema: TypeSchema,
     documents: tuple[ConfigDocument, ...],
     steps: _PreparedPatch,
     copied_before: dict[int, ConfigDocument],
 ) -> tuple[ConfigDocument, ...]:
-    """The documents with one patch; `copied_before`: those that Talos could copy, by identity."""
+    """Apply one strategic patch; `copied_before` has the documents that Talos could copy, by ID."""
     result = {document.identity: document for document in documents}
     for document in documents:
         if id(document) not in copied_before:
             check_no_timestamps(document)
             copied_before[id(document)] = document
-    met = set(result)
+    present = set(result)
     for step in steps.strategic:
-        ours = result.get(step.identity) if step.identity in met else None
+        ours = result.get(step.identity) if step.identity in present else None
         if isinstance(step, ConfigDocument):
-            if ours is None and known.number >= _LENIENT:
+            if ours is None and schema.number >= _LENIENT:
                 check_no_timestamps(step)
-                met.add(step.identity)
-            result[step.identity] = step if ours is None else _merge_into(known, ours, step)
+                present.add(step.identity)
+            result[step.identity] = step if ours is None else _merge_into(schema, ours, step)
         elif ours is None:
-            _check_delete_target(known, step)
+            _check_delete_target(schema, step)
         elif step.path:
-            tree = apply_delete(known, ours.kind.type, ours.tree, step)
+            tree = apply_delete(schema, ours.kind.type, ours.tree, step)
             result[step.identity] = ConfigDocument(kind=ours.kind, tree=tree)
         else:
             del result[step.identity]
-            met.discard(step.identity)
-    return combine_documents(result.values(), known)
+            present.discard(step.identity)
+    return combine_documents(result.values(), schema)
 
 
-def _check_delete_target(known: TypeSchema, delete: PatchDelete) -> None:
-    """A deletion from a document that does not exist is passed over, but not by every minor."""
-    if delete.name and known.number < _LENIENT:
+def _check_delete_target(schema: TypeSchema, delete: PatchDelete) -> None:
+    """Older minors fail on deletes in documents that do not exist."""
+    if delete.name and schema.number < _LENIENT:
         raise InvalidValue(
             code="patch.delete",
             what=f"{delete.path_text} cannot be deleted",
-            why=f"Talos {known.minor} breaks where {delete.kind} {delete.name} does not exist",
+            why=f"Talos {schema.minor} fails if {delete.kind} {delete.name} does not exist",
             fix="remove the delete",
             at=delete.at,
         )
 
 
-def _merge_into(known: TypeSchema, ours: ConfigDocument, theirs: ConfigDocument) -> ConfigDocument:
+def _merge_into(schema: TypeSchema, ours: ConfigDocument, theirs: ConfigDocument) -> ConfigDocument:
     return ConfigDocument(
-        kind=ours.kind, tree=merge_documents(known, ours.kind.type, ours.tree, theirs.tree)
+        kind=ours.kind, tree=merge_documents(schema, ours.kind.type, ours.tree, theirs.tree)
     )
 
 
 def _apply_json_patch(
-    known: TypeSchema,
+    schema: TypeSchema,
     documents: tuple[ConfigDocument, ...],
     operations: tuple[JsonOperation, ...],
     *,
@@ -227,61 +227,63 @@ def _apply_json_patch(
         raise InvalidValue(
             code="patch.json6902",
             what="the patch is a list of operations",
-            why=f"Talos takes those on one document only, and here are {len(documents)}",
-            fix="write the patch as the part of the configuration that it changes",
+            why=f"Talos applies operations to a single document, but there are {len(documents)}",
+            fix="write the patch as a strategic merge patch",
             at=operations[0].origin.at if operations else None,
         )
-    tree = apply_operations(documents[0].printed() if printed else documents[0].tree, operations)
-    return (decode_document(known, _mapping(tree), Decoder(known, _origin)),)
+    tree = apply_operations(documents[0].canonical() if printed else documents[0].tree, operations)
+    return (decode_document(schema, _mapping(tree), Decoder(schema, _origin)),)
 
 
 def _parse_operations(
-    known: TypeSchema, node: SequenceNode, patch: Patch
+    schema: TypeSchema, node: SequenceNode, patch: Patch
 ) -> tuple[JsonOperation, ...]:
-    places = _PatchPositions(patch)
-    decoder = Decoder(known, places.origin)
-    anything = known.type("any")
-    found = []
+    positions = _PatchPositions(patch)
+    decoder = Decoder(schema, positions.origin)
+    any_type = schema.type("any")
+    operations = []
     for index, item in enumerate(node.items):
         if not isinstance(item, MappingNode):
             raise InvalidValue(
                 code="patch.operation",
-                what=f"item {index} of the patch is no operation",
+                what=f"item {index} of the patch is not an operation",
                 why="an operation is a mapping with the keys op, path, from and value",
                 fix="write the operation as a mapping",
                 at=item.at,
             )
         value = item.get("value")
-        found.append(
+        operations.append(
             JsonOperation(
                 op=raw_text(item, "op"),
                 path=_optional_text(item, "path"),
                 source=_optional_text(item, "from"),
-                value=None if value is None else decoder.decode(anything, value),
-                origin=places.origin(item, (index,)),
+                value=None if value is None else decoder.decode(any_type, value),
+                origin=positions.origin(item, (index,)),
             )
         )
-    return tuple(found)
+    return tuple(operations)
 
 
 def _optional_text(item: MappingNode, key: str) -> str | None:
     return None if item.get(key) is None else raw_text(item, key)
 
 
-def _mappings(known: TypeSchema, nodes: tuple[TreeNode, ...]) -> list[MappingNode]:
-    found = []
+def _mappings(schema: TypeSchema, nodes: tuple[TreeNode, ...]) -> list[MappingNode]:
+    mappings = []
     for node in nodes:
         if isinstance(node, MappingNode):
-            found.append(node)
-        elif not (isinstance(node, ScalarNode) and node.is_null and known.number >= _NULLS_SKIPPED):
+            mappings.append(node)
+        elif not (
+            isinstance(node, ScalarNode) and node.is_null and schema.number >= _NULLS_SKIPPED
+        ):
             raise InvalidValue(
                 code="patch.kind",
-                what="a document is no mapping of keys",
-                why="Talos reads documents of keys only",
-                fix="remove the `---` that nothing follows, or write keys",
+                what="a document is not a mapping",
+                why="Talos documents are mappings of keys",
+                fix="remove the `---` without content, or add keys",
                 at=node.at,
             )
-    return found
+    return mappings
 
 
 def _check_duplicates(nodes: list[MappingNode]) -> None:
@@ -295,16 +297,16 @@ def _check_duplicates(nodes: list[MappingNode]) -> None:
         if key in seen:
             raise InvalidValue(
                 code="patch.twice",
-                what=f"the document {' '.join(part for part in key[1:] if part)} stands here again",
-                why=f"it stands at line {seen[key].line} already, and Talos takes each once",
-                fix="join the two",
+                what=f"the document {' '.join(name for name in key[1:] if name)} is defined twice",
+                why=f"it is already defined at line {seen[key].line}, and Talos accepts each once",
+                fix="merge the two",
                 at=node.at,
             )
         seen[key] = node.at
 
 
 class _PatchPositions:
-    """Says where the nodes of one patch were written."""
+    """Determines the positions of the nodes of one patch."""
 
     def __init__(self, patch: Patch) -> None:
         self._place = patch.place
@@ -325,8 +327,8 @@ def _mapping(tree: Tree) -> MappingNode:
     return node if isinstance(node, MappingNode) else MappingNode(node.at)
 
 
-def _patch_refused(misfit: InvalidValue, patch: Patch) -> PatchRefused:
-    at = misfit.at or Position(patch.file, patch.first_line, 1)
+def _patch_refused(error: InvalidValue, patch: Patch) -> PatchRefused:
+    at = error.at or Position(patch.file, patch.first_line, 1)
     if patch.place is not None and at.file == patch.file:
         at = patch.place
-    return misfit.error(patch.label, at)
+    return error.error(patch.label, at)

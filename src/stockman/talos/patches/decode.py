@@ -1,4 +1,4 @@
-"""A YAML tree to a tree of Talos' types, as strict as Talos' own loader."""
+"""Decode a YAML tree to a tree of Talos' types, as strictly as Talos does."""
 
 from __future__ import annotations
 
@@ -24,88 +24,88 @@ Path = tuple[str | int, ...]
 _MERGE = "<<"
 _BEFORE_CONTENTS = "\t\n\v\f\r"
 _INTEGERS_ONLY_SINCE = 13
-"""The first minor that refuses a fraction as a whole number and `{}` as an empty text, and takes 0
-for a time span."""
+"""The first minor that refuses fractions as whole numbers and `{}` as an empty text, and accepts
+0 for a duration."""
 _STRICTER_SINCE = 14
-"""The first minor that refuses nulls in lists of pointers, and moments as texts."""
+"""The first minor that refuses nulls in lists of pointers, and timestamps as texts."""
 
 
 class Decoder:
-    """Decodes documents of one minor; `origin` says where a node was written."""
+    """Decodes documents of one minor; `origin` returns where a node was written."""
 
-    def __init__(self, table: TypeSchema, origin: Callable[[TreeNode, Path], Origin]) -> None:
-        self._table = table
+    def __init__(self, schema: TypeSchema, origin: Callable[[TreeNode, Path], Origin]) -> None:
+        self._schema = schema
         self._origin = origin
 
     def decode(self, type_: SchemaType, node: TreeNode, path: Path = ()) -> Tree | None:
-        """The value of a node. None: the zero value, or nothing at all."""
+        """Return the value of a node. None: the zero value, or nothing."""
         if type_.kind == "pointer":
             return self.decode(type_.element, node, path)
         if isinstance(node, ScalarNode) and node.is_null and type_.kind != "any":
             return None
         if type_.codec and not (type_.codec.startswith("x509.") or type_.kind in ("list", "map")):
-            return self._coded(type_, node, path)
+            return self._decode_custom(type_, node, path)
         if type_.kind == "any":
-            return self._anything(node, path)
+            return self._decode_any(node, path)
         if type_.kind == "struct":
-            return self._struct(type_, node, path)
+            return self._decode_struct(type_, node, path)
         if type_.kind == "list":
-            return self._list(type_, node, path)
+            return self._decode_list(type_, node, path)
         if type_.kind == "map":
-            return self._map(type_, node, path)
-        return self._scalar(type_, node, path)
+            return self._decode_map(type_, node, path)
+        return self._decode_scalar(type_, node, path)
 
-    def _struct(self, type_: SchemaType, node: TreeNode, path: Path) -> Branch:
+    def _decode_struct(self, type_: SchemaType, node: TreeNode, path: Path) -> Branch:
         if not isinstance(node, MappingNode):
-            raise self._misfit(node, path, "a mapping of keys is needed here")
+            raise self._error(node, path, "a mapping of keys is required")
         branch = Branch(self._origin(node, path))
         for key, entry in node.entries.items():
-            here = (*path, key)
+            field_path = (*path, key)
             field = type_.named.get(key)
             if field is not None:
-                value = self.decode(field.type, entry.value, here)
+                value = self.decode(field.type, entry.value, field_path)
             elif type_.free is not None:
-                value = self._value_of(type_.free.element, entry.value, here)
+                value = self._map_value(type_.free.element, entry.value, field_path)
             else:
-                raise unknown_field_error(entry.key, here, type_)
+                raise unknown_field_error(entry.key, field_path, type_)
             if value is not None:
                 branch[key] = value
         return _normalize_certificates(branch, node) if type_.codec else branch
 
-    def _list(self, type_: SchemaType, node: TreeNode, path: Path) -> Items:
+    def _decode_list(self, type_: SchemaType, node: TreeNode, path: Path) -> Items:
         if not isinstance(node, SequenceNode):
-            raise self._misfit(node, path, "a list is needed here")
+            raise self._error(node, path, "a list is required")
         items = Items(self._origin(node, path))
         for index, item in enumerate(node.items):
-            value = self._item(type_.element, item, (*path, index))
+            value = self._decode_item(type_.element, item, (*path, index))
             if value is not None:
                 items.append(value)
         if type_.name.endswith(".ClusterInlineManifests"):
             _trim_contents(items)
         return items
 
-    def _item(self, element: SchemaType, node: TreeNode, path: Path) -> Tree | None:
+    def _decode_item(self, element: SchemaType, node: TreeNode, path: Path) -> Tree | None:
         value = self.decode(element, node, path)
         if value is None and element.kind in ("pointer", "any", "map", "list"):
             self._refuse_null(element, node, path)
             return Leaf(None, self._origin(node, path))
         return value
 
-    def _map(self, type_: SchemaType, node: TreeNode, path: Path) -> Branch:
+    def _decode_map(self, type_: SchemaType, node: TreeNode, path: Path) -> Branch:
         if not isinstance(node, MappingNode):
-            raise self._misfit(node, path, "a mapping of keys is needed here")
+            raise self._error(node, path, "a mapping of keys is required")
         branch = Branch(self._origin(node, path))
         for key, entry in node.entries.items():
             if key == _MERGE and entry.key.plain:
                 continue
-            branch[key] = self._value_of(type_.element, entry.value, (*path, key))
+            branch[key] = self._map_value(type_.element, entry.value, (*path, key))
         for source in _merge_sources(node):
-            for key, item in self._map(type_, source, path).items():
+            for key, item in self._decode_map(type_, source, path).items():
                 branch.setdefault(key, item)
         return branch
 
-    def _value_of(self, element: SchemaType, node: TreeNode, path: Path) -> Tree:
-        """A value of a map, where the zero value is written out."""
+    def _map_value(self, element: SchemaType, node: TreeNode, path: Path) -> Tree:
+        """Return a value of a map, where zero values are explicit."""
         value = self.decode(element, node, path)
         if value is not None:
             return value
@@ -116,64 +116,64 @@ class Decoder:
         return Leaf(_ZERO_VALUES.get(element.kind), origin)
 
     def _refuse_null(self, element: SchemaType, node: TreeNode, path: Path) -> None:
-        if element.kind == "pointer" and self._table.number >= _STRICTER_SINCE:
-            raise self._misfit(node, path, "a null is not allowed here")
+        if element.kind == "pointer" and self._schema.number >= _STRICTER_SINCE:
+            raise self._error(node, path, "null is not allowed")
 
-    def _coded(self, type_: SchemaType, node: TreeNode, path: Path) -> Tree:
+    def _decode_custom(self, type_: SchemaType, node: TreeNode, path: Path) -> Tree:
         is_lax = type_.is_text and type_.kind == "struct" and type_.minor < _INTEGERS_ONLY_SINCE
         if is_lax and _is_empty_mapping(node):
             return Leaf("", self._origin(node, path))
         if type_.name.endswith(".ArgValue"):
-            return self._argument(node, path)
+            return self._decode_argument(node, path)
         if not isinstance(node, ScalarNode):
-            raise self._misfit(node, path, "one value is needed here")
+            raise self._error(node, path, "a single value is required")
         try:
             if type_.name.endswith(".PortRange"):
                 ports = encode.parse_ports(_parse_number("uint16", _resolve_node(node)), node.text)
                 return Leaf(ports, self._origin(node, path))
             return self._leaf(encode.format_value(type_, node.text), node, path)
         except ValueError as error:
-            raise self._misfit(node, path, str(error)) from None
+            raise self._error(node, path, str(error)) from None
 
-    def _argument(self, node: TreeNode, path: Path) -> Tree:
+    def _decode_argument(self, node: TreeNode, path: Path) -> Tree:
         if isinstance(node, ScalarNode):
             return self._leaf(node.text, node, path)
         if isinstance(node, SequenceNode) and all(
-            isinstance(one, ScalarNode) for one in node.items
+            isinstance(item, ScalarNode) for item in node.items
         ):
-            return self._list(self._table.type("[]string"), node, path)
-        raise self._misfit(node, path, "a text or a list of texts is needed here")
+            return self._decode_list(self._schema.type("[]string"), node, path)
+        raise self._error(node, path, "a text or a list of texts is required")
 
-    def _anything(self, node: TreeNode, path: Path) -> Tree:
+    def _decode_any(self, node: TreeNode, path: Path) -> Tree:
         if isinstance(node, MappingNode):
-            return self._map(self._table.type("map[string]any"), node, path)
+            return self._decode_map(self._schema.type("map[string]any"), node, path)
         if isinstance(node, SequenceNode):
             return Items(
                 self._origin(node, path),
-                [self._anything(item, (*path, at)) for at, item in enumerate(node.items)],
+                [self._decode_any(item, (*path, at)) for at, item in enumerate(node.items)],
             )
         return self._leaf(_resolve_node(node), node, path)
 
-    def _scalar(self, type_: SchemaType, node: TreeNode, path: Path) -> Leaf:
+    def _decode_scalar(self, type_: SchemaType, node: TreeNode, path: Path) -> Leaf:
         if not isinstance(node, ScalarNode):
-            raise self._misfit(node, path, "one value is needed here, not a mapping or list")
+            raise self._error(node, path, "a single value is required, not a mapping or list")
         value = self._scalar_of(type_, node)
         if value is None:
-            raise self._misfit(
-                node, path, f"{_EXPECTED_TEXT.get(type_.kind, 'a whole number')} is needed"
+            raise self._error(
+                node, path, f"{_EXPECTED_TEXT.get(type_.kind, 'a whole number')} is required"
             )
         return self._leaf(value, node, path)
 
     def _leaf(self, value: object, node: ScalarNode, path: Path) -> Leaf:
-        """A value and its origin; what was secret stays so."""
+        """Return a value with its origin; secrets stay secret."""
         if isinstance(node, TracedScalar) and node.secret is not None:
             value = node.secret if value == node.text else Secret(str(value))
         return Leaf(value, self._origin(node, path))
 
     def _scalar_of(self, type_: SchemaType, node: ScalarNode) -> object:
-        """The value of a scalar. None: it does not fit."""
+        """Return the value of a scalar. None: it is invalid."""
         value = _resolve_node(node)
-        minor = self._table.number
+        minor = self._schema.number
         if type_.kind in ("string", "bytes"):
             return None if minor >= _STRICTER_SINCE and isinstance(value, datetime) else node.text
         if type_.kind == "bool":
@@ -182,12 +182,12 @@ class Decoder:
             return _parse_duration(value, minor)
         return _parse_number(type_.kind, value, whole_only=minor >= _INTEGERS_ONLY_SINCE)
 
-    def _misfit(self, node: TreeNode, path: Path, why: str) -> InvalidValue:
+    def _error(self, node: TreeNode, path: Path, why: str) -> InvalidValue:
         return InvalidValue(
             code="patch.value",
-            what=f"the value of {path_text(path)} does not fit",
+            what=f"the value of {path_text(path)} is invalid",
             why=why,
-            fix=f"write a value that Talos {self._table.minor} takes for {path_text(path)}",
+            fix=f"use a value that Talos {self._schema.minor} accepts for {path_text(path)}",
             at=node.at,
         )
 
@@ -203,12 +203,12 @@ def _parse_number(kind: str, value: ScalarValue, *, whole_only: bool = False) ->
         return None
     least, greatest = NUMBERS[kind]
     try:
-        whole = int(value)
+        number = int(value)
     except (ValueError, OverflowError):
         return None
-    if whole_only and whole != value:
+    if whole_only and number != value:
         return None
-    return whole if least <= whole <= greatest else None
+    return number if least <= number <= greatest else None
 
 
 def _parse_duration(value: ScalarValue, minor: int) -> str | None:
@@ -219,8 +219,8 @@ def _parse_duration(value: ScalarValue, minor: int) -> str | None:
             return None
     if isinstance(value, float) and value.is_integer() and minor >= _STRICTER_SINCE:
         return duration_text(int(value))  # Talos takes 5.0 for nanoseconds, and refuses 5.
-    is_nought = isinstance(value, int) and not isinstance(value, bool) and value == 0
-    return "0s" if is_nought and minor >= _INTEGERS_ONLY_SINCE else None
+    is_zero = isinstance(value, int) and not isinstance(value, bool) and value == 0
+    return "0s" if is_zero and minor >= _INTEGERS_ONLY_SINCE else None
 
 
 def _resolve_node(node: ScalarNode) -> ScalarValue:
@@ -232,16 +232,16 @@ def _is_empty_mapping(node: TreeNode) -> bool:
 
 
 def _merge_sources(node: MappingNode) -> list[MappingNode]:
-    """Mappings that `<<` brings in, the one that wins first."""
+    """Return the mappings merged by `<<`, the highest precedence first."""
     entry = node.entries.get(_MERGE)
     if entry is None or not entry.key.plain:
         return []
-    found = entry.value.items if isinstance(entry.value, SequenceNode) else [entry.value]
-    return [one for one in found if isinstance(one, MappingNode)]
+    items = entry.value.items if isinstance(entry.value, SequenceNode) else [entry.value]
+    return [item for item in items if isinstance(item, MappingNode)]
 
 
 def _normalize_certificates(branch: Branch, node: MappingNode) -> Branch:
-    """Certificates and keys in one spelling; one that is absent is empty, and that is a value."""
+    """Normalize the base64 of certificates and keys; a missing one stays empty."""
     for key in ("crt", "key"):
         leaf = branch.get(key)
         if not isinstance(leaf, Leaf) or leaf.value == encode.REDACTED:
@@ -253,9 +253,9 @@ def _normalize_certificates(branch: Branch, node: MappingNode) -> Branch:
         except ValueError as error:
             raise InvalidValue(
                 code="patch.value",
-                what=f"the value of {key} does not fit",
+                what=f"the value of {key} is invalid",
                 why=str(error),
-                fix="write the PEM text in base64",
+                fix="use the PEM text in base64",
                 at=node.entries[key].value.at,
             ) from None
     return branch
@@ -279,8 +279,8 @@ def unknown_field_error(key: ScalarNode, path: Path, type_: SchemaType) -> Inval
     known = ", ".join(list(type_.named)[:12])
     return InvalidValue(
         code="patch.field",
-        what=f"{path_text(path)} is no field that Talos knows",
-        why=f"known here are {known}" if known else "nothing may stand here",
-        fix="check the spelling and the place of the key",
+        what=f"{path_text(path)} is not a field that Talos knows",
+        why=f"the known fields are {known}" if known else "no fields are allowed here",
+        fix="check the spelling and the position of the key",
         at=key.at,
     )

@@ -1,4 +1,4 @@
-"""`$patch: delete`: found in the text of a patch, applied to the documents."""
+"""`$patch: delete`: extracted from the text of a patch, applied to the documents."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
 V1ALPHA1 = "v1alpha1"
 _PATCH_KEY = "$patch"
 _INLINE_DELETES_SINCE = 12
-"""The first minor that looks into embedded structs for what to delete."""
+"""The first minor that also deletes in embedded structs."""
 _EMPTY_DOCUMENT_KEYS = frozenset({"version", "kind", "name"})
 
 
 @record
 class PatchDelete:
-    """One thing to delete: a document, a field, or the item of a list that has a key's value."""
+    """A delete of a document, a field, or the list item with a key's value."""
 
     api_version: str
     kind: str
     name: str
     path: tuple[str, ...]
-    """Keys from the top; `[2]` last for an item of a list. Empty: the document itself."""
+    """Keys from the root; `[2]` last for a list item. Empty: the document itself."""
     key: str
     value: str
     at: Position
@@ -39,15 +39,15 @@ class PatchDelete:
 
 
 def take_deletes(document: TreeNode) -> tuple[TreeNode | None, list[PatchDelete]]:
-    """A document without its deletes, and these. None: nothing else is in the document.
+    """Split a document from its deletes. None: nothing else is in the document.
 
     The document is changed.
     """
-    found: list[PatchDelete] = []
-    gone = _collect_deletes(None, document, (), document, found)
-    if gone or _is_empty(document):
-        return None, found
-    return document, found
+    deletes: list[PatchDelete] = []
+    is_empty = _collect_deletes(None, document, (), document, deletes)
+    if is_empty or _is_empty(document):
+        return None, deletes
+    return document, deletes
 
 
 def _collect_deletes(
@@ -55,23 +55,23 @@ def _collect_deletes(
     node: TreeNode,
     path: tuple[str, ...],
     root: TreeNode,
-    found: list[PatchDelete],
+    deletes: list[PatchDelete],
 ) -> bool:
-    """Collect the deletes below a node; whether nothing of the node is left."""
+    """Collect the deletes below a node; return whether the node is empty now."""
     if isinstance(node, MappingNode):
         for key, entry in list(node.entries.items()):
             value = entry.value
             if key == _PATCH_KEY and isinstance(value, ScalarNode) and value.text == "delete":
-                found.append(_build_delete(parent, node, path, root, entry.key.at))
+                deletes.append(_build_delete(parent, node, path, root, entry.key.at))
                 return True
-            if _collect_deletes(node, value, (*path, key), root, found):
+            if _collect_deletes(node, value, (*path, key), root, deletes):
                 del node.entries[key]
                 if not node.entries:
                     return True
     elif isinstance(node, SequenceNode):
         index = 0
         while index < len(node.items):
-            if _collect_deletes(node, node.items[index], (*path, f"[{index}]"), root, found):
+            if _collect_deletes(node, node.items[index], (*path, f"[{index}]"), root, deletes):
                 del node.items[index]
                 if not node.items:
                     return True
@@ -90,20 +90,20 @@ def _build_delete(
         raise _delete_error(
             at,
             path,
-            "it stands inside of an item of a list",
-            "delete the whole item by its first key, and add it again as it shall be",
+            "it is inside a list item",
+            "delete the whole item by its first key, and add the new item",
         )
     api_version, kind = _text(root, "apiVersion"), _text(root, "kind")
     if not path and (api_version is None or kind is None):
         raise _delete_error(
             at,
             path,
-            "a document is deleted by its apiVersion and kind, and one of them is missing",
-            "write both; the document `machine:` and `cluster:` stand in cannot be deleted",
+            "a document is deleted by its apiVersion and kind, but one of them is missing",
+            "set both; the document with `machine:` and `cluster:` cannot be deleted",
         )
     if bool(api_version) != bool(kind):
         raise _delete_error(
-            at, path, "apiVersion and kind belong together, and one is missing", "write both"
+            at, path, "apiVersion and kind require each other, but one is missing", "set both"
         )
     return PatchDelete(
         api_version=api_version or "",
@@ -117,7 +117,7 @@ def _build_delete(
 
 
 def _item_selector(node: MappingNode, path: tuple[str, ...], at: Position) -> tuple[str, str]:
-    """The first key besides the mark, and its value: they say which item goes."""
+    """Return the first other key of a list item and its value, which identify the item."""
     for key, entry in node.entries.items():
         if (
             key == _PATCH_KEY
@@ -129,20 +129,20 @@ def _item_selector(node: MappingNode, path: tuple[str, ...], at: Position) -> tu
     raise _delete_error(
         at,
         path,
-        "nothing says which item of the list shall go",
-        "write one more key of the item beside `$patch: delete`, `interface: eth0`",
+        "no key identifies the list item",
+        "add a key of the item next to `$patch: delete`, such as `interface: eth0`",
     )
 
 
 def _text(root: TreeNode, key: str) -> str | None:
-    found = root.get(key) if isinstance(root, MappingNode) else None
-    if found is None:
+    value = root.get(key) if isinstance(root, MappingNode) else None
+    if value is None:
         return None
-    return found.text if isinstance(found, ScalarNode) else ""
+    return value.text if isinstance(value, ScalarNode) else ""
 
 
 def _is_empty(document: TreeNode) -> bool:
-    """Whether only keys that change nothing are left; `apiVersion` is none of them in Talos."""
+    """Whether only keys without effect remain; Talos counts `apiVersion` as content."""
     if not isinstance(document, MappingNode):
         return False
     return all(
@@ -159,29 +159,29 @@ def _delete_error(at: Position, path: tuple[str, ...], why: str, fix: str) -> In
 
 
 class _NotFound(Exception):
-    """What shall be deleted is not there."""
+    """The target of a delete does not exist."""
 
 
 def apply_delete(
-    table: TypeSchema, type_: SchemaType, document: Branch, delete: PatchDelete
+    schema: TypeSchema, type_: SchemaType, document: Branch, delete: PatchDelete
 ) -> Branch:
-    """The document without what is deleted; the one given is not changed."""
+    """Return the document without the deleted value; the argument is not changed."""
     try:
-        result = _Deletion(table, delete).without(type_, document, delete.path)
+        result = _Deletion(schema, delete).without(type_, document, delete.path)
     except _NotFound:
         raise _delete_error(
             delete.at,
             delete.path,
-            f"the document {delete.kind} has nothing like that",
+            f"the document {delete.kind} does not contain it",
             "check the path, or remove the delete",
         ) from None
     return result if isinstance(result, Branch) else document
 
 
 class _Deletion:
-    def __init__(self, table: TypeSchema, delete: PatchDelete) -> None:
+    def __init__(self, schema: TypeSchema, delete: PatchDelete) -> None:
         self._delete = delete
-        self._sees_inline = table.number >= _INLINE_DELETES_SINCE
+        self._includes_inline = schema.number >= _INLINE_DELETES_SINCE
 
     def without(self, type_: SchemaType, tree: Tree | None, path: tuple[str, ...]) -> Tree | None:
         if type_.kind == "pointer":
@@ -192,7 +192,7 @@ class _Deletion:
             branch = tree if isinstance(tree, Branch) else None
             return self._from_struct(type_, branch, path)
         if type_.kind == "any":
-            return self._from_anything(tree, path)
+            return self._from_any(tree, path)
         if type_.kind == "map" and isinstance(tree, Branch):
             return self._from_map(type_.element, tree, path)
         if type_.kind in ("list", "bytes"):
@@ -202,44 +202,48 @@ class _Deletion:
     def _from_struct(
         self, type_: SchemaType, branch: Branch | None, path: tuple[str, ...]
     ) -> Tree | None:
-        first, rest = path[0], path[1:]
+        first, remaining = path[0], path[1:]
         fields = (
             type_.named
-            if self._sees_inline
+            if self._includes_inline
             else {field.name: field for field in type_.fields if field.name}
         )
         field = fields.get(first)
         if field is None:
-            if type_.free is None or not self._sees_inline or branch is None:
+            if type_.free is None or not self._includes_inline or branch is None:
                 raise _NotFound
             return self._from_map(type_.free.element, branch, path)
-        if not rest:
+        if not remaining:
             if branch is None:
                 return None
-            return Branch(branch.origin, {key: one for key, one in branch.items() if key != first})
-        value = self.without(field.type, branch.get(first) if branch else None, rest)
+            return Branch(
+                branch.origin, {key: item for key, item in branch.items() if key != first}
+            )
+        value = self.without(field.type, branch.get(first) if branch else None, remaining)
         if branch is None or value is None:
             return branch
         return Branch(branch.origin, {**branch, first: value})
 
     def _from_map(self, element: SchemaType, branch: Branch, path: tuple[str, ...]) -> Branch:
-        first, rest = path[0], path[1:]
+        first, remaining = path[0], path[1:]
         if first not in branch:
             raise _NotFound
-        if not rest:
-            return Branch(branch.origin, {key: one for key, one in branch.items() if key != first})
-        value = self.without(element, branch[first], rest)
+        if not remaining:
+            return Branch(
+                branch.origin, {key: item for key, item in branch.items() if key != first}
+            )
+        value = self.without(element, branch[first], remaining)
         return Branch(
             branch.origin, {**branch, first: value if value is not None else branch[first]}
         )
 
-    def _from_anything(self, tree: Tree | None, path: tuple[str, ...]) -> Tree:
+    def _from_any(self, tree: Tree | None, path: tuple[str, ...]) -> Tree:
         if not isinstance(tree, Branch) or path[0] not in tree:
             raise _NotFound
-        first, rest = path[0], path[1:]
-        if not rest:
-            return Branch(tree.origin, {key: one for key, one in tree.items() if key != first})
-        return Branch(tree.origin, {**tree, first: self._from_anything(tree[first], rest)})
+        first, remaining = path[0], path[1:]
+        if not remaining:
+            return Branch(tree.origin, {key: item for key, item in tree.items() if key != first})
+        return Branch(tree.origin, {**tree, first: self._from_any(tree[first], remaining)})
 
     def _from_list(self, type_: SchemaType, tree: Tree | None, path: tuple[str, ...]) -> Tree:
         delete = self._delete
@@ -248,36 +252,36 @@ class _Deletion:
                 delete.at,
                 delete.path,
                 "the path goes through a list",
-                "delete the whole item by its first key, and add it again as it shall be",
+                "delete the whole item by its first key, and add the new item",
             )
         if isinstance(tree, Items):
             for index, item in enumerate(tree):
-                if self._is_meant(type_.element, item):
+                if self._matches(type_.element, item):
                     return Items(tree.origin, [*tree[:index], *tree[index + 1 :]])
         raise _NotFound
 
-    def _is_meant(self, element: SchemaType, item: Tree) -> bool:
+    def _matches(self, element: SchemaType, item: Tree) -> bool:
         type_ = element.element if element.kind == "pointer" else element
         if type_.kind != "struct" or not isinstance(item, Branch):
             return False
         for field in type_.fields:
             if field.name == self._delete.key:
-                return self._says(field.type, item.get(field.name))
+                return self._has_text(field.type, item.get(field.name))
         return False
 
-    def _says(self, type_: SchemaType, tree: Tree | None) -> bool:
-        """Whether a field says the text that was asked for."""
+    def _has_text(self, type_: SchemaType, tree: Tree | None) -> bool:
+        """Whether a field has the text of the delete."""
         if type_.kind == "string" and not type_.codec:
             text = tree.value if isinstance(tree, Leaf) else ""
             return text == self._delete.value
         pointed = type_.element if type_.kind == "pointer" else type_
-        if not pointed.speaks or not self._sees_inline:
+        if not pointed.speaks or not self._includes_inline:
             return False
         if type_.kind == "pointer" and tree is None:
             raise _delete_error(
                 self._delete.at,
                 self._delete.path,
-                f"an item before it has no {self._delete.key}, at which Talos gives up",
-                "choose the item by another key",
+                f"an earlier item has no {self._delete.key}, and Talos fails on it",
+                "select the item by another key",
             )
         return isinstance(tree, Leaf) and str(tree.value) == self._delete.value

@@ -1,4 +1,4 @@
-"""Types that read their own text: what they take, and what they print."""
+"""Encode trees of Talos' types as Talos prints them, and the text of its special types."""
 
 from __future__ import annotations
 
@@ -23,45 +23,45 @@ from stockman.talos.patches.schema import NUMBERS, SchemaType
 from stockman.talos.patches.tree import UNWRITTEN, Branch, Items, Leaf, Tree
 
 REDACTED = "******"
-"""What stands for a key that must not be seen."""
+"""Shown instead of a masked key."""
 _SIZES = ("block.ByteSize", "block.Size")
 _SIGNED_SIZE_SINCE = 13
-"""The first minor with sizes below zero, which are counted from the end of a disk."""
+"""The first minor with negative sizes, which count from the end of a disk."""
 
 
 def format_value(type_: SchemaType, text: str) -> object:
-    """What Talos prints after it has read `text` as a value of the type; raises ValueError."""
+    """Return what Talos prints after reading `text` as a value of the type; raises ValueError."""
     if type_.words:
         return _check_word(type_, text)
     if type_.minor < _SIGNED_SIZE_SINCE and type_.name in _SIZES and text.startswith("-"):
-        raise ValueError(f"Talos 1.{type_.minor} takes no size below zero")
+        raise ValueError(f"Talos 1.{type_.minor} does not support negative sizes")
     return _CODECS[_short_name(type_)](text)
 
 
 def is_empty(type_: SchemaType, value: object) -> bool:
-    """Whether the value is the zero value of its type."""
+    """Whether a value is the zero value of its type."""
     if type_.words:
         return type_.words.get(str(value), 0) == 0
     return value in ("", 0, "0 B")
 
 
 def normalize_base64(text: str) -> str:
-    """The text in its only spelling; raises ValueError."""
+    """Return base64 in canonical form; raises ValueError."""
     try:
         content = base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
     except binascii.Error as error:
-        raise ValueError(f"this is no base64: {error}") from None
+        raise ValueError(f"it is not base64: {error}") from None
     return base64.b64encode(content).decode()
 
 
 def parse_ports(number: int | None, text: str) -> object:
-    """A port, or a range of them; `number`: what an unquoted text is as a number."""
+    """Return a port or a port range; `number` is the value of an unquoted number."""
     if number is not None:
         return number
     low, dash, high = text.partition("-")
     for port in (low, high):
         if not dash or not (port.isdecimal() and port.isascii()) or int(port) >= 1 << 16:
-            raise ValueError("a port or a range of ports, 1000-2000, is needed")
+            raise ValueError("a port or a range of ports such as 1000-2000 is required")
     return int(low) if int(low) == int(high) else f"{int(low)}-{int(high)}"
 
 
@@ -72,23 +72,23 @@ def _short_name(type_: SchemaType) -> str:
 def _check_word(type_: SchemaType, text: str) -> str:
     if type_.name.endswith(".FailOverMAC") and text not in type_.words:
         return _parse_fail_over(type_, text)
-    for word in (text, text.lower()):
-        if word in type_.words:
-            return word
-    for word in type_.words:
-        if word.lower() == text.lower():
-            return word
-    raise ValueError(f"one of {', '.join(list(type_.words)[:10])} is needed")
+    for choice in (text, text.lower()):
+        if choice in type_.words:
+            return choice
+    for choice in type_.words:
+        if choice.lower() == text.lower():
+            return choice
+    raise ValueError(f"one of {', '.join(list(type_.words)[:10])} is required")
 
 
 def _parse_fail_over(type_: SchemaType, text: str) -> str:
-    """An empty text and the numbers 0 to 2 stand for words here."""
-    words = list(type_.words)
+    """Return the word of an empty text or of the numbers 0 to 2."""
+    choices = list(type_.words)
     if not text:
-        return words[0]
-    if text.isdecimal() and int(text) < len(words):
-        return words[int(text)]
-    raise ValueError(f"one of {', '.join(words)} is needed")
+        return choices[0]
+    if text.isdecimal() and int(text) < len(choices):
+        return choices[int(text)]
+    raise ValueError(f"one of {', '.join(choices)} is required")
 
 
 def _allow_empty(read: Callable[[str], str]) -> Callable[[str], str]:
@@ -118,11 +118,11 @@ _DECIDING_FIELDS = {
     "block.EncryptionSpec": ("provider", "keys"),
     "runtime.ProvisioningSpec": ("diskSelector",),
 }
-"""Structs that Talos leaves out by these fields alone."""
+"""Structs whose zero value depends only on these fields."""
 
 
 def encode_tree(type_: SchemaType, tree: Tree | None) -> Tree:
-    """The tree as Talos prints it. Fields that nobody wrote have the origin UNWRITTEN."""
+    """Return the tree as Talos prints it. Fields that were absent have the origin UNWRITTEN."""
     if type_.kind == "pointer":
         return Leaf(None, UNWRITTEN) if tree is None else encode_tree(type_.element, tree)
     if isinstance(tree, Leaf) and tree.value is None and type_.kind != "any":
@@ -144,7 +144,7 @@ def encode_tree(type_: SchemaType, tree: Tree | None) -> Tree:
 
 
 def is_zero(type_: SchemaType, tree: Tree | None) -> bool:
-    """Whether a value is left out where the field says so: empty lists and mappings count."""
+    """Whether `omitempty` leaves out a value; empty lists and mappings count as zero."""
     if tree is None:
         return True
     if type_.kind == "pointer":
@@ -190,7 +190,7 @@ def _encode_custom(type_: SchemaType, tree: Tree | None) -> Tree:
         return tree
     if type_.words:
         unnamed = f"{type_.name.rpartition('.')[2]}(0)"
-        zero = next((word for word, number in type_.words.items() if number == 0), unnamed)
+        zero = next((choice for choice, number in type_.words.items() if number == 0), unnamed)
         return Leaf(zero, UNWRITTEN)
     return Leaf(0 if type_.kind in NUMBERS else "", UNWRITTEN)
 

@@ -1,4 +1,4 @@
-"""Two typed trees as one, by Talos' rules: the right one is the patch."""
+"""Merge two typed trees by Talos' rules: the right one is the patch."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
 Path = tuple[str | int, ...]
 _NETWORK_TYPES = ("Addr", "AddrPort", "Prefix")
 _POINTERS_OVERWRITE = 12
-"""The first minor in which a zero behind a pointer overwrites."""
+"""The first minor where a zero value behind a pointer overwrites."""
 
 
-def merge_documents(table: TypeSchema, type_: SchemaType, left: Branch, right: Branch) -> Branch:
-    """A document with a patch in it. Neither of the two is changed."""
-    return _Merge(table).struct(type_, left, right, ())
+def merge_documents(schema: TypeSchema, type_: SchemaType, left: Branch, right: Branch) -> Branch:
+    """Return a document with a patch merged into it. The arguments are not changed."""
+    return _Merge(schema).struct(type_, left, right, ())
 
 
 class _Merge:
@@ -31,12 +31,12 @@ class _Merge:
         result = Branch(left.origin, left)
         for field in type_.flat:
             if not field.name:
-                self._free(type_, result, right, path)
+                self._merge_free_form(type_, result, right, path)
                 continue
             key = field.name
-            here = (*path, key)
+            value_path = (*path, key)
             value = self.value(
-                field.type, left.get(key), right.get(key), here, field.replaces, right.origin
+                field.type, left.get(key), right.get(key), value_path, field.replaces, right.origin
             )
             if value is None:
                 result.pop(key, None)
@@ -44,7 +44,7 @@ class _Merge:
                 result[key] = value
         return result
 
-    def value(  # noqa: PLR0913 - the six things that Talos' rules look at
+    def value(  # noqa: PLR0913 - the six inputs of Talos' rules
         self,
         type_: SchemaType,
         left: Tree | None,
@@ -53,15 +53,15 @@ class _Merge:
         replaces: bool,
         origin: Origin,
     ) -> Tree | None:
-        """Left and right as one. None: the zero value. `origin`: of the mapping around right."""
+        """Merge two values. None: the zero value. `origin`: of the mapping that contains right."""
         if type_.merges:
-            return self._own(type_, left, right, path)
+            return self._merge_own(type_, left, right, path)
         if type_.kind == "pointer":
-            return self._pointer(type_, left, right, path, replaces)
+            return self._merge_pointer(type_, left, right, path, replaces)
         if type_.kind == "struct":
-            return self._struct(type_, left, right, path, replaces, origin)
+            return self._merge_struct(type_, left, right, path, replaces, origin)
         if type_.kind == "bool":
-            return self._flag(left, right, origin)
+            return self._merge_flag(left, right, origin)
         if right is None:
             return left
         if type_.kind == "list":
@@ -69,28 +69,30 @@ class _Merge:
         if type_.kind == "map":
             if replaces or not isinstance(left, Branch) or not isinstance(right, Branch):
                 return right
-            return self._map(type_.element, left, right, path)
+            return self._merge_map(type_.element, left, right, path)
         if type_.kind == "bytes":
             return right
         return left if _is_zero(type_, right) else right
 
-    def _free(self, type_: SchemaType, result: Branch, right: Branch, path: Path) -> None:
-        """Keys of a struct that takes any: they are one map."""
+    def _merge_free_form(
+        self, type_: SchemaType, result: Branch, right: Branch, path: Path
+    ) -> None:
+        """Merge the free-form keys of a struct as one map."""
         element = type_.free.element if type_.free is not None else type_
         extra = {key: item for key, item in right.items() if key not in type_.named}
         ours = {key: item for key, item in result.items() if key not in type_.named}
         result.update(
-            self._map(element, Branch(result.origin, ours), Branch(right.origin, extra), path)
+            self._merge_map(element, Branch(result.origin, ours), Branch(right.origin, extra), path)
         )
 
-    def _flag(self, left: Tree | None, right: Tree | None, origin: Origin) -> Tree | None:
-        """A truth value that stands by itself is always taken, also where the patch has none."""
+    def _merge_flag(self, left: Tree | None, right: Tree | None, origin: Origin) -> Tree | None:
+        """A boolean without pointer always overwrites, even if the patch does not set it."""
         if right is not None:
             return right
         is_set = isinstance(left, Leaf) and left.value is True
         return Leaf(False, origin) if is_set else left
 
-    def _pointer(
+    def _merge_pointer(
         self, type_: SchemaType, left: Tree | None, right: Tree | None, path: Path, replaces: bool
     ) -> Tree | None:
         if right is None or left is None:
@@ -102,7 +104,7 @@ class _Merge:
             return left if keep else right
         return self.value(element, left, right, path, replaces, right.origin)
 
-    def _struct(  # noqa: PLR0913 - as above
+    def _merge_struct(  # noqa: PLR0913 - as above
         self,
         type_: SchemaType,
         left: Tree | None,
@@ -120,21 +122,21 @@ class _Merge:
         result = self.struct(type_, ours, theirs, path)
         return result if result or left is not None or right is not None else None
 
-    def _map(self, element: SchemaType, left: Branch, right: Branch, path: Path) -> Branch:
+    def _merge_map(self, element: SchemaType, left: Branch, right: Branch, path: Path) -> Branch:
         result = Branch(left.origin, left)
         for key, theirs in right.items():
-            here = (*path, key)
+            value_path = (*path, key)
             ours = left.get(key)
             if ours is None or (isinstance(ours, Leaf) and ours.value is None):
                 result[key] = theirs
             elif element.kind == "any":
-                result[key] = self._anything(ours, theirs, here)
+                result[key] = self._merge_any(ours, theirs, value_path)
             else:
-                value = self.value(element, ours, theirs, here, False, right.origin)
+                value = self.value(element, ours, theirs, value_path, False, right.origin)
                 result[key] = theirs if value is None else value
         return result
 
-    def _anything(self, left: Tree, right: Tree, path: Path) -> Tree:
+    def _merge_any(self, left: Tree, right: Tree, path: Path) -> Tree:
         if _value_type(left) is not _value_type(right):
             raise _merge_error(
                 right.origin,
@@ -149,7 +151,7 @@ class _Merge:
                 if ours is None or (isinstance(ours, Leaf) and ours.value is None):
                     result[key] = theirs
                 else:
-                    result[key] = self._anything(ours, theirs, (*path, key))
+                    result[key] = self._merge_any(ours, theirs, (*path, key))
             return result
         if isinstance(left, Items):
             return _append_items(left, right)
@@ -161,10 +163,10 @@ class _Merge:
             else right
         )
 
-    def _own(
+    def _merge_own(
         self, type_: SchemaType, left: Tree | None, right: Tree | None, path: Path
     ) -> Tree | None:
-        """Types that merge themselves."""
+        """Merge types with their own merge function."""
         short = type_.name.rpartition(".")[2]
         if short in ("ByteSize", "Expression"):
             return right
@@ -180,9 +182,9 @@ class _Merge:
         ours_items = left if isinstance(left, Items) else Items(right.origin)
         if short == "ImageVerificationRules":
             return _merge_by_image(ours_items, right)
-        return self._by_key(type_, ours_items, right, _KEYS[short], path)
+        return self._merge_by_key(type_, ours_items, right, _KEYS[short], path)
 
-    def _by_key(
+    def _merge_by_key(
         self,
         type_: SchemaType,
         left: Items,
@@ -190,16 +192,16 @@ class _Merge:
         same: Callable[[Branch, Branch], bool],
         path: Path,
     ) -> Items:
-        """Items that are one by their key are merged, the others appended."""
+        """Merge items with the same key, and append the others."""
         result = Items(left.origin, list(left))
         item_type = type_.element.element if type_.element.kind == "pointer" else type_.element
         for theirs in right:
             if not isinstance(theirs, Branch):
-                raise _merge_error(right.origin, path, "a null is in the list")
+                raise _merge_error(right.origin, path, "the list contains null")
             for index, ours in enumerate(result):
                 if not isinstance(ours, Branch):
                     raise _merge_error(
-                        theirs.origin, path, "the configuration has a null in the list"
+                        theirs.origin, path, "the list in the configuration contains null"
                     )
                 if same(ours, theirs):
                     result[index] = self.struct(item_type, ours, theirs, (*path, index))
@@ -219,16 +221,16 @@ def _same_text(key: str, zero: object) -> Callable[[Branch, Branch], bool]:
 
 
 def _same_device(ours: Branch, theirs: Branch) -> bool:
-    """One network device: the same name, or the same selector where the patch has no name."""
+    """Whether two devices have the same name, or the same selector if the patch has no name."""
     name = _text(theirs, "interface")
     if name:
         return _text(ours, "interface") == name
-    selectors = [one.get("deviceSelector") for one in (ours, theirs)]
+    selectors = [device.get("deviceSelector") for device in (ours, theirs)]
     texts = []
     for selector in selectors:
         if not isinstance(selector, Branch):
             return False
-        # Talos compares the addresses of this value, which are never the same.
+        # Talos compares the pointers of this value, which always differ.
         if "physical" in selector:
             return False
         texts.append({key: _text(selector, key) for key in selector if _text(selector, key)})
@@ -244,15 +246,15 @@ _KEYS: dict[str, Callable[[Branch, Branch], bool]] = {
 
 
 def _merge_by_image(left: Items, right: Items) -> Items:
-    """Rules of images: one for the same pattern is replaced, the others appended."""
+    """Replace rules with the same image pattern, and append the others."""
     result = Items(left.origin, list(left))
-    places = {
+    positions = {
         _text(item, "image") or "": index
         for index, item in enumerate(left)
         if isinstance(item, Branch)
     }
     for item in right:
-        index = places.get(_text(item, "image") or "") if isinstance(item, Branch) else None
+        index = positions.get(_text(item, "image") or "") if isinstance(item, Branch) else None
         if index is None:
             result.append(item)
         else:
@@ -269,15 +271,15 @@ def _append_items(left: Tree | None, right: Tree) -> Tree:
 def _merge_text_type(
     type_: SchemaType, left: Tree | None, right: Tree | None, path: Path
 ) -> Tree | None:
-    """Types that read their own text and are structs of which Talos merges the inside."""
+    """Merge types with custom text whose struct fields Talos merges."""
     short = type_.name.rpartition(".")[2]
     if short in _NETWORK_TYPES:
         at = right.origin if right is not None else None
-        raise _merge_error(at, path, "Talos of this minor cannot merge a document with this field")
+        raise _merge_error(at, path, "this Talos minor cannot merge a document with this field")
     if right is None or left is None:
         return left if right is None else right
     if short == "InstallDiskSizeMatcher":
-        raise _merge_error(right.origin, path, "Talos cannot merge two conditions of a size")
+        raise _merge_error(right.origin, path, "Talos cannot merge two size conditions")
     if not isinstance(left, Leaf) or not isinstance(right, Leaf):
         return right
     if isinstance(left.value, Secret) or isinstance(right.value, Secret):
@@ -332,6 +334,6 @@ def _merge_error(origin: Origin | None, path: Path, why: str) -> InvalidValue:
         code="patch.merge",
         what=f"{path_text(path)} cannot be merged",
         why=why,
-        fix=f"delete {path_text(path)} in a patch before this one, or leave it out here",
+        fix=f"delete {path_text(path)} in a patch before this one, or leave it out value_path",
         at=origin.at if origin is not None and not origin.is_derived else None,
     )

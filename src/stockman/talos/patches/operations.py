@@ -1,7 +1,7 @@
-"""JSON patches (RFC 6902) on one document, as Talos' library applies them.
+"""Apply JSON patches (RFC 6902) to one document like Talos' library.
 
-It departs from the RFC in three points: a negative index counts from the end, `replace` sets a key
-that is missing, and `copy` and `test` take a missing key for a null.
+It differs from the RFC in three points: a negative index counts from the end, `replace` creates a
+missing key, and `copy` and `test` treat a missing key as null.
 """
 
 from __future__ import annotations
@@ -24,51 +24,51 @@ class JsonOperation:
     op: str
     path: str | None
     source: str | None
-    """Where `move` and `copy` take the value from."""
+    """Source of `move` and `copy`."""
     value: Tree | None
     origin: Origin
 
 
 def apply_operations(document: Branch, operations: tuple[JsonOperation, ...]) -> Branch:
-    """The document after all operations; the one given is not changed."""
+    """Return the document after all operations; the argument is not changed."""
     root: Tree = _copy_tree(document)
     for operation in operations:
-        root = _OperationRunner(root, operation).result()
+        root = _OperationRunner(root, operation).run()
     if not isinstance(root, Branch):
         raise InvalidValue(
             code="patch.operation",
-            what="the patch leaves no mapping of keys",
+            what="the result of the patch is not a mapping",
             why="a machine configuration is a mapping of keys",
-            fix="let the patch leave the document as a whole alone",
+            fix="do not replace the whole document",
         )
     return root
 
 
 class _OperationRunner:
-    """One operation on the document, which is changed."""
+    """Applies one operation to the document in place."""
 
     def __init__(self, root: Tree, operation: JsonOperation) -> None:
         self._root = root
         self._operation = operation
 
-    def result(self) -> Tree:
+    def run(self) -> Tree:
         operation = self._operation
         if operation.op in ("move", "copy"):
-            value = self._taken(self._needed(operation.source, "from"))
-            self._add(self._needed(operation.path, "path"), value)
+            value = self._source_value(self._required(operation.source, "from"))
+            self._add(self._required(operation.path, "path"), value)
         elif operation.op == "add":
-            self._add(self._needed(operation.path, "path"), self._value())
+            self._add(self._required(operation.path, "path"), self._value())
         elif operation.op == "remove":
-            self._remove(self._needed(operation.path, "path"))
+            self._remove(self._required(operation.path, "path"))
         elif operation.op == "replace":
-            self._replace(self._needed(operation.path, "path"))
+            self._replace(self._required(operation.path, "path"))
         elif operation.op == "test":
-            self._test(self._needed(operation.path, "path"))
+            self._test(self._required(operation.path, "path"))
         else:
-            self._refuse(f"{operation.op or 'an operation without `op`'} is none of RFC 6902")
+            self._refuse(f"{operation.op or 'a missing `op`'} is not an operation of RFC 6902")
         return self._root
 
-    def _needed(self, text: str | None, key: str) -> str:
+    def _required(self, text: str | None, key: str) -> str:
         if text is None:
             self._refuse(f"the operation has no `{key}`")
         return text
@@ -77,19 +77,19 @@ class _OperationRunner:
         value = self._operation.value
         return Leaf(None, self._operation.origin) if value is None else _copy_tree(value)
 
-    def _taken(self, path: str) -> Tree:
+    def _source_value(self, path: str) -> Tree:
         parent, key = self._parent(path)
         if isinstance(parent, Branch):
-            found = parent.get(key)
-            if self._operation.op == "move" and found is None:
-                self._refuse(f"nothing is at {path}")
-            found = Leaf(None, self._operation.origin) if found is None else found
+            value = parent.get(key)
+            if self._operation.op == "move" and value is None:
+                self._refuse(f"{path} does not exist")
+            value = Leaf(None, self._operation.origin) if value is None else value
         else:
-            found = parent[self._index(parent, key, len(parent))]
+            value = parent[self._index(parent, key, len(parent))]
         if self._operation.op == "move":
             self._remove(path)
-            return found
-        return _copy_tree(found)
+            return value
+        return _copy_tree(value)
 
     def _add(self, path: str, value: Tree) -> None:
         parent, key = self._parent(path)
@@ -107,13 +107,13 @@ class _OperationRunner:
         elif key in parent:
             del parent[key]
         else:
-            self._refuse(f"nothing is at {path}")
+            self._refuse(f"{path} does not exist")
 
     def _replace(self, path: str) -> None:
         value = self._value()
         if path == "":
             if isinstance(value, Leaf):
-                self._refuse("the document can be replaced by a mapping only")
+                self._refuse("the document can only be replaced by a mapping")
             self._root = value
             return
         parent, key = self._parent(path)
@@ -124,45 +124,45 @@ class _OperationRunner:
 
     def _test(self, path: str) -> None:
         if path == "":
-            found: Tree | None = self._root
+            actual: Tree | None = self._root
         else:
             parent, key = self._parent(path)
             if isinstance(parent, Branch):
-                found = parent.get(key)
+                actual = parent.get(key)
             else:
-                found = parent[self._index(parent, key, len(parent))]
-        ours = None if found is None else plain_value(found)
+                actual = parent[self._index(parent, key, len(parent))]
+        ours = None if actual is None else plain_value(actual)
         if not _equal(ours, plain_value(self._value())):
-            self._refuse(f"the value at {path or 'the top'} is another one")
+            self._refuse(f"the value at {path or 'the root'} differs")
 
     def _parent(self, path: str) -> tuple[Branch | Items, str]:
-        """The mapping or list that holds the last part of the path."""
-        parts = [part.replace("~1", "/").replace("~0", "~") for part in path.split("/")]
-        if len(parts) < 2:
+        """Return the mapping or list that contains the last step of the path, and that step."""
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in path.split("/")]
+        if len(steps) < 2:
             self._refuse(f"{path or 'an empty path'} does not start with /")
-        here: Tree = self._root
-        for part in parts[1:-1]:
-            found = self._child(here, part)
-            if found is None or isinstance(found, Leaf):
-                self._refuse(f"nothing is at {part} of {path}")
-            here = found
-        if isinstance(here, Leaf):
-            self._refuse(f"nothing is at {path}")
-        return here, parts[-1]
+        parent: Tree = self._root
+        for step in steps[1:-1]:
+            child = self._child(parent, step)
+            if child is None or isinstance(child, Leaf):
+                self._refuse(f"{step} of {path} does not exist")
+            parent = child
+        if isinstance(parent, Leaf):
+            self._refuse(f"{path} does not exist")
+        return parent, steps[-1]
 
-    def _child(self, tree: Tree, part: str) -> Tree | None:
+    def _child(self, tree: Tree, step: str) -> Tree | None:
         if isinstance(tree, Branch):
-            return tree.get(part)
+            return tree.get(step)
         if isinstance(tree, Items):
-            return tree[self._index(tree, part, len(tree))]
+            return tree[self._index(tree, step, len(tree))]
         return None
 
     def _index(self, items: Items, key: str, end: int) -> int:
         if not _INDEX.fullmatch(key):
-            self._refuse(f"{key} is no position in a list")
+            self._refuse(f"{key} is not a list index")
         index = int(key)
         if not -end <= index < end:
-            self._refuse(f"the list has {len(items)} items, and no place {key}")
+            self._refuse(f"the list has {len(items)} items, index {key} is out of range")
         return index + end if index < 0 else index
 
     def _refuse(self, why: str) -> NoReturn:
@@ -171,7 +171,7 @@ class _OperationRunner:
             code="patch.operation",
             what=f"the operation {operation.op or '?'} at {operation.path or '?'} does not apply",
             why=why,
-            fix="check the path against the configuration, or write the patch as a strategic merge",
+            fix="check the path, or write the patch as a strategic merge patch",
             at=operation.origin.at,
         )
 
@@ -185,7 +185,7 @@ def _copy_tree(tree: Tree) -> Tree:
 
 
 def _equal(ours: object, theirs: object) -> bool:
-    """JSON equality: true is not 1."""
+    """Whether two values are equal in JSON: true is not 1."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return ours.keys() == theirs.keys() and all(_equal(ours[k], theirs[k]) for k in ours)
     if isinstance(ours, list) and isinstance(theirs, list):

@@ -1,4 +1,4 @@
-"""A patch before anybody applied it."""
+"""A patch before it is applied, and errors of patches."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from stockman.model.record import record
 
 @record
 class Patch:
-    """One patch: its text, and where that stands."""
+    """One patch: its text and position."""
 
     label: str
-    """What people call it: `talos.patches.all[0]`, or the name of its file."""
+    """The name the user knows: `talos.patches.all[0]`, or its file name."""
     file: str
     text: str
     first_line: int = 1
-    """The line of the file at which the text starts."""
+    """The line of the file where the text starts."""
     first_column: int = 1
-    """The column at which each of its lines starts."""
+    """The column where each of its lines starts."""
     place: Position | None = None
-    """None: the text stands in the file as it is. Otherwise all of it is said to stand here."""
+    """None: the text is part of the file. Otherwise the position of all its values."""
     node: TreeNode | None = None
-    """The patch where it was read already, as one document; the text counts for nothing then."""
+    """The patch if it was parsed before, as one document; the text is ignored then."""
 
 
 class InvalidValue(Exception):
-    """Something in a patch or a configuration that Talos would refuse, before it has a label."""
+    """A value of a patch or a configuration that Talos would refuse, without a label yet."""
 
     def __init__(
         self, *, code: str, what: str, why: str, fix: str, at: Position | None = None
@@ -41,12 +41,12 @@ class InvalidValue(Exception):
         self.at = at
 
     def error(self, label: str, at: Position | None) -> PatchRefused:
-        """The error of the patch that goes by `label`, at a place."""
-        is_said = at is not None and at.file == label
+        """Return the error of the patch with a label, at a position."""
+        is_named = at is not None and at.file == label
         return PatchRefused(
             Problem(
                 code=self.code,
-                what=self.what if is_said else f"{label}: {self.what}",
+                what=self.what if is_named else f"{label}: {self.what}",
                 where=at or label,
                 why=self.why,
                 fix=self.fix,
@@ -55,11 +55,11 @@ class InvalidValue(Exception):
 
 
 class PatchRefused(StockmanError):
-    """A patch does not apply; the problem names its file, its line and the path inside."""
+    """A patch is invalid; the problem names its file, line and path."""
 
 
 def path_text(path: tuple[str | int, ...]) -> str:
-    """A path as people write it, `machine.network.interfaces[0]`."""
+    """Return a path as text, `machine.network.interfaces[0]`."""
     text = ""
     for step in path:
         if isinstance(step, int):

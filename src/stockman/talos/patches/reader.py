@@ -1,4 +1,4 @@
-"""YAML text of several documents to trees with positions, as strict as Talos' reader."""
+"""Read YAML documents as trees with positions, as strictly as Talos does."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from stockman.talos.patches.patch import InvalidValue
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Mark: TypeAlias = Any
-"""A place as the parser knows it; the C parser has a type of its own for it, which has no name."""
+"""A position of the parser; the type of the C parser is not exported."""
 _TEXT_TAGS = ("!", "tag:yaml.org,2002:str")
 
 
 def read_documents(
     file: str, text: str, first_line: int = 1, first_column: int = 1
 ) -> tuple[TreeNode, ...]:
-    """The documents of a text; one without content is a null.
+    """Return the documents of a text; one without content is null.
 
-    `first_line`, `first_column`: where it starts in its file.
+    `first_line` and `first_column` are its position in the file.
     """
     reader = _DocumentReader(file, first_line, first_column)
     try:
@@ -38,12 +38,12 @@ def read_documents(
         reader.refuse(None, f"a character that YAML does not allow: {error.reason}")
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        reader.refuse(mark, " ".join(part for part in (error.context, error.problem) if part))
+        reader.refuse(mark, " ".join(filter(None, (error.context, error.problem))))
     return tuple(reader.documents)
 
 
 class _OpenCollection:
-    """A mapping or list whose end has not come yet."""
+    """A mapping or list whose end was not read yet."""
 
     __slots__ = ("anchor", "key", "node", "size")
 
@@ -68,8 +68,8 @@ class _DocumentReader:
         if isinstance(event, yaml.ScalarEvent):
             plain = not event.style and event.tag not in _TEXT_TAGS
             scalar = ScalarNode(event.value, self._at(event.start_mark), plain=plain, span=(0, 0))
-            self._named(event.anchor, scalar, 1)
-            self._place(scalar, 1)
+            self._register_anchor(event.anchor, scalar, 1)
+            self._add_node(scalar, 1)
         elif isinstance(event, yaml.CollectionStartEvent):
             at = self._at(event.start_mark)
             if len(self._open) >= MAX_DEPTH:
@@ -80,8 +80,8 @@ class _DocumentReader:
             )
         elif isinstance(event, yaml.CollectionEndEvent):
             closed = self._open.pop()
-            self._named(closed.anchor, closed.node, closed.size)
-            self._place(closed.node, closed.size)
+            self._register_anchor(closed.anchor, closed.node, closed.size)
+            self._add_node(closed.node, closed.size)
         elif isinstance(event, yaml.AliasEvent):
             self._alias(event)
         elif isinstance(event, yaml.DocumentStartEvent):
@@ -90,7 +90,7 @@ class _DocumentReader:
     def refuse(self, mark: _Mark, why: str) -> NoReturn:
         raise InvalidValue(
             code="patch.unreadable",
-            what="this is no YAML that Talos can read",
+            what="this is not YAML that Talos can read",
             why=why or "the parser gives no reason",
             fix="check the quotes, brackets, colons and the indentation here and one line above",
             at=self._at(mark),
@@ -101,21 +101,21 @@ class _DocumentReader:
             return Position(self._file, self._first, self._column)
         return Position(self._file, mark.line + self._first, mark.column + self._column)
 
-    def _named(self, anchor: str | None, node: TreeNode, size: int) -> None:
+    def _register_anchor(self, anchor: str | None, node: TreeNode, size: int) -> None:
         if anchor is not None:
             self._anchors[anchor] = (node, size)
 
     def _alias(self, event: yaml.AliasEvent) -> None:
         known = self._anchors.get(event.anchor or "")
         if known is None:
-            self.refuse(event.start_mark, f"*{event.anchor} repeats nothing that stands above it")
+            self.refuse(event.start_mark, f"the anchor of *{event.anchor} is not defined above")
         node, size = known
         self._aliased += size
         if self._aliased > MAX_ALIASED:
             self.refuse(event.start_mark, f"aliases repeat more than {MAX_ALIASED:,} values")
-        self._place(node, size)
+        self._add_node(node, size)
 
-    def _place(self, node: TreeNode, size: int) -> None:
+    def _add_node(self, node: TreeNode, size: int) -> None:
         if not self._open:
             self.documents.append(node)
             return
@@ -125,19 +125,19 @@ class _DocumentReader:
             parent.node.items.append(node)
         elif parent.key is None:
             if not isinstance(node, ScalarNode):
-                raise _key_error(node.at, "a mapping or list stands where a key belongs")
+                raise _key_error(node.at, "a key must be a scalar")
             parent.key = node
         else:
             key, parent.key = parent.key, None
             if key.text in parent.node.entries:
-                raise _key_error(key.at, f"the key {key.text} stands in this mapping already")
+                raise _key_error(key.at, f"the key {key.text} is defined twice")
             parent.node.entries[key.text] = MappingEntry(key, node)
 
 
 def _key_error(at: Position, why: str) -> InvalidValue:
     return InvalidValue(
         code="patch.unreadable",
-        what="this is no YAML that Talos can read",
+        what="this is not YAML that Talos can read",
         why=why,
         fix="remove one of the two, or quote the text",
         at=at,

@@ -1,4 +1,4 @@
-"""What an unquoted YAML text is to Talos' YAML library, which differs from YAML 1.1 and 1.2."""
+"""Scalars as Talos reads and prints them: plain YAML values, addresses, URLs, sizes, durations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LONGEST_NUMBER = 300
 
 
 def resolve_scalar(text: str) -> ScalarValue:
-    """The value of an unquoted text."""
+    """Return the value of an unquoted text, which differs from YAML 1.1 and 1.2."""
     if text in _NULLS:
         return None
     if text in _TRUE:
@@ -48,7 +48,7 @@ def resolve_scalar(text: str) -> ScalarValue:
 
 
 def as_bool(value: ScalarValue, text: str) -> bool | None:
-    """A truth value, also in the words of YAML 1.1; None where it is none."""
+    """Return a boolean, also for words of YAML 1.1; None: it is not one."""
     if isinstance(value, bool):
         return value
     if isinstance(value, str):
@@ -57,11 +57,11 @@ def as_bool(value: ScalarValue, text: str) -> bool | None:
 
 
 def moment_text(value: datetime) -> str:
-    """A moment as Talos prints it."""
+    """Return a timestamp as Talos prints it."""
     text = value.isoformat()
     if "." in text:
-        head, _, rest = text.partition(".")
-        text = f"{head}.{rest[:6].rstrip('0')}{rest[6:]}"
+        head, _, fraction = text.partition(".")
+        text = f"{head}.{fraction[:6].rstrip('0')}{fraction[6:]}"
     return text.replace("+00:00", "Z") if value.tzinfo == UTC else text
 
 
@@ -70,10 +70,10 @@ def _number(text: str) -> ScalarValue:
     if moment is not None:
         return moment
     digits = text.replace("_", "")
-    whole = _INTEGER.fullmatch(digits)
-    if whole is not None:
-        value = _integer(whole[2])
-        value = -value if whole[1] == "-" else value
+    integer = _INTEGER.fullmatch(digits)
+    if integer is not None:
+        value = _integer(integer[2])
+        value = -value if integer[1] == "-" else value
         if -(1 << 63) <= value < (1 << 64):
             return value
     return float(digits) if _FLOAT.fullmatch(digits) else text
@@ -86,10 +86,10 @@ def _integer(digits: str) -> int:
 
 
 def _moment(text: str) -> datetime | None:
-    found = _TIMESTAMP.fullmatch(text)
-    if found is None:
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
         return None
-    year, month, day, mark, hour, minute, second, fraction, zone = found.groups()
+    year, month, day, mark, hour, minute, second, fraction, zone = match.groups()
     if mark is not None and (mark == " ") != (zone is None):
         return None
     try:
@@ -124,7 +124,7 @@ _IN_PATH = "/:@&=+$,;!'()*~-_."
 
 
 def parse_address(text: str) -> str:
-    """An IP address in its shortest form."""
+    """Return an IP address in its shortest form."""
     parsed = ip_address(text)
     if isinstance(parsed, IPv6Address):
         zone = f"%{parsed.scope_id}" if parsed.scope_id else ""
@@ -135,38 +135,38 @@ def parse_address(text: str) -> str:
 
 
 def parse_prefix(text: str) -> str:
-    """An address with the length of its network, host bits and all."""
+    """Return an address with its prefix length, including host bits."""
     host, slash, length = text.rpartition("/")
     if not slash or "%" in host:
-        raise ValueError("a network is an address, / and a length")
+        raise ValueError("a network is an address, / and a prefix length")
     bits = 32 if ip_address(host).version == 4 else 128
     if not re.fullmatch(r"0|[1-9][0-9]{0,2}", length) or int(length) > bits:
-        raise ValueError(f"the length of a network is 0 to {bits}")
+        raise ValueError(f"a prefix length is 0 to {bits}")
     return f"{parse_address(host)}/{length}"
 
 
 def parse_address_and_port(text: str) -> str:
-    """An address with a port, `10.0.0.1:51820` or `[::1]:51820`."""
+    """Return an address with a port, `10.0.0.1:51820` or `[::1]:51820`."""
     host, colon, port = text.rpartition(":")
     if not colon or not re.fullmatch(r"[0-9]+", port) or int(port) > 65535:
-        raise ValueError("an address, : and a port from 0 to 65535 are needed")
+        raise ValueError("an address, : and a port from 0 to 65535 are required")
     bracketed = host.startswith("[") and host.endswith("]")
     host = parse_address(host[1:-1] if bracketed else host)
     if (":" in host) != bracketed:
-        raise ValueError("an IPv6 address stands in brackets before its port")
+        raise ValueError("an IPv6 address must be in brackets before its port")
     return f"[{host}]:{int(port)}" if bracketed else f"{host}:{int(port)}"
 
 
 def parse_hardware_address(text: str) -> str:
-    """Bytes in hexadecimal, `52:54:00:12:34:56`."""
+    """Return bytes in hexadecimal, `52:54:00:12:34:56`."""
     digits = text.replace(":", "")
     if not _HEXADECIMAL.fullmatch(digits):
-        raise ValueError("pairs of hexadecimal digits are needed")
+        raise ValueError("pairs of hexadecimal digits are required")
     return ":".join(digits[at : at + 2] for at in range(0, len(digits), 2)).lower()
 
 
 class Url(NamedTuple):
-    """The parts of a URL that Talos merges one by one."""
+    """The components of a URL, which Talos merges one by one."""
 
     scheme: str = ""
     opaque: str = ""
@@ -199,36 +199,36 @@ class Url(NamedTuple):
 
 
 def parse_url(text: str) -> Url:
-    """The parts of a URL; raises ValueError."""
+    """Parse a URL; raises ValueError."""
     if _CONTROL.search(text):
-        raise ValueError("a URL has no control characters")
-    rest, _, fragment = text.partition("#")
+        raise ValueError("a URL must not contain control characters")
+    remainder, _, fragment = text.partition("#")
     scheme = ""
-    found = _SCHEME.match(rest)
-    if found is not None:
-        scheme, rest = found[1].lower(), rest[found.end() :]
-    elif rest.startswith(":"):
+    match = _SCHEME.match(remainder)
+    if match is not None:
+        scheme, remainder = match[1].lower(), remainder[match.end() :]
+    elif remainder.startswith(":"):
         raise ValueError("the scheme is missing")
-    empty_query = rest.endswith("?") and rest.count("?") == 1
-    rest, _, query = rest.partition("?")
+    empty_query = remainder.endswith("?") and remainder.count("?") == 1
+    remainder, _, query = remainder.partition("?")
     fragment = _unescape(fragment)
-    if not rest.startswith("/"):
+    if not remainder.startswith("/"):
         if scheme:
-            return Url(scheme, rest, None, "", "", query, fragment, empty_query)
-        if ":" in rest.partition("/")[0]:
-            raise ValueError("the first part of a path has no colon")
+            return Url(scheme, remainder, None, "", "", query, fragment, empty_query)
+        if ":" in remainder.partition("/")[0]:
+            raise ValueError("the first segment of a path must not contain a colon")
     user, host, no_host = None, "", False
-    if rest.startswith("//") and (scheme or not rest.startswith("///")):
-        authority, slash, path = rest[2:].partition("/")
+    if remainder.startswith("//") and (scheme or not remainder.startswith("///")):
+        authority, slash, path = remainder[2:].partition("/")
         user, host = _authority(authority)
-        rest = slash + path
-    elif scheme and rest.startswith("/"):
+        remainder = slash + path
+    elif scheme and remainder.startswith("/"):
         no_host = True
-    return Url(scheme, "", user, host, _unescape(rest), query, fragment, empty_query, no_host)
+    return Url(scheme, "", user, host, _unescape(remainder), query, fragment, empty_query, no_host)
 
 
 def merge_urls(left: Url, right: Url) -> Url:
-    """Two URLs as one: what the right one has wins, part by part; its two flags always do."""
+    """Merge two URLs: components of the right one override, its two flags always."""
     if left.user is not None and right.user is not None:
         raise ValueError("Talos cannot merge two URLs that both name a user")
     return Url(
@@ -254,7 +254,7 @@ def _authority(text: str) -> tuple[str | None, str]:
     else:
         name, colon, digits = host.partition(":")
         if not _HOST.fullmatch(name):
-            raise ValueError("the name of the host has a character that is not allowed")
+            raise ValueError("the host name has an invalid character")
         port = colon + digits
     if not _PORT.fullmatch(port):
         raise ValueError("the port is not a number")
@@ -294,12 +294,12 @@ _LONGEST = 1 << 63
 
 
 def parse_size(text: str) -> int:
-    """A number of bytes, `10GiB`; raises ValueError."""
-    found = _SIZE.match(text)
-    number, unit = (found[1], found[2]) if found else ("", "")
+    """Return a number of bytes, `10GiB`; raises ValueError."""
+    match = _SIZE.match(text)
+    number, unit = (match[1], match[2]) if match else ("", "")
     factor = _UNITS.get(unit.strip().lower())
     if factor is None:
-        raise ValueError(f"{unit.strip()} is no unit of bytes")
+        raise ValueError(f"{unit.strip()} is not a unit of bytes")
     if not number.replace(",", "").strip("."):
         raise ValueError("a size starts with a number")
     bytes_ = float(number.replace(",", "")) * factor
@@ -309,10 +309,10 @@ def parse_size(text: str) -> int:
 
 
 def parse_disk_size(text: str) -> int | str:
-    """A size of a partition: in words where these lose nothing."""
+    """Return a partition size: with a unit if that is exact."""
     bytes_ = parse_size(text)
-    words = _size_text(bytes_)
-    return words if bytes_ % 1000 == 0 and parse_size(words) == bytes_ else bytes_
+    size = _size_text(bytes_)
+    return size if bytes_ % 1000 == 0 and parse_size(size) == bytes_ else bytes_
 
 
 def _size_text(bytes_: int) -> str:
@@ -327,14 +327,14 @@ def _size_text(bytes_: int) -> str:
 
 
 def check_signed_size(text: str) -> str:
-    """The text of a size that may be negative, checked."""
+    """Check a size that may be negative."""
     if text:
         parse_size(text.removeprefix("-"))
     return text
 
 
 def check_percentage(text: str) -> str:
-    """The text of a percentage, checked."""
+    """Check a percentage."""
     if not text.endswith("%"):
         raise ValueError("a percentage ends with %")
     number = text[:-1].removeprefix("-")
@@ -346,31 +346,31 @@ def check_percentage(text: str) -> str:
 
 
 def check_size_condition(text: str) -> str:
-    """The text of a comparison with a size, `>= 100GB`, checked."""
+    """Check a comparison with a size, `>= 100GB`."""
     text = text.strip()
-    found = _CONDITION.match(text)
-    parse_size(found[2].strip() if found else text)
+    match = _CONDITION.match(text)
+    parse_size(match[2].strip() if match else text)
     return text
 
 
 def parse_nanoseconds(text: str) -> int:
-    """A time span, `1h30m`; raises ValueError."""
-    sign, rest = 1, text
-    if rest[:1] in ("-", "+"):
-        sign, rest = -1 if rest[0] == "-" else 1, rest[1:]
-    if rest == "0":
+    """Return a duration such as `1h30m` in nanoseconds; raises ValueError."""
+    sign, unsigned = 1, text
+    if unsigned[:1] in ("-", "+"):
+        sign, unsigned = -1 if unsigned[0] == "-" else 1, unsigned[1:]
+    if unsigned == "0":
         return 0
     total, at = 0, 0
-    while at < len(rest):
-        part = _DURATION_UNIT.match(rest, at)
-        if part is None or not (part[1] or part[2]):
+    while at < len(unsigned):
+        match = _DURATION_UNIT.match(unsigned, at)
+        if match is None or not (match[1] or match[2]):
             raise ValueError("a time is a number with a unit, such as 90s or 1h30m")
-        unit = _NANOSECONDS[part[3]]
-        total += int(part[1] or 0) * unit
-        if part[2]:
-            total += int(part[2]) * unit // 10 ** len(part[2])
-        at = part.end()
-    if not rest or total >= _LONGEST:
+        unit = _NANOSECONDS[match[3]]
+        total += int(match[1] or 0) * unit
+        if match[2]:
+            total += int(match[2]) * unit // 10 ** len(match[2])
+        at = match.end()
+    if not unsigned or total >= _LONGEST:
         raise ValueError("a time is a number with a unit, such as 90s or 1h30m")
     return sign * total
 
@@ -386,8 +386,8 @@ def duration_text(total: int) -> str:
         return f"{sign}{total}ns"
     if unit != "s":
         return f"{sign}{_decimal(total, _NANOSECONDS[unit])}{unit}"
-    minutes, rest = divmod(total, _NANOSECONDS["m"])
-    seconds = f"{_decimal(rest, _NANOSECONDS['s'])}s"
+    minutes, remainder = divmod(total, _NANOSECONDS["m"])
+    seconds = f"{_decimal(remainder, _NANOSECONDS['s'])}s"
     hours, minutes = divmod(minutes, 60)
     if hours:
         return f"{sign}{hours}h{minutes}m{seconds}"
@@ -395,6 +395,6 @@ def duration_text(total: int) -> str:
 
 
 def _decimal(number: int, unit: int) -> str:
-    whole, rest = divmod(number, unit)
-    digits = str(rest).rjust(len(str(unit)) - 1, "0").rstrip("0")
-    return f"{whole}.{digits}" if digits else str(whole)
+    integer, remainder = divmod(number, unit)
+    digits = str(remainder).rjust(len(str(unit)) - 1, "0").rstrip("0")
+    return f"{integer}.{digits}" if digits else str(integer)

@@ -1,4 +1,4 @@
-"""What a merge has to know of Talos' types: one table per minor, made from Talos' own library."""
+"""Types of Talos that merging depends on: one schema per minor, generated from Talos' library."""
 
 from __future__ import annotations
 
@@ -21,44 +21,44 @@ NUMBERS = {
     "uint32": (0, (1 << 32) - 1),
     "uint64": (0, (1 << 64) - 1),
 }
-"""Kinds of whole numbers, each with its least and greatest."""
+"""Integer types with their minimum and maximum."""
 MINORS = ("1.11", "1.12", "1.13", "1.14")
 
 
 class SchemaType:
-    """One type: a kind, and what belongs to that kind."""
+    """One type: its kind, and the properties of that kind."""
 
     def __init__(self, table: TypeSchema, name: str) -> None:
         self._table = table
         self.name = name
-        """As Go writes it, `[]*v1alpha1.Route`; the table has no package of ours in it."""
+        """The name in Go, `[]*v1alpha1.Route`; without Talos' package path."""
         row = table.row(name)
         described = row or {}
         under = described.get("under", name)
         self.codec = name if described.get("decodes") else ""
-        """The name of the type if it reads its text itself. Empty: the kind says it all."""
+        """The name of the type if it decodes its own text. Empty: the kind defines it."""
         self.is_text = described.get("decodes") == "text"
-        """Whether it reads plain text, of which the YAML library knows nothing."""
+        """Whether it decodes plain text instead of YAML."""
         self.merges = bool(described.get("merges"))
-        """Whether the type merges itself."""
+        """Whether the type has its own merge."""
         self.speaks = bool(described.get("speaks")) or name == "duration"
-        """Whether the type can say itself as text, which finds items of lists."""
+        """Whether the type has a text form, by which list items can be found."""
         self.zeroes = bool(described.get("zeroes"))
-        """Whether the type decides itself what its zero value is."""
+        """Whether the type defines its own zero value."""
         self.kind = _type_kind(str(under), row)
         self._under = str(under)
         self._rows = described.get("fields", [])
         self.words = _word_values(described.get("words", []))
-        """Words of an enumeration with their numbers."""
+        """Values of an enumeration with their numbers."""
 
     @property
     def minor(self) -> int:
-        """The minor whose type this is, 11 for 1.11."""
+        """The minor of this type, 11 for 1.11."""
         return self._table.number
 
     @cached_property
     def element(self) -> SchemaType:
-        """What a pointer points to, a list lists, or a map maps to."""
+        """The type that a pointer, list or map contains."""
         under = self._under
         if self.kind == "map":
             return self._table.type(under[under.index("]") + 1 :])
@@ -66,7 +66,7 @@ class SchemaType:
 
     @cached_property
     def fields(self) -> tuple[SchemaField, ...]:
-        """The fields of a struct, in their order, embedded structs as one field without a name."""
+        """The fields of a struct in order; an embedded struct is one field without a name."""
         return tuple(
             SchemaField(row[0], self._table.type(row[1]), row[2] if len(row) > 2 else "")
             for row in self._rows
@@ -74,17 +74,17 @@ class SchemaType:
 
     @cached_property
     def named(self) -> dict[str, SchemaField]:
-        """The fields that a mapping may have, those of embedded structs among them."""
+        """The keys that a mapping may have, including those of embedded structs."""
         return {field.name: field for field in self.flat if field.name}
 
     @cached_property
     def flat(self) -> tuple[SchemaField, ...]:
-        """The fields with those of embedded structs in place of these."""
+        """The fields with embedded structs expanded."""
         return tuple(_flat_fields(self))
 
     @cached_property
     def free(self) -> SchemaType | None:
-        """The type of values under any other key. None: other keys are refused."""
+        """The type of values under other keys. None: other keys are refused."""
         for field in self.flat:
             if not field.name:
                 return field.type
@@ -103,10 +103,10 @@ class SchemaField:
         self.name = name
         self.type = type_
         self.omits = "o" in marks
-        """Whether the zero value is left out of the text."""
+        """Whether a zero value is omitted from the text."""
         self.inline = "i" in marks
         self.replaces = "r" in marks
-        """Whether a patch replaces the value as a whole."""
+        """Whether a patch replaces the whole value."""
 
 
 class DocumentKind:
@@ -121,7 +121,7 @@ class DocumentKind:
         self.is_link = bool(row.get("link"))
         conflicts = row.get("conflicts", [])
         self.conflicts = tuple(conflicts) if isinstance(conflicts, list) else ()
-        """Kinds that may not have a document of the same name."""
+        """Kinds that must not have a document of the same name."""
 
 
 class TypeSchema:
@@ -144,7 +144,7 @@ class TypeSchema:
         return self._types[name]
 
     def row(self, name: str) -> dict[str, Any] | None:
-        """What the file says of a type. None: nothing, its name says all."""
+        """Return the row of a type. None: its name defines it."""
         return self._rows.get(name)
 
     @property
@@ -155,7 +155,7 @@ class TypeSchema:
 
 @cache
 def load_schema(minor: str) -> TypeSchema:
-    """The table of a minor, `1.13`."""
+    """Return the schema of a minor, `1.13`."""
     return TypeSchema(minor)
 
 
@@ -182,8 +182,8 @@ def _flat_fields(type_: SchemaType) -> Iterator[SchemaField]:
 
 
 def _word_values(rows: list[str]) -> dict[str, int]:
-    found = {}
+    values = {}
     for row in rows:
-        number, _, word = row.partition("=")
-        found[word] = int(number)
-    return found
+        number, _, name = row.partition("=")
+        values[name] = int(number)
+    return values

@@ -1,4 +1,4 @@
-"""The tree that patches work on: values that know where they came from."""
+"""The tree that patches work on: values that know their origin."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from stockman.talos.patches.scalars import moment_text
 Tree: TypeAlias = "Branch | Items | Leaf"
 
 UNWRITTEN = derivation("the zero value of Talos")
-"""The origin of what nobody wrote and Talos prints nevertheless."""
+"""The origin of values that Talos prints although they were not written."""
 
 
 class Leaf(NamedTuple):
-    """A value and where it was written. Its value may be None."""
+    """A value and its origin. The value may be None."""
 
     value: object
     origin: Origin
 
 
 class Branch(dict[str, "Tree"]):
-    """A mapping. A key that is absent has the zero value of its type."""
+    """A mapping. An absent key has the zero value of its type."""
 
     __slots__ = ("origin",)
 
@@ -52,7 +52,7 @@ class Items(list["Tree"]):
 
 
 def plain_value(tree: Tree) -> object:
-    """The tree without origins: dicts, lists and values."""
+    """Return the tree without origins: dicts, lists and values."""
     if isinstance(tree, Leaf):
         return tree.value
     if isinstance(tree, Branch):
@@ -61,7 +61,7 @@ def plain_value(tree: Tree) -> object:
 
 
 def iter_leaves(tree: Tree, path: str = "") -> Iterator[tuple[str, Leaf]]:
-    """Every value with its path, `machine.network.interfaces[0].mtu`."""
+    """Yield every value with its path, `machine.network.interfaces[0].mtu`."""
     if isinstance(tree, Leaf):
         yield path, tree
     elif isinstance(tree, Branch):
@@ -73,7 +73,7 @@ def iter_leaves(tree: Tree, path: str = "") -> Iterator[tuple[str, Leaf]]:
 
 
 def shown_tree(tree: Tree) -> origin_tree.OriginTree:
-    """The same tree as `config show --origin` prints them; empty ones keep their origin."""
+    """Return the tree for `config show --origin`; empty collections keep their origin."""
     if isinstance(tree, Leaf):
         return origin_tree.TracedValue(tree.value, str(tree.origin))
     if not tree:
@@ -85,11 +85,11 @@ def shown_tree(tree: Tree) -> origin_tree.OriginTree:
 
 _SPAN = (0, 0)
 _WRITTEN_OUT = 1e21
-"""Below it Talos writes a fraction without a fractional part as a whole number."""
+"""Below it Talos prints a float without a fraction as an integer."""
 
 
 class TracedScalar(ScalarNode):
-    """A value that brings its origin along."""
+    """A value with its origin."""
 
     __slots__ = ("origin", "secret")
 
@@ -99,11 +99,11 @@ class TracedScalar(ScalarNode):
         super().__init__(text, origin.at, plain=plain, span=_SPAN)
         self.origin = origin
         self.secret = secret
-        """The secret that the text is of. None: everybody may see it."""
+        """The secret of the text. None: it is public."""
 
 
 class TracedMapping(MappingNode):
-    """A mapping that brings its origin along."""
+    """A mapping with its origin."""
 
     __slots__ = ("origin",)
 
@@ -113,7 +113,7 @@ class TracedMapping(MappingNode):
 
 
 class TracedSequence(SequenceNode):
-    """A list that brings its origin along."""
+    """A list with its origin."""
 
     __slots__ = ("origin",)
 
@@ -123,7 +123,7 @@ class TracedSequence(SequenceNode):
 
 
 def as_node(tree: Tree) -> TreeNode:
-    """A tree as the node that would have been read from its text."""
+    """Return a tree as the node that reading its text would give."""
     if isinstance(tree, Leaf):
         if isinstance(tree.value, Secret):
             text = tree.value.reveal()
@@ -142,7 +142,7 @@ def as_node(tree: Tree) -> TreeNode:
 
 
 def _text(value: object) -> tuple[str, bool]:
-    """The text of a value, and whether it stands there without quotes."""
+    """Return the text of a value, and whether it is unquoted."""
     if value is None:
         return "null", True
     if isinstance(value, bool):

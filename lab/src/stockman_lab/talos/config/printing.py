@@ -35,7 +35,7 @@ def printed(text: bytes, minor: str) -> str:
 
 def document_text(document: ConfigDocument) -> str:
     """One document in Talos' own form."""
-    return dump(cast("dict[str, object]", plain_value(document.printed())))
+    return dump(cast("dict[str, object]", plain_value(document.canonical())))
 
 
 def difference(before: str, after: str, minor: str) -> str:
