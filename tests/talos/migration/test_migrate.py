@@ -154,7 +154,7 @@ def test_edits_name_their_contract_their_reason_and_their_line() -> None:
 
     assert (first.document, first.path) == ("v1alpha1", "machine.network.hostname")
     assert (first.before, first.after, first.since) == ("cp-9", None, "1.12")
-    assert first.reason == "the name of the machine is in a HostnameConfig"
+    assert first.reason == "the hostname moves to HostnameConfig"
     assert first.origin is not None
     assert str(first.origin.at) == "user.yaml:34:15"
 

@@ -1,4 +1,4 @@
-"""Contracts between which configurations are migrated."""
+"""Contracts, the migration path between them, and fields that a newer contract moved."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CONTRACTS = MINORS
 
 
 def parse_contract(text: str) -> str:
-    """The contract that a text names, `1.14` or `v1.14.1`; refuses one that is unknown."""
+    """Parse a contract, `1.14` or `v1.14.1`; raises Refused if it is unknown."""
     try:
         version = Version.parse(text)
     except ValueError:
@@ -28,7 +28,7 @@ def parse_contract(text: str) -> str:
 
 
 def detect_contract(documents: Iterable[ConfigDocument]) -> str:
-    """The oldest contract that knows every document of a configuration."""
+    """Return the oldest contract that supports every document of a configuration."""
     kinds = {document.kind.name for document in documents}
     for line in CONTRACTS:
         if kinds <= load_schema(line).kinds.keys():
@@ -37,7 +37,7 @@ def detect_contract(documents: Iterable[ConfigDocument]) -> str:
 
 
 def contract_path(source: str, target: str) -> tuple[str, ...]:
-    """The contracts to go through; refuses to go back."""
+    """Return the contracts to migrate through; raises Refused for a downgrade."""
     first, last = CONTRACTS.index(source), CONTRACTS.index(target)
     if last < first:
         raise Refused(downgrade_problem(source, target))
@@ -48,22 +48,22 @@ def downgrade_problem(source: str, target: str) -> Problem:
     return Problem(
         code="migration.downward",
         what=f"a configuration of contract {source} cannot go back to contract {target}",
-        why=f"documents of {source} say things that {target} has no words for",
-        fix=f"give a contract from {source} on, or take the older configuration from the history",
+        why=f"{target} cannot express all settings of the documents of {source}",
+        fix=f"choose contract {source} or later, or restore the older configuration from history",
     )
 
 
 def _unknown_contract_problem(text: str) -> Problem:
     return Problem(
         code="migration.contract",
-        what=f"there is no contract {text}",
-        why=f"contracts are known from {CONTRACTS[0]} to {CONTRACTS[-1]}",
-        fix=f"give one of {', '.join(CONTRACTS)}",
+        what=f"unknown contract {text}",
+        why=f"the supported contracts are {CONTRACTS[0]} to {CONTRACTS[-1]}",
+        fix=f"use one of {', '.join(CONTRACTS)}",
     )
 
 
 class MovedField(NamedTuple):
-    """One field, the contract from which on it is elsewhere, and where that is."""
+    """A field, the contract that moved it, and its new document."""
 
     path: str
     since: str
@@ -74,7 +74,7 @@ MOVED_FIELDS = tuple(
     MovedField(*row)
     for row in (
         ("machine.network.hostname", "1.12", "HostnameConfig"),
-        ("machine.network.interfaces", "1.12", "LinkConfig and its kin"),
+        ("machine.network.interfaces", "1.12", "LinkConfig and related documents"),
         ("machine.network.nameservers", "1.12", "ResolverConfig"),
         ("machine.network.searchDomains", "1.12", "ResolverConfig"),
         ("machine.network.disableSearchDomain", "1.12", "ResolverConfig"),
@@ -88,7 +88,7 @@ MOVED_FIELDS = tuple(
         ("cluster.apiServer.disablePodSecurityPolicy", "1.12", "nothing; there are none"),
         ("machine.network.kubespan", "1.13", "KubeSpanConfig"),
         ("machine.env", "1.13", "EnvironmentConfig"),
-        ("machine.network", "1.13", "documents of the network"),
+        ("machine.network", "1.13", "network documents"),
         ("machine.install", "1.14", "UnattendedInstallConfig"),
         ("machine.sysctls", "1.14", "SysctlConfig"),
         ("machine.sysfs", "1.14", "SysfsConfig"),
@@ -118,7 +118,7 @@ MOVED_FIELDS = tuple(
         ("cluster.serviceAccount", "1.14", "KubeServiceAccountConfig"),
         ("cluster.secretboxEncryptionSecret", "1.14", "KubeEtcdEncryptionConfig"),
         ("cluster.aescbcEncryptionSecret", "1.14", "KubeEtcdEncryptionConfig"),
-        ("cluster.apiServer", "1.14", "KubeAPIServerConfig and its kin"),
+        ("cluster.apiServer", "1.14", "KubeAPIServerConfig and related documents"),
         ("cluster.controllerManager", "1.14", "KubeControllerManagerConfig"),
         ("cluster.scheduler", "1.14", "KubeSchedulerConfig"),
         ("cluster.proxy", "1.14", "KubeProxyConfig"),
@@ -133,12 +133,12 @@ MOVED_FIELDS = tuple(
 
 
 def find_moved_field(path: str, target: str) -> MovedField | None:
-    """The entry that a path is below, if the target has moved it; the most precise one."""
+    """Return the most specific moved field at or above a path. None: it was not moved."""
 
     last = CONTRACTS.index(target)
-    found = [
-        one
-        for one in MOVED_FIELDS
-        if f"{path}.".startswith(f"{one.path}.") and CONTRACTS.index(one.since) <= last
+    matches = [
+        field
+        for field in MOVED_FIELDS
+        if f"{path}.".startswith(f"{field.path}.") and CONTRACTS.index(field.since) <= last
     ]
-    return max(found, key=lambda one: len(one.path), default=None)
+    return max(matches, key=lambda field: len(field.path), default=None)

@@ -1,4 +1,4 @@
-"""Arguments of the API server that say who logs in, as a structured configuration."""
+"""Contract 1.14: the control plane as documents, with structured authentication."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ _ANONYMOUS = "anonymous-auth"
 _BLOCKING_ARGUMENTS = ("authentication-config", "authorization-config", "authorization-mode")
 _BLOCKING_PREFIX = "authorization-webhook-"
 _UNSUPPORTED = {
-    "oidc-ca-file": "a structured configuration holds the certificate itself, not a file",
-    "oidc-signing-algs": "a structured configuration takes every algorithm",
+    "oidc-ca-file": "a structured configuration contains the certificate instead of a file",
+    "oidc-signing-algs": "a structured configuration accepts every algorithm",
 }
 ANONYMOUS_HEALTH: Plain = {
     "conditions": [{"path": "/livez"}, {"path": "/readyz"}, {"path": "/healthz"}],
     "enabled": True,
 }
-"""Who does not log in may look at the health of the API, and at nothing else."""
+"""Anonymous clients may only read the health of the API."""
 
 
 def argument_obstacle(arguments: Plain, *, keep_oidc: bool) -> str | None:
-    """Why the arguments cannot stand in a KubeAPIServerConfig; None: they can."""
+    """Return why a KubeAPIServerConfig cannot have the arguments; None: it can."""
     for name in arguments:
         if name in _BLOCKING_ARGUMENTS or name.startswith(_BLOCKING_PREFIX):
             return f"Talos refuses the argument {name} in a KubeAPIServerConfig"
         if name in _UNSUPPORTED:
             return f"the argument {name}: {_UNSUPPORTED[name]}"
         if name.startswith(_OIDC) and keep_oidc:
-            return f"the argument {name} is to be kept, and a KubeAPIServerConfig refuses it"
+            return f"the argument {name} is kept, but a KubeAPIServerConfig refuses it"
     return None
 
 
 def remaining_arguments(arguments: Plain) -> Plain:
-    """The arguments that remain arguments."""
+    """Return the arguments that stay arguments."""
     return {
         name: value
         for name, value in arguments.items()
@@ -57,9 +57,9 @@ def configures_authentication(arguments: Plain) -> bool:
 
 
 def authentication_configuration(arguments: Plain, *, adopt: bool) -> Plain:
-    """The structured configuration with the meaning of the arguments.
+    """Return the structured configuration equivalent to the arguments.
 
-    Without `adopt` nobody gets in who does not log in, as it is for the arguments.
+    Without `adopt` anonymous clients are rejected, as with the arguments.
     """
     anonymous: Plain = {"enabled": _single_argument(arguments, _ANONYMOUS) == "true"}
     if adopt and _ANONYMOUS not in arguments:
@@ -83,17 +83,17 @@ def _jwt_authenticators(arguments: Plain) -> list[object]:
         "issuer": {"url": issuer, "audiences": [_single_argument(arguments, "oidc-client-id")]},
         "claimMappings": mappings,
     }
-    rules = [_rule(one) for one in _list_argument(arguments, "oidc-required-claim")]
+    rules = [_rule(claim) for claim in _list_argument(arguments, "oidc-required-claim")]
     if rules:
         login["claimValidationRules"] = rules
     return [login]
 
 
 def _prefix(arguments: Plain, issuer: str, claim: str) -> str:
-    """What Kubernetes puts in front of user names: `-` is nothing, and so is silence on e-mails."""
-    given = _single_argument(arguments, "oidc-username-prefix")
-    if given:
-        return "" if given == "-" else given
+    """Return the prefix of user names: none for `-`, and none by default for e-mail addresses."""
+    prefix = _single_argument(arguments, "oidc-username-prefix")
+    if prefix:
+        return "" if prefix == "-" else prefix
     return "" if claim == "email" else f"{issuer}#"
 
 
@@ -109,8 +109,8 @@ def _single_argument(arguments: Plain, name: str) -> str:
 
 def _list_argument(arguments: Plain, name: str) -> list[str]:
     value = arguments.get(name)
-    found = as_texts(value) if isinstance(value, list) else [as_text(value)]
-    return [part for one in found for part in one.split(",") if part]
+    values = as_texts(value) if isinstance(value, list) else [as_text(value)]
+    return [item for value in values for item in value.split(",") if item]
 
 
 _POD = ("image", "extraArgs", "env", "resources")
@@ -131,10 +131,8 @@ def migrate_control_plane(draft: ConfigDraft) -> None:
 
 
 def migrate_worker_endpoint(draft: ConfigDraft) -> None:
-    """Name and endpoint of the cluster on a machine without an API server."""
-    draft.take(
-        "cluster.controlPlane.localAPIServerPort", "workers do not read it", EditNature.REMOVED
-    )
+    """Migrate name and endpoint of the cluster on a machine without an API server."""
+    draft.take("cluster.controlPlane.localAPIServerPort", "workers ignore it", EditNature.REMOVED)
     _endpoint(draft, port_is_free=True)
 
 
@@ -143,31 +141,31 @@ def _endpoint(draft: ConfigDraft, *, port_is_free: bool) -> None:
     if not (name or section):
         return
     if not draft.fragment and not (name and section.get("endpoint")):
-        draft.kept(
+        draft.keep(
             "cluster.controlPlane",
             why="a KubeClusterConfig needs a name and an endpoint",
-            fix="give cluster.clusterName and cluster.controlPlane.endpoint",
+            fix="set cluster.clusterName and cluster.controlPlane.endpoint",
         )
         return
     if not port_is_free:
         return
-    reason = "name and endpoint of the cluster are a KubeClusterConfig"
+    reason = "name and endpoint of the cluster move to KubeClusterConfig"
     _service_account(draft)
     draft.take("cluster.clusterName", reason)
     draft.take("cluster.controlPlane", reason)
     fields = select_fields({"clusterName": name, **section}, "clusterName", "endpoint")
-    given = {key: value for key, value in fields.items() if value}
-    if given:
-        draft.put("KubeClusterConfig", given, reason)
+    required = {key: value for key, value in fields.items() if value}
+    if required:
+        draft.put("KubeClusterConfig", required, reason)
 
 
 def _keys(draft: ConfigDraft) -> None:
-    reason = "the authority of the aggregation layer is a KubeAggregatorCAConfig, in plain PEM"
+    reason = "the CA of the aggregation layer moves to KubeAggregatorCAConfig, in plain PEM"
     pair = as_mapping(draft.take("cluster.aggregatorCA", reason))
     if pair:
         issuing = {"cert": decode_base64(pair.get("crt")), "key": decode_base64(pair.get("key"))}
         draft.put("KubeAggregatorCAConfig", {"issuingCA": issuing}, reason)
-    reason = "keys that encrypt secrets in etcd are a KubeEtcdEncryptionConfig"
+    reason = "keys that encrypt secrets in etcd move to KubeEtcdEncryptionConfig"
     providers = []
     # Kubernetes encrypts with the first one; names and order are those that Talos used.
     for path, provider, name in (
@@ -187,39 +185,41 @@ def _service_account(draft: ConfigDraft) -> None:
     endpoint = draft.get("cluster.controlPlane.endpoint")
     if not endpoint or not draft.has("cluster.serviceAccount"):
         return
-    reason = "the key of service accounts is a KubeServiceAccountConfig, in plain PEM"
+    reason = "the service account key moves to KubeServiceAccountConfig, in plain PEM"
     key = as_mapping(draft.take("cluster.serviceAccount", reason)).get("key")
     issuer = {"privateKey": decode_base64(key), "issuerURL": endpoint}
     draft.put("KubeServiceAccountConfig", {"issuer": issuer}, reason)
 
 
 def _api_server(draft: ConfigDraft) -> bool:
-    """Move the API server; False: it stays, and so does the port that it listens on."""
+    """Migrate the API server; False: it stays, and so does its port."""
     section = draft.section("cluster.apiServer")
     port = draft.get("cluster.controlPlane.localAPIServerPort")
     if not section:
         if port and draft.fragment:
-            draft.put("KubeAPIServerConfig", {"apiPort": port}, "the port moves with its server")
+            draft.put(
+                "KubeAPIServerConfig", {"apiPort": port}, "the port moves with the API server"
+            )
         return not port or draft.fragment
     arguments = as_mapping(section.get("extraArgs"))
     why = _pod_obstacle(section, draft) or argument_obstacle(arguments, keep_oidc=draft.keep_oidc)
     if why is not None:
-        draft.kept(
-            "cluster.apiServer", why=why, fix="leave it there, or make do without and migrate again"
+        draft.keep(
+            "cluster.apiServer", why=why, fix="keep it, or remove the cause and migrate again"
         )
         return not port
-    reason = "the API server is set in a KubeAPIServerConfig"
+    reason = "the API server moves to KubeAPIServerConfig"
     draft.take("cluster.apiServer", reason)
     fields = select_fields(section, *_POD, certExtraSANs="certSANs")
-    others = remaining_arguments(arguments)
-    if others:
-        fields["extraArgs"] = others
+    remaining = remaining_arguments(arguments)
+    if remaining:
+        fields["extraArgs"] = remaining
     else:
         fields.pop("extraArgs", None)
     if port:
         fields["apiPort"] = port
     if not draft.fragment and not draft.adopt:
-        # Probes at start do not log in.
+        # Startup probes are anonymous.
         fields["startupProbes"] = False
     if fields:
         draft.put("KubeAPIServerConfig", fields, reason)
@@ -230,7 +230,7 @@ def _api_server(draft: ConfigDraft) -> bool:
         draft.put(
             "KubeAuthenticationConfig",
             {"configuration": authentication_configuration(arguments, adopt=adopts)},
-            "who may log in is a KubeAuthenticationConfig",
+            "authentication moves to KubeAuthenticationConfig",
             nature=EditNature.DEFAULT if adopts else EditNature.MOVED,
         )
     return True
@@ -241,28 +241,30 @@ def _admission(draft: ConfigDraft, section: Plain) -> None:
         draft.put(
             "KubeAdmissionControlConfig",
             select_fields(plugin, "configuration"),
-            "every admission plugin is a KubeAdmissionControlConfig",
+            "admission plugins move to KubeAdmissionControlConfig",
             name=as_text(plugin.get("name")),
         )
     if section.get("auditPolicy"):
         policy = {"configuration": section["auditPolicy"]}
-        draft.put("KubeAuditPolicyConfig", policy, "the audit policy is a KubeAuditPolicyConfig")
+        draft.put(
+            "KubeAuditPolicyConfig", policy, "the audit policy moves to KubeAuditPolicyConfig"
+        )
 
 
 def _authorizers(draft: ConfigDraft, section: Plain) -> None:
-    given = as_mappings(section.get("authorizationConfig"))
+    authorizers = as_mappings(section.get("authorizationConfig"))
     if not draft.fragment:
-        # Talos added these two where they were missing; documents are taken as they are.
-        if not any(one.get("type") == "Node" for one in given):
-            given.insert(0, _NODE)
-        if not any(one.get("type") == "RBAC" for one in given):
-            given.insert(1, _RBAC)
-    for one in given:
+        # Talos added these two if they were missing; it does not add documents.
+        if not any(authorizer.get("type") == "Node" for authorizer in authorizers):
+            authorizers.insert(0, _NODE)
+        if not any(authorizer.get("type") == "RBAC" for authorizer in authorizers):
+            authorizers.insert(1, _RBAC)
+    for authorizer in authorizers:
         draft.put(
             "KubeAuthorizerConfig",
-            select_fields(one, "type", "webhook"),
-            "every authorizer is a KubeAuthorizerConfig",
-            name=as_text(one.get("name")),
+            select_fields(authorizer, "type", "webhook"),
+            "authorizers move to KubeAuthorizerConfig",
+            name=as_text(authorizer.get("name")),
         )
 
 
@@ -273,11 +275,9 @@ def _program(draft: ConfigDraft, name: str, kind: str, *more: str) -> None:
         return
     why = _pod_obstacle(section, draft)
     if why is not None:
-        draft.kept(
-            f"cluster.{name}", why=why, fix="leave it there, or make do without and migrate again"
-        )
+        draft.keep(f"cluster.{name}", why=why, fix="keep it, or remove the cause and migrate again")
         return
-    reason = f"cluster.{name} is a {kind}"
+    reason = f"cluster.{name} moves to {kind}"
     draft.take(f"cluster.{name}", reason)
     off = as_mapping(draft.take(switch, reason)).get("disabled")
     if draft.get("machine.controlPlane") == {}:
@@ -290,9 +290,9 @@ def _program(draft: ConfigDraft, name: str, kind: str, *more: str) -> None:
 
 def _pod_obstacle(section: Plain, draft: ConfigDraft) -> str | None:
     if section.get("extraVolumes"):
-        return "no document mounts extra volumes into it"
+        return "no document supports extra volumes"
     if not draft.fragment and not section.get("image"):
-        return "the document needs an image, and this one has that of the Talos version"
+        return "the document needs an image, and this one uses that of the Talos version"
     return None
 
 
@@ -302,15 +302,13 @@ def _proxy(draft: ConfigDraft) -> None:
         return
     why = None
     if section.get("extraArgs"):
-        why = (
-            "a KubeProxyConfig sets kube-proxy by a file, beside which arguments may have no effect"
-        )
+        why = "a KubeProxyConfig configures kube-proxy by a file, which overrides arguments"
     elif not draft.fragment and not section.get("image") and section.get("disabled") is not True:
-        why = "the document needs an image, and this one has that of the Talos version"
+        why = "the document needs an image, and this one uses that of the Talos version"
     if why is not None:
-        draft.kept("cluster.proxy", why=why, fix="say it in the `config` of a KubeProxyConfig")
+        draft.keep("cluster.proxy", why=why, fix="set it in the `config` of a KubeProxyConfig")
         return
-    reason = "kube-proxy is a KubeProxyConfig"
+    reason = "kube-proxy moves to KubeProxyConfig"
     draft.take("cluster.proxy", reason)
     off = section.get("disabled")
     enabled: Plain = {} if off is None else {"enabled": not off}
@@ -318,7 +316,7 @@ def _proxy(draft: ConfigDraft) -> None:
 
 
 def _names(draft: ConfigDraft) -> None:
-    reason = "CoreDNS is a KubeCoreDNSConfig"
+    reason = "CoreDNS moves to KubeCoreDNSConfig"
     section = as_mapping(draft.take("cluster.coreDNS", reason))
     off = section.get("disabled")
     enabled: Plain = {} if off is None else {"enabled": not off}
@@ -328,7 +326,7 @@ def _names(draft: ConfigDraft) -> None:
 
 
 def _manifests(draft: ConfigDraft) -> None:
-    reason = "every manifest from elsewhere is a KubeExternalManifestConfig"
+    reason = "external manifests move to KubeExternalManifestConfig"
     taken = {name for kind, name in draft.configuration if kind == "KubeExternalManifestConfig"}
     headers = as_mapping(draft.take("cluster.extraManifestHeaders", reason))
     common: Plain = {"headers": headers} if headers else {}
@@ -345,22 +343,22 @@ def _manifests(draft: ConfigDraft) -> None:
             name=document_name(stem, taken),
         )
     inline = as_mappings(draft.get("cluster.inlineManifests"))
-    if not all(NAME.fullmatch(as_text(one.get("name"))) for one in inline):
-        draft.kept(
+    if not all(NAME.fullmatch(as_text(manifest.get("name"))) for manifest in inline):
+        draft.keep(
             "cluster.inlineManifests",
-            why="a KubeInlineManifestConfig takes names of small letters, digits, dots and dashes",
+            why="names in KubeInlineManifestConfig have only lower-case letters, digits, . and -",
             fix="rename the manifests",
         )
         return
-    reason = "every manifest written out is a KubeInlineManifestConfig"
+    reason = "inline manifests move to KubeInlineManifestConfig"
     draft.take("cluster.inlineManifests", reason)
-    for one in inline:
-        manifest = {"manifest": one.get("contents", "")}
-        draft.put("KubeInlineManifestConfig", manifest, reason, name=as_text(one.get("name")))
+    for manifest in inline:
+        document = {"manifest": manifest.get("contents", "")}
+        draft.put("KubeInlineManifestConfig", document, reason, name=as_text(manifest.get("name")))
 
 
 def _talos_access(draft: ConfigDraft) -> None:
-    reason = "the Talos API is open to pods where there is a KubeTalosAPIAccessConfig"
+    reason = "access of pods to the Talos API moves to KubeTalosAPIAccessConfig"
     section = as_mapping(draft.take("machine.features.kubernetesTalosAPIAccess", reason))
     if section.get("enabled") is True or draft.fragment:
         fields = select_fields(section, "allowedRoles", "allowedKubernetesNamespaces")

@@ -1,4 +1,4 @@
-"""The disk to install on as an expression, which is how documents name disks."""
+"""Convert the installation disk to an expression."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WILDCARD = "*"
 
 
 def disk_expression(install: Plain) -> str | None:
-    """What the `disk` or `diskSelector` of a configuration means; None: neither says anything."""
+    """Return the expression for `disk` or `diskSelector`; None: neither is set."""
     selector = as_mapping(install.get("diskSelector"))
     if selector:
         return _selector_expression(selector)
@@ -51,7 +51,7 @@ def _selector_expression(selector: Plain) -> str:
 
 def _size(condition: str) -> str:
     bare = condition.strip()
-    operator = next((one for one in ("<=", ">=", "==", "<", ">") if bare.startswith(one)), "")
+    operator = next((sign for sign in ("<=", ">=", "==", "<", ">") if bare.startswith(sign)), "")
     return f"disk.size {operator or '=='} {parse_size(bare.removeprefix(operator).strip())}u"
 
 

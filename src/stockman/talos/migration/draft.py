@@ -1,4 +1,4 @@
-"""One edit of a migration, and what a list of them makes of a configuration."""
+"""The edits of a migration, and the draft of a configuration that records them."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument
 from stockman.talos.patches.tree import Branch, Tree, plain_value
 
 Plain = dict[str, object]
-"""A document or a part of one: mappings, lists and values."""
+"""A document or a part of it: mappings, lists and values."""
 Key = tuple[str, str]
-"""Kind and name of a document; the name is empty where the kind has none."""
+"""Kind and name of a document; the name is empty for kinds without names."""
 Configuration = dict[Key, Plain]
 
 
 class EditNature(Enum):
-    """Whether an edit changes what the machine does."""
+    """Whether an edit changes the behaviour of the machine."""
 
     MOVED = "moved"
-    """Says the same in the words of the newer contract."""
+    """The same setting in the form of the newer contract."""
     REMOVED = "removed"
-    """Takes away what has no effect there."""
+    """Removes a setting without effect."""
     DEFAULT = "default"
-    """Takes over a default of the newer contract: the machine changes."""
+    """Adopts a default of the newer contract: the behaviour changes."""
 
 
 @record
 class ConfigEdit:
-    """One change of one place. Applied in their order, edits make the new configuration."""
+    """One change of one value. Applied in order, edits create the new configuration."""
 
     kind: str
     name: str
     """Empty: the kind has no names."""
     path: str
-    """Keys from the top of the document, `machine.network.hostname`. Empty: the whole document."""
+    """Keys from the root, `machine.network.hostname`. Empty: the whole document."""
     before: object
-    """None: nothing stood there."""
+    """None: there was no value."""
     after: object
-    """None: nothing stands there any more."""
+    """None: the value is removed."""
     reason: str
     since: str
-    """The contract that asks for it, `1.12`."""
+    """The contract that requires it, `1.12`."""
     nature: EditNature = EditNature.MOVED
     origin: Origin | None = field(default=None, compare=False, metadata={"shown": False})
-    """Where `before` was written. None: nowhere, or it was made by an earlier edit."""
+    """Where `before` was written. None: nowhere, or an earlier edit created it."""
 
     @property
     def document(self) -> str:
@@ -60,7 +60,7 @@ class ConfigEdit:
 
 
 def apply_edits(configuration: Configuration, edits: Iterable[ConfigEdit]) -> Configuration:
-    """The configuration after the edits; what is given stays as it is."""
+    """Return the configuration after the edits; the argument is not changed."""
     result = deepcopy(configuration)
     for edit in edits:
         key = (edit.kind, edit.name)
@@ -75,7 +75,7 @@ def apply_edits(configuration: Configuration, edits: Iterable[ConfigEdit]) -> Co
 
 
 def value_at(document: Plain, path: str) -> object:
-    """What stands at a path; None: nothing."""
+    """Return the value at a path; None: there is none."""
     value: object = document
     for step in path.split("."):
         if not isinstance(value, dict):
@@ -85,63 +85,63 @@ def value_at(document: Plain, path: str) -> object:
 
 
 def set_value(document: Plain, path: str, value: object) -> None:
-    """Put a value at a path; None takes it away, and sections that are empty then."""
-    *above, last = path.split(".")
-    way = [document]
-    for step in above:
-        below = way[-1].setdefault(step, {})
-        if not isinstance(below, dict):
+    """Set the value at a path; None removes it, and sections that become empty."""
+    *parents, last = path.split(".")
+    mappings = [document]
+    for step in parents:
+        child = mappings[-1].setdefault(step, {})
+        if not isinstance(child, dict):
             raise TypeError(f"{path} leads through a value")
-        way.append(below)
+        mappings.append(child)
     if value is not None:
-        way[-1][last] = value
+        mappings[-1][last] = value
         return
-    way[-1].pop(last, None)
-    for holder, step in reversed(list(zip(way[1:], above[1:], strict=False))):
-        if step in holder and holder[step] == {}:
-            del holder[step]
+    mappings[-1].pop(last, None)
+    for mapping, step in reversed(list(zip(mappings[1:], parents[1:], strict=False))):
+        if step in mapping and mapping[step] == {}:
+            del mapping[step]
 
 
 def as_mapping(value: object) -> Plain:
-    """The mapping; empty where there is none."""
+    """Return a mapping; empty for other values."""
     return value if isinstance(value, dict) else {}
 
 
 def as_mappings(value: object) -> list[Plain]:
-    """The mappings of a list."""
+    """Return the mappings of a list."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def as_texts(value: object) -> list[str]:
-    """The texts of a list."""
+    """Return the items of a list as texts."""
     return [str(item) for item in value] if isinstance(value, list) else []
 
 
 def as_text(value: object) -> str:
-    """The text; empty where there is none."""
+    """Return a text; empty for other values."""
     return value if isinstance(value, str) else ""
 
 
 def select_fields(source: Plain, *names: str, **renamed: str) -> Plain:
-    """The fields that are there: `names` as they are called, `renamed` as new name = old name."""
-    wanted = {**{name: name for name in names}, **renamed}
-    return {new: source[old] for new, old in wanted.items() if old in source}
+    """Return the existing fields: `names` unchanged, `renamed` as new name = old name."""
+    selected = {**{name: name for name in names}, **renamed}
+    return {new: source[old] for new, old in selected.items() if old in source}
 
 
 def decode_base64(value: object) -> str:
-    """The PEM text of what the v1alpha1 document holds in base64; empty where there is none."""
-    packed = as_text(value)
+    """Decode base64 of the v1alpha1 document to PEM text; empty if there is none."""
+    encoded = as_text(value)
     try:
-        return base64.b64decode(packed, validate=True).decode()
+        return base64.b64decode(encoded, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
-        return packed
+        return encoded
 
 
 V1ALPHA1_KEY: Key = (V1ALPHA1, "")
 
 
 class ConfigDraft:
-    """Documents as plain values, and the edits that made them so."""
+    """Documents as plain values, and the edits that were applied."""
 
     def __init__(
         self, documents: Iterable[ConfigDocument], *, fragment: bool, adopt: bool, keep_oidc: bool
@@ -151,45 +151,45 @@ class ConfigDraft:
             key: _mapping(plain_value(tree)) for key, tree in self._trees.items()
         }
         self.fragment = fragment
-        """Whether this is a part of a configuration, a patch: what is not there stays unsaid."""
+        """Whether this is a patch: settings that it does not have stay unset."""
         self.adopt = adopt
-        """Whether new defaults are taken over."""
+        """Whether to adopt new defaults."""
         self.keep_oidc = keep_oidc
-        """Whether arguments that name an identity provider stay arguments."""
+        """Whether OIDC arguments are kept as arguments."""
         self.since = ""
         """The contract of the current step."""
         self.edits: list[ConfigEdit] = []
         self.problems = Problems()
 
     @property
-    def oldest(self) -> Plain:
-        """The v1alpha1 document; empty where there is none."""
+    def v1alpha1(self) -> Plain:
+        """The v1alpha1 document; empty if there is none."""
         return self.configuration.get(V1ALPHA1_KEY, {})
 
     @property
     def is_controller(self) -> bool:
-        """Whether the machine is known to be of the control plane; a patch may be for one."""
-        kind = value_at(self.oldest, "machine.type")
+        """Whether the machine may be a controller: by its type, or because a patch has none."""
+        kind = value_at(self.v1alpha1, "machine.type")
         return kind in ("controlplane", "init") or (self.fragment and kind is None)
 
     @property
     def is_worker(self) -> bool:
-        return value_at(self.oldest, "machine.type") in ("worker", "join")
+        return value_at(self.v1alpha1, "machine.type") in ("worker", "join")
 
     def has(self, path: str) -> bool:
-        return value_at(self.oldest, path) is not None
+        return value_at(self.v1alpha1, path) is not None
 
     def get(self, path: str) -> object:
-        """What the v1alpha1 document says; None: nothing."""
-        return value_at(self.oldest, path)
+        """Return a value of the v1alpha1 document; None: there is none."""
+        return value_at(self.v1alpha1, path)
 
     def section(self, path: str) -> Plain:
-        """A mapping of the v1alpha1 document; empty where there is none."""
-        return _mapping(value_at(self.oldest, path))
+        """Return a mapping of the v1alpha1 document; empty if there is none."""
+        return _mapping(value_at(self.v1alpha1, path))
 
     def take(self, path: str, reason: str, nature: EditNature = EditNature.MOVED) -> object:
-        """Remove a part of the v1alpha1 document, and give it; None: it was not there."""
-        before = value_at(self.oldest, path)
+        """Remove and return a value of the v1alpha1 document; None: there was none."""
+        before = value_at(self.v1alpha1, path)
         if before is not None:
             self._write(V1ALPHA1_KEY, path, None, reason, nature)
         return before
@@ -197,8 +197,8 @@ class ConfigDraft:
     def replace(
         self, path: str, after: object, reason: str, nature: EditNature = EditNature.MOVED
     ) -> None:
-        """Put another value into the v1alpha1 document."""
-        if value_at(self.oldest, path) != after:
+        """Replace a value of the v1alpha1 document."""
+        if value_at(self.v1alpha1, path) != after:
             self._write(V1ALPHA1_KEY, path, after, reason, nature)
 
     def put(
@@ -210,21 +210,21 @@ class ConfigDraft:
         name: str = "",
         nature: EditNature = EditNature.MOVED,
     ) -> None:
-        """Add a document, or fields to the one that is there; its own fields win."""
+        """Add a document, or fields to an existing one, whose values are kept."""
         key = (kind, name)
         present = self.configuration.get(key)
         if present is None:
-            named: Plain = {"name": name} if name else {}
-            whole: Plain = {"apiVersion": V1ALPHA1, "kind": kind, **named, **fields}
-            self._write(key, "", whole, reason, nature)
+            name_field: Plain = {"name": name} if name else {}
+            document: Plain = {"apiVersion": V1ALPHA1, "kind": kind, **name_field, **fields}
+            self._write(key, "", document, reason, nature)
             return
         for name, value in fields.items():
             after = _join_values(present.get(name), value)
             if present.get(name) != after:
                 self._write(key, name, after, reason, nature)
 
-    def kept(self, path: str, why: str, fix: str) -> None:
-        """Warn that a part stays as it is, because the newer contract has no words for it."""
+    def keep(self, path: str, why: str, fix: str) -> None:
+        """Warn that a value stays in place because the newer contract cannot express it."""
         self.problems.warn(
             "migration.kept",
             f"{path} stays in the v1alpha1 document",
@@ -233,20 +233,20 @@ class ConfigDraft:
             at=self.origin(V1ALPHA1_KEY, path),
         )
 
-    def changes(self, path: str, what: str, why: str, fix: str) -> None:
-        """Warn that something will be different afterwards."""
+    def warn_change(self, path: str, title: str, why: str, fix: str) -> None:
+        """Warn that the behaviour changes."""
         self.problems.warn(
-            "migration.changed", what, why=why, fix=fix, at=self.origin(V1ALPHA1_KEY, path)
+            "migration.changed", title, why=why, fix=fix, at=self.origin(V1ALPHA1_KEY, path)
         )
 
     def origin(self, key: Key, path: str) -> Origin | None:
-        """Where a part was written; the nearest one above it that is known."""
+        """Return where a value was written, or its nearest known parent."""
         tree: Tree | None = self._trees.get(key)
         for step in path.split(".") if path else ():
-            below = tree.get(step) if isinstance(tree, Branch) else None
-            if below is None:
+            child = tree.get(step) if isinstance(tree, Branch) else None
+            if child is None:
                 break
-            tree = below
+            tree = child
         if tree is None or tree.origin.is_derived:
             return None
         return tree.origin
@@ -315,19 +315,19 @@ _CONFIDENTIAL = frozenset(
         "uniqueToken",
     }
 )
-"""Fields whose text is a secret, or may hold one."""
+"""Fields whose text is or may contain a secret."""
 _ALL_BELOW = frozenset({"env", "environment", "extraManifestHeaders", "headers", "variables"})
-"""Fields of which every value may be a secret."""
+"""Fields where every value may be a secret."""
 
 
 def mask_edit(edit: ConfigEdit) -> ConfigEdit:
-    """The edit as it may be shown."""
+    """Return an edit with secrets masked."""
     last = edit.path.rpartition(".")[2]
     return replace(edit, before=_mask(edit.before, last), after=_mask(edit.after, last))
 
 
 def mask_value(value: object) -> object:
-    """A document or a part of one as it may be shown."""
+    """Return a document or a part of it with secrets masked."""
     return _mask(value, "")
 
 

@@ -1,4 +1,4 @@
-"""Contract 1.12: name, resolvers, hosts and time of a machine get documents of their own."""
+"""Contract 1.12: hostname, resolvers, hosts, time and registries as documents."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from stockman.talos.migration.draft import (
 )
 
 _REMOVED_FIELDS = {
-    "machine.features.rbac": "roles are always checked from 1.12 on",
-    "machine.features.apidCheckExtKeyUsage": "the usage of keys is always checked from 1.12 on",
+    "machine.features.rbac": "roles are always enforced from 1.12 on",
+    "machine.features.apidCheckExtKeyUsage": "key usage is always checked from 1.12 on",
     "cluster.apiServer.disablePodSecurityPolicy": "Kubernetes has no pod security policies",
 }
 
@@ -30,7 +30,7 @@ def migrate_host(draft: ConfigDraft) -> None:
 
 
 def _hostname(draft: ConfigDraft) -> None:
-    reason = "the name of the machine is in a HostnameConfig"
+    reason = "the hostname moves to HostnameConfig"
     name = draft.take("machine.network.hostname", reason)
     stable = draft.take("machine.features.stableHostname", reason)
     if name:
@@ -40,7 +40,7 @@ def _hostname(draft: ConfigDraft) -> None:
 
 
 def _resolvers(draft: ConfigDraft) -> None:
-    reason = "resolvers are in a ResolverConfig"
+    reason = "resolvers move to ResolverConfig"
     fields: Plain = {}
     servers = draft.take("machine.network.nameservers", reason)
     if servers:
@@ -58,7 +58,7 @@ def _resolvers(draft: ConfigDraft) -> None:
 
 
 def _hosts(draft: ConfigDraft) -> None:
-    reason = "every address of the hosts file is a StaticHostConfig"
+    reason = "host entries move to StaticHostConfig"
     names: dict[str, list[str]] = {}
     for entry in as_mappings(draft.take("machine.network.extraHostEntries", reason)):
         known = names.setdefault(str(entry.get("ip", "")), [])
@@ -68,7 +68,7 @@ def _hosts(draft: ConfigDraft) -> None:
 
 
 def _time(draft: ConfigDraft) -> None:
-    reason = "time servers are in a TimeSyncConfig"
+    reason = "time servers move to TimeSyncConfig"
     section = as_mapping(draft.take("machine.time", reason))
     fields = select_fields(section, "bootTimeout")
     if section.get("disabled") is not None:
@@ -80,33 +80,33 @@ def _time(draft: ConfigDraft) -> None:
 
 
 def migrate_registries(draft: ConfigDraft) -> None:
-    reason = "registries are in RegistryMirror-, RegistryAuth- and RegistryTLSConfig documents"
+    reason = "registries move to RegistryMirror-, RegistryAuth- and RegistryTLSConfig documents"
     section = as_mapping(draft.take("machine.registries", reason))
-    for host, given in as_mapping(section.get("mirrors")).items():
-        draft.put("RegistryMirrorConfig", _mirror(as_mapping(given)), reason, name=host)
-    for host, given in as_mapping(section.get("config")).items():
-        login = as_mapping(as_mapping(given).get("auth"))
+    for host, settings in as_mapping(section.get("mirrors")).items():
+        draft.put("RegistryMirrorConfig", _mirror(as_mapping(settings)), reason, name=host)
+    for host, settings in as_mapping(section.get("config")).items():
+        login = as_mapping(as_mapping(settings).get("auth"))
         if login:
             draft.put("RegistryAuthConfig", login, reason, name=host)
-        tls = _tls(as_mapping(as_mapping(given).get("tls")))
+        tls = _tls(as_mapping(as_mapping(settings).get("tls")))
         if tls:
             draft.put("RegistryTLSConfig", tls, reason, name=host)
 
 
-def _mirror(given: Plain) -> Plain:
-    keeps_path: Plain = {"overridePath": True} if given.get("overridePath") is True else {}
-    endpoints = [{"url": url, **keeps_path} for url in as_texts(given.get("endpoints"))]
-    return {"endpoints": endpoints, **select_fields(given, "skipFallback")}
+def _mirror(mirror: Plain) -> Plain:
+    keeps_path: Plain = {"overridePath": True} if mirror.get("overridePath") is True else {}
+    endpoints = [{"url": url, **keeps_path} for url in as_texts(mirror.get("endpoints"))]
+    return {"endpoints": endpoints, **select_fields(mirror, "skipFallback")}
 
 
-def _tls(given: Plain) -> Plain:
+def _tls(tls: Plain) -> Plain:
     fields: Plain = {}
-    identity = as_mapping(given.get("clientIdentity"))
+    identity = as_mapping(tls.get("clientIdentity"))
     if identity:
         fields["clientIdentity"] = {
             "cert": decode_base64(identity.get("crt")),
             "key": decode_base64(identity.get("key")),
         }
-    if given.get("ca"):
-        fields["ca"] = decode_base64(given["ca"])
-    return fields | select_fields(given, "insecureSkipVerify")
+    if tls.get("ca"):
+        fields["ca"] = decode_base64(tls["ca"])
+    return fields | select_fields(tls, "insecureSkipVerify")

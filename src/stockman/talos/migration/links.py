@@ -1,4 +1,4 @@
-"""Parts of an interface of the v1alpha1 document as fields of link documents."""
+"""Contract 1.12: interfaces of the v1alpha1 document as link documents."""
 
 from __future__ import annotations
 
@@ -40,45 +40,45 @@ _BOND_OPTIONS = (
 )
 
 
-def link_fields(given: Plain) -> Plain:
-    """What every link document can hold: up, MTU, addresses, routes."""
+def link_fields(interface: Plain) -> Plain:
+    """Return the fields of every link document: up, MTU, addresses, routes."""
     fields: Plain = {"up": True}
-    if given.get("mtu"):
-        fields["mtu"] = given["mtu"]
-    addresses = as_texts(given.get("addresses"))
-    if given.get("cidr"):
-        addresses.append(as_text(given["cidr"]))
+    if interface.get("mtu"):
+        fields["mtu"] = interface["mtu"]
+    addresses = as_texts(interface.get("addresses"))
+    if interface.get("cidr"):
+        addresses.append(as_text(interface["cidr"]))
     if addresses:
         fields["addresses"] = [{"address": _prefix(address)} for address in addresses]
-    routes = [_route(route) for route in as_mappings(given.get("routes"))]
+    routes = [_route(route) for route in as_mappings(interface.get("routes"))]
     if routes:
         fields["routes"] = routes
     return fields
 
 
-def dhcp_documents(given: Plain, *, names_itself: bool) -> list[tuple[str, Plain]]:
-    """Kind and fields of the DHCP clients of a link.
+def dhcp_documents(interface: Plain, *, sends_identifier: bool) -> list[tuple[str, Plain]]:
+    """Return kind and fields of the DHCP clients of a link.
 
-    `names_itself`: whether a client sends an identifier, which those of documents do unless told
-    otherwise and those of the v1alpha1 document never do.
+    `sends_identifier`: whether clients send an identifier. By default those of documents do, and
+    those of the v1alpha1 document never do.
     """
-    if given.get("dhcp") is not True:
+    if interface.get("dhcp") is not True:
         return []
-    options = as_mapping(given.get("dhcpOptions"))
+    options = as_mapping(interface.get("dhcpOptions"))
     metric: Plain = {"routeMetric": options["routeMetric"]} if options.get("routeMetric") else {}
-    anonymous: Plain = {} if names_itself else {"clientIdentifier": "none"}
-    found: list[tuple[str, Plain]] = []
+    anonymous: Plain = {} if sends_identifier else {"clientIdentifier": "none"}
+    documents: list[tuple[str, Plain]] = []
     if options.get("ipv4") is not False:
-        found.append(("DHCPv4Config", metric | anonymous))
+        documents.append(("DHCPv4Config", metric | anonymous))
     if options.get("ipv6") is True:
         unique = as_text(options.get("duidv6"))
-        known: Plain = {"clientIdentifier": "duid", "duidRaw": unique} if unique else anonymous
-        found.append(("DHCPv6Config", metric | known))
-    return found
+        identifier: Plain = {"clientIdentifier": "duid", "duidRaw": unique} if unique else anonymous
+        documents.append(("DHCPv6Config", metric | identifier))
+    return documents
 
 
 def bond_fields(bond: Plain) -> Plain:
-    """The fields of a BondConfig; those that say nothing are left out."""
+    """Return the fields of a BondConfig; unset ones are left out."""
     fields = select_fields(
         bond,
         *_BOND_OPTIONS,
@@ -87,13 +87,13 @@ def bond_fields(bond: Plain) -> Plain:
         tlbLogicalLb="tlbDynamicLb",
         peerNotifDelay="peerNotifyDelay",
     )
-    # Zero and empty are "not set" there, and a value of their own in the document.
-    said = {key: value for key, value in fields.items() if value or isinstance(value, bool)}
-    return {"links": as_texts(bond.get("interfaces")), **said}
+    # Zero and empty mean "not set" in the v1alpha1 document, but are values in the new document.
+    options = {key: value for key, value in fields.items() if value or isinstance(value, bool)}
+    return {"links": as_texts(bond.get("interfaces")), **options}
 
 
 def bridge_fields(bridge: Plain) -> Plain:
-    """The fields of a BridgeConfig."""
+    """Return the fields of a BridgeConfig."""
     fields: Plain = {"links": as_texts(bridge.get("interfaces"))}
     spanning = as_mapping(bridge.get("stp")).get("enabled")
     if spanning is not None:
@@ -104,11 +104,11 @@ def bridge_fields(bridge: Plain) -> Plain:
     return fields
 
 
-def wireguard_fields(given: Plain) -> Plain:
-    """The fields of a WireguardConfig."""
-    fields = select_fields(given, "privateKey")
-    fields |= {key: given[key] for key in ("listenPort", "firewallMark") if given.get(key)}
-    peers = [dict(peer) for peer in as_mappings(given.get("peers"))]
+def wireguard_fields(interface: Plain) -> Plain:
+    """Return the fields of a WireguardConfig."""
+    fields = select_fields(interface, "privateKey")
+    fields |= {key: interface[key] for key in ("listenPort", "firewallMark") if interface.get(key)}
+    peers = [dict(peer) for peer in as_mappings(interface.get("peers"))]
     if peers:
         fields["peers"] = peers
     return fields
@@ -134,33 +134,33 @@ def _prefix(address: str) -> str:
 
 
 _PATH = "machine.network.interfaces"
-_REASON = "links, addresses and routes are documents of their own"
+_REASON = "links, addresses and routes move to link documents"
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
 
 
 def migrate_links(draft: ConfigDraft) -> None:
-    given = as_mappings(draft.get(_PATH))
-    if given:
-        _LinkMigration(draft, given).move()
+    interfaces = as_mappings(draft.get(_PATH))
+    if interfaces:
+        _LinkMigration(draft, interfaces).move()
     if draft.get("machine.network") == {}:
         draft.take("machine.network", "it is empty", EditNature.REMOVED)
 
 
 class _LinkMigration:
-    """The interfaces of one configuration: those that move, and those that cannot."""
+    """Migrates the interfaces of one configuration, except those that cannot be migrated."""
 
-    def __init__(self, draft: ConfigDraft, given: list[Plain]) -> None:
+    def __init__(self, draft: ConfigDraft, interfaces: list[Plain]) -> None:
         self._draft = draft
-        self._given = given
+        self._interfaces = interfaces
         self._aliases: dict[str, str] = {}
         self._taken = {name for _, name in draft.configuration}
-        self._taken |= {as_text(one.get("interface")) for one in given}
+        self._taken |= {as_text(interface.get("interface")) for interface in interfaces}
 
     def move(self) -> None:
         kept: list[Plain] = []
         moved: list[Plain] = []
-        for interface in self._given:
-            why = self._obstacle(interface)
+        for interface in self._interfaces:
+            why = self._find_obstacle(interface)
             (moved if why is None else kept).append(interface)
             if why is not None:
                 self._keep(interface, why)
@@ -168,69 +168,73 @@ class _LinkMigration:
             return
         self._draft.replace(_PATH, kept or None, _REASON)
         for interface in moved:
-            self._document(interface)
+            self._migrate_interface(interface)
         if not self._draft.fragment:
-            self._draft.changes(
+            self._draft.warn_change(
                 _PATH,
-                "links that no document names get no address any more",
-                why="with interfaces in the v1alpha1 document Talos asks for addresses by DHCP on"
+                "links without a document no longer get an address",
+                why="with interfaces in the v1alpha1 document Talos uses DHCP on"
                 " all other cards; with link documents it does not",
-                fix="write a DHCPv4Config for every other card that needs an address",
+                fix="add a DHCPv4Config for every other card that needs an address",
             )
 
     def _keep(self, interface: Plain, why: str) -> None:
-        name = as_text(interface.get("interface")) or "chosen by a selector"
-        self._draft.kept(
+        name = as_text(interface.get("interface")) or "with a selector"
+        self._draft.keep(
             _PATH,
             why=f"the interface {name}: {why}",
-            fix="Talos reads it there; write link documents by hand if you want to leave it",
+            fix="Talos still reads it there; to migrate it, write link documents by hand",
         )
 
-    def _obstacle(self, interface: Plain) -> str | None:
-        """Why an interface has no equal among the documents; None: it has."""
+    def _find_obstacle(self, interface: Plain) -> str | None:
+        """Return why an interface cannot be a document; None: it can."""
         if interface.get("ignore") is True:
-            return "no document says that a link is to be left alone"
+            return "no document can make Talos ignore a link"
         selector = as_mapping(interface.get("deviceSelector"))
         if selector and _selector_mac(selector) is None:
-            return "its selector may match several links, and an alias names one"
+            return "its selector may match several links, but an alias is for one link"
         if selector and self._draft.fragment:
-            return "the alias of the link is made by the whole configuration, not by a patch"
+            return "the link alias belongs to the whole configuration, not to a patch"
         bond = as_mapping(interface.get("bond"))
-        if any(_selector_mac(one) is None for one in as_mappings(bond.get("deviceSelectors"))):
+        if any(
+            _selector_mac(interface) is None
+            for interface in as_mappings(bond.get("deviceSelectors"))
+        ):
             return "its bond has selectors that may match several links"
         if bond.get("primary"):
-            return "no document names the primary link of a bond"
+            return "no document supports the primary link of a bond"
         if any(
-            as_mapping(one.get("vip")).get("equinixMetal")
-            for one in _interface_and_vlans(interface)
+            as_mapping(interface.get("vip")).get("equinixMetal")
+            for interface in _interface_and_vlans(interface)
         ):
-            return "no document knows the virtual addresses of Equinix Metal"
+            return "no document supports virtual IPs of Equinix Metal"
         master = as_text(as_mapping(interface.get("bridgePort")).get("master"))
         if master and not any(
-            one.get("interface") == master and one.get("bridge") for one in self._given
+            interface.get("interface") == master and interface.get("bridge")
+            for interface in self._interfaces
         ):
             return f"its bridge {master} is not in this configuration"
         peers = as_mappings(as_mapping(interface.get("wireguard")).get("peers"))
         if not all(_is_address_and_port(as_text(peer.get("endpoint"))) for peer in peers):
-            return "the endpoint of a peer is no address with a port"
+            return "the endpoint of a peer is not an address with a port"
         return None
 
-    def _document(self, interface: Plain) -> None:
+    def _migrate_interface(self, interface: Plain) -> None:
         name = as_text(interface.get("interface"))
         if not name:
-            name = self._alias(as_mapping(interface["deviceSelector"]))
-        self._link(name, interface)
+            name = self._alias_name(as_mapping(interface["deviceSelector"]))
+        self._put_link(name, interface)
         for vlan in as_mappings(interface.get("vlans")):
-            self._vlan(name, vlan)
+            self._put_vlan(name, vlan)
 
-    def _link(self, name: str, interface: Plain) -> None:
+    def _put_link(self, name: str, interface: Plain) -> None:
         kind, fields = "LinkConfig", link_fields(interface)
         if interface.get("bond") is not None:
-            kind, fields = "BondConfig", self._bond(as_mapping(interface["bond"])) | fields
+            kind, fields = "BondConfig", self._bond_document(as_mapping(interface["bond"])) | fields
         elif interface.get("bridge") is not None:
             kind, fields = (
                 "BridgeConfig",
-                self._bridge(name, as_mapping(interface["bridge"])) | fields,
+                self._bridge_document(name, as_mapping(interface["bridge"])) | fields,
             )
         elif interface.get("wireguard") is not None:
             kind, fields = (
@@ -240,18 +244,18 @@ class _LinkMigration:
         elif interface.get("dummy") is True:
             kind = "DummyLinkConfig"
         self._put(kind, fields, name)
-        self._addressing(name, interface)
+        self._put_addressing(name, interface)
 
-    def _vlan(self, parent: str, vlan: Plain) -> None:
+    def _put_vlan(self, parent: str, vlan: Plain) -> None:
         number = vlan.get("vlanId")
         name = f"{parent}.{number}"
         self._put("VLANConfig", {"vlanID": number, "parent": parent, **link_fields(vlan)}, name)
-        self._addressing(name, vlan)
+        self._put_addressing(name, vlan)
 
-    def _addressing(self, name: str, given: Plain) -> None:
-        for kind, fields in dhcp_documents(given, names_itself=self._draft.adopt):
+    def _put_addressing(self, name: str, interface: Plain) -> None:
+        for kind, fields in dhcp_documents(interface, sends_identifier=self._draft.adopt):
             self._put(kind, fields, name)
-        virtual = as_mapping(given.get("vip"))
+        virtual = as_mapping(interface.get("vip"))
         address = as_text(virtual.get("ip"))
         cloud = as_mapping(virtual.get("hcloud"))
         if cloud:
@@ -260,21 +264,23 @@ class _LinkMigration:
         elif address:
             self._put("Layer2VIPConfig", {"link": name}, address)
 
-    def _bond(self, bond: Plain) -> Plain:
+    def _bond_document(self, bond: Plain) -> Plain:
         fields = bond_fields(bond)
-        aliases = [self._alias(one) for one in as_mappings(bond.get("deviceSelectors"))]
+        aliases = [
+            self._alias_name(interface) for interface in as_mappings(bond.get("deviceSelectors"))
+        ]
         return {**fields, "links": [*as_texts(fields["links"]), *aliases]}
 
-    def _bridge(self, name: str, bridge: Plain) -> Plain:
+    def _bridge_document(self, name: str, bridge: Plain) -> Plain:
         fields = bridge_fields(bridge)
         ports = [
-            as_text(one.get("interface"))
-            for one in self._given
-            if as_text(as_mapping(one.get("bridgePort")).get("master")) == name
+            as_text(interface.get("interface"))
+            for interface in self._interfaces
+            if as_text(as_mapping(interface.get("bridgePort")).get("master")) == name
         ]
         return {**fields, "links": [*as_texts(fields["links"]), *ports]}
 
-    def _alias(self, selector: Plain) -> str:
+    def _alias_name(self, selector: Plain) -> str:
         mac = _selector_mac(selector) or ""
         if mac not in self._aliases:
             name = next(
@@ -295,7 +301,7 @@ def _interface_and_vlans(interface: Plain) -> list[Plain]:
 
 
 def _selector_mac(selector: Plain) -> str | None:
-    """The one card that a selector means; None: it may mean several."""
+    """Return the MAC address of a selector for one card; None: it may match several."""
     if set(selector) - {"hardwareAddr", "permanentAddr", "physical"}:
         return None
     if selector.get("physical") is False:

@@ -1,4 +1,4 @@
-"""A migration: the steps from one contract to another, in their order."""
+"""Migrate configurations and patches from one contract to a newer one."""
 
 from __future__ import annotations
 
@@ -37,36 +37,36 @@ _MIGRATED = derivation("the migration of the contract")
 
 @record
 class MigrationOptions:
-    """What a migration leaves to its user."""
+    """User options of a migration."""
 
     new_defaults: bool = False
-    """Whether defaults of the newer contract are taken over. Without it nothing changes for the
-    machine."""
+    """Whether to adopt defaults of the newer contract. Without it the behaviour does not
+    change."""
     keep_oidc: bool = False
-    """Whether arguments that name an identity provider stay, and with them the v1alpha1 form of
-    the API server."""
+    """Whether to keep OIDC arguments, and with them the v1alpha1 form of the API
+    server."""
 
 
 @record
 class Migration:
-    """What a configuration becomes, by which edits, and what to know about it."""
+    """The result of a migration, its edits, and warnings."""
 
     source: str
     target: str
     edits: tuple[ConfigEdit, ...]
     warnings: tuple[Problem, ...]
     documents: tuple[ConfigDocument, ...]
-    """The configuration of the newer contract."""
+    """The configuration in the newer contract."""
 
 
 def migrate_configuration(
-    documents: Iterable[ConfigDocument], target: str, choices: MigrationOptions | None = None
+    documents: Iterable[ConfigDocument], target: str, options: MigrationOptions | None = None
 ) -> Migration:
-    """A whole configuration in the style of `target`; refuses to go back to an older one."""
-    given = tuple(documents)
-    draft = _run_steps(given, target, choices or MigrationOptions(), fragment=False)
+    """Migrate a whole configuration to contract `target`; raises Refused for a downgrade."""
+    source_documents = tuple(documents)
+    draft = _run_steps(source_documents, target, options or MigrationOptions(), fragment=False)
     return Migration(
-        source=detect_contract(given),
+        source=detect_contract(source_documents),
         target=target,
         edits=tuple(draft.edits),
         warnings=tuple(draft.problems),
@@ -75,17 +75,17 @@ def migrate_configuration(
 
 
 def migrate_patch(
-    documents: Iterable[ConfigDocument], target: str, choices: MigrationOptions | None = None
+    documents: Iterable[ConfigDocument], target: str, options: MigrationOptions | None = None
 ) -> ConfigDraft:
-    """A patch in the style of `target`: only what it says is moved."""
-    return _run_steps(tuple(documents), target, choices or MigrationOptions(), fragment=True)
+    """Migrate a patch to contract `target`, only its own settings."""
+    return _run_steps(tuple(documents), target, options or MigrationOptions(), fragment=True)
 
 
 def _run_steps(
-    documents: tuple[ConfigDocument, ...], target: str, choices: MigrationOptions, *, fragment: bool
+    documents: tuple[ConfigDocument, ...], target: str, options: MigrationOptions, *, fragment: bool
 ) -> ConfigDraft:
     draft = ConfigDraft(
-        documents, fragment=fragment, adopt=choices.new_defaults, keep_oidc=choices.keep_oidc
+        documents, fragment=fragment, adopt=options.new_defaults, keep_oidc=options.keep_oidc
     )
     contract_path(detect_contract(documents), target)
     for line in contract_path("1.11", target):
@@ -131,26 +131,26 @@ def _tree(value: object) -> Tree:
 
 @record
 class PatchEdits:
-    """How one patch changes."""
+    """The edits of one patch."""
 
     label: str
-    """What people call it: `talos.patches.all[0]`, or the name of its file."""
+    """The name the user knows: `talos.patches.all[0]`, or its file name."""
     edits: tuple[ConfigEdit, ...]
     warnings: tuple[Problem, ...]
     text: str
-    """The patch in the style of the newer contract. Empty: it stays as it is."""
+    """The patch in the newer contract. Empty: it does not change."""
 
 
 def plan_patch_edits(
     label: str, nodes: tuple[TreeNode, ...], target: str, *, for_workers: bool
 ) -> PatchEdits:
-    """The edits of one patch, given as the documents that were read from it.
+    """Plan the edits of one patch, given as its parsed documents.
 
-    `for_workers`: whether workers get the patch too. Raises PatchRefused where Talos refuses it.
-    What is given is changed.
+    `for_workers`: whether workers get the patch too. Raises PatchRefused if Talos refuses it.
+    The documents are changed.
     """
-    known = load_schema(target)
-    decoder = Decoder(known, _origin)
+    schema = load_schema(target)
+    decoder = Decoder(schema, _origin)
     problems = Problems()
     documents = []
     deletes: list[PatchDelete] = []
@@ -161,12 +161,12 @@ def plan_patch_edits(
             if isinstance(node, SequenceNode):
                 _refuse_operations(label, node, target, problems)
                 continue
-            left, found = take_deletes(node)
-            deletes += found
-            if isinstance(left, MappingNode):
-                documents.append(decode_document(known, left, decoder))
-    except InvalidValue as misfit:
-        raise misfit.error(label, misfit.at) from None
+            remaining, node_deletes = take_deletes(node)
+            deletes += node_deletes
+            if isinstance(remaining, MappingNode):
+                documents.append(decode_document(schema, remaining, decoder))
+    except InvalidValue as error:
+        raise error.error(label, error.at) from None
     draft = migrate_patch(documents, target, MigrationOptions())
     problems.extend(draft.problems)
     for delete in deletes:
@@ -184,9 +184,9 @@ def _refuse_operations(label: str, node: SequenceNode, target: str, problems: Pr
     problems.error(
         "patch.json6902",
         f"{label} is a list of operations",
-        why=f"configurations of contract {target} have several documents, and Talos refuses JSON"
-        " patches on those",
-        fix="write the patch as the part of the configuration that it changes",
+        why=f"configurations of contract {target} have several documents, for which Talos refuses"
+        " JSON patches",
+        fix="write the patch as a strategic merge patch",
         at=node.at,
     )
 
@@ -197,9 +197,9 @@ def _check_delete(delete: PatchDelete, target: str, problems: Problems) -> None:
         return
     problems.error(
         "migration.delete",
-        f"{delete.path_text} is deleted by a patch, and will not be there any more",
-        why=f"contract {entry.since} says it in {entry.to}",
-        fix="delete it there: name the document and put `$patch: delete` below the field",
+        f"a patch deletes {delete.path_text}, which no longer exists",
+        why=f"contract {entry.since} moved it to {entry.to}",
+        fix="delete it there: name the document and add `$patch: delete` to the field",
         at=delete.at,
     )
 
@@ -211,7 +211,7 @@ def _check_roles(
     if for_workers and kinds:
         problems.error(
             "migration.workers",
-            f"{label} becomes {', '.join(kinds)}, and workers get it too",
+            f"{label} becomes {', '.join(kinds)}, but also applies to workers",
             why="Talos refuses these documents on workers",
             fix="move this part of the patch to talos.patches.controller",
             at=next((edit.origin for edit in edits if edit.origin is not None), label),
@@ -219,9 +219,13 @@ def _check_roles(
 
 
 def _text(documents: list[Plain]) -> str:
-    filled = [_without_empty(one) for one in documents]
-    said = [one for one in filled if set(one) - {"version", "apiVersion", "kind", "name"}]
-    return "---\n".join(dump(one) for one in said)
+    non_empty = [_without_empty(document) for document in documents]
+    relevant = [
+        document
+        for document in non_empty
+        if set(document) - {"version", "apiVersion", "kind", "name"}
+    ]
+    return "---\n".join(dump(document) for document in relevant)
 
 
 def _without_empty(document: Plain) -> Plain:

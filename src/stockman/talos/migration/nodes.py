@@ -1,4 +1,4 @@
-"""Contract 1.14: Kubernetes on every machine, as documents."""
+"""Contract 1.14: Kubernetes settings of every machine as documents."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def migrate_nodes(draft: ConfigDraft) -> None:
 
 
 def _node(draft: ConfigDraft) -> None:
-    reason = "what Kubernetes knows of the node is a KubeNodeConfig"
+    reason = "the Kubernetes node moves to KubeNodeConfig"
     fields: Plain = {}
     for path, field in (
         ("machine.kubelet.skipNodeRegistration", "skipNodeRegistration"),
@@ -72,11 +72,9 @@ def _kubelet(draft: ConfigDraft) -> None:
         return
     why = _kubelet_obstacle(section, draft)
     if why is not None:
-        draft.kept(
-            "machine.kubelet", why=why, fix="leave it there, or make do without and migrate again"
-        )
+        draft.keep("machine.kubelet", why=why, fix="keep it, or remove the cause and migrate again")
         return
-    reason = "the kubelet is set in a KubeletConfig"
+    reason = "the kubelet moves to KubeletConfig"
     draft.take("machine.kubelet", reason)
     fields = select_fields(
         section,
@@ -99,9 +97,9 @@ def _kubelet_obstacle(section: Plain, draft: ConfigDraft) -> str | None:
     if draft.fragment:
         return None
     if section.get("disableManifestsDirectory") is not True:
-        return "a KubeletConfig never reads pods from a directory, and this one may"
+        return "a KubeletConfig never reads pods from a directory, but this one may"
     if not section.get("image"):
-        return "a KubeletConfig needs an image, and this one has that of the Talos version"
+        return "a KubeletConfig needs an image, and this one uses that of the Talos version"
     return None
 
 
@@ -109,7 +107,7 @@ def _network(draft: ConfigDraft) -> None:
     section = draft.section("cluster.network")
     if not section:
         return
-    reason = "networks of the cluster are a KubeNetworkConfig"
+    reason = "cluster networks move to KubeNetworkConfig"
     draft.take("cluster.network", reason)
     fields: Plain = select_fields(section, "dnsDomain", "podSubnets", "serviceSubnets")
     if not draft.fragment:
@@ -130,29 +128,29 @@ def _plugin(draft: ConfigDraft, plugin: Plain) -> None:
         fields = _FLANNEL | select_fields(
             as_mapping(plugin.get("flannel")), "extraArgs", "kubeNetworkPoliciesEnabled"
         )
-        draft.put("KubeFlannelCNIConfig", fields, "the network of pods is a KubeFlannelCNIConfig")
+        draft.put("KubeFlannelCNIConfig", fields, "flannel moves to KubeFlannelCNIConfig")
     elif name == "none" and draft.fragment:
-        draft.changes(
+        draft.warn_change(
             "cluster.network.cni",
-            "a patch that switches the network of pods off says so by deleting a document",
-            why="there is no network of pods where there is no KubeFlannelCNIConfig",
-            fix="write `kind: KubeFlannelCNIConfig` with `$patch: delete` where it is wanted off",
+            "a patch that disables the CNI must now delete a document",
+            why="without KubeFlannelCNIConfig Talos installs no CNI",
+            fix="add `kind: KubeFlannelCNIConfig` with `$patch: delete`",
         )
-    taken = {given for kind, given in draft.configuration if kind == "KubeExternalManifestConfig"}
+    taken = {name for kind, name in draft.configuration if kind == "KubeExternalManifestConfig"}
     for url in as_texts(plugin.get("urls")):
         draft.put(
             "KubeExternalManifestConfig",
             {"url": url},
-            "manifests of a network of pods are a KubeExternalManifestConfig",
+            "CNI manifests move to KubeExternalManifestConfig",
             name=document_name("custom-cni", taken),
         )
 
 
 def _authority(draft: ConfigDraft) -> None:
-    reason = "the authority of Kubernetes is a KubeAPIServerCAConfig, in plain PEM"
+    reason = "the Kubernetes CA moves to KubeAPIServerCAConfig, in plain PEM"
     pair = as_mapping(draft.take("cluster.ca", reason))
     accepted = as_mappings(draft.take("cluster.acceptedCAs", reason))
-    others = [decode_base64(one.get("crt")) for one in accepted]
+    trusted = [decode_base64(authority.get("crt")) for authority in accepted]
     fields: Plain = {}
     if pair.get("key"):
         fields["issuingCA"] = {
@@ -160,15 +158,15 @@ def _authority(draft: ConfigDraft) -> None:
             "key": decode_base64(pair["key"]),
         }
     elif pair.get("crt"):
-        others.insert(0, decode_base64(pair["crt"]))
-    if others:
-        fields["acceptedCAs"] = others
+        trusted.insert(0, decode_base64(pair["crt"]))
+    if trusted:
+        fields["acceptedCAs"] = trusted
     if fields:
         draft.put("KubeAPIServerCAConfig", fields, reason)
 
 
 def _kubeprism(draft: ConfigDraft) -> None:
-    reason = "KubePrism is on where there is a KubePrismConfig"
+    reason = "KubePrism moves to KubePrismConfig"
     section = as_mapping(draft.take("machine.features.kubePrism", reason))
     if section.get("enabled") is True or (draft.fragment and section.get("port")):
         port = section.get("port") or _KUBEPRISM_PORT
@@ -181,13 +179,13 @@ def _pods(draft: ConfigDraft) -> None:
         return
     names = [_pod_name(pod) for pod in pods]
     if len(set(names)) != len(names) or not all(NAME.fullmatch(name) for name in names):
-        draft.kept(
+        draft.keep(
             "machine.pods",
-            why="every KubeStaticPodConfig needs a name of its own, and these pods have none",
-            fix="give each pod a metadata.name of small letters, digits, dots and dashes",
+            why="every KubeStaticPodConfig needs a unique name, which these pods do not have",
+            fix="give each pod a metadata.name of lower-case letters, digits, dots and dashes",
         )
         return
-    reason = "every static pod is a KubeStaticPodConfig"
+    reason = "static pods move to KubeStaticPodConfig"
     draft.take("machine.pods", reason)
     for name, pod in zip(names, pods, strict=True):
         draft.put("KubeStaticPodConfig", {"pod": pod}, reason, name=name)
@@ -199,7 +197,7 @@ def _pod_name(pod: Plain) -> str:
 
 
 def drop_controller_settings(draft: ConfigDraft) -> None:
-    """Take from a worker what only the control plane reads."""
+    """Remove settings from a worker that only the control plane reads."""
     for path in (
         "cluster.aggregatorCA",
         "cluster.serviceAccount",
@@ -215,4 +213,4 @@ def drop_controller_settings(draft: ConfigDraft) -> None:
         "cluster.inlineManifests",
         "machine.controlPlane",
     ):
-        draft.take(path, "workers do not read it", EditNature.REMOVED)
+        draft.take(path, "workers ignore it", EditNature.REMOVED)

@@ -1,4 +1,4 @@
-"""Disks: encryption of system volumes is a document; old extra disks stay where they are."""
+"""Contracts 1.12 to 1.14: volumes, overlay network, installation, kernel and files."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ TRIM_EVERY = "168h0m0s"
 
 
 def migrate_encryption(draft: ConfigDraft) -> None:
-    """System volumes: known as documents since before 1.11."""
+    """Migrate system volumes, whose documents exist since before 1.11."""
     for section, volume in (("state", "STATE"), ("ephemeral", "EPHEMERAL")):
-        reason = f"the encryption of {volume} is in its VolumeConfig"
-        given = as_mapping(draft.take(f"machine.systemDiskEncryption.{section}", reason))
-        if given:
-            fields = {"encryption": select_fields(given, *_ENCRYPTION)}
+        reason = f"the encryption of {volume} moves to its VolumeConfig"
+        encryption = as_mapping(draft.take(f"machine.systemDiskEncryption.{section}", reason))
+        if encryption:
+            fields = {"encryption": select_fields(encryption, *_ENCRYPTION)}
             draft.put("VolumeConfig", fields, reason, name=volume)
     if draft.section("machine.systemDiskEncryption") == {}:
         draft.take("machine.systemDiskEncryption", "it is empty", EditNature.REMOVED)
 
 
 def migrate_disks(draft: ConfigDraft) -> None:
-    """Extra disks have no equal: a UserVolumeConfig would not find their partitions."""
+    """Extra disks stay: a UserVolumeConfig would not find their partitions."""
     if draft.get("machine.disks"):
-        draft.kept(
+        draft.keep(
             "machine.disks",
-            why="a UserVolumeConfig finds partitions by its own label, and would make new ones",
-            fix="move the data to a UserVolumeConfig, or name the partition in an"
+            why="a UserVolumeConfig finds partitions by its own label, and would create new ones",
+            fix="move the data to a UserVolumeConfig, or use the partition in an"
             " ExistingVolumeConfig",
         )
 
 
 def migrate_volume_defaults(draft: ConfigDraft) -> None:
-    """What contract 1.14 does with volumes unless told otherwise."""
+    """Adopt the volume defaults of contract 1.14."""
     if not draft.adopt or draft.fragment:
         return
     for kind, name, fields, reason in (
@@ -53,8 +53,8 @@ def migrate_volume_defaults(draft: ConfigDraft) -> None:
             {"mount": {"secure": True}},
             "/var has no devices and set-user-ID programs",
         ),
-        ("FilesystemTrimConfig", "", {"interval": TRIM_EVERY}, "free blocks are given back"),
-        ("SecurityProfileConfig", "", {"workloadIsolation": True}, "workloads are kept apart"),
+        ("FilesystemTrimConfig", "", {"interval": TRIM_EVERY}, "free blocks are trimmed"),
+        ("SecurityProfileConfig", "", {"workloadIsolation": True}, "workloads are isolated"),
     ):
         draft.put(
             kind, fields, f"a default of 1.14: {reason}", name=name, nature=EditNature.DEFAULT
@@ -67,12 +67,12 @@ _CRI_NAME = "machine-files"
 
 
 def migrate_overlay_and_environment(draft: ConfigDraft) -> None:
-    """Contract 1.13."""
-    reason = "KubeSpan is a KubeSpanConfig"
+    """Migrate KubeSpan and environment variables, contract 1.13."""
+    reason = "KubeSpan moves to KubeSpanConfig"
     overlay = as_mapping(draft.take("machine.network.kubespan", reason))
     if overlay:
         draft.put("KubeSpanConfig", overlay, reason)
-    reason = "environment variables are in an EnvironmentConfig"
+    reason = "environment variables move to EnvironmentConfig"
     variables = as_mapping(draft.take("machine.env", reason))
     if variables:
         draft.put("EnvironmentConfig", {"variables": variables}, reason)
@@ -81,7 +81,7 @@ def migrate_overlay_and_environment(draft: ConfigDraft) -> None:
 
 
 def migrate_kernel_command_line(draft: ConfigDraft) -> None:
-    """Contract 1.12: GRUB takes kernel arguments from the image unless there are others."""
+    """Adopt the default of 1.12: GRUB uses kernel arguments of the image."""
     install = draft.section("machine.install")
     if not draft.adopt or draft.fragment or not install or install.get("extraKernelArgs"):
         return
@@ -89,13 +89,13 @@ def migrate_kernel_command_line(draft: ConfigDraft) -> None:
         draft.replace(
             "machine.install.grubUseUKICmdline",
             True,
-            "a default of 1.12: GRUB takes the kernel arguments from the image",
+            "a default of 1.12: GRUB uses the kernel arguments of the image",
             EditNature.DEFAULT,
         )
 
 
 def migrate_system(draft: ConfigDraft) -> None:
-    """Contract 1.14."""
+    """Migrate discovery, installation, DNS, kernel, files and image cache, contract 1.14."""
     _discovery(draft)
     _install(draft)
     _host_dns(draft)
@@ -105,15 +105,15 @@ def migrate_system(draft: ConfigDraft) -> None:
 
 
 def _discovery(draft: ConfigDraft) -> None:
-    reason = "the identity of the cluster is a DiscoveryIdentityConfig"
+    reason = "the identity of the cluster moves to DiscoveryIdentityConfig"
     if draft.fragment or (draft.get("cluster.id") and draft.get("cluster.secret")):
         identity = {
             "clusterID": draft.take("cluster.id", reason),
             "clusterSecret": draft.take("cluster.secret", reason),
         }
-        given = {key: value for key, value in identity.items() if value is not None}
-        if given:
-            draft.put("DiscoveryIdentityConfig", given, reason)
+        fields = {key: value for key, value in identity.items() if value is not None}
+        if fields:
+            draft.put("DiscoveryIdentityConfig", fields, reason)
     _discovery_service(draft)
 
 
@@ -125,13 +125,13 @@ def _discovery_service(draft: ConfigDraft) -> None:
     service = as_mapping(registries.get("service"))
     in_kubernetes = as_mapping(registries.get("kubernetes")).get("disabled") is not True
     if section.get("enabled") is True and in_kubernetes and not draft.fragment:
-        draft.kept(
+        draft.keep(
             "cluster.discovery",
-            why="machines also find each other through Kubernetes, which no document says",
+            why="machines also find each other through Kubernetes, which no document supports",
             fix="set cluster.discovery.registries.kubernetes.disabled to true first",
         )
         return
-    reason = "discovery is on where there is a DiscoveryServiceConfig"
+    reason = "discovery moves to DiscoveryServiceConfig"
     draft.take("cluster.discovery", reason)
     if section.get("enabled") is True and service.get("disabled") is not True:
         endpoint = service.get("endpoint") or DISCOVERY
@@ -144,13 +144,13 @@ def _install(draft: ConfigDraft) -> None:
         return
     why = _installation_obstacle(install, draft)
     if why is not None:
-        draft.kept(
+        draft.keep(
             "machine.install",
             why=why,
             fix="put extensions and kernel arguments into the schematic of the image, then migrate",
         )
         return
-    reason = "the installation is an UnattendedInstallConfig"
+    reason = "the installation moves to UnattendedInstallConfig"
     draft.take("machine.install", reason)
     fields: Plain = {}
     if install.get("image"):
@@ -176,14 +176,14 @@ def _installation_obstacle(install: Plain, draft: ConfigDraft) -> str | None:
     if draft.fragment:
         return None
     if not install.get("image"):
-        return "without an image the version that runs would choose another installer"
+        return "without an image the running version would choose another installer"
     if disk_expression(install) is None:
-        return "it names no disk"
+        return "it has no disk"
     return None
 
 
 def _host_dns(draft: ConfigDraft) -> None:
-    reason = "the DNS cache of the machine is set in the ResolverConfig"
+    reason = "the DNS cache of the machine moves to ResolverConfig"
     section = as_mapping(draft.take("machine.features.hostDNS", reason))
     if section:
         draft.put("ResolverConfig", {"hostDNS": section}, reason)
@@ -196,20 +196,20 @@ def _kernel(draft: ConfigDraft) -> None:
         ("machine.udev.rules", "UdevRulesConfig", "rules"),
         ("machine.baseRuntimeSpecOverrides", "CRIBaseRuntimeSpecConfig", "overrides"),
     ):
-        reason = f"{path.partition('.')[2]} is a {kind}"
+        reason = f"{path.partition('.')[2]} moves to {kind}"
         value = draft.take(path, reason)
         if value:
             draft.put(kind, {field: value}, reason)
     modules = as_mappings(draft.get("machine.kernel.modules"))
     names = [as_text(module.get("name")) for module in modules]
     if len(set(names)) != len(names):
-        draft.kept(
+        draft.keep(
             "machine.kernel.modules",
-            why="a module stands there twice, and a document stands for each once",
-            fix="join the two entries",
+            why="a module is listed twice, but there is one document per module",
+            fix="merge the two entries",
         )
         return
-    reason = "every kernel module is a KernelModuleConfig"
+    reason = "kernel modules move to KernelModuleConfig"
     draft.take("machine.kernel", reason)
     for module in modules:
         fields = select_fields(module, "parameters")
@@ -218,33 +218,33 @@ def _kernel(draft: ConfigDraft) -> None:
 
 def _files(draft: ConfigDraft) -> None:
     files = as_mappings(draft.get("machine.files"))
-    runtime = [one for one in files if one.get("path") == _CRI_FILE]
-    others = [one for one in files if one.get("path") != _CRI_FILE]
+    runtime = [file for file in files if file.get("path") == _CRI_FILE]
+    remaining = [file for file in files if file.get("path") != _CRI_FILE]
     if runtime:
-        reason = "settings of containerd are a CRICustomizationConfig"
-        draft.replace("machine.files", others or None, reason)
-        content = "\n".join(as_text(one.get("content")).rstrip("\n") for one in runtime) + "\n"
+        reason = "settings of containerd move to CRICustomizationConfig"
+        draft.replace("machine.files", remaining or None, reason)
+        content = "\n".join(as_text(file.get("content")).rstrip("\n") for file in runtime) + "\n"
         draft.put("CRICustomizationConfig", {"content": content}, reason, name=_CRI_NAME)
-    if others:
-        paths = ", ".join(as_text(one.get("path")) for one in others)
-        draft.kept(
+    if remaining:
+        paths = ", ".join(as_text(file.get("path")) for file in remaining)
+        draft.keep(
             "machine.files",
-            why=f"an EtcFileConfig writes below /etc only, and here stands {paths}",
+            why=f"an EtcFileConfig only writes below /etc, but not {paths}",
             fix="put the files into a system extension or a volume; `talosctl validate --strict`"
             " refuses them",
         )
 
 
 def _image_cache(draft: ConfigDraft) -> None:
-    reason = "the image cache is an ImageCacheConfig"
+    reason = "the image cache moves to ImageCacheConfig"
     section = as_mapping(draft.take("machine.features.imageCache", reason))
     if section.get("localEnabled") is not None:
         draft.put("ImageCacheConfig", {"local": {"enabled": section["localEnabled"]}}, reason)
 
 
-def document_name(wanted: str, taken: set[str]) -> str:
-    """A name that documents may have, made of a text, and not taken yet."""
-    name = re.sub(r"[^a-z0-9.-]+", "-", wanted.lower()).strip("-.")[:60].strip("-.") or "manifest"
+def document_name(text: str, taken: set[str]) -> str:
+    """Return a valid, unused document name for a text."""
+    name = re.sub(r"[^a-z0-9.-]+", "-", text.lower()).strip("-.")[:60].strip("-.") or "manifest"
     free = name
     number = 2
     while free in taken:
