@@ -53,12 +53,12 @@ def test_every_edit_has_its_reason_and_its_contract(node: Path) -> None:
     assert done.status == 2
     assert done.out == (
         f"{node}\n"
-        "  the name of the machine is in a HostnameConfig (1.12)\n"
+        "  the hostname moves to HostnameConfig (1.12)\n"
         f"    - v1alpha1 machine.network.hostname: work-9  ({node}:8:15)\n"
         "    + HostnameConfig:\n"
         "        hostname: work-9\n"
         '        auto: "off"\n'
-        "  sysctls is a SysctlConfig (1.14)\n"
+        "  sysctls moves to SysctlConfig (1.14)\n"
         f"    - v1alpha1 machine.sysctls:  ({node}:6:5)\n"
         '        vm.nr_hugepages: "1024"\n'
         "    + SysctlConfig:\n"

@@ -300,6 +300,6 @@ def _unresolved_problem(secret: Secret, origin: Origin) -> Problem:
         code="secret.unresolved",
         what="a secret of the machine configuration is an unresolved reference",
         where=origin.name if origin.is_derived else origin.at,
-        why=f"the machine would use the reference {secret.reference} itself as the secret",
+        why=f"{secret.reference} is a reference; the machine would use it literally as the secret",
         fix="resolve references before the configuration is written",
     )

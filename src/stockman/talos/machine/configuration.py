@@ -80,7 +80,7 @@ def _unresolved_problem(secret: Secret) -> Problem:
     return Problem(
         code="secret.unresolved",
         what="a secret of the machine configuration is an unresolved reference",
-        why=f"the machine would use the reference {secret.reference} itself as the secret",
+        why=f"{secret.reference} is a reference; the machine would use it literally as the secret",
         fix="resolve references before the configuration is written",
     )
 
