@@ -83,6 +83,6 @@ def test_a_node_on_a_vlan_is_told_why_it_needs_an_image(project: Path) -> None:
     assert (
         "Image needed because of\n"
         "  the VLAN eth0.66\n"
-        "    ipconfigN addresses a card, not VLAN 66 on it\n"
+        "    ipconfigN configures a card, not VLAN 66 on it\n"
         "Set by the machine configuration only\n"
     ) in done.out

@@ -63,9 +63,9 @@ def test_what_is_not_carried_and_what_is_to_fill_in_are_listed(tmp_path: Path) -
 
     assert done.status == 0
     assert "NOT CONVERTED  WHERE             WHY\n" in done.out
-    assert "token        variables.tf:1:1  it has no default value\n" in done.out
+    assert "token          variables.tf:1:1  it has no default value\n" in done.out
     assert "nodes[0].mac_addr is missing" in done.out
-    assert "note: comments and descriptions of variables are not carried\n" in done.out
+    assert "Note: comments and descriptions of variables are not carried\n" in done.out
 
 
 def test_files_are_printed_on_request(project: Path) -> None:

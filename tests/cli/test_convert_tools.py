@@ -104,7 +104,7 @@ def test_programs_get_every_key_and_every_difference(repository: Path) -> None:
         "what": "Layer2VIPConfig 127.66.0.10 link",
         "before": "ethSel0",
         "after": "net0",
-        "why": "the node's link is called net0",
+        "why": "the node's link is named net0",
     }
     assert [one["code"] for one in data["problems"]] == ["import.metal-installer"]
 
@@ -153,7 +153,7 @@ def test_the_report_of_a_large_directory_names_what_is_left_out(tmp_path: Path) 
 
     done = converted(tmp_path, "talhelper", ".", *SET)
 
-    assert "left out  talhelper has no such key, and passes over it" in done.out
+    assert any("nosuchkey" in line and "left out" in line for line in done.out.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_nothing_found_ends_with_zero_and_says_what_was_scanned(place: Path) -> 
     lines = done.out.splitlines()
     assert lines[:2] == ["encrypted files: 1", "values compared: 8"]
     assert lines[2].startswith("scanned: 6 files, 1 commit, 7 objects of the history, ")
-    assert lines[-1] == "no finding"
+    assert lines[-1] == "no findings"
 
 
 def test_a_finding_ends_with_one_and_shows_no_value(place: Path) -> None:
@@ -57,7 +57,7 @@ def test_programs_get_findings_and_what_was_not_scanned(place: Path) -> None:
     assert finding["code"] == "leak.value"
     assert (finding["file"], finding["line"], finding["commit"]) == ("notes.txt", 2, first)
     assert (less["clean"], less["complete"]) == (True, False)
-    assert [one["what"] for one in less["not_scanned"]] == ["2 older commits"]
+    assert [reason["subject"] for reason in less["not_scanned"]] == ["2 older commits"]
 
 
 def test_strict_counts_what_the_user_left_out(place: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_history_that_cannot_be_scanned_is_a_partial_result(place: Path) -> No
     done = checked(place)
 
     assert done.status == 4
-    assert "not scanned: the rest of the history: git says: " in done.out
+    assert "not scanned: the rest of the history: git reports: " in done.out
     assert done.out.splitlines()[-1] == "no findings in what was scanned"
 
 

@@ -47,7 +47,8 @@ class SmokeTest:
 def in_namespace(conditions: Iterable[Condition], usual: str, actual: str) -> tuple[Condition, ...]:
     """Move conditions from the usual namespace of a component to the configured one."""
     return tuple(
-        replace(one, namespace=actual) if one.namespace == usual else one for one in conditions
+        replace(condition, namespace=actual) if condition.namespace == usual else condition
+        for condition in conditions
     )
 
 

@@ -73,7 +73,7 @@ def component_page(component: Component, known: ComponentFacts) -> ComponentPage
         repository=known.repository,
         version=known.tag,
         app=known.app_version,
-        further={name: one.tag for name, one in known.artifacts.items()},
+        further={name: artifact.tag for name, artifact in known.artifacts.items()},
         namespace=known.namespace,
         pod_security=known.pod_security,
         licence=known.licence,
@@ -98,15 +98,15 @@ def page_lines(
     columns = width or _USUAL_WIDTH
     for label, text in _facts(page):
         start = f"{label}:".ljust(_LABEL)
-        first, *rest = _wrap(text, columns, start, " " * _LABEL)
+        first, *more = _wrap(text, columns, start, " " * _LABEL)
         yield paint(first[: len(label) + 1], "heading") + first[len(label) + 1 :]
-        yield from rest
+        yield from more
     for heading, lines in _sections(page, columns, paint):
-        found = list(lines)
-        if found:
+        values = list(lines)
+        if values:
             yield ""
             yield paint(f"{heading}:", "heading")
-            yield from found
+            yield from values
 
 
 def overview_lines(
@@ -162,7 +162,7 @@ def _sections(
         for text in texts:
             yield from _wrap(text, columns, f"{_INDENT}- ", _INDENT * 2)
 
-    def named(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+    def definitions(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
         for name, text in pairs:
             yield f"{_INDENT}{paint(name, 'name')}"
             yield from _wrap(text, columns, _INDENT * 2, _INDENT * 2)
@@ -170,22 +170,25 @@ def _sections(
     start = f"components.{page.name}.settings."
     yield (
         "SETTINGS",
-        named(
+        definitions(
             (f"{key.path.removeprefix(start)} <{key.type}>", field_text(key))
             for key in page.settings
         ),
     )
-    yield "SECRETS", named(page.secrets.items())
+    yield "SECRETS", definitions(page.secrets.items())
     yield "CUSTOM RESOURCES", items(page.definitions)
     yield "READY WHEN", items(page.ready)
     yield "SMOKE TEST", items((page.smoke_test,) if page.smoke_test else ())
     yield (
         "ALERTS",
-        named((f"{one.name} <{one.severity}>", one.summary) for one in page.alerts),
+        definitions((f"{alert.name} <{alert.severity}>", alert.summary) for alert in page.alerts),
     )
     yield (
         "KNOWN PROBLEMS",
-        named((one.symptom, f"Cause: {one.cause}. Fix: {one.fix}.") for one in page.known_problems),
+        definitions(
+            (problem.symptom, f"Cause: {problem.cause}. Fix: {problem.fix}.")
+            for problem in page.known_problems
+        ),
     )
 
 

@@ -25,17 +25,19 @@ def secret_name(context: ComponentContext) -> str:
     return f"{context.facts.name}-config"
 
 
-def region_token(context: ComponentContext, one: ProxmoxCluster) -> Secret | None:
+def region_token(context: ComponentContext, cluster: ProxmoxCluster) -> Secret | None:
     """Return the token of a cluster: its own, or for the first cluster that of the component."""
-    own = context.options.secrets.get(f"token-{one.region}")
-    first = context.desired.proxmox[0].region == one.region
+    own = context.options.secrets.get(f"token-{cluster.region}")
+    first = context.desired.proxmox[0].region == cluster.region
     return own or (context.options.token_secret if first else None)
 
 
 def missing_requirements(context: ComponentContext) -> str:
     """Return what a component needs before it can use Proxmox VE; empty: nothing."""
     clusters = context.desired.proxmox
-    without = [str(one.region) for one in clusters if region_token(context, one) is None]
+    without = [
+        str(cluster.region) for cluster in clusters if region_token(context, cluster) is None
+    ]
     if not without:
         return ""
     where = f" ({', '.join(without)})" if len(clusters) > 1 else ""
@@ -47,8 +49,8 @@ def config_secret(
 ) -> tuple[Sheet, ...]:
     """Return the Secret with tokens and trusted CAs, if there are tokens."""
     name = context.options.token_id or f"{access.user}!{access.token}"
-    tokens = [(one, region_token(context, one)) for one in context.desired.proxmox]
-    clusters = [_cluster(one, name, token) for one, token in tokens if token is not None]
+    tokens = [(cluster, region_token(context, cluster)) for cluster in context.desired.proxmox]
+    clusters = [_cluster(cluster, name, token) for cluster, token in tokens if token is not None]
     if len(clusters) < len(tokens) or not tokens:
         return _authorities(context)
     content: Object = {"features": features} if features else {}
@@ -56,14 +58,14 @@ def config_secret(
     return (secret(secret_name(context), {KEY: text}), *_authorities(context))
 
 
-def _cluster(one: ProxmoxCluster, named: str, token: Secret) -> Object:
+def _cluster(cluster: ProxmoxCluster, named: str, token: Secret) -> Object:
     token_id, secret = split_token(named, token)
     return {
-        "url": f"{(one.endpoint or '').rstrip('/')}/api2/json",
-        "insecure": is_insecure(one),
+        "url": f"{(cluster.endpoint or '').rstrip('/')}/api2/json",
+        "insecure": is_insecure(cluster),
         "token_id": token_id,
         "token_secret": secret.reveal(),
-        "region": str(one.region),
+        "region": str(cluster.region),
     }
 
 
@@ -74,7 +76,7 @@ def reload_annotations(context: ComponentContext) -> Object:
 
 def trust_values(context: ComponentContext) -> Object:
     """Return chart values with which a component trusts the configured CAs."""
-    if not _materials_given(context):
+    if not _authority_files(context):
         return {}
     name = _authorities_name(context)
     return {
@@ -84,11 +86,13 @@ def trust_values(context: ComponentContext) -> Object:
 
 
 def _authorities(context: ComponentContext) -> tuple[Sheet, ...]:
-    given = _materials_given(context)
-    if not given:
+    materials = _authority_files(context)
+    if not materials:
         return ()
     return (
-        Sheet(name="authorities.yaml", objects=(config_map(_authorities_name(context), given),)),
+        Sheet(
+            name="authorities.yaml", objects=(config_map(_authorities_name(context), materials),)
+        ),
     )
 
 
@@ -96,15 +100,19 @@ def _authorities_name(context: ComponentContext) -> str:
     return f"{context.facts.name}-authorities"
 
 
-def _materials_given(context: ComponentContext) -> dict[str, str]:
+def _authority_files(context: ComponentContext) -> dict[str, str]:
     known = context.materials.proxmox_authorities
-    wanted = [str(one.region) for one in context.desired.proxmox if one.tls.ca_file is not None]
-    return {f"{region}.crt": known[region] for region in wanted if region in known}
+    regions = [
+        str(cluster.region)
+        for cluster in context.desired.proxmox
+        if cluster.tls.ca_file is not None
+    ]
+    return {f"{region}.crt": known[region] for region in regions if region in known}
 
 
-def is_insecure(one: ProxmoxCluster) -> bool:
+def is_insecure(cluster: ProxmoxCluster) -> bool:
     """Return whether a component cannot verify the certificate: only a fingerprint is set."""
-    return one.tls.fingerprint is not None and one.tls.ca_file is None
+    return cluster.tls.fingerprint is not None and cluster.tls.ca_file is None
 
 
 def check_proxmox(context: ComponentContext, problems: Problems) -> None:
@@ -118,34 +126,34 @@ def check_proxmox(context: ComponentContext, problems: Problems) -> None:
             fix="add the section proxmox, or disable the component",
             at=context.options.where("enabled"),
         )
-    for one in context.desired.proxmox:
-        _check_cluster(context, one, problems)
+    for cluster in context.desired.proxmox:
+        _check_cluster(context, cluster, problems)
 
 
-def _check_cluster(context: ComponentContext, one: ProxmoxCluster, problems: Problems) -> None:
+def _check_cluster(context: ComponentContext, cluster: ProxmoxCluster, problems: Problems) -> None:
     name = context.facts.name
-    if one.endpoint is None:
+    if cluster.endpoint is None:
         problems.error(
             "component.no-endpoint",
-            f"{name} cannot reach the Proxmox cluster {one.region}",
+            f"{name} cannot reach the Proxmox cluster {cluster.region}",
             why="the cluster has no endpoint",
             fix="set its endpoint",
-            at=one.where(),
+            at=cluster.where(),
         )
-    if is_insecure(one):
+    if is_insecure(cluster):
         problems.warn(
             "component.insecure",
-            f"{name} cannot verify the certificate of the Proxmox cluster {one.region}",
+            f"{name} cannot verify the certificate of the Proxmox cluster {cluster.region}",
             why="components in the cluster need a CA, and only a fingerprint is set",
             fix="set the CA with tls.ca_file",
-            at=one.tls.where("fingerprint"),
+            at=cluster.tls.where("fingerprint"),
         )
-    missing = str(one.region) not in context.materials.proxmox_authorities
-    if one.tls.ca_file is not None and missing:
+    missing = str(cluster.region) not in context.materials.proxmox_authorities
+    if cluster.tls.ca_file is not None and missing:
         problems.error(
             "component.authority",
-            f"{name} would not trust the Proxmox cluster {one.region}",
-            why=f"its CA file {one.tls.ca_file} does not exist",
+            f"{name} would not trust the Proxmox cluster {cluster.region}",
+            why=f"its CA file {cluster.tls.ca_file} does not exist",
             fix="copy the CA certificate there, in PEM format, or correct tls.ca_file",
-            at=one.tls.where("ca_file"),
+            at=cluster.tls.where("ca_file"),
         )

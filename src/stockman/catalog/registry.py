@@ -22,10 +22,10 @@ def names() -> tuple[str, ...]:
 def component(name: str) -> Component:
     """Return the definition of an existing component."""
     module = import_module(f"stockman.catalog.{name.replace('-', '_')}")
-    found = module.COMPONENT
-    if not isinstance(found, Component) or found.name != name:
+    definition = module.COMPONENT
+    if not isinstance(definition, Component) or definition.name != name:
         raise TypeError(f"the folder of {name} does not define a component with this name")
-    return found
+    return definition
 
 
 def components() -> tuple[Component, ...]:

@@ -30,7 +30,7 @@ class RemoteManifests:
         """Return the source, and the Kustomization that applies it."""
         return (
             Sheet(name="gitrepository.yaml", objects=(self._source(),)),
-            Sheet(name="manifests.yaml", objects=(self._applied(),)),
+            Sheet(name="manifests.yaml", objects=(self._flux_kustomization(),)),
         )
 
     def _source(self) -> Object:
@@ -46,7 +46,7 @@ class RemoteManifests:
             },
         }
 
-    def _applied(self) -> Object:
+    def _flux_kustomization(self) -> Object:
         spec: Object = {
             "interval": "1h",
             "path": f"./{self.path}",

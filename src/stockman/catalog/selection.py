@@ -30,15 +30,15 @@ class SelectedComponent:
 
 def active_components(desired: Desired) -> dict[str, str]:
     """Return the enabled components of the catalog, with the reason."""
-    found = {}
+    reasons = {}
     for name in names():
-        wish = desired.components.get(name)
-        if wish is not None and wish.enabled:
-            origin = wish.origins.get("enabled")
-            found[name] = (
+        options = desired.components.get(name)
+        if options is not None and options.enabled:
+            origin = options.origins.get("enabled")
+            reasons[name] = (
                 origin.via if origin is not None and origin.via else "enabled in the configuration"
             )
-    return found
+    return reasons
 
 
 def select_components(
@@ -46,18 +46,18 @@ def select_components(
 ) -> tuple[SelectedComponent, ...]:
     """Return every enabled component; problems of their settings are reported."""
     on = active_components(desired)
-    found = []
+    selection = []
     for name in on:
         definition = component(name)
-        wish = desired.components[name]
+        options = desired.components[name]
         known = known_component(name)
-        settings = read_settings(definition, wish, problems)
+        settings = read_settings(definition, options, problems)
         if known is None or settings is None:
             continue
         context = ComponentContext(
             desired=desired,
             cluster=cluster,
-            options=wish,
+            options=options,
             facts=known,
             settings=settings,
             materials=materials,
@@ -67,8 +67,8 @@ def select_components(
         _check_needs(context, problems)
         _check_secrets(definition, context, problems)
         definition.check(context, problems)
-        found.append(SelectedComponent(component=definition, context=context))
-    return tuple(found)
+        selection.append(SelectedComponent(component=definition, context=context))
+    return tuple(selection)
 
 
 def _check_needs(context: ComponentContext, problems: Problems) -> None:
@@ -87,11 +87,11 @@ def _check_needs(context: ComponentContext, problems: Problems) -> None:
 
 def _check_secrets(definition: Component, context: ComponentContext, problems: Problems) -> None:
     """Report unknown secrets: a misspelled name would leave the component without it."""
-    regions = [str(one.region) for one in context.desired.proxmox]
+    regions = [str(cluster.region) for cluster in context.desired.proxmox]
     read = [
-        one
+        key
         for name in definition.secrets
-        for one in ([name.replace(_REGION, region) for region in regions] or [name])
+        for key in ([name.replace(_REGION, region) for region in regions] or [name])
     ]
     for name in context.options.secrets:
         if name in read:
@@ -106,14 +106,16 @@ def _check_secrets(definition: Component, context: ComponentContext, problems: P
         )
 
 
-def read_settings(definition: Component, wish: Wish, problems: Problems) -> object | None:
+def read_settings(definition: Component, options: Wish, problems: Problems) -> object | None:
     """Parse the settings of a component; invalid ones are reported at their line."""
 
     def place(path: str) -> Position:
-        origin = wish.origins.get(path) or wish.origins.get("settings") or wish.origins.get("")
+        origin = (
+            options.origins.get(path) or options.origins.get("settings") or options.origins.get("")
+        )
         return origin.at if origin is not None else _NOWHERE
 
-    tree = build_node(wish.settings, "settings", place)
+    tree = build_node(options.settings, "settings", place)
     if not isinstance(tree, MappingNode):
         raise TypeError("settings must be a mapping")
     path = f"components.{definition.name}.settings"

@@ -22,11 +22,11 @@ def _pool(context: ComponentContext) -> Object:
     """Return the pool of gateway addresses and configured ranges, without addresses of nodes."""
     gateways = context.cluster.gateways
     fixed = (gateways.internal, gateways.dns, gateways.external)
-    wanted = (
-        *(str(one) for one in fixed if one is not None),
+    pool_ranges = (
+        *(str(address) for address in fixed if address is not None),
         *context.cluster.cilium.loadbalancer_pool,
     )
-    blocks = [_block(one) for one in wanted]
+    blocks = [_block(pool_range) for pool_range in pool_ranges]
     return _cilium("v2", "CiliumLoadBalancerIPPool", "pool", allowFirstLastIPs="Yes", blocks=blocks)
 
 

@@ -30,7 +30,7 @@ def values(context: ComponentContext) -> Object:
     """Return the chart values."""
     cluster, settings = context.cluster, settings_of(context)
     monitored = context.is_enabled("prometheus-operator-crds")
-    found: Object = {
+    chart_values: Object = {
         "autoDirectNodeRoutes": True,
         # BPF masquerading bypasses the node's DNS forwarding unless routing stays in the host.
         "bpf": {"masquerade": True, "hostLegacyRouting": True},
@@ -69,16 +69,16 @@ def values(context: ComponentContext) -> Object:
         "socketLB": {"enabled": True},
     }
     if cluster.cilium.bgp is not None:
-        found["bgpControlPlane"] = {"enabled": True}
+        chart_values["bgpControlPlane"] = {"enabled": True}
     if settings.encryption != "none":
-        found["encryption"] = {
+        chart_values["encryption"] = {
             "enabled": True,
             "type": settings.encryption,
             "nodeEncryption": settings.node_encryption,
         }
     if settings.mutual_authentication:
-        found["authentication"] = {"enabled": True, "mutual": {"spire": _spire(context)}}
-    return found
+        chart_values["authentication"] = {"enabled": True, "mutual": {"spire": _spire(context)}}
+    return chart_values
 
 
 def has_parts_for_later(context: ComponentContext) -> bool:
@@ -119,7 +119,7 @@ def _gateways(settings: CiliumSettings) -> Object:
 def _hubble(settings: CiliumSettings, *, monitored: bool) -> Object:
     if not (settings.hubble or settings.hubble_ui):
         return {"enabled": False}
-    found: Object = {
+    hubble: Object = {
         "enabled": True,
         "relay": {"enabled": True, "rollOutPods": True},
         # Certificates created by Helm would expire after a year without an upgrade.
@@ -127,8 +127,8 @@ def _hubble(settings: CiliumSettings, *, monitored: bool) -> Object:
         "ui": {"enabled": settings.hubble_ui, "rollOutPods": True},
     }
     if monitored:
-        found["metrics"] = {
+        hubble["metrics"] = {
             "enabled": ["dns:query", "drop", "tcp", "flow", "port-distribution", "icmp"],
             "serviceMonitor": {"enabled": True},
         }
-    return found
+    return hubble

@@ -14,7 +14,7 @@ _PORT = 8080
 
 def values(context: ComponentContext) -> Object:
     """Return the chart values."""
-    found: Object = {
+    chart_values: Object = {
         "controllers": {
             "cloudflare-tunnel": {
                 "strategy": "RollingUpdate",
@@ -38,8 +38,8 @@ def values(context: ComponentContext) -> Object:
         },
     }
     if context.is_enabled("prometheus-operator-crds"):
-        found["serviceMonitor"] = {"app": {"endpoints": [{"port": "http"}]}}
-    return found
+        chart_values["serviceMonitor"] = {"app": {"endpoints": [{"port": "http"}]}}
+    return chart_values
 
 
 def _container(context: ComponentContext) -> Object:

@@ -46,14 +46,14 @@ def _apps(context: ComponentContext) -> Iterator[App]:
 
 
 def _tolerations(context: ComponentContext) -> list[Object]:
-    found: list[Object] = [
+    tolerations: list[Object] = [
         {"key": "CriticalAddonsOnly", "operator": "Exists"},
         {"key": _CONTROLLER, "operator": "Exists", "effect": "NoSchedule"},
     ]
     if context.is_enabled("proxmox-ccm") or context.is_enabled("talos-ccm"):
         # A cloud controller may have to resolve a name before it can initialize the first node.
-        found.append({"key": _NEW_NODE, "operator": "Exists", "effect": "NoSchedule"})
-    return found
+        tolerations.append({"key": _NEW_NODE, "operator": "Exists", "effect": "NoSchedule"})
+    return tolerations
 
 
 def _server() -> Object:
@@ -83,12 +83,12 @@ def _server() -> Object:
 
 
 def _plugin(name: str, parameters: str, block: str) -> Object:
-    found: Object = {"name": name}
+    plugin: Object = {"name": name}
     if parameters:
-        found["parameters"] = parameters
+        plugin["parameters"] = parameters
     if block:
-        found["configBlock"] = block
-    return found
+        plugin["configBlock"] = block
+    return plugin
 
 
 COMPONENT = Component(

@@ -54,8 +54,8 @@ def _route(context: ComponentContext, name: str, section: str, rule: Object) -> 
         "metadata": {"name": name, "annotations": _NOT_PUBLISHED},
         "spec": {
             "parentRefs": [
-                {"name": one, "namespace": context.namespace, "sectionName": section}
-                for one in parents
+                {"name": parent, "namespace": context.namespace, "sectionName": section}
+                for parent in parents
             ],
             "rules": [rule],
         },

@@ -124,16 +124,17 @@ PANELS = (*_CLUSTER, *_ETCD, *_PROXMOX)
 
 def dashboards(context: ComponentContext) -> dict[str, str]:
     """Return the dashboards for the enabled components, by file name without suffix."""
-    found = {
+    boards = {
         "cluster": _dashboard(
-            "Cluster", [one for one in _CLUSTER if not one.needs or context.is_enabled(one.needs)]
+            "Cluster",
+            [panel for panel in _CLUSTER if not panel.needs or context.is_enabled(panel.needs)],
         )
     }
     if settings_of(context).control_plane:
-        found["etcd"] = _dashboard("etcd", _ETCD)
+        boards["etcd"] = _dashboard("etcd", _ETCD)
     if any(context.is_enabled(name) for name in ("proxmox-ccm", "proxmox-csi")):
-        found["proxmox"] = _dashboard("Proxmox VE", _PROXMOX)
-    return found
+        boards["proxmox"] = _dashboard("Proxmox VE", _PROXMOX)
+    return boards
 
 
 def _dashboard(title: str, panels: Iterable[Panel]) -> str:
@@ -147,23 +148,23 @@ def _dashboard(title: str, panels: Iterable[Panel]) -> str:
         "refresh": "1m",
         "time": {"from": "now-6h", "to": "now"},
         "templating": {"list": [variable]},
-        "panels": [_panel(index, one) for index, one in enumerate(panels)],
+        "panels": [_panel(index, panel) for index, panel in enumerate(panels)],
     }
     return json.dumps(content, indent=2) + "\n"
 
 
-def _panel(index: int, one: Panel) -> Object:
+def _panel(index: int, panel: Panel) -> Object:
     left = index * _WIDTH % _COLUMNS
     top = index * _WIDTH // _COLUMNS * _HEIGHT
-    target: Object = {"refId": "A", "datasource": _SOURCE, "expr": one.expr}
-    if one.legend:
-        target["legendFormat"] = one.legend
+    target: Object = {"refId": "A", "datasource": _SOURCE, "expr": panel.expr}
+    if panel.legend:
+        target["legendFormat"] = panel.legend
     return {
         "id": index + 1,
-        "type": one.kind,
-        "title": one.title,
+        "type": panel.kind,
+        "title": panel.title,
         "datasource": _SOURCE,
         "gridPos": {"x": left, "y": top, "w": _WIDTH, "h": _HEIGHT},
-        "fieldConfig": {"defaults": {"unit": one.unit}, "overrides": []},
+        "fieldConfig": {"defaults": {"unit": panel.unit}, "overrides": []},
         "targets": [target],
     }

@@ -62,14 +62,14 @@ def _jobs(context: ComponentContext) -> list[Object]:
         "authorization": {"credentials_file": _TOKEN},
         "static_configs": [{"targets": controllers}],
     }
-    found = [
+    jobs = [
         _probe("kubernetes-api", "kubernetes_api", [f"https://{api}/readyz"]),
         _probe("talos-api", "tcp_connect", machines),
         servers,
     ]
     if settings_of(context).control_plane:
-        found.append({"job_name": "etcd", "static_configs": [{"targets": etcd_targets(context)}]})
-    return found
+        jobs.append({"job_name": "etcd", "static_configs": [{"targets": etcd_targets(context)}]})
+    return jobs
 
 
 def _probe(name: str, module: str, targets: list[str]) -> Object:

@@ -20,15 +20,15 @@ _OWN = "monitoring"
 
 def rule_groups(context: ComponentContext) -> list[Object]:
     """Return a group of rules for the cluster, and one for each component with alerts."""
-    found = [_group(context, "cluster", CLUSTER_ALERTS)]
+    groups = [_group(context, "cluster", CLUSTER_ALERTS)]
     if settings_of(context).control_plane:
         controllers = sum(node.is_controller for node in context.desired.nodes)
-        found.append(_group(context, "etcd", (*ETCD_ALERTS, *quorum_alerts(controllers))))
+        groups.append(_group(context, "etcd", (*ETCD_ALERTS, *quorum_alerts(controllers))))
     for name in sorted(context.enabled):
         alerts = component(name).alerts
         if alerts and name != _OWN:
-            found.append(_group(context, name, alerts))
-    return found
+            groups.append(_group(context, name, alerts))
+    return groups
 
 
 def outside_groups(context: ComponentContext) -> list[Object]:
@@ -37,7 +37,7 @@ def outside_groups(context: ComponentContext) -> list[Object]:
 
 
 def _group(context: ComponentContext, name: str, alerts: Iterable[Alert]) -> Object:
-    return {"name": f"stockman-{name}", "rules": [_rule(context, one) for one in alerts]}
+    return {"name": f"stockman-{name}", "rules": [_rule(context, alert) for alert in alerts]}
 
 
 def _rule(context: ComponentContext, alert: Alert) -> Object:

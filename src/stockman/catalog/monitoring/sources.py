@@ -27,7 +27,7 @@ def control_plane_sources(context: ComponentContext) -> tuple[Object, ...]:
         "metadata": {"name": "etcd"},
         "spec": {"jobName": "etcd", "staticConfigs": [{"targets": etcd_targets(context)}]},
     }
-    pods = [one for name, port in CONTROL_PLANE.items() for one in _pod(name, port)]
+    pods = [item for name, port in CONTROL_PLANE.items() for item in _pod(name, port)]
     return (etcd, *pods)
 
 

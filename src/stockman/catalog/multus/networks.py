@@ -43,10 +43,12 @@ def _attachment(network: PodNetwork) -> Object:
 def _addresses(network: PodNetwork) -> Object:
     if network.addresses == "none":
         return {}
-    found: Object = {"type": network.addresses}
+    ipam: Object = {"type": network.addresses}
     if network.routes:
-        found["routes"] = [{"dst": str(one), "gw": str(network.gateway)} for one in network.routes]
-    return found
+        ipam["routes"] = [
+            {"dst": str(route), "gw": str(network.gateway)} for route in network.routes
+        ]
+    return ipam
 
 
 def network_smoke_test(context: ComponentContext) -> SmokeTest | None:

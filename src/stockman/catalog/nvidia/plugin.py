@@ -40,11 +40,11 @@ def plugin_sheets(context: ComponentContext, nodes: tuple[str, ...]) -> tuple[Sh
 
 def _gpu_nodes_only(nodes: tuple[str, ...]) -> Object:
     """Replaces the chart's node affinity, which needs labels that do not exist here."""
-    here = {"key": "kubernetes.io/hostname", "operator": "In", "values": sorted(nodes)}
+    expression = {"key": "kubernetes.io/hostname", "operator": "In", "values": sorted(nodes)}
     return {
         "nodeAffinity": {
             "requiredDuringSchedulingIgnoredDuringExecution": {
-                "nodeSelectorTerms": [{"matchExpressions": [here]}]
+                "nodeSelectorTerms": [{"matchExpressions": [expression]}]
             }
         }
     }

@@ -17,48 +17,53 @@ def storage_classes(context: ComponentContext) -> list[Object]:
     storage = context.options.storage
     if not classes and storage is not None:
         classes = (StorageClass(name="proxmox", storage=storage, default=True),)
-    return [_class(one, context.namespace) for one in classes]
+    return [_class(storage_class, context.namespace) for storage_class in classes]
 
 
 def encryption_secret(context: ComponentContext) -> tuple[Sheet, ...]:
     """Return the passphrase of encrypted volumes, if there are any."""
     passphrase = context.options.secrets.get(PASSPHRASE)
-    if passphrase is None or not any(one.encrypted for one in settings_of(context).classes):
+    if passphrase is None or not any(
+        storage_class.encrypted for storage_class in settings_of(context).classes
+    ):
         return ()
     return (secret(_SECRET, {PASSPHRASE: passphrase}, file="encryption.sops.yaml"),)
 
 
-def _class(one: StorageClass, namespace: str) -> Object:
-    found: Object = {
-        "name": one.name,
-        "storage": one.storage,
-        "fstype": one.filesystem,
-        "reclaimPolicy": one.reclaim.capitalize(),
-        "volumeBindingMode": "Immediate" if one.shared else "WaitForFirstConsumer",
-        "ssd": one.ssd,
+def _class(storage_class: StorageClass, namespace: str) -> Object:
+    values: Object = {
+        "name": storage_class.name,
+        "storage": storage_class.storage,
+        "fstype": storage_class.filesystem,
+        "reclaimPolicy": storage_class.reclaim.capitalize(),
+        "volumeBindingMode": "Immediate" if storage_class.shared else "WaitForFirstConsumer",
+        "ssd": storage_class.ssd,
     }
-    if one.cache is not None:
-        found["cache"] = one.cache
-    more = _parameters(one, namespace)
+    if storage_class.cache is not None:
+        values["cache"] = storage_class.cache
+    more = _parameters(storage_class, namespace)
     if more:
-        found["extraParameters"] = more
-    if one.zones:
-        here = {"key": "topology.kubernetes.io/zone", "values": [str(zone) for zone in one.zones]}
-        found["allowedTopologies"] = [{"matchLabelExpressions": [here]}]
-    if one.default:
-        found["annotations"] = {_DEFAULT: "true"}
-    return found
+        values["extraParameters"] = more
+    if storage_class.zones:
+        expression = {
+            "key": "topology.kubernetes.io/zone",
+            "values": [str(zone) for zone in storage_class.zones],
+        }
+        values["allowedTopologies"] = [{"matchLabelExpressions": [expression]}]
+    if storage_class.default:
+        values["annotations"] = {_DEFAULT: "true"}
+    return values
 
 
-def _parameters(one: StorageClass, namespace: str) -> Object:
-    found: Object = {}
-    if one.encrypted:
-        found["csi.storage.k8s.io/node-stage-secret-name"] = _SECRET
-        found["csi.storage.k8s.io/node-stage-secret-namespace"] = namespace
-        found["csi.storage.k8s.io/node-expand-secret-name"] = _SECRET
-        found["csi.storage.k8s.io/node-expand-secret-namespace"] = namespace
-    if one.iops is not None:
-        found["diskIOPS"] = str(one.iops)
-    if one.megabytes_per_second is not None:
-        found["diskMBps"] = str(one.megabytes_per_second)
-    return found
+def _parameters(storage_class: StorageClass, namespace: str) -> Object:
+    parameters: Object = {}
+    if storage_class.encrypted:
+        parameters["csi.storage.k8s.io/node-stage-secret-name"] = _SECRET
+        parameters["csi.storage.k8s.io/node-stage-secret-namespace"] = namespace
+        parameters["csi.storage.k8s.io/node-expand-secret-name"] = _SECRET
+        parameters["csi.storage.k8s.io/node-expand-secret-namespace"] = namespace
+    if storage_class.iops is not None:
+        parameters["diskIOPS"] = str(storage_class.iops)
+    if storage_class.megabytes_per_second is not None:
+        parameters["diskMBps"] = str(storage_class.megabytes_per_second)
+    return parameters

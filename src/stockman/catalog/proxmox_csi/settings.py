@@ -74,7 +74,7 @@ def check(context: ComponentContext, problems: Problems) -> None:
             fix="set components.proxmox-csi.storage, or its settings.classes",
             at=context.options.where("enabled"),
         )
-    if sum(one.default for one in settings.classes) > 1:
+    if sum(storage_class.default for storage_class in settings.classes) > 1:
         problems.error(
             "csi.default",
             "several storage classes are marked as default",
@@ -82,7 +82,10 @@ def check(context: ComponentContext, problems: Problems) -> None:
             fix="set default: true on only one of them",
             at=settings.where("classes"),
         )
-    if any(one.encrypted for one in settings.classes) and PASSPHRASE not in context.options.secrets:
+    if (
+        any(storage_class.encrypted for storage_class in settings.classes)
+        and PASSPHRASE not in context.options.secrets
+    ):
         problems.error(
             "csi.passphrase",
             "volumes are encrypted, but there is no passphrase",

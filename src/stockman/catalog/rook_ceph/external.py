@@ -23,7 +23,7 @@ def external_cluster(context: ComponentContext) -> Object:
     if managers and is_monitoring_on(context):
         spec["monitoring"] = {
             "enabled": True,
-            "externalMgrEndpoints": [{"ip": str(one)} for one in managers],
+            "externalMgrEndpoints": [{"ip": str(address)} for address in managers],
             "externalMgrPrometheusPort": _MANAGER_PORT,
         }
     return {
@@ -83,7 +83,7 @@ def _login(user: str, key: Secret) -> dict[str, Secret | str]:
 def storage_classes(context: ComponentContext) -> tuple[Object, ...]:
     """Return the storage class of volumes, and that of file systems if there is one."""
     settings, namespace = settings_of(context), context.namespace
-    found = [
+    classes = [
         _class(
             "ceph-rbd",
             driver_name(context, "rbd"),
@@ -99,7 +99,7 @@ def storage_classes(context: ComponentContext) -> tuple[Object, ...]:
     ]
     if settings.filesystem:
         pool = settings.filesystem_pool or f"{settings.filesystem}-data0"
-        found.append(
+        classes.append(
             _class(
                 "cephfs",
                 driver_name(context, "cephfs"),
@@ -108,7 +108,7 @@ def storage_classes(context: ComponentContext) -> tuple[Object, ...]:
                 {"fsName": settings.filesystem, "pool": pool},
             )
         )
-    return tuple(found)
+    return tuple(classes)
 
 
 def _class(name: str, driver: str, kind: str, namespace: str, more: Object) -> Object:

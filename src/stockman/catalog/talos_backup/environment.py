@@ -12,13 +12,15 @@ _POST_QUANTUM = "age1pq1"
 
 def bucket(context: ComponentContext) -> BackupTarget | None:
     """Return the bucket for backups: the first one."""
-    return next((one for one in context.desired.backup.targets if one.bucket is not None), None)
+    return next(
+        (target for target in context.desired.backup.targets if target.bucket is not None), None
+    )
 
 
 def environment(context: ComponentContext, target: BackupTarget) -> list[Object]:
     """Return the variables, sorted by name."""
     backup = context.desired.backup
-    found = {
+    variables = {
         "AGE_X25519_PUBLIC_KEY": backup.recipients[0] if backup.recipients else "",
         "AWS_REGION": target.region,
         "BUCKET": target.bucket or "",
@@ -27,10 +29,10 @@ def environment(context: ComponentContext, target: BackupTarget) -> list[Object]
     }
     if target.path_style:
         # The released program inverts this variable: "false" enables it.
-        found["USE_PATH_STYLE"] = "false"
+        variables["USE_PATH_STYLE"] = "false"
     if target.endpoint is not None:
-        found["CUSTOM_S3_ENDPOINT"] = target.endpoint
-    return [{"name": name, "value": value} for name, value in sorted(found.items())]
+        variables["CUSTOM_S3_ENDPOINT"] = target.endpoint
+    return [{"name": name, "value": value} for name, value in sorted(variables.items())]
 
 
 def check(context: ComponentContext, problems: Problems) -> None:

@@ -31,8 +31,8 @@ def settings_of(context: ComponentContext) -> TalosCcmSettings:
 def check(context: ComponentContext, problems: Problems) -> None:
     """Report invalid transformations, and labels that nothing sets."""
     settings = settings_of(context)
-    for index, one in enumerate(settings.transformations):
-        if not isinstance(one, dict) or "name" not in one:
+    for index, transformation in enumerate(settings.transformations):
+        if not isinstance(transformation, dict) or "name" not in transformation:
             problems.error(
                 "component.transformation",
                 f"transformation {index + 1} of talos-ccm has no name",

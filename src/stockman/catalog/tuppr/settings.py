@@ -32,14 +32,14 @@ def settings_of(context: ComponentContext) -> TupprSettings:
 def check(context: ComponentContext, problems: Problems) -> None:
     """Refuse a version that cannot be reached in one step."""
     settings = settings_of(context)
-    running, wanted = settings.running_talos, context.cluster.talos.version
+    running, desired = settings.running_talos, context.cluster.talos.version
     if running is None:
         return
-    fit = upgrade_compatibility("Talos", running, wanted)
+    fit = upgrade_compatibility("Talos", running, desired)
     if fit.verdict is Verdict.REFUSED:
         problems.error(
             "tuppr.path",
-            f"tuppr would upgrade Talos from {running} to {wanted}",
+            f"tuppr would upgrade Talos from {running} to {desired}",
             why=fit.reason,
             fix="set talos.version to an intermediate version",
             at=context.cluster.talos.where("version") or settings.where("running_talos"),

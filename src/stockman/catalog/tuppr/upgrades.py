@@ -12,16 +12,16 @@ _CONTROLLER = "node-role.kubernetes.io/control-plane"
 
 def upgrades(context: ComponentContext) -> tuple[Object, ...]:
     """Return an object for each role of nodes, and one for Kubernetes."""
-    found = [_talos(context, "controllers", "Exists", 1)]
+    objects = [_talos(context, "controllers", "Exists", 1)]
     workers = sum(not node.is_controller for node in context.desired.nodes)
     if workers:
         width = min(context.desired.upgrade.width, workers)
-        found.append(_talos(context, "workers", "DoesNotExist", width))
+        objects.append(_talos(context, "workers", "DoesNotExist", width))
     spec: Object = {
         "kubernetes": {"version": context.cluster.kubernetes.version.tagged},
         "healthChecks": _health(settings_of(context)),
     }
-    return (*found, _object("KubernetesUpgrade", "kubernetes", spec, context))
+    return (*objects, _object("KubernetesUpgrade", "kubernetes", spec, context))
 
 
 def _talos(context: ComponentContext, name: str, operator: str, parallelism: int) -> Object:
@@ -41,8 +41,8 @@ def _talos(context: ComponentContext, name: str, operator: str, parallelism: int
 
 def _object(kind: str, name: str, spec: Object, context: ComponentContext) -> Object:
     windows = [
-        {"start": one.start, "duration": one.duration, "timezone": one.timezone}
-        for one in context.desired.upgrade.windows
+        {"start": window.start, "duration": window.duration, "timezone": window.timezone}
+        for window in context.desired.upgrade.windows
     ]
     if windows:
         spec["maintenance"] = {"windows": windows}
@@ -50,7 +50,7 @@ def _object(kind: str, name: str, spec: Object, context: ComponentContext) -> Ob
 
 
 def _health(settings: TupprSettings) -> list[Object]:
-    found: list[Object] = [
+    checks: list[Object] = [
         {
             "apiVersion": "v1",
             "kind": "Node",
@@ -60,7 +60,7 @@ def _health(settings: TupprSettings) -> list[Object]:
         }
     ]
     if settings.volsync_gate:
-        found.append(
+        checks.append(
             {
                 "apiVersion": "volsync.backube/v1alpha1",
                 "kind": "ReplicationSource",
@@ -72,7 +72,7 @@ def _health(settings: TupprSettings) -> list[Object]:
             }
         )
     if settings.ceph_gate:
-        found.append(
+        checks.append(
             {
                 "apiVersion": "ceph.rook.io/v1",
                 "kind": "CephCluster",
@@ -81,4 +81,4 @@ def _health(settings: TupprSettings) -> list[Object]:
                 "description": "Ceph is healthy",
             }
         )
-    return found
+    return checks

@@ -96,10 +96,10 @@ def config_nocloud(node: str, iso: Path | None, output: Output, **values: Any) -
         "user-data": boot_data.user_data.reveal()
         if values["show_secrets"]
         else boot_data.user_data,
-        "way": boot_data.delivery,
+        "delivery": boot_data.delivery,
         "keys": boot_data.keys,
-        "wishes": boot_data.unsupported_by_keys,
-        "unsaid": boot_data.unsupported,
+        "unsupported_by_keys": boot_data.unsupported_by_keys,
+        "unsupported": boot_data.unsupported,
     }
     shown = boot_data.user_data.reveal() if values["show_secrets"] else _MASKED
     show(
@@ -124,12 +124,12 @@ def _lines(data: FirstBoot, user_data: str, screen: Screen) -> Iterator[str]:
         yield from (f"  {key}: {value}" for key, value in data.keys.items())
     needed = [need for need in data.unsupported_by_keys if need.needed]
     later = [need for need in data.unsupported_by_keys if not need.needed]
-    yield from _nocloud_requests("Image needed because of", needed, screen)
-    yield from _nocloud_requests("Set by the machine configuration only", later, screen)
-    yield from _nocloud_requests("Not in network-config", data.unsupported, screen)
+    yield from _unsupported_lines("Image needed because of", needed, screen)
+    yield from _unsupported_lines("Set by the machine configuration only", later, screen)
+    yield from _unsupported_lines("Not in network-config", data.unsupported, screen)
 
 
-def _nocloud_requests(
+def _unsupported_lines(
     title: str, needs: Sequence[UnsupportedSetting], screen: Screen
 ) -> Iterator[str]:
     if needs:

@@ -142,7 +142,7 @@ def _lines(report: SecretsReport, screen: Screen) -> Iterator[str]:
     yield f"encrypted files: {len(report.encrypted)}"
     yield f"values compared: {report.compared}"
     counts = [_count(seen.files, "file"), _count(seen.commits, "commit")]
-    counts += [_count(seen.objects, "object") + " of history", _size(seen.total_bytes)]
+    counts += [_count(seen.objects, "object") + " of the history", _size(seen.total_bytes)]
     yield f"scanned: {', '.join(counts)}"
     for reason in report.not_scanned:
         yield f"{paint('not scanned', 'warning')}: {reason.subject}: {reason.why}"
