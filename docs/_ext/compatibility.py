@@ -109,7 +109,11 @@ def _extensions() -> Iterator[str]:
     yield from table(
         ("Extension", "Last Talos", "Instead"),
         (
-            (code(one.name), str(one.last_line), " or ".join(code(name) for name in one.replacements) or "none")
+            (
+                code(one.name),
+                str(one.last_line),
+                " or ".join(code(name) for name in one.replacements) or "none",
+            )
             for one in removed_extensions()
         ),
     )

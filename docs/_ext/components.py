@@ -49,7 +49,8 @@ def _component(one: ComponentPage) -> str:
         *_list("Trial", (one.trial,) if one.trial else ()),
         *_pairs("Alerts", ((f"{a.name} ({a.severity})", a.summary) for a in one.alerts)),
         *_pairs(
-            "Troubles", ((t.symptom, f"Because {t.cause}. Fix: {t.fix}.") for t in one.known_problems)
+            "Troubles",
+            ((t.symptom, f"Because {t.cause}. Fix: {t.fix}.") for t in one.known_problems),
         ),
     )
 

@@ -233,7 +233,9 @@ class LongAgo(Stored):
 
     async def list_objects(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
         old, self._old = self._old, None
-        return await (super().list_objects(folder) if old is None else Stored(old).list_objects(folder))
+        return await (
+            super().list_objects(folder) if old is None else Stored(old).list_objects(folder)
+        )
 
     async def read(self, key: str) -> AsyncIterator[bytes]:
         yield RELEASED if key == "lock/000002.json" else self.storage.content[key]

@@ -99,7 +99,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     ),
     "proxmox.changed": lambda: told(CHANGE, 500, "checksum mismatch (file change by other user?)"),
     "proxmox.denied": lambda: told(READ, 403, "Permission check failed (/vms/1021, VM.Audit)"),
-    "proxmox.address": lambda: caught(lambda: Endpoints(urls=("http://127.66.0.4:8006",)).servers()),
+    "proxmox.address": lambda: caught(
+        lambda: Endpoints(urls=("http://127.66.0.4:8006",)).servers()
+    ),
     "proxmox.exists": lambda: told(
         CREATE, 500, "unable to create VM 1021 - VM 1021 already exists on node 'pve2'"
     ),

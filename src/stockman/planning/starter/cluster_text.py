@@ -81,8 +81,8 @@ def _cluster_comment(draft: Draft) -> Iterator[tuple[str, str]]:
 
 def _host(host: StarterHost) -> str:
     return (
-        f"{host.cores} CPU threads, {host.memory // 1024} GiB of memory, {free_memory(host) // 1024} of"
-        " it not promised to guests"
+        f"{host.cores} CPU threads, {host.memory // 1024} GiB of memory,"
+        f" {free_memory(host) // 1024} GiB of it not assigned to guests"
     )
 
 

@@ -208,7 +208,8 @@ def _config_drift(
         how = f"staged and with a reboot, because Talos {version.minor_text} boots for"
         why = f"{_shorten_names(paths)} {differ}; {how} {_shorten_names(boots)}"
     else:
-        why = f"{_shorten_names(paths)} {differ}; Talos {version.minor_text} takes that on while it runs"
+        names = _shorten_names(paths)
+        why = f"{names} {differ}; Talos {version.minor_text} applies that without a reboot"
     if boots and seen.boot_id is None:
         return
     yield ReconfigureChange(
