@@ -230,7 +230,7 @@ def test_a_label_is_changed_while_the_machine_runs_and_the_plan_says_so() -> Non
     (change,) = [one for one in found.changes() if isinstance(one, ReconfigureChange)]
     assert change.boot_id == ""
     assert "machine.nodeLabels.zone" in change.why
-    assert "takes that on while it runs" in change.why
+    assert "applies that without a reboot" in change.why
 
 
 @pytest.mark.parametrize(
