@@ -60,9 +60,9 @@ def test_every_module_is_found_in_the_environment_and_needs_nothing_undeclared(
 ) -> None:
     script = (
         "import importlib, pkgutil, stockman\n"
-        "for found in pkgutil.walk_packages(stockman.__path__, 'stockman.'):\n"
-        "    if not found.name.endswith('__main__'):\n"
-        "        print(importlib.import_module(found.name).__file__)\n"
+        "for module in pkgutil.walk_packages(stockman.__path__, 'stockman.'):\n"
+        "    if not module.name.endswith('__main__'):\n"
+        "        print(importlib.import_module(module.name).__file__)\n"
     )
 
     files = _output([programs / "python", "-c", script], directory=tmp_path).splitlines()
@@ -79,10 +79,10 @@ def test_it_holds_every_file_of_the_package_and_no_other(wheel: Path) -> None:
         if path.is_file() and not CACHES.intersection(path.parts)
     }
 
-    held = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
+    names = {name for name in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in name}
 
-    assert held == expected
-    assert "stockman/py.typed" in held
+    assert names == expected
+    assert "stockman/py.typed" in names
 
 
 def test_the_product_alone_makes_checks_and_renders_a_cluster(
@@ -116,6 +116,12 @@ def test_the_lab_is_a_command_once_its_distribution_is_installed(
     assert page.startswith("# lab.absent")
 
 
+def test_the_demo_runs_with_both_distributions(lab_programs: Path) -> None:
+    text = _output([lab_programs / "python", "-m", "demo"], directory=ROOT)
+
+    assert "three-node" in text
+
+
 def test_both_distributions_have_one_version(wheel: Path, lab_wheel: Path) -> None:
     requirements = _metadata(lab_wheel).get_all("Requires-Dist") or []
 
@@ -137,31 +143,32 @@ def _metadata(wheel: Path) -> Message:
         return message_from_bytes(archive.read(name))
 
 
-def _needed(requirements: Iterable[str]) -> list[Distribution]:
+def _dependencies(requirements: Iterable[str]) -> list[Distribution]:
     """The distributions that these requirements lead to, from the environment of the tests."""
-    found: dict[str, Distribution] = {}
+    distributions: dict[str, Distribution] = {}
     waiting = [Requirement(text) for text in requirements]
     while waiting:
         requirement = waiting.pop()
         applies = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
         if requirement.name.startswith("stockman-talos"):
             continue
-        if applies and requirement.name not in found:
-            found[requirement.name] = distribution(requirement.name)
-            waiting += [Requirement(text) for text in found[requirement.name].requires or []]
-    return list(found.values())
+        if applies and requirement.name not in distributions:
+            distributions[requirement.name] = distribution(requirement.name)
+            requires = distributions[requirement.name].requires or []
+            waiting += [Requirement(text) for text in requires]
+    return list(distributions.values())
 
 
-def _link(needed: Distribution, packages: Path) -> None:
-    names = {file.parts[0] for file in needed.files or []} - {"..", "__pycache__"}
+def _link(dependency: Distribution, packages: Path) -> None:
+    names = {file.parts[0] for file in dependency.files or []} - {"..", "__pycache__"}
     for name in names:
         if not (packages / name).exists():
-            (packages / name).symlink_to(str(needed.locate_file(name)))
+            (packages / name).symlink_to(str(dependency.locate_file(name)))
 
 
 def _build(project: Path, target: Path) -> Path:
-    options = ["--wheel", "--no-isolation", "--outdir", target]
-    _output([sys.executable, "-m", "build", *options, project], directory=target)
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir"]
+    _output([*build, str(target), str(project)], directory=target)
     (wheel,) = target.glob("*.whl")
     return wheel
 
@@ -170,8 +177,8 @@ def _install(wheels: Sequence[Path], environment: Path) -> Path:
     venv.EnvBuilder(with_pip=False).create(environment)
     (packages,) = environment.glob("lib/python*/site-packages")
     for wheel in wheels:
-        for needed in _needed(_metadata(wheel).get_all("Requires-Dist") or []):
-            _link(needed, packages)
+        for dependency in _dependencies(_metadata(wheel).get_all("Requires-Dist") or []):
+            _link(dependency, packages)
     python = environment / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
     _output([*pip, "--no-deps", "--no-index", *map(str, wheels)], directory=environment)
@@ -179,9 +186,9 @@ def _install(wheels: Sequence[Path], environment: Path) -> Path:
 
 
 def _output(command: Sequence[str | Path], *, directory: Path) -> str:
-    ended = _run(command, directory=directory)
-    assert ended.returncode == 0, ended.stderr or ended.stdout
-    return ended.stdout
+    process = _run(command, directory=directory)
+    assert process.returncode == 0, process.stderr or process.stdout
+    return process.stdout
 
 
 def _run(command: Sequence[str | Path], *, directory: Path) -> subprocess.CompletedProcess[str]:
