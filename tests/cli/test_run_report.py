@@ -9,9 +9,8 @@ import pytest
 
 from stockman.app.runs.apply import PUSHED
 from stockman.cli.exit import Exit
-from stockman.cli.runs.control import exit_status
-from stockman.cli.runs.report import RunResult as Ended
-from stockman.cli.runs.report import result_lines, run_result_data
+from stockman.cli.plans.report import RunResult as Ended
+from stockman.cli.plans.report import exit_status, result_lines, run_result_data
 from stockman.cli.terminal.screen import Screen
 from stockman.engine.executor import RunOutcome
 from stockman.engine.lifecycle import start_run

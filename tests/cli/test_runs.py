@@ -19,7 +19,7 @@ from stockman.app.completion import (
 )
 from stockman.app.runs.store import local_run_store
 from stockman.cli.exit import Exit
-from stockman.cli.runs.control import exit_status
+from stockman.cli.plans.report import exit_status
 from stockman.engine.context import StopRequest
 from stockman.engine.executor import RunOutcome
 from stockman.engine.lifecycle import start_run

@@ -11,7 +11,6 @@ import click
 from stockman import __version__
 from stockman.cli import overview as flags
 from stockman.cli.command import Command
-from stockman.cli.options import closest_match
 from stockman.cli.overview import overview
 from stockman.cli.registry import (
     ENTRY_POINTS,
@@ -32,6 +31,8 @@ class UnknownCommand(click.UsageError):
     """The name of a command that does not exist."""
 
     def __init__(self, name: str, known: list[str], ctx: click.Context) -> None:
+        from stockman.config.nearest import closest_match
+
         super().__init__(f"there is no command `{name}`", ctx)
         self.name = name
         self.known = known

@@ -19,15 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def closest_match(name: str, known: Iterable[str]) -> str | None:
-    """Return the most similar known word, or the only one with this prefix; None otherwise."""
-    from stockman.config.nearest import nearest_name
-
-    names = tuple(known)
-    begun = [candidate for candidate in names if name and candidate.startswith(name)]
-    return nearest_name(name, names) or (begun[0] if len(begun) == 1 else None)
-
-
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
@@ -50,6 +41,8 @@ class Choice(click.Choice[T]):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter as error:
+            from stockman.config.nearest import closest_match
+
             known = [self.normalize_choice(choice, ctx) for choice in self.choices]
             wrong = WrongChoice(f"{value!r} is not one of {', '.join(known)}", ctx, param)
             wrong.meant = closest_match(str(value), known)

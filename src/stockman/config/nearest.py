@@ -1,4 +1,4 @@
-"""Suggestions for misspelled names."""
+"""Suggestions for misspelled or abbreviated names."""
 
 from __future__ import annotations
 
@@ -11,3 +11,10 @@ def nearest_name(name: str, known: Iterable[str]) -> str | None:
 
     matches = get_close_matches(name, tuple(known), 1, 0.6)
     return matches[0] if matches else None
+
+
+def closest_match(name: str, known: Iterable[str]) -> str | None:
+    """Return the most similar known word, or the only one with this prefix; None otherwise."""
+    names = tuple(known)
+    begun = [candidate for candidate in names if name and candidate.startswith(name)]
+    return nearest_name(name, names) or (begun[0] if len(begun) == 1 else None)

@@ -15,7 +15,6 @@ from stockman.cli.exit import Exit
 from stockman.cli.output import Output
 from stockman.cli.plans.options import login, plan_options, plan_request, reject_shape_options
 from stockman.cli.plans.options import max_parallel as max_parallel_option
-from stockman.cli.runs.control import exit_status
 from stockman.cli.terminal.prompts import confirm
 from stockman.model.parallelism import MAX_PARALLEL
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from stockman.app.runs.plans import PlanOptions
     from stockman.app.runs.session import Session, SessionContext
     from stockman.cli.plans.data import PlanView
-    from stockman.cli.runs.report import RunResult
+    from stockman.cli.plans.report import RunResult
     from stockman.planning.planned import Planned
     from stockman.steps.plan import Plan
 
@@ -81,7 +80,7 @@ def apply(  # noqa: PLR0913 - one parameter per option
     """
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.runs.session import SessionContext
-    from stockman.cli.runs.report import report_problems_as_events
+    from stockman.cli.plans.report import report_problems_as_events
 
     if file is not None:
         reject_shape_options(ctx, file)
@@ -137,7 +136,7 @@ class ApplyRun:
     async def run_planned(self, session: Session, planned: Planned) -> int:
         """Execute a plan that was just made, unless it has errors."""
         from stockman.cli.plans.data import PlanView
-        from stockman.cli.runs.report import show_refused_plan
+        from stockman.cli.plans.report import show_refused_plan
 
         if planned.problems.errors:
             show_refused_plan(planned, self._context.clock.now(), self._output)
@@ -150,8 +149,8 @@ class ApplyRun:
     async def confirm_and_run(self, session: Session, view: PlanView) -> int:
         """Show a plan, ask for confirmation, and execute it."""
         from stockman.app.runs.apply import is_left_open
+        from stockman.cli.plans.report import show_run_plan
         from stockman.cli.plans.view import destroy_question
-        from stockman.cli.runs.report import show_run_plan
         from stockman.cli.terminal.screen import current_screen
 
         # Holds of an unfinished run are released even if there are no other changes.
@@ -169,7 +168,7 @@ class ApplyRun:
 
     async def run(self, session: Session, plan: Plan) -> int:
         """Execute a plan without asking, and print the result."""
-        from stockman.cli.runs.report import show_result
+        from stockman.cli.plans.report import exit_status, show_result
 
         result = await self._run(session, plan)
         show_result(result, self._output)
@@ -179,7 +178,7 @@ class ApplyRun:
         from stockman.app.runs.apply import ApplyOptions, execute_plan, interruptible
         from stockman.app.runs.store import current_user
         from stockman.cli.live.view import LivePlan, live_view
-        from stockman.cli.runs.report import RunResult
+        from stockman.cli.plans.report import RunResult
         from stockman.engine.context import StopRequest
 
         clock, stop = self._context.clock, StopRequest()

@@ -67,7 +67,7 @@ def destroy(  # noqa: PLR0913 - one parameter per option
     """
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
     from stockman.app.runs.session import SessionContext
-    from stockman.cli.runs.report import report_problems_as_events
+    from stockman.cli.plans.report import report_problems_as_events
     from stockman.planning.destruction import DestructionScope
 
     workspace = SessionContext(
@@ -98,7 +98,7 @@ class DestroyRun:
         from stockman.app.runs.session import open_session
         from stockman.cli.plans.apply import ApplyRun
         from stockman.cli.plans.data import PlanView
-        from stockman.cli.runs.report import show_refused_plan, show_run_plan
+        from stockman.cli.plans.report import show_refused_plan, show_run_plan
 
         async with open_session(workspace, admin) as session:
             destruction = await plan_destruction(session, extent)

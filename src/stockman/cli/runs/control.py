@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stockman.adapters.proxmox.credentials import Login
-    from stockman.cli.runs.report import RunResult
+    from stockman.cli.plans.report import RunResult
     from stockman.engine.executor import RunOutcome
     from stockman.engine.lifecycle import RunHome, RunOptions
     from stockman.steps.ports import Ports
@@ -60,7 +60,7 @@ def runs_resume(
     it failed after some changes, 130 after Ctrl-C. With -o json every journal entry is printed as a
     JSON line; the last line is the result.
     """
-    from stockman.cli.runs.report import show_result
+    from stockman.cli.plans.report import exit_status, show_result
     from stockman.engine.lifecycle import resume_run
 
     request = RunRequest(run=run, output=output, admin=login(admin), max_parallel=max_parallel)
@@ -86,7 +86,7 @@ def runs_abort(ctx: click.Context, run: str | None, yes: bool, output: Output) -
     remains. The exit status is 1 if a hold could not be released. With -o json every journal entry
     is printed as a JSON line; the last line is the result.
     """
-    from stockman.cli.runs.report import show_result
+    from stockman.cli.plans.report import show_result
     from stockman.engine.lifecycle import abort_run
 
     if not confirm(f"Abort {run or 'the newest run'}?", yes=yes):
@@ -116,7 +116,7 @@ def _continue_run(directory: Path, request: RunRequest, act: Act) -> RunResult:
     from stockman.app.runs.store import current_user, open_run_store
     from stockman.app.runs.workspace import RunWorkspace
     from stockman.cli.live.view import LivePlan, live_view
-    from stockman.cli.runs.report import RunResult, report_problems_as_events
+    from stockman.cli.plans.report import RunResult, report_problems_as_events
     from stockman.engine.context import RunSettings, StopRequest
     from stockman.engine.lifecycle import RunOptions
 
@@ -144,23 +144,3 @@ def _continue_run(directory: Path, request: RunRequest, act: Act) -> RunResult:
 
     with report_problems_as_events(request.output, clock):
         return asyncio.run(done())
-
-
-def exit_status(outcome: RunOutcome) -> Exit:
-    """Return the exit status of the result of a run."""
-    from stockman.app.runs.apply import waits_for_push, waits_for_window
-    from stockman.engine.state import RunResult, StepProgress
-
-    if waits_for_push(outcome) or waits_for_window(outcome):
-        return Exit.CHANGES
-    match outcome.result:
-        case RunResult.DONE | RunResult.ABORTED:
-            return Exit.DONE
-        case RunResult.REFUSED:
-            return Exit.REFUSED
-        case RunResult.PAUSED:
-            return Exit.INTERRUPTED
-        case RunResult.FAILED:
-            steps = outcome.state.steps.values()
-            changed = any(step.progress is StepProgress.DONE and not step.already for step in steps)
-            return Exit.PARTLY if changed else Exit.FAILED

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from stockman.cli.options import closest_match
 from stockman.cli.terminal.screen import current_screen
+from stockman.config.nearest import closest_match
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 

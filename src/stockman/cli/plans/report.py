@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 from typing import Any
 
 from stockman.app.runs.apply import waits_for_push, waits_for_window
+from stockman.cli.exit import Exit
 from stockman.cli.live.progress import Counts, count_results
 from stockman.cli.output import envelope, show
 from stockman.cli.problems import problem_data, problem_lines
@@ -201,3 +202,20 @@ def run_result_data(ended: RunResult) -> dict[str, Any]:
         "next": list(ended.next),
         "state": state,
     }
+
+
+def exit_status(outcome: RunOutcome) -> Exit:
+    """Return the exit status of the result of a run."""
+    if waits_for_push(outcome) or waits_for_window(outcome):
+        return Exit.CHANGES
+    match outcome.result:
+        case Result.DONE | Result.ABORTED:
+            return Exit.DONE
+        case Result.REFUSED:
+            return Exit.REFUSED
+        case Result.PAUSED:
+            return Exit.INTERRUPTED
+        case Result.FAILED:
+            steps = outcome.state.steps.values()
+            changed = any(step.progress is StepProgress.DONE and not step.already for step in steps)
+            return Exit.PARTLY if changed else Exit.FAILED
