@@ -27,13 +27,13 @@ from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernet
 from stockman.kubernetes.client import KubernetesClient
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.planning.kubernetes.desired import DesiredKubernetes
-from stockman.planning.kubernetes.stage import (
+from stockman.planning.kubernetes.changes import (
     KubernetesChange,
     StageContext,
     kubernetes_steps,
     plan_kubernetes_changes,
 )
+from stockman.planning.kubernetes.desired import DesiredKubernetes
 from stockman.planning.observed.kubernetes import ObservedKubernetes
 from stockman.rendering.repository import render_repository
 from stockman.rendering.talos_files import without_references

@@ -26,8 +26,9 @@ from stockman.model.errors import Denied, NotFound
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
 from stockman.planning.change import ProxmoxChange, lane_widths, unique_steps
+from stockman.planning.desired import ProxmoxOptions
 from stockman.planning.observed.proxmox import ObservedProxmox
-from stockman.planning.proxmox.plan import PlanOptions, plan_proxmox_changes, proxmox_query
+from stockman.planning.stages.proxmox import plan_proxmox_changes, proxmox_query
 from stockman.ports.system import Timekeeper
 from stockman.proxmox.access import Privileges
 from stockman.proxmox.client import ProxmoxClient
@@ -220,11 +221,11 @@ class Estate:
         }
 
     async def plan(
-        self, *, administrator: bool = True, options: PlanOptions | None = None
+        self, *, administrator: bool = True, options: ProxmoxOptions | None = None
     ) -> Outcome:
         desired, problems = self.desired, Problems()
         observed = await self.observe_all(administrator=administrator)
-        found = plan_proxmox_changes(desired, observed, problems, options or PlanOptions())
+        found = plan_proxmox_changes(desired, observed, problems, options or ProxmoxOptions())
         made = unique_steps(found)
         plan = Plan(
             cluster="test",
@@ -235,7 +236,7 @@ class Estate:
         return Outcome(found, build_plan(plan), problems, observed)
 
     async def apply(
-        self, *, administrator: bool = True, options: PlanOptions | None = None
+        self, *, administrator: bool = True, options: ProxmoxOptions | None = None
     ) -> Outcome:
         """Plan and do it all, one step after the other."""
         outcome = await self.plan(administrator=administrator, options=options)

@@ -11,7 +11,7 @@ from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
 from stockman.planning.access.rotation import plan_rotation
 from stockman.planning.change import unique_steps
-from stockman.planning.proxmox.plan import PlanOptions
+from stockman.planning.desired import ProxmoxOptions
 from stockman.proxmox.access import Privileges
 from stockman.steps.access.tokens import DeleteToken, RenewToken
 from stockman.steps.step import Step
@@ -246,7 +246,7 @@ async def test_a_renewed_token_whose_secret_was_lost_is_made_anew_under_its_name
         await perform(step.action, estate.ports())
     before = estate.secrets.kept.pop(OWN)
 
-    await estate.apply(options=PlanOptions(unkept=frozenset({OWN})))
+    await estate.apply(options=ProxmoxOptions(unkept=frozenset({OWN})))
 
     assert tokens(estate, "stockman@pve") == ["stockman-2"]
     assert estate.secrets.kept[OWN].startswith("stockman@pve!stockman-2=")

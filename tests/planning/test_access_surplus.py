@@ -11,10 +11,9 @@ from stockman.model.problem import Problems
 from stockman.planning.access.desired import list_desired_tokens
 from stockman.planning.access.surplus import find_surplus_access, plan_surplus_removal
 from stockman.planning.change import ChangeKind, ProxmoxChange
-from stockman.planning.desired import DesiredState
+from stockman.planning.desired import DesiredState, ProxmoxOptions
 from stockman.planning.observed.kubernetes import ObjectOwner, ObservedKubernetes, ObservedObject
 from stockman.planning.observed.systems import Observed
-from stockman.planning.proxmox.plan import PlanOptions
 from stockman.steps.access.delivery import TokenUnused
 from stockman.steps.base import Checkpoint
 from stockman.steps.step import Stage, Step
@@ -177,7 +176,7 @@ async def test_a_token_that_another_cluster_works_with_is_not_made_anew() -> Non
     (cluster,) = estate.desired.proxmox
     place = list_desired_tokens(estate.desired, cluster, 9)[0].secret.place
 
-    found = await estate.plan(options=PlanOptions(unkept=frozenset({place})))
+    found = await estate.plan(options=ProxmoxOptions(unkept=frozenset({place})))
 
     assert "proxmox.token-shared" in found.codes
     assert [step.id for step in found.plan.steps if step.id.startswith("access/token/")] == []

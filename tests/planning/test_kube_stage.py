@@ -22,14 +22,14 @@ from stockman.kubernetes.objects import (
 )
 from stockman.model.errors import Refused, Rejected, Unreachable
 from stockman.model.problem import Problem
-from stockman.planning.kubernetes.conflicts import find_foreign_objects
-from stockman.planning.kubernetes.stage import (
+from stockman.planning.kubernetes.changes import (
     StageContext,
     kubernetes_steps,
     plan_kubernetes_changes,
     push_change,
     reconcile_changes,
 )
+from stockman.planning.kubernetes.conflicts import find_foreign_objects
 from stockman.planning.observed.kubernetes import ObjectOwner
 from stockman.steps.kubernetes.objects import ROLE_BINDINGS, object_name
 from stockman.steps.plan import Plan, build_plan, render_plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.app.runs.observation import observe_plan_guests
-from stockman.planning.proxmox.plan import digest_touched_guests
+from stockman.planning.stages.proxmox import digest_touched_guests
 from tests.planning.estate import Estate
 
 VMS = ("vm/pve/1030", "vm/pve/1032")

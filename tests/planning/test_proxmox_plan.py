@@ -6,7 +6,7 @@ import pytest
 from stockman_lab.pve.api.call import Upload
 
 from stockman.planning.change import ChangeKind
-from stockman.planning.proxmox.plan import PlanOptions
+from stockman.planning.desired import ProxmoxOptions
 from stockman.steps.plan import parse_plan, render_plan
 from stockman.steps.step import Stage
 from tests.planning.estate import Estate, died_at_every_call, perform
@@ -166,7 +166,7 @@ async def test_images_that_no_node_has_any_more_are_deleted_when_asked_to() -> N
     estate.edit("cluster.yaml", "talos_version: 1.11.0", "talos_version: 1.11.1")
 
     kept = await estate.plan()
-    pruned = await estate.apply(options=PlanOptions(prune=True))
+    pruned = await estate.apply(options=ProxmoxOptions(prune=True))
 
     assert kept.changes == ()
     assert [(one.mark, one.stage) for one in pruned.changes] == [(ChangeKind.REMOVE, Stage.IMAGES)]
@@ -187,6 +187,6 @@ async def test_pruning_leaves_what_stockman_did_not_fetch() -> None:
         assert reply.status == HTTPStatus.OK
     estate.world.settle()
 
-    outcome = await estate.plan(options=PlanOptions(prune=True))
+    outcome = await estate.plan(options=ProxmoxOptions(prune=True))
 
     assert outcome.changes == ()

@@ -11,8 +11,9 @@ from stockman_lab.pve.host_power import lose_power
 from stockman.model.errors import Refused, Rejected
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.problem import Problem, Problems
+from stockman.planning.desired import ProxmoxOptions
 from stockman.planning.fact import Unknown
-from stockman.planning.proxmox.plan import PlanOptions, plan_proxmox_changes
+from stockman.planning.stages.proxmox import plan_proxmox_changes
 from stockman.steps.access.admin import admin_client_name
 from stockman.steps.access.mapping import MapDevices, MappedDevice
 from stockman.steps.base import GateAnswer
@@ -596,7 +597,7 @@ async def test_a_secret_that_was_lost_makes_a_new_token(estate: Estate) -> None:
     place = "${PROXMOX_TOKEN_SECRET}"
     before = estate.secrets.kept.pop(place)
 
-    outcome = await estate.apply(options=PlanOptions(unkept=frozenset({place})))
+    outcome = await estate.apply(options=ProxmoxOptions(unkept=frozenset({place})))
 
     assert "access/token/pve/stockman@pve!stockman" in [one.id for one in outcome.plan.steps]
     assert estate.secrets.kept[place] != before

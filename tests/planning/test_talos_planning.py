@@ -188,7 +188,7 @@ def test_other_time_servers_are_given_to_a_machine_whose_clock_is_far_off() -> N
 
     told = find_refusals(found.wish(), found.observe())
     assert [(one.code, one.is_error) for one in told] == [("node.clock", False)]
-    assert [type(one).__name__ for one in found.changes() if one.node] == ["Reconfigure"]
+    assert [type(one).__name__ for one in found.changes() if one.node] == ["ReconfigureChange"]
 
 
 def test_a_silent_machine_is_unknown_and_nothing_is_planned_for_it() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from stockman.model.errors import Refused
 from stockman.planning.change import ChangeKind
-from stockman.planning.proxmox.plan import PlanOptions
+from stockman.planning.desired import ProxmoxOptions
 from stockman.steps.vm.configure import ConfigureVm
 from stockman.steps.vm.template import ConvertToTemplate, DeleteTemplate
 from tests.planning.estate import NO_HA, Estate, died_at_every_call, perform
@@ -162,7 +162,7 @@ async def test_a_vm_that_was_not_made_a_template_yet_is_made_one(estate: Estate)
 async def test_templates_are_no_reason_to_keep_images_of_other_versions(estate: Estate) -> None:
     await estate.apply()
 
-    outcome = await estate.plan(options=PlanOptions(prune=True))
+    outcome = await estate.plan(options=ProxmoxOptions(prune=True))
 
     assert not any(isinstance(step.action, DeleteTemplate) for step in outcome.plan.steps)
     assert outcome.changes == ()

@@ -48,7 +48,7 @@ def test_every_condition_of_the_catalog_can_be_judged() -> None:
         for found in components()
         for one in (
             *found.ready,
-            *((*found.trial.until, *found.trial.gone) if found.trial is not None else ()),
+            *((*found.smoke_test.until, *found.smoke_test.gone) if found.smoke_test is not None else ()),
         )
     ]
 

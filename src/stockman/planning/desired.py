@@ -9,8 +9,17 @@ from stockman.model.desired import Desired
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.planning.kubernetes.desired import DesiredKubernetes
-from stockman.planning.proxmox import plan
 from stockman.steps.talos.client_files import WriteClientFile
+
+
+@record
+class ProxmoxOptions:
+    """How the plan of a Proxmox cluster is made."""
+
+    prune: bool = False
+    """Whether images that no node has any more are deleted."""
+    unkept: frozenset[str] = frozenset()
+    """Places (`SecretRef.place`) that should have the secret of a token and do not."""
 
 
 @record
@@ -37,4 +46,4 @@ class DesiredState:
     """Nodes that alone are wanted: none of theirs waits for others to be restarted. Empty: all."""
     any_time: bool = False
     """Whether machines are restarted outside of windows, too."""
-    options: plan.PlanOptions = plan.PlanOptions()
+    options: ProxmoxOptions = ProxmoxOptions()

@@ -20,9 +20,9 @@ from stockman.planning.access.problems import hidden_guests
 from stockman.planning.access.revocation import other_cluster_owners
 from stockman.planning.change import ChangeKind, ProxmoxChange
 from stockman.planning.fact import Fact
-from stockman.planning.images.changes import plan_image_removals
+from stockman.planning.images import plan_image_removals
 from stockman.planning.observed.proxmox import ObservedProxmox
-from stockman.planning.proxmox.plan import order_changes
+from stockman.planning.stages.proxmox import order_changes
 from stockman.planning.templates.changes import plan_template_removals
 from stockman.planning.templates.desired import build_desired_templates, find_own_templates
 from stockman.planning.vm.checks import is_ours

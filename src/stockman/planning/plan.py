@@ -16,18 +16,23 @@ from stockman.planning.access.surplus import plan_surplus_removal
 from stockman.planning.change import Change, ProxmoxChange, lane_widths
 from stockman.planning.change import unique_steps as proxmox_steps
 from stockman.planning.desired import DesiredState
+from stockman.planning.kubernetes.changes import KubernetesChange
 from stockman.planning.kubernetes.nodes import (
     NodePreparation,
     node_deletion_changes,
     plan_node_deletions,
     wait_for_node_deletion,
 )
-from stockman.planning.kubernetes.plan import EarlierStages, node_ready_steps, plan_kubernetes_stage
-from stockman.planning.kubernetes.stage import KubernetesChange
 from stockman.planning.observed.systems import Observed
-from stockman.planning.proxmox import plan
 from stockman.planning.repository import plan_rendering
 from stockman.planning.rolling import serialize_restarts
+from stockman.planning.stages.kubernetes import (
+    EarlierStages,
+    node_ready_steps,
+    plan_kubernetes_stage,
+)
+from stockman.planning.stages.proxmox import digest_touched_guests, plan_proxmox_changes
+from stockman.planning.stages.talos import find_etcd_blocker, plan_talos_stage
 from stockman.planning.talos import changes, steps
 from stockman.planning.talos.changes import (
     BootstrapEtcdChange,
@@ -36,7 +41,6 @@ from stockman.planning.talos.changes import (
     TalosChange,
 )
 from stockman.planning.talos.desired import DesiredTalos
-from stockman.planning.talos.stage import find_etcd_blocker, plan_talos_stage
 from stockman.planning.talos.step_ids import join_step_id
 from stockman.planning.vm.desired import owner_of
 from stockman.planning.vm.seeds import plan_seed_removals
@@ -70,7 +74,7 @@ def compose_plan(wishes: DesiredState, seen: Observed, made_at: datetime) -> Pla
 def digest_touched_objects(seen: Observed, identities: Iterable[str]) -> dict[str, str]:
     """Digests of what was seen under the identities that actions touch."""
     wanted = tuple(identities)
-    found = plan.digest_touched_guests(seen.proxmox, wanted)
+    found = digest_touched_guests(seen.proxmox, wanted)
     if seen.talos is not None:
         machines = changes.digest_touched_machines(seen.talos)
         found |= {name: machines[name] for name in wanted if name in machines}
@@ -86,7 +90,7 @@ class _PlanBuilder:
 
     def composition(self, made_at: datetime) -> PlannedChanges:
         wishes, seen, problems = self.wishes, self.seen, self.problems
-        proxmox = plan.plan_proxmox_changes(self.desired, seen.proxmox, problems, wishes.options)
+        proxmox = plan_proxmox_changes(self.desired, seen.proxmox, problems, wishes.options)
         vms = {step.id: step for step in proxmox_steps(proxmox)}
         rendered: tuple[tuple[Change, Step], ...] = ()
         if wishes.kubernetes is not None:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
 from stockman.planning.change import unique_steps
+from stockman.planning.desired import ProxmoxOptions
 from stockman.planning.observed.proxmox import ObservedProxmox
-from stockman.planning.proxmox import plan
+from stockman.planning.stages.proxmox import plan_proxmox_changes
 from stockman.steps.step import Stage
 
 _ON_PROXMOX = (Stage.ACCESS, Stage.IMAGES, Stage.VMS)
@@ -36,7 +37,7 @@ def is_on_proxmox(stages: frozenset[Stage]) -> bool:
 
 
 def shuts_down_machines(
-    desired: Desired, proxmox: Mapping[str, ObservedProxmox], options: plan.PlanOptions
+    desired: Desired, proxmox: Mapping[str, ObservedProxmox], options: ProxmoxOptions
 ) -> bool:
     """Whether a machine of a cluster that may be there goes down, or is made anew.
 
@@ -46,7 +47,7 @@ def shuts_down_machines(
         return False
     ids = {
         step.id
-        for step in unique_steps(plan.plan_proxmox_changes(desired, proxmox, Problems(), options))
+        for step in unique_steps(plan_proxmox_changes(desired, proxmox, Problems(), options))
     }
     if any(one.startswith(_SHUTDOWN_ACTIONS) for one in ids):
         return True

@@ -14,7 +14,7 @@ from stockman.app.doctor.proxmox_queries import questions, result_or_reason
 from stockman.model.compatibility import Verdict, proxmox_compatibility
 from stockman.model.errors import StockmanError
 from stockman.model.names import HostName
-from stockman.planning.proxmox.requirements import host_requirements
+from stockman.planning.vm.requirements import host_requirements
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import StorageSummary
 

@@ -8,7 +8,7 @@ from functools import partial
 from stockman.app.doctor.check import CheckInput, ConfiguredToken, ProxmoxAccess, Question, check
 from stockman.app.doctor.finding import CheckResult, fail, ok
 from stockman.app.doctor.proxmox_queries import query_with_token
-from stockman.planning.proxmox.requirements import host_requirements
+from stockman.planning.vm.requirements import host_requirements
 from stockman.ports.environment import Network
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.privileges import RequiredPrivileges, provisioning_privileges, role_privileges

@@ -11,7 +11,7 @@ from stockman.planning.change import unique_steps as steps_of
 from stockman.planning.destruction import DestructionScope
 from stockman.planning.destruction import plan_destruction as destruction
 from stockman.planning.planned import Planned
-from stockman.planning.proxmox import plan as proxmox_plan
+from stockman.planning.stages.proxmox import digest_touched_guests
 from stockman.steps.digest import digest
 from stockman.steps.plan import Plan, build_plan
 
@@ -29,6 +29,6 @@ async def plan_destruction(session: Session, extent: DestructionScope) -> Planne
         desired=digest(desired),
         lanes=lane_widths(steps),
     )
-    touched = proxmox_plan.digest_touched_guests(observed.proxmox, plan.touches)
+    touched = digest_touched_guests(observed.proxmox, plan.touches)
     complete = build_plan(replace(plan, touched=touched))
     return Planned(changes=changes, plan=complete, problems=problems, observed=observed)

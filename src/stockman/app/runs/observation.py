@@ -14,13 +14,14 @@ from stockman.kubernetes.objects import CONFIG_MAPS, ObjectRef
 from stockman.model.desired import Desired
 from stockman.model.names import MachineAddress, Vmid
 from stockman.model.record import record
+from stockman.planning.desired import ProxmoxOptions
 from stockman.planning.kubernetes.desired import DesiredKubernetes
 from stockman.planning.observed.kubernetes import ObservedKubernetes
 from stockman.planning.observed.proxmox import ObservedGuests, ObservedProxmox
 from stockman.planning.observed.systems import Observed
 from stockman.planning.observed.talos import ObservedTalos
-from stockman.planning.proxmox.plan import PlanOptions, guest_identity, proxmox_query
 from stockman.planning.scope import is_on_proxmox, shuts_down_machines
+from stockman.planning.stages.proxmox import guest_identity, proxmox_query
 from stockman.planning.vm.removal import find_leaving_machines
 from stockman.ports.environment import Network
 from stockman.steps.access.admin import admin_client_name
@@ -40,7 +41,7 @@ class ObservationScope:
     """Used to check whether the API address is in use. None: not checked."""
     stages: frozenset[Stage] = frozenset(Stage)
     """Stages of the plan; machines and Kubernetes are observed only if a stage needs them."""
-    options: PlanOptions = PlanOptions()
+    options: ProxmoxOptions = ProxmoxOptions()
 
 
 async def observe(scope: ObservationScope, ports: Ports) -> Observed:

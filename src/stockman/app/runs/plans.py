@@ -16,13 +16,13 @@ from stockman.app.runs.workspace import RunWorkspace
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.planning.change import Change
-from stockman.planning.desired import DesiredState
+from stockman.planning.desired import DesiredState, ProxmoxOptions
 from stockman.planning.kubernetes.desired import DesiredKubernetes
 from stockman.planning.observed.systems import Observed
 from stockman.planning.plan import compose_plan, digest_touched_objects
 from stockman.planning.planned import Planned
-from stockman.planning.proxmox import plan as proxmox_plan
 from stockman.planning.scope import stages_to_observe, touches_machines
+from stockman.planning.stages.proxmox import digest_touched_guests
 from stockman.ports.environment import Network
 from stockman.rendering.managed_files import FileAction
 from stockman.steps.plan import Plan
@@ -67,9 +67,7 @@ class Planner:
         """Observe everything and make a plan."""
         workspace = self._workspace
         plan_options = replace(plan_options, nodes=self._resolve_names(plan_options.nodes))
-        options = proxmox_plan.PlanOptions(
-            prune=plan_options.prune, unkept=workspace.missing_tokens()
-        )
+        options = ProxmoxOptions(prune=plan_options.prune, unkept=workspace.missing_tokens())
         scope = replace(
             self._scope(),
             stages=stages_to_observe(plan_options.only, plan_options.until),
@@ -125,7 +123,7 @@ class Planner:
         if touches_machines(identities):
             return digest_touched_objects(await self.observe(ports), identities)
         observed = await observe_plan_guests(self._workspace.desired, ports, identities)
-        return proxmox_plan.digest_touched_guests(observed, identities)
+        return digest_touched_guests(observed, identities)
 
     def _scope(self) -> ObservationScope:
         return ObservationScope(

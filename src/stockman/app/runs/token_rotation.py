@@ -13,7 +13,7 @@ from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.planning.access.rotation import plan_rotation
 from stockman.planning.change import unique_steps as steps_of
-from stockman.planning.kubernetes.stage import FLUX
+from stockman.planning.kubernetes.changes import FLUX
 from stockman.planning.observed.systems import Observed
 from stockman.planning.planned import Planned
 from stockman.planning.repository import RENDER_STEP

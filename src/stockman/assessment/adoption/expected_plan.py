@@ -14,7 +14,7 @@ from stockman.model.record import record
 from stockman.model.version import Version
 from stockman.planning.change import Change, ChangeKind, ProxmoxChange
 from stockman.planning.desired import DesiredState
-from stockman.planning.kubernetes.stage import KubernetesChange
+from stockman.planning.kubernetes.changes import KubernetesChange
 from stockman.planning.observed.systems import Observed
 from stockman.planning.observed.talos import ObservedMachine, ObservedTalos
 from stockman.planning.plan import compose_plan

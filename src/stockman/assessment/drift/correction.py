@@ -14,7 +14,7 @@ from stockman.assessment.drift.report import (
     Layer,
 )
 from stockman.planning.change import Change, ChangeKind, ProxmoxChange
-from stockman.planning.kubernetes.stage import KubernetesChange
+from stockman.planning.kubernetes.changes import KubernetesChange
 from stockman.planning.planned import Planned
 from stockman.planning.talos.changes import ClientFileChange
 from stockman.steps.base import Checkpoint

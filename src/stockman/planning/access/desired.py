@@ -10,8 +10,8 @@ from stockman.catalog.selection import active_components
 from stockman.model.desired import Desired
 from stockman.model.proxmox import OWN_TOKEN, ProxmoxCluster
 from stockman.model.record import record
-from stockman.planning.proxmox.requirements import host_requirements
 from stockman.planning.vm.desired import secret_ref_for
+from stockman.planning.vm.requirements import host_requirements
 from stockman.proxmox.access import AccessToken
 from stockman.proxmox.privileges import ZONE, RequiredPrivileges, provisioning_privileges
 from stockman.steps.secret_ref import SecretRef

@@ -13,9 +13,9 @@ from stockman.model.proxmox import ProxmoxCluster, VmTemplate
 from stockman.model.proxmox_values import format_tags
 from stockman.model.record import record
 from stockman.planning.fact import Fact
-from stockman.planning.images.desired import DesiredImage, find_node_image
 from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.vm.desired import DesiredGuest, owner_of
+from stockman.planning.vm.images import DesiredImage, find_node_image
 from stockman.planning.vm.keys import SYSTEM_DISK_OPTIONS, hardware_keys, nic_keys, volume_keys
 from stockman.planning.vm.ownership import (
     TEMPLATE_TAG,

@@ -16,8 +16,7 @@ from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.proxmox_values import format_tags
 from stockman.model.record import record
 from stockman.model.secret import Secret, SecretForm
-from stockman.planning.images.desired import DesiredImage, find_guest_image, find_node_image
-from stockman.planning.proxmox.requirements import guests_in_cluster
+from stockman.planning.vm.images import DesiredImage, find_guest_image, find_node_image
 from stockman.planning.vm.keys import (
     SYSTEM_DISK_OPTIONS,
     cloud_init_keys,
@@ -29,6 +28,7 @@ from stockman.planning.vm.keys import (
     volume_keys,
 )
 from stockman.planning.vm.ownership import OwnerMark, own_tags, render_mark
+from stockman.planning.vm.requirements import guests_in_cluster
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.vm.identity import GuestIdentity
 from stockman.steps.vm.system_disk import ImportedDisk

@@ -1,13 +1,40 @@
-"""A file that clients of a cluster use, and what it is for."""
+"""Files that clients of a cluster use: contents, and whether their certificates are still valid."""
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import ClassVar
 
+from stockman.crypto.certificates import read_certificate_facts
+from stockman.crypto.pem import CertificateAndKey, NotPem
+from stockman.model.errors import NotFound, Refused
+from stockman.model.problem import Problems
 from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.model.version import Version
 from stockman.steps.base import Action
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
+from stockman.steps.talos.configuration import BUNDLE
+from stockman.talos.credentials.certificates import (
+    CLIENT_LIFETIME,
+    KUBERNETES_ADMIN,
+    KUBERNETES_ADMINS,
+    CertificateRequirements,
+    CertificateState,
+    ClientIssuer,
+    client_certificate_state,
+)
+from stockman.talos.credentials.kubeconfig import (
+    DesiredAdmin,
+    client_certificates,
+    update_kubeconfig,
+)
+from stockman.talos.credentials.roles import TalosRole, organizations
+from stockman.talos.credentials.talosconfig import Talosconfig, read_talosconfig, talosconfig_text
+from stockman.talos.credentials.talosconfig_update import DesiredContext, update_talosconfig
+from stockman.talos.secrets.bundle import SecretsBundle
+from stockman.talos.secrets.bundle_reader import read_bundle
 
 TALOSCONFIG, KUBECONFIG = "talosconfig", "kubeconfig"
 
@@ -53,14 +80,141 @@ class WriteClientFile(Action, ClientFile):
 
     async def lack(self, ports: Ports) -> str:
         """Why the file cannot stay as it is; empty: it can."""
-        # Certificates take long to import, and estates of VMs alone have no such file.
-        from stockman.steps.talos.client_file_contents import renewal_reason
-
         return await renewal_reason(self, ports)
 
     async def run(self, ports: Ports) -> None:
-        from stockman.steps.talos.client_file_contents import render_client_file
-
         text = await render_client_file(self, ports)
         if text is not None:
             await ports.to_secrets().write(self.place, text)
+
+
+class _CertificateNeeded(Exception):
+    """A file cannot stay as it is."""
+
+
+async def renewal_reason(file: ClientFile, ports: Ports) -> str:
+    """Why a file cannot stay as it is; empty: it can."""
+    old = await _old(file, ports)
+    if not old.reveal():
+        return "it is not there"
+    bundle = await _bundle(ports)
+    try:
+        text = _render_file(file, old, _issuer(file, bundle, ports), makes=False)
+    except _CertificateNeeded:
+        return _expiry(file, old, ports.clock.now())
+    return "" if text is None else "it names other machines"
+
+
+async def render_client_file(file: ClientFile, ports: Ports) -> Secret | None:
+    """What a file becomes. None: it stays as it is."""
+    bundle = await _bundle(ports)
+    return _render_file(file, await _old(file, ports), _issuer(file, bundle, ports), makes=True)
+
+
+async def _old(file: ClientFile, ports: Ports) -> Secret:
+    try:
+        return await ports.to_secrets().read(file.place)
+    except NotFound:
+        return Secret("")
+
+
+def _expiry(file: ClientFile, old: Secret, now: datetime) -> str:
+    if file.file == TALOSCONFIG:
+        found = [one.crt for one in _read(file.place, old).contexts.values()]
+    else:
+        found = list(client_certificates(file.place.place, old, Problems()).values())
+    try:
+        certificates = [read_certificate_facts(crt) for crt in found if crt]
+    except NotPem:
+        return "its certificate cannot be read"
+    for one in certificates:
+        if client_certificate_state(one, now) in (CertificateState.DUE, CertificateState.ENDED):
+            ends = one.period.end
+            return f"its certificate {'ends' if ends > now else 'ended'} {ends:%Y-%m-%d %H:%M}"
+    return "it has no certificate of this cluster"
+
+
+def _issuer(file: ClientFile, bundle: SecretsBundle, ports: Ports) -> ClientIssuer:
+    return ClientIssuer(
+        bundle=bundle,
+        talos=Version.parse(file.contract),
+        now=ports.clock.now(),
+        random_bytes=ports.entropy.random_bytes,
+    )
+
+
+def _render_file(
+    file: ClientFile, old: Secret, issuer: ClientIssuer, *, makes: bool
+) -> Secret | None:
+    """The new text of the file. None: it stays as it is."""
+    if file.file == TALOSCONFIG:
+        return _talosconfig(file, old, issuer, makes=makes)
+    return _kubeconfig(file, old, issuer, makes=makes)
+
+
+def _talosconfig(
+    file: ClientFile, old: Secret, issuer: ClientIssuer, *, makes: bool
+) -> Secret | None:
+    authority = issuer.bundle.certs.os.crt
+
+    def make() -> CertificateAndKey:
+        if not makes:
+            raise _CertificateNeeded
+        return issuer.talos_client([TalosRole.ADMIN], _lifetime(authority, issuer.now))
+
+    roles = organizations([TalosRole.ADMIN], issuer.talos)
+    wish = DesiredContext(
+        name=file.cluster,
+        required=CertificateRequirements(authority=authority, organizations=roles),
+        endpoints=file.endpoints,
+        nodes=file.nodes,
+        renew=False,
+        shared=False,
+    )
+    made = update_talosconfig(_read(file.place, old), wish, issuer.now, make)
+    return None if made.state == "unchanged" else talosconfig_text(made.config)
+
+
+def _kubeconfig(
+    file: ClientFile, old: Secret, issuer: ClientIssuer, *, makes: bool
+) -> Secret | None:
+    authority = issuer.bundle.certs.k8s.crt
+
+    def make() -> CertificateAndKey:
+        if not makes:
+            raise _CertificateNeeded
+        return issuer.kubernetes_admin(_lifetime(authority, issuer.now))
+
+    wish = DesiredAdmin(
+        cluster=file.cluster,
+        endpoint=file.api,
+        required=CertificateRequirements(
+            authority=authority,
+            organizations=(KUBERNETES_ADMINS,),
+            common_name=KUBERNETES_ADMIN,
+        ),
+        renew=False,
+        shared=False,
+    )
+    made = update_kubeconfig(file.place.place, old, wish, issuer.now, make)
+    return None if made.state == "unchanged" else made.text
+
+
+async def _bundle(ports: Ports) -> SecretsBundle:
+    problems = Problems()
+    found = read_bundle("bundle", await ports.to_secrets().read(BUNDLE), problems)
+    if found is None:
+        raise Refused(next(iter(problems)))
+    return found
+
+
+def _read(place: SecretRef, text: Secret) -> Talosconfig:
+    problems = Problems()
+    found = read_talosconfig(place.place, text, problems)
+    if found is None:
+        raise Refused(next(iter(problems)))
+    return found
+
+
+def _lifetime(authority: str, now: datetime) -> timedelta:
+    return min(CLIENT_LIFETIME, read_certificate_facts(authority).period.end - now)

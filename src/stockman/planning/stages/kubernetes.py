@@ -10,10 +10,16 @@ from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.planning import problems as say
 from stockman.planning.desired import DesiredState
-from stockman.planning.kubernetes import stage
+from stockman.planning.kubernetes.changes import (
+    KubernetesChange,
+    StageContext,
+    kubernetes_steps,
+    plan_kubernetes_changes,
+    push_change,
+    reconcile_changes,
+)
 from stockman.planning.kubernetes.conflicts import find_foreign_objects
 from stockman.planning.kubernetes.desired import DesiredKubernetes
-from stockman.planning.kubernetes.stage import KubernetesChange
 from stockman.planning.observed.systems import Observed
 from stockman.planning.rolling import node_ready_gate
 from stockman.planning.talos.step_ids import join_step_id
@@ -43,7 +49,7 @@ def plan_kubernetes_stage(
     if observed is None and not earlier.comes_up:
         problems.add(say.api_unreachable())
     try:
-        changes = stage.plan_kubernetes_changes(wish, observed)
+        changes = plan_kubernetes_changes(wish, observed)
     except Refused as no:
         problems.add(no.problem)
         return (), ()
@@ -51,14 +57,14 @@ def plan_kubernetes_stage(
         problems.extend(find_foreign_objects(wish, observed))
     before = tuple(step.id for step in earlier.talos if _precedes_kubernetes(step))
     needs = (*before, *(step.id for step in earlier.rendered))
-    around = stage.StageContext(needs=needs, push=wishes.push)
+    around = StageContext(needs=needs, push=wishes.push)
     if not changes and wishes.push and (earlier.rendered or wishes.unpushed):
         why = wishes.unpushed or "files are rendered by this plan"
-        followed = (stage.push_change(wish, why), *_reconcile_changes(wish, seen, "it was pushed"))
-        return followed, stage.kubernetes_steps(followed, wish, replace(around, push=False))
+        followed = (push_change(wish, why), *_reconcile_changes(wish, seen, "it was pushed"))
+        return followed, kubernetes_steps(followed, wish, replace(around, push=False))
     if wishes.reconcile:
         changes = (*changes, *_reconcile_changes(wish, seen, "it was asked for"))
-    return changes, stage.kubernetes_steps(changes, wish, around)
+    return changes, kubernetes_steps(changes, wish, around)
 
 
 def _reconcile_changes(
@@ -66,7 +72,7 @@ def _reconcile_changes(
 ) -> Iterator[KubernetesChange]:
     observed = seen.kubernetes
     if observed is not None and seen.api_answers:
-        yield from stage.reconcile_changes(wish, observed, seen.at.isoformat(), why)
+        yield from reconcile_changes(wish, observed, seen.at.isoformat(), why)
 
 
 def node_ready_steps(

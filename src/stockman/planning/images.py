@@ -8,9 +8,9 @@ from stockman.model.names import Datastore, HostName
 from stockman.model.record import record
 from stockman.planning.change import ChangeKind, ProxmoxChange
 from stockman.planning.fact import Fact, Unknown
-from stockman.planning.images.desired import TALOS_IMAGE, DesiredImage
 from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.vm.desired import DesiredGuest
+from stockman.planning.vm.images import TALOS_IMAGE, DesiredImage
 from stockman.proxmox.storages import Volume
 from stockman.steps.base import Gate
 from stockman.steps.images.fetch import DeleteImage, FetchImage

@@ -14,7 +14,6 @@ from stockman.model.desired import Desired
 from stockman.model.names import Vmid
 from stockman.model.problem import Problems, Severity
 from stockman.model.proxmox import ProxmoxCluster
-from stockman.model.record import record
 from stockman.planning.access.changes import (
     REVOKING_ACTIONS,
     access_ready_step,
@@ -34,8 +33,9 @@ from stockman.planning.access.revocation import (
     revoke_excess_rights,
 )
 from stockman.planning.change import ProxmoxChange
+from stockman.planning.desired import ProxmoxOptions
 from stockman.planning.fact import Fact, Unknown
-from stockman.planning.images.changes import (
+from stockman.planning.images import (
     ImageTarget,
     find_unused_images,
     image_targets,
@@ -69,16 +69,6 @@ from stockman.steps.vm.destroy import DestroyVm
 _NEWEST = 9
 
 
-@record
-class PlanOptions:
-    """How a plan is made."""
-
-    prune: bool = False
-    """Whether images that no node has any more are deleted."""
-    unkept: frozenset[str] = frozenset()
-    """Places (`SecretRef.place`) that should have the secret of a token and do not."""
-
-
 def proxmox_query(desired: Desired, cluster: ProxmoxCluster) -> ProxmoxQuery:
     """What has to be found out about a cluster."""
     wishes = build_desired_guests(desired, cluster, Problems())
@@ -104,7 +94,7 @@ def plan_proxmox_changes(
     desired: Desired,
     observed: Mapping[str, ObservedProxmox],
     problems: Problems,
-    options: PlanOptions = PlanOptions(),  # noqa: B008  # a frozen record
+    options: ProxmoxOptions = ProxmoxOptions(),  # noqa: B008  # a frozen record
 ) -> tuple[ProxmoxChange, ...]:
     """Everything that differs in the Proxmox clusters.
 
@@ -220,7 +210,7 @@ class _ClusterPlanner:
         cluster: ProxmoxCluster,
         seen: ObservedProxmox,
         problems: Problems,
-        options: PlanOptions,
+        options: ProxmoxOptions,
     ) -> None:
         self.desired = desired
         self.cluster = cluster

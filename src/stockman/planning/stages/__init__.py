@@ -1,0 +1,1 @@
+"""The plan of each stage, made from the desired and the observed state."""
