@@ -48,7 +48,11 @@ def test_every_condition_of_the_catalog_can_be_judged() -> None:
         for found in components()
         for one in (
             *found.ready,
-            *((*found.smoke_test.until, *found.smoke_test.gone) if found.smoke_test is not None else ()),
+            *(
+                (*found.smoke_test.until, *found.smoke_test.gone)
+                if found.smoke_test is not None
+                else ()
+            ),
         )
     ]
 
