@@ -137,7 +137,7 @@ def test_a_failing_editor_is_told(place: Path) -> None:
     done = run(place, "edit", SECRET, EDITOR="false")
 
     assert done.status == 1
-    assert "false ended with status 1" in done.err
+    assert "false exited with status 1" in done.err
 
 
 def test_the_bundle_is_made_once(place: Path) -> None:

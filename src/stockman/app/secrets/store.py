@@ -248,13 +248,13 @@ class SecretStore:
         if encrypted != old:
             if read_secret_file(self.directory, name) != old:
                 raise trouble.edit_conflict(name)
-            self._replace(name, resolve_path(self.directory, name), encrypted)
+            self._write_file(name, resolve_path(self.directory, name), encrypted)
         seal, known = self.seal(name, encrypted, plain), lock.seals.get(name)
         if known is None or replace(known, text=seal.text) != seal:
             self._write_lock(lock, lock.with_seal(name, seal))
         return encrypted != old
 
-    def _replace(self, name: str, path: Path, content: bytes) -> None:
+    def _write_file(self, name: str, path: Path, content: bytes) -> None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(path, content, tag=self.tag())
@@ -264,5 +264,5 @@ class SecretStore:
     def _write_lock(self, old: SecretLock, new: SecretLock) -> bool:
         if new == old:
             return False
-        self._replace(LOCK, self.directory / LOCK, new.text().encode())
+        self._write_file(LOCK, self.directory / LOCK, new.text().encode())
         return True
