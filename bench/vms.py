@@ -173,13 +173,13 @@ def _path(plan: Plan, took: Mapping[str, float]) -> float:
     running: list[tuple[float, str]] = []
     now = 0.0
     while True:
-        for step in waiting.taken(MAX_PARALLEL - len(running), busy):
+        for step in waiting.take(MAX_PARALLEL - len(running), busy):
             heappush(running, (now + took.get(step.id, 0.0), step.id))
         if not running:
             return now
         now, name = heappop(running)
         busy.subtract(plan.step(name).lanes)
-        waiting.finished(plan.step(name))
+        waiting.release_followers(plan.step(name))
 
 
 def main(arguments: list[str]) -> int:

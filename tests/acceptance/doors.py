@@ -129,7 +129,7 @@ class KeptLines:
         self._process = process
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return f"runs/{self._run}/journal.jsonl"
 
     async def read(self) -> bytes:
@@ -164,7 +164,7 @@ class KeptRuns:
         self._process = process
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return "runs"
 
     async def create(self, run: str, plan: str) -> KeptLines:
@@ -174,7 +174,7 @@ class KeptRuns:
         self._process.after(made)
         return await self.lines(run)
 
-    async def listed(self) -> tuple[str, ...]:
+    async def list_runs(self) -> tuple[str, ...]:
         return tuple(sorted(self._kept.plans))
 
     async def lines(self, run: str) -> KeptLines:

@@ -107,7 +107,7 @@ class UntilMended:
             self.left.discard(entry.step)
             self.finished |= set() if entry.data.get("already") else {entry.step}
             if not self.left and len(self.finished) > 1:
-                self.stop.ask()
+                self.stop.request()
 
 
 def under_way(state: RunState) -> set[str]:

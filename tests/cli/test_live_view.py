@@ -195,7 +195,7 @@ def test_somebody_who_asked_to_stop_is_told_what_happens() -> None:
     async def watched() -> list[str]:
         async with seen.watching(stop=stop) as (told, clock):
             told(entry(0, EntryType.STARTED, CREATE, attempt=1))
-            stop.ask()
+            stop.request()
             await clock.sleep(2)
             return seen.terminal.lines
 
@@ -274,7 +274,7 @@ def test_a_log_gives_a_sign_of_life_every_minute() -> None:
 
 def test_a_log_says_once_that_the_run_stops() -> None:
     stop = StopRequest()
-    stop.ask()
+    stop.request()
 
     assert logged(until=2, stop=stop) == ["06:00:00 run: stopping after the running steps"]
 

@@ -60,7 +60,7 @@ def carried_out(directory: Path, plan: Plan, *, stopped: bool = False) -> str:
     """Carry a plan out, or stop after the first step; returns the name of the run."""
     clock, stop = JumpClock(), StopRequest()
     ports = Ports(clock=clock, entropy=Dice(len(run_names(directory))))
-    watchers = (lambda entry: stop.ask() if stopped else None,)
+    watchers = (lambda entry: stop.request() if stopped else None,)
     home = local_run_store(directory, clock)
     outcome = asyncio.run(start_run(home, plan, ports, way(stop, watchers=watchers)))
     return outcome.state.run
@@ -119,7 +119,7 @@ def test_attempts_that_failed_are_shown_with_their_problems(directory: Path, run
     assert "failed attempts:" in shown
     assert "a, attempt 3: no answer (objects.unreachable)" in shown
     (step,) = told["data"]["steps"]
-    assert [one["attempt"] for one in step["state"]["troubles"]] == [1, 2, 3]
+    assert [one["attempt"] for one in step["state"]["failed_attempts"]] == [1, 2, 3]
     kept = [one for one in exported["data"]["journal"] if one["event"] == "retried"]
     assert [one["data"]["problem"]["code"] for one in kept] == ["objects.unreachable"] * 2
 

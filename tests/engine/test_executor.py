@@ -131,7 +131,7 @@ def test_it_is_not_tried_more_often_than_the_step_says() -> None:
 def test_the_journal_tells_why_each_attempt_failed(kind: type[StockmanError], times: int) -> None:
     outcome = with_trouble(Scene(), plan_of(make("a")), kind, times)
 
-    troubles = outcome.state.step("a").troubles
+    troubles = outcome.state.step("a").failed_attempts
     assert [one.attempt for one in troubles] == list(range(1, times + 1))
     assert {(one.code, one.what) for one in troubles} == {("objects.unreachable", "no answer")}
 
@@ -161,7 +161,7 @@ def test_an_effect_that_nobody_is_sure_of_is_looked_at_and_not_repeated() -> Non
 
     assert outcome.result is RunResult.DONE
     assert log.told == ["accepted", "started a", "unknown a", "finished a", "ended"]
-    assert [one.attempt for one in outcome.state.step("a").troubles] == [1]
+    assert [one.attempt for one in outcome.state.step("a").failed_attempts] == [1]
     assert scene.world.writes["a"] == 1
 
 
@@ -350,7 +350,7 @@ def test_asked_to_stop_a_run_finishes_what_has_begun_and_gives_back() -> None:
 
     def watch(entry: JournalEntry) -> None:
         if entry.event is EntryType.STARTED:
-            stop.ask()
+            stop.request()
 
     plan = plan_of(make("a", holds=(Flag(name="red"),)), make("b", "a"))
     outcome = carried_out(scene, plan, way(stop, watchers=(watch,)))
@@ -364,7 +364,7 @@ def test_asked_to_stop_a_run_finishes_what_has_begun_and_gives_back() -> None:
 def test_a_run_that_was_stopped_goes_on_where_it_was() -> None:
     scene, stop = Scene(), StopRequest()
     plan = plan_of(make("a"), make("b", "a"))
-    stopped = carried_out(scene, plan, way(stop, watchers=(lambda _: stop.ask(),)))
+    stopped = carried_out(scene, plan, way(stop, watchers=(lambda _: stop.request(),)))
     home, ports = scene.process()
 
     outcome = asyncio.run(resume_run(home, stopped.state.run, ports, way()))
@@ -378,7 +378,7 @@ def test_asked_to_stop_at_a_gate_a_step_waits_no_longer() -> None:
 
     def watch(entry: JournalEntry) -> None:
         if entry.event is EntryType.GATE:
-            stop.ask()
+            stop.request()
 
     plan = plan_of(make("a", gates=(Exists(key="z"),)))
     outcome = carried_out(scene, plan, way(stop, watchers=(watch,)))
@@ -392,8 +392,8 @@ def test_asked_twice_it_leaves_everything_as_it_is() -> None:
 
     def watch(entry: JournalEntry) -> None:
         if entry.event is EntryType.STARTED:
-            stop.ask()
-            stop.ask()
+            stop.request()
+            stop.request()
 
     plan = plan_of(make("a", action=Busywork(key="a"), holds=(Flag(name="red"),)))
     home, ports = scene.process()
@@ -642,12 +642,12 @@ class Remembering(Make):
     found: ClassVar[list[object]] = []
 
     async def done(self, ports: Ports) -> bool:
-        ports.looks.keep(self.key, "seen")
+        ports.read_cache.store(self.key, "seen")
         return await super().done(ports)
 
     async def run(self, ports: Ports) -> None:
         await ports.clock.sleep(self.idle)
-        Remembering.found = [ports.looks.taken(self.key), ports.looks.taken(self.key)]
+        Remembering.found = [ports.read_cache.take(self.key), ports.read_cache.take(self.key)]
         await super().run(ports)
 
 
@@ -677,5 +677,5 @@ class Forgetful(Make):
     found: ClassVar[list[object]] = []
 
     async def done(self, ports: Ports) -> bool:
-        Forgetful.found = [ports.looks.taken(self.key)]
+        Forgetful.found = [ports.read_cache.take(self.key)]
         return await super().done(ports)

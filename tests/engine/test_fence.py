@@ -13,6 +13,8 @@ from stockman.engine.journal import EntryType, JournalEntry, Watcher
 from stockman.engine.lifecycle import start_run
 from stockman.engine.lock import ClusterLease, Fence, LockHolder
 from stockman.engine.object_lock import ObjectLock
+from stockman.kubernetes.calls.leases import LeaseCalls
+from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.leases import Lease, LeaseRequest
 from stockman.model.errors import Locked, Refused, StockmanError, Unreachable
 from stockman.model.record import record
@@ -30,7 +32,7 @@ async def runs() -> tuple[str, ...]:
     return ("run-0", "run-1")
 
 
-class Api:
+class Api(LeaseCalls):
     """Leases of a cluster that may not be there yet."""
 
     def __init__(self, clock: JumpClock) -> None:
@@ -42,12 +44,12 @@ class Api:
     async def lease(self, namespace: str, name: str) -> Lease:
         return self._lease(self._clock.now())
 
-    async def acquire_lease(self, wish: LeaseRequest) -> Lease:
+    async def acquire_lease(self, request: LeaseRequest) -> Lease:
         if self.trouble is not None:
-            raise trouble(self.trouble, wish.name)
-        if self.holder not in ("", wish.holder):
-            raise trouble(Locked, wish.name)
-        self.holder = wish.holder
+            raise trouble(self.trouble, request.name)
+        if self.holder not in ("", request.holder):
+            raise trouble(Locked, request.name)
+        self.holder = request.holder
         self.taken += 1
         return self._lease(self._clock.now())
 
@@ -199,7 +201,7 @@ def test_everything_is_given_back_after_the_run() -> None:
     async def story() -> None:
         tenure = await ObjectLock(Stored(storage), clock, "s3://flock").acquire(ANNA)
         fence = Fence(tenure, ClusterLease(api, clock, ANNA, runs))
-        async with fence.kept():
+        async with fence.keep_alive():
             await fence.check()
         await ObjectLock(Stored(storage), clock, "s3://flock").acquire(ANNA)
 
@@ -214,7 +216,7 @@ def test_signs_of_life_are_given_while_a_step_takes_its_time() -> None:
     async def story() -> int:
         clock = LoopClock()
         tenure = await ObjectLock(Stored(storage), clock, "s3://flock").acquire(ANNA)
-        async with Fence(tenure).kept(every=15.0):
+        async with Fence(tenure).keep_alive(interval=15.0):
             await clock.sleep(600)
             return len(storage.content)
 
@@ -251,9 +253,9 @@ def test_whoever_ends_an_older_run_has_the_lease_in_its_name() -> None:
 
     async def story(watchers: tuple[Watcher, ...] = ()) -> tuple[str, ...]:
         home, ports = scene.process()
-        with_api = replace(ports, kubernetes=cast("Kubernetes", api))
+        with_api = replace(ports, kubernetes=cast("KubernetesClient", api))
         await start_run(home, plan, with_api, way(watchers=watchers))
-        return await home.runs.listed()
+        return await home.runs.list_runs()
 
     with pytest.raises((Killed, BaseExceptionGroup)):
         virtually(story((dies,)))

@@ -276,7 +276,7 @@ def test_a_run_that_is_not_there_is_not_found(tmp_path: Path) -> None:
 
 
 class _Memory:
-    place = "memory"
+    location = "memory"
 
     def __init__(self) -> None:
         self.content = b""

@@ -38,13 +38,13 @@ async def states(scene: Scene) -> list[RunState]:
     home, ports = scene.process()
     return [
         fold_entries(run, (await open_journal(await home.runs.lines(run), ports.clock)).entries)
-        for run in await home.runs.listed()
+        for run in await home.runs.list_runs()
     ]
 
 
 async def resumed(scene: Scene) -> None:
     home, ports = scene.process()
-    runs = await home.runs.listed()
+    runs = await home.runs.list_runs()
     known = await states(scene)
     if not runs:
         await start_run(home, PLAN, ports, way())

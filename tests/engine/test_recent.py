@@ -10,9 +10,9 @@ from tests.engine.simulated import JumpClock
 
 def test_what_was_seen_is_handed_out_once() -> None:
     looks = RecentReads(JumpClock())
-    looks.keep("vm/1", "free")
+    looks.store("vm/1", "free")
 
-    assert [looks.taken("vm/1"), looks.taken("vm/1"), looks.taken("vm/2")] == ["free", None, None]
+    assert [looks.take("vm/1"), looks.take("vm/1"), looks.take("vm/2")] == ["free", None, None]
 
 
 @pytest.mark.parametrize(("seconds", "seen"), [(0.9, "free"), (1.1, None), (-5.0, None)])
@@ -21,7 +21,7 @@ def test_what_was_seen_long_ago_or_by_another_clock_is_forgotten(
 ) -> None:
     clock = JumpClock()
     looks = RecentReads(clock)
-    looks.keep("vm/1", "free")
+    looks.store("vm/1", "free")
     clock.jump(seconds)
 
-    assert looks.taken("vm/1") == seen
+    assert looks.take("vm/1") == seen

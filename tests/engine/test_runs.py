@@ -51,4 +51,4 @@ def test_runs_that_begin_in_the_same_second_are_listed_in_their_order() -> None:
 
     home, _ = scene.process()
 
-    assert asyncio.run(home.runs.listed()) == tuple(begun)
+    assert asyncio.run(home.runs.list_runs()) == tuple(begun)

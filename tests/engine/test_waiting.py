@@ -10,7 +10,7 @@ from tests.engine.toys import make, plan_of
 
 
 def taken(waiting: StepQueue, room: int = 9, busy: Counter[str] | None = None) -> list[str]:
-    return [step.id for step in waiting.taken(room, Counter() if busy is None else busy)]
+    return [step.id for step in waiting.take(room, Counter() if busy is None else busy)]
 
 
 def chain() -> Plan:
@@ -23,9 +23,9 @@ def test_a_step_waits_until_all_that_it_needs_is_finished() -> None:
 
     assert taken(waiting) == ["a"]
     assert taken(waiting) == []
-    waiting.finished(plan.step("a"))
+    waiting.release_followers(plan.step("a"))
     assert taken(waiting) == ["b"]
-    waiting.finished(plan.step("b"))
+    waiting.release_followers(plan.step("b"))
     assert taken(waiting) == ["c"]
 
 
@@ -62,9 +62,9 @@ def test_a_full_lane_is_passed_by_those_on_others() -> None:
 def test_a_step_that_had_no_effect_waits_at_its_old_place() -> None:
     plan = plan_of(make("a"), make("b"))
     waiting = StepQueue(plan, set())
-    waiting.taken(9, Counter())
+    waiting.take(9, Counter())
 
-    waiting.put_back(plan.step("b"))
-    waiting.put_back(plan.step("a"))
+    waiting.add(plan.step("b"))
+    waiting.add(plan.step("a"))
 
     assert taken(waiting) == ["a", "b"]

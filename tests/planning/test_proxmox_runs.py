@@ -131,7 +131,7 @@ async def test_a_run_that_was_killed_is_resumed_and_makes_everything_once(
     estate.trigger.left = -1
     await estate.clock.sleep(120)
 
-    (run,) = await runs.home.runs.listed()
+    (run,) = await runs.home.runs.list_runs()
     way = RunOptions(by="anna", stop=StopRequest())
     outcome = await resume_run(runs.home, run, estate.ports(), way)
     estate.world.settle()

@@ -64,7 +64,7 @@ async def carry_out(directory: Path) -> None:
 
 
 async def _open_run(home: RunHome, clock: SystemTimekeeper) -> str | None:
-    for run in reversed(await home.runs.listed()):
+    for run in reversed(await home.runs.list_runs()):
         state = fold_entries(run, (await open_journal(await home.runs.lines(run), clock)).entries)
         return None if state.result is not None and state.result.is_final else run
     return None

@@ -26,40 +26,40 @@ class StopRequest:
     """Counts how often somebody asked; Ctrl-C calls `ask`."""
 
     def __init__(self) -> None:
-        self._asked = 0
-        self.when_now: list[Callable[[], object]] = []
+        self._count = 0
+        self.on_immediate: list[Callable[[], object]] = []
         """Called when it is to be at once."""
 
-    def ask(self) -> None:
+    def request(self) -> None:
         """The first time: start nothing new, finish what has an effect, give back what is held.
         The second time: leave everything as it is."""
-        self._asked += 1
-        if self._asked == 2:
-            for call in self.when_now:
-                call()
+        self._count += 1
+        if self._count == 2:
+            for callback in self.on_immediate:
+                callback()
 
     @property
-    def is_asked(self) -> bool:
-        return self._asked > 0
+    def is_requested(self) -> bool:
+        return self._count > 0
 
     @property
-    def is_now(self) -> bool:
-        return self._asked > 1
+    def is_immediate(self) -> bool:
+        return self._count > 1
 
-    def raise_if_asked(self) -> None:
-        if self.is_asked:
+    def check(self) -> None:
+        if self.is_requested:
             raise RunStopped
 
 
-def retry_delay(attempt: int, retry: Retry, entropy: Entropy, after: StockmanError) -> float:
+def retry_delay(attempt: int, retry: Retry, entropy: Entropy, error: StockmanError) -> float:
     """Seconds before the attempt after number `attempt`; at least what the other side asks for.
 
     Between half and all of a wait that doubles each time.
     """
-    whole = min(retry.first_wait * 2.0 ** (attempt - 1), retry.longest_wait)
+    full = min(retry.first_wait * 2.0 ** (attempt - 1), retry.longest_wait)
     share = entropy.random_bytes(1)[0] / 255
-    wished = after.retry_after if isinstance(after, Busy) and after.retry_after else 0.0
-    return max(whole * (0.5 + share / 2), wished)
+    minimum = error.retry_after if isinstance(error, Busy) and error.retry_after else 0.0
+    return max(full * (0.5 + share / 2), minimum)
 
 
 _SLICE = 1.0
@@ -92,20 +92,20 @@ class RunContext:
         """`Stopped` where nothing may begin any more."""
         if self.halted:
             raise RunStopped
-        self.stop.raise_if_asked()
+        self.stop.check()
 
-    async def nap(self, seconds: float) -> None:
+    async def sleep(self, seconds: float) -> None:
         """Let time pass; `Stopped` as soon as the run is to stop."""
-        left = seconds
-        while left > 0:
+        remaining = seconds
+        while remaining > 0:
             self.raise_if_stopping()
             await yield_turn()
-            await self.ports.clock.sleep(min(left, _SLICE))
-            left -= _SLICE
+            await self.ports.clock.sleep(min(remaining, _SLICE))
+            remaining -= _SLICE
         self.raise_if_stopping()
 
 
 def problem_to_json(problem: Problem) -> dict[str, object]:
     """A problem as the journal keeps it."""
-    found = to_plain_value(problem)
-    return {**found, "where": str(problem.where)} if isinstance(found, dict) else {}
+    value = to_plain_value(problem)
+    return {**value, "where": str(problem.where)} if isinstance(value, dict) else {}

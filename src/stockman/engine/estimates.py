@@ -14,20 +14,20 @@ def seconds_to_end(plan: Plan) -> dict[str, float]:
     """For each step the seconds from its start until everything that waits for it is done."""
     after: dict[str, float] = {}
     for step in reversed(plan.steps):
-        mine = step.seconds + after.get(step.id, 0.0)
+        seconds = step.seconds + after.get(step.id, 0.0)
         for need in step.needs:
-            after[need] = max(after.get(need, 0.0), mine)
+            after[need] = max(after.get(need, 0.0), seconds)
     return {step.id: step.seconds + after.get(step.id, 0.0) for step in plan.steps}
 
 
 def critical_path(plan: Plan) -> tuple[Step, ...]:
     """The chain of steps that takes longest, in its order."""
-    left = seconds_to_end(plan)
+    seconds = seconds_to_end(plan)
     by_id = {step.id: step for step in plan.steps}
     starts = [step for step in plan.steps if not step.needs]
     path: list[Step] = []
     while starts:
-        longest = max(starts, key=lambda step: left[step.id])
+        longest = max(starts, key=lambda step: seconds[step.id])
         path.append(longest)
         starts = [step for step in by_id.values() if longest.id in step.needs]
     return tuple(path)
@@ -48,11 +48,11 @@ def estimate_end(plan: Plan, state: RunState, now: datetime) -> datetime:
 
 
 def _step_seconds_left(step: Step, state: RunState, now: datetime) -> float:
-    found = state.step(step.id)
-    if found.progress is StepProgress.DONE:
+    step_state = state.step(step.id)
+    if step_state.progress is StepProgress.DONE:
         return 0.0
-    if found.progress is StepProgress.RUNNING and found.started is not None:
-        return max(step.seconds - (now - found.started).total_seconds(), 0.0)
+    if step_state.progress is StepProgress.RUNNING and step_state.started is not None:
+        return max(step.seconds - (now - step_state.started).total_seconds(), 0.0)
     return step.seconds
 
 

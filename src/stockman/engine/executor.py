@@ -27,7 +27,7 @@ class StepQueue:
     def __init__(self, plan: Plan, done: Set[str]) -> None:
         self._widths = plan.lanes
         seconds = seconds_to_end(plan)
-        self._rank = {step.id: (-seconds[step.id], place) for place, step in enumerate(plan.steps)}
+        self._rank = {step.id: (-seconds[step.id], index) for index, step in enumerate(plan.steps)}
         self._missing: Counter[str] = Counter()
         """How many steps each step still waits for."""
         self._followers: dict[str, list[Step]] = {}
@@ -40,33 +40,33 @@ class StepQueue:
                 self._missing[step.id] += 1
                 self._followers.setdefault(need, []).append(step)
             if not self._missing[step.id]:
-                self.put_back(step)
+                self.add(step)
 
-    def put_back(self, step: Step) -> None:
+    def add(self, step: Step) -> None:
         """Let a step wait again that was taken and had no effect."""
         insort(self._ready.setdefault(step.lanes, []), step, key=self._order)
 
-    def finished(self, step: Step) -> None:
+    def release_followers(self, step: Step) -> None:
         """Whoever waited only for this step may begin."""
         for follower in self._followers.pop(step.id, ()):
             self._missing[follower.id] -= 1
             if not self._missing[follower.id]:
-                self.put_back(follower)
+                self.add(follower)
 
-    def taken(self, room: int, busy: Counter[str]) -> list[Step]:
+    def take(self, count: int, busy: Counter[str]) -> list[Step]:
         """Steps that begin now, so many at most; their lanes are counted as busy."""
-        found: list[Step] = []
-        while len(found) < room:
+        steps: list[Step] = []
+        while len(steps) < count:
             open_lanes = [lanes for lanes in self._ready if self._has_room(lanes, busy)]
             if not open_lanes:
                 break
-            lanes = min(open_lanes, key=lambda one: self._order(self._ready[one][0]))
+            lanes = min(open_lanes, key=lambda candidate: self._order(self._ready[candidate][0]))
             queue = self._ready[lanes]
-            found.append(queue.pop(0))
+            steps.append(queue.pop(0))
             busy.update(lanes)
             if not queue:
                 del self._ready[lanes]
-        return found
+        return steps
 
     def _has_room(self, lanes: Iterable[str], busy: Counter[str]) -> bool:
         return all(busy[lane] < self._widths.get(lane, 1) for lane in lanes)
@@ -92,112 +92,112 @@ class Executor:
         self._context = context
         self._state = state
         self._settings = settings
-        self._holding = Holds(context, state)
+        self._holds = Holds(context, state)
         self._done = {step.id for step in context.plan.steps if state.is_done(step.id)}
-        self._waiting = StepQueue(context.plan, self._done)
+        self._queue = StepQueue(context.plan, self._done)
         self._running: set[str] = set()
         self._lanes: Counter[str] = Counter()
         self._wake = asyncio.Event()
         self._errors: list[StockmanError] = []
-        self._lost: JournalLost | None = None
+        self._journal_error: JournalLost | None = None
 
     async def run(self) -> RunOutcome:
         """Do everything that can be done; returns when nothing is under way any more."""
         own = asyncio.current_task()
         if own is not None:
-            self._context.stop.when_now.append(own.cancel)
+            self._context.stop.on_immediate.append(own.cancel)
         try:
-            await self._carried_out()
+            await self._run_steps()
         except asyncio.CancelledError:
-            if own is None or not self._context.stop.is_now:
+            if own is None or not self._context.stop.is_immediate:
                 raise
             own.uncancel()
-            return await self._paused(now=True)
-        except BaseExceptionGroup as several:
-            raise _first(several) from None
-        return await self._over()
+            return await self._pause(now=True)
+        except BaseExceptionGroup as group:
+            raise _first_exception(group) from None
+        return await self._finish()
 
-    async def _carried_out(self) -> None:
-        await self._holding.give_back_unneeded()
+    async def _run_steps(self) -> None:
+        await self._holds.release_unused()
         async with asyncio.TaskGroup() as group:
             while True:
-                for step in self._ready():
+                for step in self._take_ready_steps():
                     self._running.add(step.id)
-                    group.create_task(self._perform(step))
+                    group.create_task(self._execute_step(step))
                 if not self._running:
                     break
                 self._wake.clear()
                 await self._wake.wait()
-        if self._lost is not None:
-            raise self._lost
-        await self._holding.give_back_all()
+        if self._journal_error is not None:
+            raise self._journal_error
+        await self._holds.release_all()
 
-    def _ready(self) -> list[Step]:
+    def _take_ready_steps(self) -> list[Step]:
         """Steps that can begin right now, with their lanes counted as busy."""
-        if self._context.halted or self._context.stop.is_asked:
+        if self._context.halted or self._context.stop.is_requested:
             return []
-        return self._waiting.taken(self._settings.max_parallel - len(self._running), self._lanes)
+        return self._queue.take(self._settings.max_parallel - len(self._running), self._lanes)
 
-    async def _perform(self, step: Step) -> None:
+    async def _execute_step(self, step: Step) -> None:
         before = self._state.step(step.id)
         try:
-            await StepExecution(self._context, self._holding, step, before).whole()
-            await self._holding.finish(step)
+            await StepExecution(self._context, self._holds, step, before).execute()
+            await self._holds.finish(step)
         except RunStopped:
-            self._waiting.put_back(step)
-        except JournalLost as no:
-            self._lost = no
+            self._queue.add(step)
+        except JournalLost as error:
+            self._journal_error = error
             self._context.halted = True
-        except StockmanError as no:
-            await self._failed(step, no)
+        except StockmanError as error:
+            await self._record_failure(step, error)
         else:
             self._done.add(step.id)
-            self._waiting.finished(step)
-            self._context.halted = self._context.halted or bool(self._holding.problems)
+            self._queue.release_followers(step)
+            self._context.halted = self._context.halted or bool(self._holds.problems)
         finally:
             self._running.discard(step.id)
             self._lanes.subtract(step.lanes)
             self._wake.set()
 
-    async def _failed(self, step: Step, no: StockmanError) -> None:
+    async def _record_failure(self, step: Step, error: StockmanError) -> None:
         # Whoever waits for a time does not keep others from their work.
-        self._context.halted = self._context.halted or not isinstance(no, GateNotYetOpen)
-        self._errors.append(no)
+        self._context.halted = self._context.halted or not isinstance(error, GateNotYetOpen)
+        self._errors.append(error)
         try:
-            data = {"problem": problem_to_json(no.problem)}
+            data = {"problem": problem_to_json(error.problem)}
             await self._context.journal.append(EntryType.FAILED, step.id, data)
         except JournalLost as lost:
-            self._lost = lost
+            self._journal_error = lost
 
-    async def _over(self) -> RunOutcome:
+    async def _finish(self) -> RunOutcome:
         result = self._result()
         if result is RunResult.PAUSED:
-            return await self._paused(now=False)
+            return await self._pause(now=False)
         await self._context.journal.append(EntryType.ENDED, "", {"result": result.value})
         return self._outcome(result)
 
     def _result(self) -> RunResult:
         if self._errors:
-            closed = all(isinstance(no, GateRefused) for no in self._errors)
-            return RunResult.REFUSED if closed else RunResult.FAILED
-        if self._holding.problems:
+            refused = all(isinstance(error, GateRefused) for error in self._errors)
+            return RunResult.REFUSED if refused else RunResult.FAILED
+        if self._holds.problems:
             return RunResult.FAILED
         if len(self._done) < len(self._context.plan.steps):
             return RunResult.PAUSED
         return RunResult.DONE
 
-    async def _paused(self, *, now: bool) -> RunOutcome:
+    async def _pause(self, *, now: bool) -> RunOutcome:
         await self._context.journal.append(EntryType.PAUSED, "", {"now": now})
         return self._outcome(RunResult.PAUSED)
 
     def _outcome(self, result: RunResult) -> RunOutcome:
         state = fold_entries(self._state.run, self._context.journal.entries)
-        causes = [*(no.problem for no in self._errors), *self._holding.problems]
+        causes = [*(error.problem for error in self._errors), *self._holds.problems]
         return RunOutcome(state=state, result=result, problems=tuple(dict.fromkeys(causes)))
 
 
-def _first(several: BaseExceptionGroup) -> BaseException:
-    cause: BaseException = several
+def _first_exception(group: BaseExceptionGroup) -> BaseException:
+    cause: BaseException = group
     while isinstance(cause, BaseExceptionGroup):
         cause = cause.exceptions[0]
     return cause

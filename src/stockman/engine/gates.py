@@ -23,14 +23,14 @@ class RecentReads(ReadCache):
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._seen: dict[str, tuple[datetime, object]] = {}
+        self._values: dict[str, tuple[datetime, object]] = {}
 
-    def keep(self, what: str, seen: object) -> None:
-        self._seen[what] = (self._clock.now(), seen)
+    def store(self, key: str, value: object) -> None:
+        self._values[key] = (self._clock.now(), value)
 
-    def taken(self, what: str) -> object | None:
-        at, seen = self._seen.pop(what, (None, None))
-        return seen if at is not None and is_recent(at, self._clock) else None
+    def take(self, key: str) -> object | None:
+        at, value = self._values.pop(key, (None, None))
+        return value if at is not None and is_recent(at, self._clock) else None
 
 
 def is_recent(at: datetime, clock: Clock) -> bool:
@@ -58,27 +58,27 @@ class GateChecks:
     def __init__(self, context: RunContext, step: Step) -> None:
         self._context = context
         self._step = step
-        self._said: dict[str, tuple[GateAnswer, datetime]] = {}
-        self._asked: list[asyncio.Future[Verdict]] = []
+        self._recorded: dict[str, tuple[GateAnswer, datetime]] = {}
+        self._verdicts: list[asyncio.Future[Verdict]] = []
         """Answers on their way. Empty: nobody is asked."""
-        self._asked_at = context.ports.clock.now()
-        self.last = ""
+        self._started_at = context.ports.clock.now()
+        self.closed_gate = ""
         """What the last gate said that was not open. Empty: all were."""
 
-    def ask(self) -> None:
+    def start(self) -> None:
         """Ask all gates at once; what they say is heard by `passed`, unless it is old by then."""
         ports = self._context.ports
-        self._asked_at = ports.clock.now()
-        self._asked = [asyncio.ensure_future(gate.check(ports)) for gate in self._step.gates]
+        self._started_at = ports.clock.now()
+        self._verdicts = [asyncio.ensure_future(gate.check(ports)) for gate in self._step.gates]
 
-    async def leave(self) -> None:
+    async def cancel(self) -> None:
         """Wait for no answer any more."""
-        asked, self._asked = self._asked, []
-        for one in asked:
-            one.cancel()
-        await asyncio.gather(*asked, return_exceptions=True)
+        verdicts, self._verdicts = self._verdicts, []
+        for verdict in verdicts:
+            verdict.cancel()
+        await asyncio.gather(*verdicts, return_exceptions=True)
 
-    async def passed(self, until: datetime) -> bool:
+    async def wait_until_open(self, deadline: datetime) -> bool:
         """Return once all gates are open; whether any had to be waited for.
 
         `GateClosed` where one says so, `TimeoutError` after the moment given.
@@ -87,35 +87,37 @@ class GateChecks:
         waited = False
         while not await self._all_open():
             waited = True
-            if self._context.ports.clock.now() + timedelta(seconds=wait) > until:
+            if self._context.ports.clock.now() + timedelta(seconds=wait) > deadline:
                 raise TimeoutError
-            await self._context.nap(wait)
+            await self._context.sleep(wait)
             wait = min(wait * 1.5, _LONGEST_WAIT)
         return waited
 
     async def _all_open(self) -> bool:
         """Hear all gates in their order."""
-        if not self._asked or not is_recent(self._asked_at, self._context.ports.clock):
-            await self.leave()
-            self.ask()
-        told: list[tuple[Gate, Verdict]] = []
+        if not self._verdicts or not is_recent(self._started_at, self._context.ports.clock):
+            await self.cancel()
+            self.start()
+        answers: list[tuple[Gate, Verdict]] = []
         try:
-            for gate, verdict in zip(self._step.gates, self._asked, strict=True):
-                told.append((gate, await verdict))
-                if told[-1][1].answer is not GateAnswer.GO:
+            for gate, future in zip(self._step.gates, self._verdicts, strict=True):
+                answers.append((gate, await future))
+                if answers[-1][1].answer is not GateAnswer.GO:
                     break
         finally:
-            await self.leave()
-        await asyncio.gather(*(self._tell(*one) for one in told))
-        return all(self._is_open(*one) for one in told)
+            await self.cancel()
+        await asyncio.gather(*(self._record_verdict(*answer) for answer in answers))
+        return all(self._is_open(*answer) for answer in answers)
 
     def _is_open(self, gate: Gate, verdict: Verdict) -> bool:
-        self.last = "" if verdict.answer is GateAnswer.GO else f"{gate.summary}: {verdict.because}"
+        self.closed_gate = (
+            "" if verdict.answer is GateAnswer.GO else f"{gate.summary}: {verdict.because}"
+        )
         if verdict.answer is GateAnswer.STOP:
-            raise self._closed(gate, verdict)
+            raise self._refusal(gate, verdict)
         return verdict.answer is GateAnswer.GO
 
-    def _closed(self, gate: Gate, verdict: Verdict) -> GateRefused:
+    def _refusal(self, gate: Gate, verdict: Verdict) -> GateRefused:
         step, because, fix = self._step.id, verdict.because, verdict.fix
         if gate.opens_later:
             return GateNotYetOpen(
@@ -123,15 +125,15 @@ class GateChecks:
             )
         return GateRefused(problems.gate_refusal(step, gate.summary, because, fix))
 
-    async def _tell(self, gate: Gate, verdict: Verdict) -> None:
+    async def _record_verdict(self, gate: Gate, verdict: Verdict) -> None:
         now = self._context.ports.clock.now()
-        answer, at = self._said.get(gate.part_key, (None, now))
-        if answer is verdict.answer and now - at < _JOURNAL_INTERVAL:
+        previous, at = self._recorded.get(gate.part_key, (None, now))
+        if previous is verdict.answer and now - at < _JOURNAL_INTERVAL:
             return
-        self._said[gate.part_key] = (verdict.answer, now)
-        journal, said = self._context.journal, verdict.answer
-        data = {"gate": gate.summary, "answer": said.value, "because": verdict.because}
-        if said is GateAnswer.GO:
+        self._recorded[gate.part_key] = (verdict.answer, now)
+        journal, answer = self._context.journal, verdict.answer
+        data = {"gate": gate.summary, "answer": answer.value, "because": verdict.because}
+        if answer is GateAnswer.GO:
             # It is written with what follows from it.
             journal.add(EntryType.GATE, self._step.id, data)
         else:

@@ -27,7 +27,7 @@ class Holds:
         """Written down as held, ours or of the run that was killed."""
         self._taken: set[str] = set()
         """Taken by this process, or about to be."""
-        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._unfinished = {
             step.id: {hold.part_key for hold in step.holds}
             for step in context.plan.steps
@@ -39,7 +39,7 @@ class Holds:
     async def take(self, step: Step) -> None:
         """Take what a step needs, in its order; what is taken already stays so."""
         for hold in step.holds:
-            async with self._turns[hold.part_key]:
+            async with self._locks[hold.part_key]:
                 if hold.part_key not in self._taken:
                     await self._take(step, hold)
 
@@ -59,67 +59,67 @@ class Holds:
     async def finish(self, step: Step) -> None:
         """Give back what was taken for a step, and for no other that is still to come."""
         self._unfinished.pop(step.id, None)
-        await self.give_back_unneeded()
+        await self.release_unused()
 
-    async def give_back_unneeded(self) -> None:
+    async def release_unused(self) -> None:
         """Give back what no step needs that is still to come; the last taken first."""
         needed = {key for keys in self._unfinished.values() for key in keys}
         for key in reversed([key for key in self._held if key not in needed]):
-            await self._give_back(key)
+            await self._release(key)
 
-    async def give_back_all(self) -> None:
+    async def release_all(self) -> None:
         """Give everything back, the last taken first."""
         for key in reversed(list(self._held)):
-            await self._give_back(key)
+            await self._release(key)
 
-    async def _give_back(self, key: str) -> None:
-        async with self._turns[key]:
-            held = self._held.get(key)
-            if held is None:
+    async def _release(self, key: str) -> None:
+        async with self._locks[key]:
+            taken = self._held.get(key)
+            if taken is None:
                 return
             try:
-                await self._tried(_parse_hold(held), held)
+                await self._release_with_retries(_parse_hold(taken), taken)
             except JournalLost:
                 raise
-            except UnknownKind as no:
-                why = f"this stockman knows no hold of the kind {no.kind!r}"
+            except UnknownKind as error:
+                why = f"this stockman knows no hold of the kind {error.kind!r}"
                 self.problems.append(problems.hold_release_failure(key, why))
                 return
-            except (InvalidValue, StockmanError) as no:
-                why = no.problem.why if isinstance(no, StockmanError) else str(no)
-                self.problems.append(problems.hold_release_failure(hold_summary(held), why))
+            except (InvalidValue, StockmanError) as error:
+                why = error.problem.why if isinstance(error, StockmanError) else str(error)
+                self.problems.append(problems.hold_release_failure(hold_summary(taken), why))
                 return
             await self._context.journal.append(EntryType.RELEASED, "", {"key": key})
             self._held.pop(key, None)
             self._taken.discard(key)
 
-    async def _tried(self, hold: Hold, held: TakenHold) -> None:
+    async def _release_with_retries(self, hold: Hold, taken: TakenHold) -> None:
         context = self._context
         for attempt in range(1, _RETRY.attempts + 1):
             try:
                 await context.fence.check()
-                await hold.give_back(context.ports, held.prior)
-            except (Unreachable, Uncertain) as no:
+                await hold.give_back(context.ports, taken.prior)
+            except (Unreachable, Uncertain) as error:
                 if attempt == _RETRY.attempts:
                     raise
-                wait = retry_delay(attempt, _RETRY, context.ports.entropy, no)
+                wait = retry_delay(attempt, _RETRY, context.ports.entropy, error)
                 await context.ports.clock.sleep(wait)
             else:
                 return
 
 
 def _mapping(hold: Hold) -> dict[str, object]:
-    found = to_json(hold)
-    return found if isinstance(found, dict) else {}
+    value = to_json(hold)
+    return value if isinstance(value, dict) else {}
 
 
-def _parse_hold(held: TakenHold) -> Hold:
-    return from_json(Hold, dict(held.hold), "hold")  # type: ignore[type-abstract]  # found by its kind
+def _parse_hold(taken: TakenHold) -> Hold:
+    return from_json(Hold, dict(taken.hold), "hold")  # type: ignore[type-abstract]  # found by its kind
 
 
-def hold_summary(held: TakenHold) -> str:
+def hold_summary(taken: TakenHold) -> str:
     """What is held, in words; its key where this program does not know such holds."""
     try:
-        return _parse_hold(held).summary
+        return _parse_hold(taken).summary
     except (InvalidValue, UnknownKind):
-        return held.key
+        return taken.key

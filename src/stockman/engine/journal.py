@@ -72,8 +72,8 @@ class JournalEntry:
 
     def text(self, name: str) -> str:
         """A text of the data; empty where there is none."""
-        found = self.data.get(name, "")
-        return found if isinstance(found, str) else ""
+        value = self.data.get(name, "")
+        return value if isinstance(value, str) else ""
 
 
 class EntryTooLong(Exception):
@@ -102,8 +102,8 @@ def decode_entry(line: bytes, before: str) -> tuple[JournalEntry, str]:
     try:
         body, checksum = json.loads(line)
         entry = from_json(JournalEntry, body, "entry")
-    except (ValueError, TypeError, InvalidValue) as no:
-        raise BrokenLine(f"it cannot be read ({type(no).__name__})") from None
+    except (ValueError, TypeError, InvalidValue) as error:
+        raise BrokenLine(f"it cannot be read ({type(error).__name__})") from None
     if checksum != _checksum(body, before):
         raise BrokenLine("its checksum is not that of its content and of all lines before it")
     return entry, checksum
@@ -125,13 +125,13 @@ def entry_json(entry: JournalEntry) -> str:
 
 def entry_text(entry: JournalEntry) -> str:
     """An entry of the journal as a line for people."""
-    about = entry.step or "run"
-    said = entry.text("because") or entry.text("text") or entry.text("result")
+    subject = entry.step or "run"
+    detail = entry.text("because") or entry.text("text") or entry.text("result")
     problem = entry.data.get("problem")
     if isinstance(problem, dict):
-        said = f"{problem.get('code', '')}: {problem.get('what', '')}"
-    line = f"{entry.at:%H:%M:%S} {about}: {entry.event.value}"
-    return f"{line} ({said})" if said else line
+        detail = f"{problem.get('code', '')}: {problem.get('what', '')}"
+    line = f"{entry.at:%H:%M:%S} {subject}: {entry.event.value}"
+    return f"{line} ({detail})" if detail else line
 
 
 Watcher = Callable[[JournalEntry], None]
@@ -146,7 +146,7 @@ class JournalLines(Protocol):
     """Where the lines of one journal are kept."""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Its name, for people."""
         ...
 
@@ -181,8 +181,8 @@ class Journal:
         self.watchers: list[Watcher] = []
 
     @property
-    def place(self) -> str:
-        return self._lines.place
+    def location(self) -> str:
+        return self._lines.location
 
     @property
     def entries(self) -> tuple[JournalEntry, ...]:
@@ -212,8 +212,8 @@ class Journal:
         )
         try:
             line, self._last = encode_entry(entry, self._last)
-        except EntryTooLong as no:
-            raise Refused(problems.journal_too_long(no.args[0], MAX_LINE_BYTES)) from None
+        except EntryTooLong as error:
+            raise Refused(problems.journal_too_long(error.args[0], MAX_LINE_BYTES)) from None
         self._number += 1
         self._waiting.append((line, entry))
         return entry
@@ -226,8 +226,8 @@ class Journal:
         first = self._batch[0][1].number
         try:
             await self._lines.append(first, b"".join(line for line, _ in self._batch))
-        except StockmanError as no:
-            raise JournalLost(no.problem) from no
+        except StockmanError as error:
+            raise JournalLost(error.problem) from error
         written, self._batch = self._batch, []
         self._written = written[-1][1].number
         for _, entry in written:
@@ -238,23 +238,23 @@ class Journal:
 
 async def open_journal(lines: JournalLines, clock: Clock) -> Journal:
     """A journal that goes on where its lines end; `Refused` where they are damaged."""
-    entries, last = parse_journal(await lines.read(), lines.place)
+    entries, last = parse_journal(await lines.read(), lines.location)
     return Journal(lines, clock, entries, last)
 
 
-def parse_journal(content: bytes, place: str) -> tuple[tuple[JournalEntry, ...], str]:
+def parse_journal(content: bytes, location: str) -> tuple[tuple[JournalEntry, ...], str]:
     """The entries of a journal, and the checksum of the last."""
     entries: list[JournalEntry] = []
     last = FIRST_CHECKSUM
     for number, line in enumerate(content.splitlines(keepends=True), 1):
         try:
             entry, last = decode_entry(line, last)
-        except BrokenLine as no:
-            raise Refused(problems.journal_corrupt(place, number, str(no))) from None
+        except BrokenLine as error:
+            raise Refused(problems.journal_corrupt(location, number, str(error))) from None
         if entry.number != number:
             why = f"it calls itself number {entry.number}"
-            raise Refused(problems.journal_corrupt(place, number, why))
+            raise Refused(problems.journal_corrupt(location, number, why))
         entries.append(entry)
     if entries and entries[0].text("schema") != JOURNAL_SCHEMA:
-        raise Refused(problems.journal_schema(place, entries[0].text("schema"), JOURNAL_SCHEMA))
+        raise Refused(problems.journal_schema(location, entries[0].text("schema"), JOURNAL_SCHEMA))
     return tuple(entries), last

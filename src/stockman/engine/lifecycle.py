@@ -45,7 +45,7 @@ class RunOptions:
     """None: the plan was made a moment ago under the same lock."""
 
 
-async def start_run(home: RunHome, plan: Plan, ports: Ports, way: RunOptions) -> RunOutcome:
+async def start_run(home: RunHome, plan: Plan, ports: Ports, options: RunOptions) -> RunOutcome:
     """Carry out a plan. `Locked` where somebody works on the cluster, `Refused` (`plan.moved`)
     where what it touches is not what the plan has seen; nothing has happened then.
 
@@ -54,13 +54,13 @@ async def start_run(home: RunHome, plan: Plan, ports: Ports, way: RunOptions) ->
     newest = ""
     while True:
         run = new_run_name(ports.clock.now(), ports.entropy, after=newest)
-        fence = await _take_fence(home, ports, run, way)
-        async with fence.kept():
-            older = await home.runs.listed()
+        fence = await _take_fence(home, ports, run, options)
+        async with fence.keep_alive():
+            older = await home.runs.list_runs()
             newest = newest_run(older)
             if newest < run:
-                beginning = _RunStart(run=run, older=older, way=way)
-                return await _start(home, plan, _share_clock(ports), fence, beginning)
+                start = _RunStart(run=run, older=older, options=options)
+                return await _start(home, plan, _share_clock(ports), fence, start)
 
 
 @record
@@ -70,51 +70,53 @@ class _RunStart:
     run: str
     older: tuple[str, ...]
     """Runs before it, the oldest first."""
-    way: RunOptions
+    options: RunOptions
 
 
 async def _start(
-    home: RunHome, plan: Plan, ports: Ports, fence: Fence, beginning: _RunStart
+    home: RunHome, plan: Plan, ports: Ports, fence: Fence, start: _RunStart
 ) -> RunOutcome:
-    run, way = beginning.run, beginning.way
-    await _check_plan_is_current(plan, ports, way)
-    await _abort_older_runs(home, ports, fence, beginning)
+    run, options = start.run, start.options
+    await _check_plan_is_current(plan, ports, options)
+    await _abort_older_runs(home, ports, fence, start)
     text, digest = render_plan_with_digest(plan)
     lines = await home.runs.create(run, text)
     journal = await open_journal(lines, ports.clock)
-    journal.watchers.extend(way.watchers)
-    accepted = _AcceptedRun(run=run, digest=digest, way=way)
-    return await _execute_plan(RunContext(plan, ports, journal, fence, way.stop), accepted)
+    journal.watchers.extend(options.watchers)
+    accepted = _AcceptedRun(run=run, digest=digest, options=options)
+    return await _execute_plan(RunContext(plan, ports, journal, fence, options.stop), accepted)
 
 
-async def resume_run(home: RunHome, run: str, ports: Ports, way: RunOptions) -> RunOutcome:
+async def resume_run(home: RunHome, run: str, ports: Ports, options: RunOptions) -> RunOutcome:
     """Go on with a run that was killed, paused or failed.
 
     `Refused` (`run.over`) where it is done or was given up.
     """
-    fence = await _take_fence(home, ports, run, way)
+    fence = await _take_fence(home, ports, run, options)
     ports = _share_clock(ports)
-    async with fence.kept():
+    async with fence.keep_alive():
         journal = await open_journal(await home.runs.lines(run), ports.clock)
         plan, digest = parse_plan_with_digest(await home.runs.plan(run), run)
         state = fold_entries(run, journal.entries)
         _check_open(state)
-        _check_same_plan(state, digest, journal.place)
-        journal.watchers.extend(way.watchers)
+        _check_same_plan(state, digest, journal.location)
+        journal.watchers.extend(options.watchers)
         if state.accepted is not None:
-            note = {"text": f"resumed by {way.by}", "resumed": True}
+            note = {"text": f"resumed by {options.by}", "resumed": True}
             await journal.append(EntryType.NOTE, "", note)
-        accepted = _AcceptedRun(run=run, digest=digest, way=way)
-        return await _execute_plan(RunContext(plan, ports, journal, fence, way.stop), accepted)
+        accepted = _AcceptedRun(run=run, digest=digest, options=options)
+        return await _execute_plan(RunContext(plan, ports, journal, fence, options.stop), accepted)
 
 
-async def abort_run(home: RunHome, run: str, ports: Ports, way: RunOptions) -> RunOutcome:
+async def abort_run(home: RunHome, run: str, ports: Ports, options: RunOptions) -> RunOutcome:
     """Give a run up: what it held is given back, its steps stay as they are."""
-    fence = await _take_fence(home, ports, run, way)
+    fence = await _take_fence(home, ports, run, options)
     ports = _share_clock(ports)
-    async with fence.kept():
-        why = f"aborted by {way.by}"
-        return await _abort(home, ports, fence, _RunAbort(run=run, why=why, watchers=way.watchers))
+    async with fence.keep_alive():
+        why = f"aborted by {options.by}"
+        return await _abort(
+            home, ports, fence, _RunAbort(run=run, why=why, watchers=options.watchers)
+        )
 
 
 @record
@@ -124,11 +126,11 @@ class _AcceptedRun:
     run: str
     digest: str
     """That of the plan."""
-    way: RunOptions
+    options: RunOptions
 
 
 async def _execute_plan(context: RunContext, accepted: _AcceptedRun) -> RunOutcome:
-    run, way = accepted.run, accepted.way
+    run, options = accepted.run, accepted.options
     state = fold_entries(run, context.journal.entries)
     if state.accepted is None:
         data = {
@@ -136,56 +138,54 @@ async def _execute_plan(context: RunContext, accepted: _AcceptedRun) -> RunOutco
             "run": run,
             "cluster": context.plan.cluster,
             "plan": accepted.digest,
-            "by": way.by,
+            "by": options.by,
             "token": context.fence.token,
             "steps": len(context.plan.steps),
         }
         await context.journal.append(EntryType.ACCEPTED, "", data)
-    return await Executor(context, state, way.settings).run()
+    return await Executor(context, state, options.settings).run()
 
 
-async def _take_fence(home: RunHome, ports: Ports, run: str, way: RunOptions) -> Fence:
-    holder = _lock_holder(ports, run, way)
-    tenure = await home.lock.acquire(holder)
-    return Fence(tenure, _cluster_lease(home, ports, holder))
+async def _take_fence(home: RunHome, ports: Ports, run: str, options: RunOptions) -> Fence:
+    holder = _lock_holder(ports, run, options)
+    held_lock = await home.lock.acquire(holder)
+    return Fence(held_lock, _cluster_lease(home, ports, holder))
 
 
-def _lock_holder(ports: Ports, run: str, way: RunOptions) -> LockHolder:
-    return LockHolder(name=way.by, run=run, nonce=ports.entropy.random_bytes(8).hex())
+def _lock_holder(ports: Ports, run: str, options: RunOptions) -> LockHolder:
+    return LockHolder(name=options.by, run=run, nonce=ports.entropy.random_bytes(8).hex())
 
 
 def _cluster_lease(home: RunHome, ports: Ports, holder: LockHolder) -> ClusterLease | None:
     if ports.kubernetes is None:
         return None
-    return ClusterLease(ports.kubernetes, ports.clock, holder, home.runs.listed)
+    return ClusterLease(ports.kubernetes, ports.clock, holder, home.runs.list_runs)
 
 
 def _share_clock(ports: Ports) -> Ports:
     return replace(ports, clock=SharedClock(ports.clock))
 
 
-async def _check_plan_is_current(plan: Plan, ports: Ports, way: RunOptions) -> None:
-    if way.fingerprint is None:
+async def _check_plan_is_current(plan: Plan, ports: Ports, options: RunOptions) -> None:
+    if options.fingerprint is None:
         return
-    now = await way.fingerprint(ports, tuple(plan.touched))
-    if places := [name for name, seen in plan.touched.items() if now.get(name) != seen]:
-        raise Refused(problems.stale_plan(sorted(places)))
+    current = await options.fingerprint(ports, tuple(plan.touched))
+    if changed := [name for name, planned in plan.touched.items() if current.get(name) != planned]:
+        raise Refused(problems.stale_plan(sorted(changed)))
 
 
-async def _abort_older_runs(
-    home: RunHome, ports: Ports, fence: Fence, beginning: _RunStart
-) -> None:
+async def _abort_older_runs(home: RunHome, ports: Ports, fence: Fence, start: _RunStart) -> None:
     """End runs that nobody finished, from the newest back to the first that is over."""
-    for older in reversed(beginning.older):
+    for older in reversed(start.older):
         journal = await open_journal(await home.runs.lines(older), ports.clock)
         state = fold_entries(older, journal.entries)
         if state.result is not None and state.result.is_final:
             return
-        ending = _RunAbort(run=older, why=f"followed by run {beginning.run}")
+        abort = _RunAbort(run=older, why=f"followed by run {start.run}")
         # Whoever goes on after a kill knows this run, and not yet the one that is about to begin.
-        lease = _cluster_lease(home, ports, _lock_holder(ports, older, beginning.way))
-        async with fence.under(lease) as held:
-            outcome = await _abort(home, ports, held, ending)
+        lease = _cluster_lease(home, ports, _lock_holder(ports, older, start.options))
+        async with fence.with_lease(lease) as inner_fence:
+            outcome = await _abort(home, ports, inner_fence, abort)
         if outcome.problems:
             raise Refused(outcome.problems[0])
 
@@ -199,22 +199,22 @@ class _RunAbort:
     watchers: tuple[Watcher, ...] = ()
 
 
-async def _abort(home: RunHome, ports: Ports, fence: Fence, ending: _RunAbort) -> RunOutcome:
-    run = ending.run
+async def _abort(home: RunHome, ports: Ports, fence: Fence, abort: _RunAbort) -> RunOutcome:
+    run = abort.run
     journal = await open_journal(await home.runs.lines(run), ports.clock)
     state = fold_entries(run, journal.entries)
     _check_open(state)
-    journal.watchers.extend(ending.watchers)
+    journal.watchers.extend(abort.watchers)
     plan = Plan(cluster=state.cluster, made_at=ports.clock.now(), steps=())
-    holding = Holds(RunContext(plan, ports, journal, fence, StopRequest()), state)
-    await holding.give_back_all()
+    holds = Holds(RunContext(plan, ports, journal, fence, StopRequest()), state)
+    await holds.release_all()
     if state.accepted is None:
         await journal.append(EntryType.ACCEPTED, "", {"schema": JOURNAL_SCHEMA, "run": run})
-    await journal.append(EntryType.NOTE, "", {"text": ending.why})
-    result = RunResult.FAILED if holding.problems else RunResult.ABORTED
+    await journal.append(EntryType.NOTE, "", {"text": abort.why})
+    result = RunResult.FAILED if holds.problems else RunResult.ABORTED
     await journal.append(EntryType.ENDED, "", {"result": result.value})
-    after = fold_entries(run, journal.entries)
-    return RunOutcome(state=after, result=result, problems=tuple(holding.problems))
+    final_state = fold_entries(run, journal.entries)
+    return RunOutcome(state=final_state, result=result, problems=tuple(holds.problems))
 
 
 def _check_open(state: RunState) -> None:
@@ -222,7 +222,7 @@ def _check_open(state: RunState) -> None:
         raise Refused(problems.run_not_resumable(state.run, state.result.value))
 
 
-def _check_same_plan(state: RunState, digest: str, place: str) -> None:
+def _check_same_plan(state: RunState, digest: str, location: str) -> None:
     if state.accepted is not None and state.plan != digest:
         why = "the plan beside it is not the one that was accepted"
-        raise Refused(problems.journal_corrupt(place, 1, why))
+        raise Refused(problems.journal_corrupt(location, 1, why))

@@ -70,32 +70,32 @@ class LocalLock:
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             handle = os.open(self._file, os.O_RDWR | os.O_CREAT, _OWNER_ONLY)
-        except OSError as no:
-            raise Refused(self._unreadable(no)) from None
+        except OSError as error:
+            raise Refused(self._unreadable_problem(error)) from None
         try:
-            before = self._taken(handle)
+            previous = self._lock_file(handle)
         except BaseException:
             os.close(handle)
             raise
-        made = LocalLockRecord(
-            token=before.token + 1 if before else 1,
+        lock_record = LocalLockRecord(
+            token=previous.token + 1 if previous else 1,
             holder=holder.name,
             run=holder.run,
             nonce=holder.nonce,
             machine=self._machine,
             since=self._clock.now().isoformat(),
         )
-        tenure = HeldLocalLock(self._file, handle, made)
-        tenure.write(made)
-        return tenure
+        held = HeldLocalLock(self._file, handle, lock_record)
+        held.write(lock_record)
+        return held
 
     async def held_by(self) -> str:
         if not self._file.exists():
             return ""
-        found = self._found()
-        if found is None or found.released or self._is_dead(found.machine):
+        current = self._read_record()
+        if current is None or current.released or self._is_dead(current.machine):
             return ""
-        return f"{found.holder}, run {found.run}"
+        return f"{current.holder}, run {current.run}"
 
     def _is_dead(self, machine: LockProcess) -> bool:
         """Whether a process of this machine is certainly gone."""
@@ -110,53 +110,57 @@ class LocalLock:
         now = process_start_time(machine.pid)
         return bool(now and machine.started) and now != machine.started
 
-    def _taken(self, handle: int) -> LocalLockRecord | None:
+    def _lock_file(self, handle: int) -> LocalLockRecord | None:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as no:
-            if no.errno in _BUSY:
-                raise Locked(self._held()) from None
-            raise Refused(self._unreadable(no)) from None
-        found = self._found()
-        if found is not None and not found.released and found.machine.host != self._machine.host:
-            who = f"{found.holder} on {found.machine.host}"
-            raise Refused(problems.lock_on_other_machine(str(self._file), who))
-        return found
+        except OSError as error:
+            if error.errno in _BUSY:
+                raise Locked(self._held_problem()) from None
+            raise Refused(self._unreadable_problem(error)) from None
+        current = self._read_record()
+        if (
+            current is not None
+            and not current.released
+            and current.machine.host != self._machine.host
+        ):
+            holder = f"{current.holder} on {current.machine.host}"
+            raise Refused(problems.lock_on_other_machine(str(self._file), holder))
+        return current
 
-    def _found(self) -> LocalLockRecord | None:
+    def _read_record(self) -> LocalLockRecord | None:
         """What the file says. None: nothing yet."""
         try:
             content = self._file.read_bytes()
-        except OSError as no:
-            raise Refused(self._unreadable(no)) from None
+        except OSError as error:
+            raise Refused(self._unreadable_problem(error)) from None
         if not content:
             return None
         try:
             return from_json(LocalLockRecord, json.loads(content), "record")
-        except (ValueError, InvalidValue) as no:
-            raise Refused(problems.lock_unreadable(str(self._file), str(no))) from None
+        except (ValueError, InvalidValue) as error:
+            raise Refused(problems.lock_unreadable(str(self._file), str(error))) from None
 
-    def _held(self) -> Problem:
+    def _held_problem(self) -> Problem:
         try:
-            found = self._found()
+            current = self._read_record()
         except Refused:
-            found = None
-        who = "another process" if found is None else f"{found.holder}, run {found.run},"
-        since = "" if found is None else f"since {found.since}"
-        return problems.lock_held_by(str(self._file), who, since)
+            current = None
+        holder = "another process" if current is None else f"{current.holder}, run {current.run},"
+        since = "" if current is None else f"since {current.since}"
+        return problems.lock_held_by(str(self._file), holder, since)
 
-    def _unreadable(self, no: OSError) -> Problem:
-        why = f"the system says: {no.strerror or type(no).__name__}"
+    def _unreadable_problem(self, error: OSError) -> Problem:
+        why = f"the system says: {error.strerror or type(error).__name__}"
         return problems.lock_unreadable(str(self._file), why)
 
 
 class HeldLocalLock:
     """The lock of a file, as long as it is open here."""
 
-    def __init__(self, file: Path, handle: int, made: LocalLockRecord) -> None:
+    def __init__(self, file: Path, handle: int, lock_record: LocalLockRecord) -> None:
         self._file = file
         self._handle: int | None = handle
-        self._record = made
+        self._record = lock_record
 
     @property
     def token(self) -> int:
@@ -166,11 +170,11 @@ class HeldLocalLock:
         if self._handle is None:
             raise Refused(problems.lock_lost(str(self._file), "it was given back"))
         try:
-            there = self._file.stat()
+            current = self._file.stat()
         except OSError:
             raise Refused(problems.lock_lost(str(self._file), "the file is gone")) from None
-        ours = os.fstat(self._handle)
-        if (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino):
+        own = os.fstat(self._handle)
+        if (current.st_dev, current.st_ino) != (own.st_dev, own.st_ino):
             raise Refused(problems.lock_lost(str(self._file), "another file stands in its place"))
 
     async def renew(self) -> None:
@@ -183,11 +187,11 @@ class HeldLocalLock:
         os.close(self._handle)
         self._handle = None
 
-    def write(self, made: LocalLockRecord) -> None:
+    def write(self, lock_record: LocalLockRecord) -> None:
         """Say in the file who has it."""
         if self._handle is None:
             return
-        content = json.dumps(to_json(made), indent=2).encode() + b"\n"
+        content = json.dumps(to_json(lock_record), indent=2).encode() + b"\n"
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, content, 0)
         os.fsync(self._handle)

@@ -23,7 +23,7 @@ class LocalJournalLines:
         """Bytes that we know to be there. None: not looked yet."""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return str(self._file)
 
     async def read(self) -> bytes:
@@ -32,41 +32,45 @@ class LocalJournalLines:
     async def append(self, first: int, lines: bytes) -> None:
         try:
             self._write(first, lines)
-        except OSError as no:
-            raise Refused(problems.journal_unwritable(self.place, _os_error_text(no))) from None
+        except OSError as error:
+            raise Refused(
+                problems.journal_unwritable(self.location, _os_error_text(error))
+            ) from None
 
     def _write(self, first: int, lines: bytes) -> None:
         is_new = not self._file.exists()
         handle = os.open(self._file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _OWNER_ONLY)
         try:
             if self._size is None:
-                self._size = self._looked(first)
+                self._size = self._check_size(first)
                 os.ftruncate(handle, self._size)
             if os.fstat(handle).st_size != self._size:
-                raise Refused(problems.journal_written_elsewhere(self.place))
+                raise Refused(problems.journal_written_elsewhere(self.location))
             self._size += len(lines)
-            left = lines
-            while left:
-                left = left[os.write(handle, left) :]
+            remaining = lines
+            while remaining:
+                remaining = remaining[os.write(handle, remaining) :]
             os.fsync(handle)
         finally:
             os.close(handle)
         if is_new:
             _sync(self._file.parent)
 
-    def _looked(self, first: int) -> int:
-        whole = _complete_lines(self._content())
-        if whole.count(b"\n") != first - 1:
-            raise Refused(problems.journal_written_elsewhere(self.place))
-        return len(whole)
+    def _check_size(self, first: int) -> int:
+        complete = _complete_lines(self._content())
+        if complete.count(b"\n") != first - 1:
+            raise Refused(problems.journal_written_elsewhere(self.location))
+        return len(complete)
 
     def _content(self) -> bytes:
         try:
             return self._file.read_bytes()
         except FileNotFoundError:
             return b""
-        except OSError as no:
-            raise Refused(problems.journal_unwritable(self.place, _os_error_text(no))) from None
+        except OSError as error:
+            raise Refused(
+                problems.journal_unwritable(self.location, _os_error_text(error))
+            ) from None
 
 
 class LocalRunStore:
@@ -76,7 +80,7 @@ class LocalRunStore:
         self._directory = directory
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return str(self._directory)
 
     async def create(self, run: str, plan: str) -> LocalJournalLines:
@@ -88,17 +92,19 @@ class LocalRunStore:
                 file.write(plan.encode())
                 file.flush()
                 os.fsync(file.fileno())
-            for one in (folder, self._directory, self._directory.parent):
-                _sync(one)
-        except OSError as no:
-            raise Refused(problems.journal_unwritable(str(folder), _os_error_text(no))) from None
+            for directory in (folder, self._directory, self._directory.parent):
+                _sync(directory)
+        except OSError as error:
+            raise Refused(problems.journal_unwritable(str(folder), _os_error_text(error))) from None
         return LocalJournalLines(folder / JOURNAL)
 
-    async def listed(self) -> tuple[str, ...]:
+    async def list_runs(self) -> tuple[str, ...]:
         try:
-            return tuple(sorted(one.parent.name for one in self._directory.glob(f"*/{PLAN}")))
-        except OSError as no:
-            raise Refused(problems.journal_unwritable(self.place, _os_error_text(no))) from None
+            return tuple(sorted(file.parent.name for file in self._directory.glob(f"*/{PLAN}")))
+        except OSError as error:
+            raise Refused(
+                problems.journal_unwritable(self.location, _os_error_text(error))
+            ) from None
 
     async def lines(self, run: str) -> LocalJournalLines:
         return LocalJournalLines((await self._folder(run)) / JOURNAL)
@@ -107,11 +113,11 @@ class LocalRunStore:
         file = (await self._folder(run)) / PLAN
         try:
             return file.read_text("utf-8")
-        except OSError as no:
-            raise Refused(problems.journal_unwritable(str(file), _os_error_text(no))) from None
+        except OSError as error:
+            raise Refused(problems.journal_unwritable(str(file), _os_error_text(error))) from None
 
     async def _folder(self, run: str) -> Path:
-        known = await self.listed()
+        known = await self.list_runs()
         if run not in known:
             raise NotFound(problems.no_such_run(run, known))
         return self._directory / run
@@ -129,5 +135,5 @@ def _sync(directory: Path) -> None:
         os.close(handle)
 
 
-def _os_error_text(no: OSError) -> str:
-    return f"the system says: {no.strerror or type(no).__name__}"
+def _os_error_text(error: OSError) -> str:
+    return f"the system says: {error.strerror or type(error).__name__}"

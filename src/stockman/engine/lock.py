@@ -78,7 +78,7 @@ class LockStore(Protocol):
 
 
 LEASE_SECONDS = 60
-Runs = Container[str]
+RunNames = Container[str]
 
 
 class ClusterLease:
@@ -89,14 +89,14 @@ class ClusterLease:
         leases: LeaseCalls,
         clock: Clock,
         holder: LockHolder,
-        home: Callable[[], Awaitable[Runs]],
+        list_runs: Callable[[], Awaitable[RunNames]],
     ) -> None:
         """`home` names the runs whose lock is the one that we hold: whoever had the Lease for one
         of them lost that lock before we got it, is most likely dead, and does nothing any more."""
         self._leases = leases
-        self._home = home
+        self._list_runs = list_runs
         self._clock = clock
-        self._wish = LeaseRequest(
+        self._request = LeaseRequest(
             namespace=RUN_LEASE_NAMESPACE,
             name=RUN_LEASE_NAME,
             holder=f"{holder.run}-{holder.nonce}",
@@ -107,26 +107,28 @@ class ClusterLease:
 
     async def check(self) -> None:
         """Return unless somebody else holds it; takes or renews it where that is due."""
-        if self._lease is not None and not self._is_worn(self._lease):
+        if self._lease is not None and not self._needs_renewal(self._lease):
             return
         try:
-            self._lease = await self._acquired()
+            self._lease = await self._acquire()
         except (Unreachable, NotFound):
             return
-        except Locked as no:
-            place = f"Lease {RUN_LEASE_NAMESPACE}/{RUN_LEASE_NAME}"
-            raise Refused(problems.lock_lost(place, no.problem.why)) from None
+        except Locked as error:
+            location = f"Lease {RUN_LEASE_NAMESPACE}/{RUN_LEASE_NAME}"
+            raise Refused(problems.lock_lost(location, error.problem.why)) from None
 
-    async def _acquired(self) -> Lease:
+    async def _acquire(self) -> Lease:
         try:
-            return await self._leases.acquire_lease(self._wish)
+            return await self._leases.acquire_lease(self._request)
         except Locked:
-            left = await self._leases.lease(RUN_LEASE_NAMESPACE, RUN_LEASE_NAME)
-            is_left = self._lease is None and _run_of_holder(left.holder) in await self._home()
-            if not is_left:
+            lease = await self._leases.lease(RUN_LEASE_NAMESPACE, RUN_LEASE_NAME)
+            is_abandoned = (
+                self._lease is None and _run_of_holder(lease.holder) in await self._list_runs()
+            )
+            if not is_abandoned:
                 raise
-        await self._leases.release_lease(left)
-        return await self._leases.acquire_lease(self._wish)
+        await self._leases.release_lease(lease)
+        return await self._leases.acquire_lease(self._request)
 
     async def release(self) -> None:
         """Give it back, if it can be reached and is ours."""
@@ -139,7 +141,7 @@ class ClusterLease:
         finally:
             self._lease = None
 
-    def _is_worn(self, lease: Lease) -> bool:
+    def _needs_renewal(self, lease: Lease) -> bool:
         if lease.renewed is None:
             return True
         return self._clock.now() >= lease.renewed + timedelta(seconds=LEASE_SECONDS / 2)
@@ -157,17 +159,17 @@ RENEW_INTERVAL = 15.0
 class Fence:
     """The lock and, where there is one, the Lease of a run."""
 
-    def __init__(self, tenure: HeldLock, lease: ClusterLease | None = None) -> None:
-        self._tenure = tenure
+    def __init__(self, held_lock: HeldLock, lease: ClusterLease | None = None) -> None:
+        self._held_lock = held_lock
         self._lease = lease
         self._lost: StockmanError | None = None
         self._turn = asyncio.Lock()
 
     @asynccontextmanager
-    async def under(self, lease: ClusterLease | None) -> AsyncIterator[Fence]:
+    async def with_lease(self, lease: ClusterLease | None) -> AsyncIterator[Fence]:
         """The same lock with another Lease, which is given back after the block."""
         try:
-            yield Fence(self._tenure, lease)
+            yield Fence(self._held_lock, lease)
         finally:
             if lease is not None:
                 with suppress(StockmanError):
@@ -175,7 +177,7 @@ class Fence:
 
     @property
     def token(self) -> int:
-        return self._tenure.token
+        return self._held_lock.token
 
     async def check(self) -> None:
         """Return if nobody else may work on the cluster; `Refused` for ever after it was lost."""
@@ -183,25 +185,25 @@ class Fence:
             if self._lost is not None:
                 raise self._lost
             try:
-                await self._tenure.check()
+                await self._held_lock.check()
                 if self._lease is not None:
                     await self._lease.check()
             except (Unreachable, Uncertain):
                 raise
-            except StockmanError as no:
-                self._lost = no
+            except StockmanError as error:
+                self._lost = error
                 raise
 
     @asynccontextmanager
-    async def kept(self, every: float = RENEW_INTERVAL) -> AsyncIterator[None]:
+    async def keep_alive(self, interval: float = RENEW_INTERVAL) -> AsyncIterator[None]:
         """Give signs of life while the block runs, and give the lock back after it."""
-        beat = asyncio.ensure_future(self._beat(every))
+        renewals = asyncio.ensure_future(self._renew_regularly(interval))
         try:
             yield
         finally:
-            beat.cancel()
+            renewals.cancel()
             with suppress(asyncio.CancelledError):
-                await beat
+                await renewals
             await self.release()
 
     async def release(self) -> None:
@@ -211,12 +213,12 @@ class Fence:
                 if self._lease is not None:
                     await self._lease.release()
             with suppress(StockmanError):
-                await self._tenure.release()
+                await self._held_lock.release()
 
-    async def _beat(self, every: float) -> None:
+    async def _renew_regularly(self, interval: float) -> None:
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(every):
+                async with asyncio.timeout(interval):
                     await asyncio.get_running_loop().create_future()
             # What goes wrong here goes wrong again before the next effect, and is told there.
             with suppress(StockmanError):
@@ -224,4 +226,4 @@ class Fence:
 
     async def _renew(self) -> None:
         async with self._turn:
-            await self._tenure.renew()
+            await self._held_lock.renew()

@@ -76,39 +76,43 @@ class ObjectLock:
     """`LockHome` in a bucket."""
 
     def __init__(
-        self, objects: ObjectStore, clock: Timekeeper, place: str, times: LockTimeouts | None = None
+        self,
+        objects: ObjectStore,
+        clock: Timekeeper,
+        location: str,
+        timeouts: LockTimeouts | None = None,
     ) -> None:
         self._objects = objects
         self._clock = clock
-        self._place = place
-        self._times = times or LockTimeouts()
+        self._location = location
+        self._timeouts = timeouts or LockTimeouts()
 
     async def acquire(self, holder: LockHolder) -> HeldObjectLock:
         try:
-            number, last = await self._last()
+            number, last = await self._last_record()
             if last is not None and not self._is_free(last):
                 until = f"until {last.expires:%Y-%m-%d %H:%M:%S %Z} unless renewed"
-                raise Locked(problems.lock_held_by(self._place, last.holder, until))
-            tenure = HeldObjectLock(self, holder, number + 1)
-            await tenure.take()
-        except (Unreachable, Uncertain, NotFound) as no:
-            raise Refused(problems.lock_unreadable(self._place, no.problem.why)) from no
-        return tenure
+                raise Locked(problems.lock_held_by(self._location, last.holder, until))
+            held = HeldObjectLock(self, holder, number + 1)
+            await held.take()
+        except (Unreachable, Uncertain, NotFound) as error:
+            raise Refused(problems.lock_unreadable(self._location, error.problem.why)) from error
+        return held
 
     async def held_by(self) -> str:
         try:
-            _, last = await self._last()
-        except (Unreachable, Uncertain, NotFound) as no:
-            raise Refused(problems.lock_unreadable(self._place, no.problem.why)) from no
+            _, last = await self._last_record()
+        except (Unreachable, Uncertain, NotFound) as error:
+            raise Refused(problems.lock_unreadable(self._location, error.problem.why)) from error
         if last is None or self._is_free(last):
             return ""
         return f"{last.holder}, run {last.run}"
 
     def _is_free(self, last: LockRecord) -> bool:
-        over = last.expires + timedelta(seconds=self._times.spare)
-        return last.act is LockAction.RELEASED or self._clock.now() >= over
+        expiry = last.expires + timedelta(seconds=self._timeouts.spare)
+        return last.act is LockAction.RELEASED or self._clock.now() >= expiry
 
-    async def _last(self) -> tuple[int, LockRecord | None]:
+    async def _last_record(self) -> tuple[int, LockRecord | None]:
         numbers = await self.numbers()
         if not numbers:
             return 0, None
@@ -116,9 +120,9 @@ class ObjectLock:
 
     async def numbers(self) -> list[int]:
         """Numbers of all records that are there, sorted."""
-        found = await read_with_retries(self._clock, lambda: self._objects.list_objects(_FOLDER))
-        keys = [_KEY.fullmatch(one.key) for one in found]
-        return sorted(int(match[1]) for match in keys if match is not None)
+        listing = await read_with_retries(self._clock, lambda: self._objects.list_objects(_FOLDER))
+        matches = [_KEY.fullmatch(entry.key) for entry in listing]
+        return sorted(int(match[1]) for match in matches if match is not None)
 
     async def read(self, number: int) -> LockRecord:
         """A record; `NotFound` where there is none, `Refused` where it is not one of ours."""
@@ -126,52 +130,54 @@ class ObjectLock:
             self._clock, lambda: read_object(self._objects, _key(number))
         )
         try:
-            found = from_json(LockRecord, json.loads(content), "record")
-        except (ValueError, InvalidValue) as no:
-            why = f"record {number} cannot be read: {no}"
-            raise Refused(problems.lock_unreadable(self._place, why)) from None
-        if found.schema != OBJECT_LOCK_SCHEMA:
-            why = f"record {number} is of schema {found.schema!r}"
-            raise Refused(problems.lock_unreadable(self._place, why))
-        return found
+            lock_record = from_json(LockRecord, json.loads(content), "record")
+        except (ValueError, InvalidValue) as error:
+            why = f"record {number} cannot be read: {error}"
+            raise Refused(problems.lock_unreadable(self._location, why)) from None
+        if lock_record.schema != OBJECT_LOCK_SCHEMA:
+            why = f"record {number} is of schema {lock_record.schema!r}"
+            raise Refused(problems.lock_unreadable(self._location, why))
+        return lock_record
 
     async def write(
         self, number: int, act: LockAction, holder: LockHolder, token: int
     ) -> LockRecord:
         """Create a record; `Conflict` where somebody else has that number."""
-        length = 0.0 if act is LockAction.RELEASED else self._times.seconds
-        made = LockRecord(
+        seconds = 0.0 if act is LockAction.RELEASED else self._timeouts.seconds
+        lock_record = LockRecord(
             act=act,
             holder=holder.name,
             run=holder.run,
             nonce=holder.nonce,
             token=token,
-            expires=self._clock.now() + timedelta(seconds=length),
+            expires=self._clock.now() + timedelta(seconds=seconds),
         )
-        content = json.dumps(to_json(made), sort_keys=True).encode()
+        content = json.dumps(to_json(lock_record), sort_keys=True).encode()
         await create_object_once(self._objects, self._clock, _key(number), content)
-        return made
+        return lock_record
 
-    async def forget(self, numbers: Sequence[int]) -> None:
+    async def delete_old_records(self, numbers: Sequence[int]) -> None:
         """Delete records that are far behind the last of those that are there."""
         for old in numbers:
             if old <= numbers[-1] - _KEPT:
                 await self._objects.delete(_key(old))
 
-    def lost(self, why: str) -> Refused:
-        return Refused(problems.lock_lost(self._place, why))
+    def lost_error(self, why: str) -> Refused:
+        return Refused(problems.lock_lost(self._location, why))
 
-    def too_slow(self) -> Unreachable:
+    def slow_renewal_error(self) -> Unreachable:
         why = "signs of life take longer than the lock lasts"
-        return Unreachable(problems.lock_unreadable(self._place, why))
+        return Unreachable(problems.lock_unreadable(self._location, why))
 
-    def is_over(self, record: LockRecord) -> bool:
+    def is_expired(self, lock_record: LockRecord) -> bool:
         """Whether the holder itself may no longer count on its lock."""
-        return self._clock.now() >= record.expires
+        return self._clock.now() >= lock_record.expires
 
-    def is_worn(self, record: LockRecord) -> bool:
+    def needs_renewal(self, lock_record: LockRecord) -> bool:
         """Whether it is time to renew."""
-        return self._clock.now() >= record.expires - timedelta(seconds=self._times.seconds / 2)
+        return self._clock.now() >= lock_record.expires - timedelta(
+            seconds=self._timeouts.seconds / 2
+        )
 
 
 class HeldObjectLock:
@@ -192,51 +198,55 @@ class HeldObjectLock:
     @property
     def expires(self) -> datetime:
         """Until when the lock is ours without another sign of life."""
-        return self._ours().expires
+        return self._own_record().expires
 
     async def take(self) -> None:
         """Write the record that makes the lock ours; `Locked` where somebody else was faster."""
         try:
-            made = await self._lock.write(self._token, LockAction.TAKEN, self._holder, self._token)
+            lock_record = await self._lock.write(
+                self._token, LockAction.TAKEN, self._holder, self._token
+            )
         except Conflict:
-            raise Locked((await self._winner(self._token)).problem) from None
+            raise Locked((await self._locked_error(self._token)).problem) from None
         numbers = await self._lock.numbers()
         if numbers[-1] != self._token:
-            raise Locked((await self._winner(numbers[-1])).problem)
-        self._number, self._record = self._token, made
-        await self._tidy(numbers)
+            raise Locked((await self._locked_error(numbers[-1])).problem)
+        self._number, self._record = self._token, lock_record
+        await self._delete_old_records(numbers)
 
     async def check(self) -> None:
         for _ in range(_TRIES):
-            made = self._ours()
-            if self._lock.is_worn(made):
+            lock_record = self._own_record()
+            if self._lock.needs_renewal(lock_record):
                 await self.renew()
-            elif await self._is_last() and not self._lock.is_over(made):
+            elif await self._is_last() and not self._lock.is_expired(lock_record):
                 return
-        raise self._lock.too_slow()
+        raise self._lock.slow_renewal_error()
 
     async def _is_last(self) -> bool:
         try:
             await self._lock.read(self._number + 1)
         except NotFound:
             return True
-        await self._find_out()
+        await self._adopt_last_record()
         return False
 
     async def renew(self) -> None:
-        self._ours()
+        self._own_record()
         number = self._number + 1
         try:
-            made = await self._lock.write(number, LockAction.RENEWED, self._holder, self._token)
+            lock_record = await self._lock.write(
+                number, LockAction.RENEWED, self._holder, self._token
+            )
         except Conflict:
-            await self._find_out()
+            await self._adopt_last_record()
             return
         numbers = await self._lock.numbers()
         if numbers[-1] != number:
-            await self._find_out()
+            await self._adopt_last_record()
             return
-        self._number, self._record = number, made
-        await self._tidy(numbers)
+        self._number, self._record = number, lock_record
+        await self._delete_old_records(numbers)
 
     async def release(self) -> None:
         while self._record is not None:
@@ -252,17 +262,17 @@ class HeldObjectLock:
 
     async def _is_still_ours(self) -> bool:
         try:
-            await self._find_out()
+            await self._adopt_last_record()
         except Refused:
             return False
         return True
 
-    def _ours(self) -> LockRecord:
+    def _own_record(self) -> LockRecord:
         if self._record is None:
-            raise self._lock.lost("it was given back or taken by somebody else")
+            raise self._lock.lost_error("it was given back or taken by somebody else")
         return self._record
 
-    async def _find_out(self) -> None:
+    async def _adopt_last_record(self) -> None:
         """Go on after our own last record, or say who has the lock now."""
         number = (await self._lock.numbers())[-1]
         last = await self._lock.read(number)
@@ -270,17 +280,17 @@ class HeldObjectLock:
             self._number, self._record = number, last
             return
         self._record = None
-        raise self._lock.lost(
+        raise self._lock.lost_error(
             f"{last.holder} took it with token {last.token}, ours is {self._token}"
         )
 
-    async def _winner(self, number: int) -> StockmanError:
+    async def _locked_error(self, number: int) -> StockmanError:
         winner = await self._lock.read(number)
         return Locked(problems.lock_held_by("lock", winner.holder, f"with token {winner.token}"))
 
-    async def _tidy(self, numbers: Sequence[int]) -> None:
+    async def _delete_old_records(self, numbers: Sequence[int]) -> None:
         try:
-            await self._lock.forget(numbers)
+            await self._lock.delete_old_records(numbers)
         except StockmanError:
             return  # the next record tries again
 

@@ -13,7 +13,7 @@ from stockman.ports.system import Timekeeper
 
 _FOLDER = "runs"
 _SEGMENT = re.compile(r"journal/\d{8}\.jsonl")
-_AT_ONCE = 16
+_PARALLEL_READS = 16
 """Segments that are read side by side."""
 
 
@@ -29,25 +29,25 @@ class ObjectJournalLines:
         self._folder = folder
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return self._folder
 
     async def read(self) -> bytes:
         folder = f"{self._folder}/journal"
-        found = await read_with_retries(self._clock, lambda: self._objects.list_objects(folder))
-        keys = [one.key for one in found if _SEGMENT.fullmatch(self._name(one.key))]
-        content = bytearray()
+        listing = await read_with_retries(self._clock, lambda: self._objects.list_objects(folder))
+        keys = [entry.key for entry in listing if _SEGMENT.fullmatch(self._name(entry.key))]
+        journal = bytearray()
         expected = 1
-        for at in range(0, len(keys), _AT_ONCE):
-            some = keys[at : at + _AT_ONCE]
-            pieces = await asyncio.gather(*(self._segment(key) for key in some))
-            for key, piece in zip(some, pieces, strict=True):
+        for at in range(0, len(keys), _PARALLEL_READS):
+            batch = keys[at : at + _PARALLEL_READS]
+            contents = await asyncio.gather(*(self._segment(key) for key in batch))
+            for key, content in zip(batch, contents, strict=True):
                 if self._name(key) != f"journal/{expected:08d}.jsonl":
                     why = f"the next segment is {self._name(key)}"
-                    raise Refused(problems.journal_corrupt(self.place, expected, why))
-                content += piece
-                expected += piece.count(b"\n")
-        return bytes(content)
+                    raise Refused(problems.journal_corrupt(self.location, expected, why))
+                journal += content
+                expected += content.count(b"\n")
+        return bytes(journal)
 
     async def _segment(self, key: str) -> bytes:
         return await read_with_retries(self._clock, lambda: read_object(self._objects, key))
@@ -60,7 +60,7 @@ class ObjectJournalLines:
         try:
             await create_object_once(self._objects, self._clock, key, lines)
         except Conflict:
-            raise Refused(problems.journal_written_elsewhere(self.place)) from None
+            raise Refused(problems.journal_written_elsewhere(self.location)) from None
 
 
 class ObjectRunStore:
@@ -71,7 +71,7 @@ class ObjectRunStore:
         self._clock = clock
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return _FOLDER
 
     async def create(self, run: str, plan: str) -> ObjectJournalLines:
@@ -80,9 +80,9 @@ class ObjectRunStore:
         )
         return self._lines(run)
 
-    async def listed(self) -> tuple[str, ...]:
-        found = await read_with_retries(self._clock, lambda: self._objects.list_objects(_FOLDER))
-        keys = [one.key for one in found]
+    async def list_runs(self) -> tuple[str, ...]:
+        listing = await read_with_retries(self._clock, lambda: self._objects.list_objects(_FOLDER))
+        keys = [entry.key for entry in listing]
         plans = [key for key in keys if key.endswith("/plan.json")]
         return tuple(sorted(key.split("/")[1] for key in plans))
 
@@ -95,7 +95,7 @@ class ObjectRunStore:
             key = f"{_FOLDER}/{run}/plan.json"
             content = await read_with_retries(self._clock, lambda: read_object(self._objects, key))
         except NotFound:
-            raise NotFound(problems.no_such_run(run, await self.listed())) from None
+            raise NotFound(problems.no_such_run(run, await self.list_runs())) from None
         return content.decode()
 
     def _lines(self, run: str) -> ObjectJournalLines:

@@ -26,11 +26,11 @@ async def create_object_once(
         try:
             await objects.create(key, content)
         except Conflict:
-            there = await find_object(objects, key)
-            if there == content:
+            existing = await find_object(objects, key)
+            if existing == content:
                 return
             # A server may refuse while somebody else's object is still on its way.
-            if there is not None or attempt == _ATTEMPTS - 1:
+            if existing is not None or attempt == _ATTEMPTS - 1:
                 raise
         except (Uncertain, Unreachable):
             if attempt == _ATTEMPTS - 1:
@@ -42,14 +42,14 @@ async def create_object_once(
             return
 
 
-async def read_with_retries(clock: Timekeeper, look: Callable[[], Awaitable[T]]) -> T:
+async def read_with_retries(clock: Timekeeper, read: Callable[[], Awaitable[T]]) -> T:
     """What a read says, asked again a few times where nobody answers."""
     for attempt in range(_LOOKS - 1):
         try:
-            return await look()
+            return await read()
         except Unreachable:
             await clock.sleep(_FIRST_WAIT * 2**attempt)
-    return await look()
+    return await read()
 
 
 async def read_object(objects: ObjectStore, key: str) -> bytes:

@@ -7,51 +7,51 @@ from collections.abc import Sequence
 from stockman.model.problem import Problem
 
 
-def journal_corrupt(place: str, line: int, why: str) -> Problem:
+def journal_corrupt(location: str, line: int, why: str) -> Problem:
     return Problem(
         code="journal.damaged",
         what=f"line {line} of the journal is not what stockman wrote",
-        where=place,
+        where=location,
         why=why,
         fix="restore the journal from a copy; or give back by hand what the run held, and delete"
         " the run",
     )
 
 
-def journal_schema(place: str, found: str, known: str) -> Problem:
+def journal_schema(location: str, schema: str, known: str) -> Problem:
     return Problem(
         code="journal.schema",
         what="the journal is of another version of stockman",
-        where=place,
-        why=f"its schema is {found!r}, and this stockman knows {known!r}",
+        where=location,
+        why=f"its schema is {schema!r}, and this stockman knows {known!r}",
         fix="use the stockman that began the run",
     )
 
 
-def journal_too_long(size: int, most: int) -> Problem:
+def journal_too_long(size: int, limit: int) -> Problem:
     return Problem(
         code="journal.too-long",
         what="an entry is too long for the journal",
-        why=f"it has {size} bytes, and a line has {most} at most",
+        why=f"it has {size} bytes, and a line has {limit} at most",
         fix="report this: a hold keeps too much of what was there before",
     )
 
 
-def journal_written_elsewhere(place: str) -> Problem:
+def journal_written_elsewhere(location: str) -> Problem:
     return Problem(
         code="journal.taken",
         what="somebody else writes into the journal of this run",
-        where=place,
+        where=location,
         why="the next number has an entry that is not ours",
         fix="look with `stockman runs show` who goes on with the run; this one stops here",
     )
 
 
-def journal_unwritable(place: str, why: str) -> Problem:
+def journal_unwritable(location: str, why: str) -> Problem:
     return Problem(
         code="journal.unwritable",
         what="the journal cannot be written",
-        where=place,
+        where=location,
         why=why,
         fix="make room, or set the rights of the directory; nothing is done that is not written"
         " down before",
@@ -79,12 +79,12 @@ def run_not_resumable(run: str, result: str) -> Problem:
     )
 
 
-def stale_plan(places: Sequence[str]) -> Problem:
-    shown = ", ".join(places[:5]) + (f" and {len(places) - 5} more" if len(places) > 5 else "")
+def stale_plan(changed: Sequence[str]) -> Problem:
+    shown = ", ".join(changed[:5]) + (f" and {len(changed) - 5} more" if len(changed) > 5 else "")
     return Problem(
         code="plan.moved",
         what="what the plan touches has changed since the plan was made",
-        where=places[0],
+        where=changed[0],
         why=f"different now: {shown}",
         fix="make the plan again with `stockman plan --out FILE`, and look at it",
     )
@@ -120,10 +120,10 @@ def gate_refusal(step: str, gate: str, because: str, fix: str = "") -> Problem:
     )
 
 
-def gate_not_yet_open(step: str, does: str, because: str, fix: str) -> Problem:
+def gate_not_yet_open(step: str, action: str, because: str, fix: str) -> Problem:
     return Problem(
         code="run.too-early",
-        what=f"it is too early to {does}",
+        what=f"it is too early to {action}",
         where=step,
         why=because,
         fix=fix,
@@ -140,43 +140,43 @@ def hold_release_failure(hold: str, why: str) -> Problem:
     )
 
 
-def lock_held_by(place: str, holder: str, until: str) -> Problem:
+def lock_held_by(location: str, holder: str, until: str) -> Problem:
     return Problem(
         code="lock.held",
         what="somebody else works on this cluster",
-        where=place,
+        where=location,
         why=f"{holder} holds the lock {until}",
         fix="wait until that run is over, or stop it where it runs; if it was killed, try again a"
         " minute later",
     )
 
 
-def lock_lost(place: str, why: str) -> Problem:
+def lock_lost(location: str, why: str) -> Problem:
     return Problem(
         code="lock.lost",
         what="the lock of this cluster is no longer ours",
-        where=place,
+        where=location,
         why=why,
         fix="see with `stockman runs list` who works on the cluster; then `stockman runs resume`",
     )
 
 
-def lock_unreadable(place: str, why: str) -> Problem:
+def lock_unreadable(location: str, why: str) -> Problem:
     return Problem(
         code="lock.unreadable",
         what="nobody can say who holds the lock of this cluster",
-        where=place,
+        where=location,
         why=why,
         fix="make the place of the lock (`lock.home` in cluster.yaml) readable; without it no run"
         " starts",
     )
 
 
-def lock_on_other_machine(place: str, holder: str) -> Problem:
+def lock_on_other_machine(location: str, holder: str) -> Problem:
     return Problem(
         code="lock.elsewhere",
         what="a run on another machine may still hold the local lock",
-        where=place,
+        where=location,
         why=f"the file names {holder}, and this machine cannot see whether it still runs",
         fix="delete the file if that run is over; for several machines set `lock.home` to a bucket",
     )

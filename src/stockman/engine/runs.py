@@ -14,7 +14,7 @@ class RunStore(Protocol):
     """All runs of one cluster."""
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Its name, for people."""
         ...
 
@@ -22,7 +22,7 @@ class RunStore(Protocol):
         """Begin a run with the text of its plan; the plan is there for good afterwards."""
         ...
 
-    async def listed(self) -> tuple[str, ...]:
+    async def list_runs(self) -> tuple[str, ...]:
         """Every run that was begun, the oldest first."""
         ...
 

@@ -63,16 +63,16 @@ class SharedClock:
 
     async def _pass(self, until: datetime) -> None:
         """Let time pass until a moment, or until somebody wants to wake before it."""
-        left = (until - self.now()).total_seconds()
-        if left <= 0:
+        seconds = (until - self.now()).total_seconds()
+        if seconds <= 0:
             return
         self._earlier.clear()
-        nap = asyncio.ensure_future(self._inner.sleep(left))
+        sleeping = asyncio.ensure_future(self._inner.sleep(seconds))
         earlier = asyncio.ensure_future(self._earlier.wait())
         try:
-            await asyncio.wait((nap, earlier), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((sleeping, earlier), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            nap.cancel()
+            sleeping.cancel()
             earlier.cancel()
 
     def _wake(self) -> None:

@@ -68,7 +68,7 @@ class StepState:
     """None: it is not."""
     already: bool = False
     """Whether there was nothing to do."""
-    troubles: tuple[FailedAttempt, ...] = ()
+    failed_attempts: tuple[FailedAttempt, ...] = ()
     """Attempts that failed, in their order, also where a later one did not."""
 
 
@@ -117,7 +117,7 @@ class RunStateFold:
     """A state that grows with each entry, for whoever watches a run."""
 
     def __init__(self, run: str, entries: Iterable[JournalEntry] = ()) -> None:
-        self._about = RunState(run=run)
+        self._run_state = RunState(run=run)
         self._steps: dict[str, StepState] = {}
         self._held: dict[str, TakenHold] = {}
         for entry in entries:
@@ -125,7 +125,7 @@ class RunStateFold:
 
     def add(self, entry: JournalEntry) -> None:
         """Take in what happened next."""
-        self._about = replace(_apply_run_entry(self._about, entry), last=entry.at)
+        self._run_state = replace(_apply_run_entry(self._run_state, entry), last=entry.at)
         if entry.step:
             self._steps[entry.step] = _apply_step_entry(
                 self._steps.get(entry.step, _PENDING), entry
@@ -143,7 +143,7 @@ class RunStateFold:
     @property
     def state(self) -> RunState:
         """Where the entries so far have led."""
-        return replace(self._about, steps=dict(self._steps), held=dict(self._held))
+        return replace(self._run_state, steps=dict(self._steps), held=dict(self._held))
 
 
 def fold_entries(run: str, entries: Iterable[JournalEntry]) -> RunState:
@@ -174,8 +174,8 @@ def _apply_run_entry(state: RunState, entry: JournalEntry) -> RunState:
 def _apply_step_entry(step: StepState, entry: JournalEntry) -> StepState:
     match entry.event:
         case EntryType.GATE:
-            said = f"{entry.text('gate')}: {entry.text('because')}"
-            return replace(step, progress=StepProgress.AT_GATE, gate=said)
+            gate = f"{entry.text('gate')}: {entry.text('because')}"
+            return replace(step, progress=StepProgress.AT_GATE, gate=gate)
         case EntryType.STARTED:
             return replace(
                 step,
@@ -185,20 +185,20 @@ def _apply_step_entry(step: StepState, entry: JournalEntry) -> StepState:
                 problem=None,
             )
         case EntryType.UNKNOWN:
-            troubles = (*step.troubles, *_attempts_after(step, entry))
+            attempts = (*step.failed_attempts, *_failed_attempts(step, entry))
             return replace(
                 step,
                 progress=StepProgress.UNKNOWN,
                 problem=_entry_problem(entry),
-                troubles=troubles,
+                failed_attempts=attempts,
             )
         case EntryType.RETRIED:
-            troubles = (*step.troubles, *_attempts_after(step, entry))
+            attempts = (*step.failed_attempts, *_failed_attempts(step, entry))
             return replace(
                 step,
                 progress=StepProgress.WAITING,
                 problem=_entry_problem(entry),
-                troubles=troubles,
+                failed_attempts=attempts,
             )
         case EntryType.FINISHED:
             return replace(
@@ -209,19 +209,22 @@ def _apply_step_entry(step: StepState, entry: JournalEntry) -> StepState:
                 already=entry.data.get("already") is True,
             )
         case EntryType.FAILED:
-            troubles = (*step.troubles, *_attempts_after(step, entry))
+            attempts = (*step.failed_attempts, *_failed_attempts(step, entry))
             return replace(
-                step, progress=StepProgress.FAILED, problem=_entry_problem(entry), troubles=troubles
+                step,
+                progress=StepProgress.FAILED,
+                problem=_entry_problem(entry),
+                failed_attempts=attempts,
             )
     return step
 
 
-def _attempts_after(step: StepState, entry: JournalEntry) -> Iterator[FailedAttempt]:
+def _failed_attempts(step: StepState, entry: JournalEntry) -> Iterator[FailedAttempt]:
     problem = _entry_problem(entry)
     if problem is None:
         return
     code, what = str(problem.get("code", "")), str(problem.get("what", ""))
-    last = step.troubles[-1] if step.troubles else None
+    last = step.failed_attempts[-1] if step.failed_attempts else None
     if step.progress is StepProgress.UNKNOWN and last is not None and last.code == code:
         return  # It is what nobody was sure of, told once more as the end.
     began = step.progress in (StepProgress.RUNNING, StepProgress.UNKNOWN)
@@ -230,8 +233,8 @@ def _attempts_after(step: StepState, entry: JournalEntry) -> Iterator[FailedAtte
 
 
 def _entry_problem(entry: JournalEntry) -> Mapping[str, object] | None:
-    found = entry.data.get("problem")
-    return found if isinstance(found, dict) else None
+    problem = entry.data.get("problem")
+    return problem if isinstance(problem, dict) else None
 
 
 def parse_hold_entry(entry: JournalEntry) -> TakenHold:
@@ -261,29 +264,29 @@ def list_gate_waits(entries: Iterable[JournalEntry]) -> tuple[GateWait, ...]:
 
     Time in which nobody worked on the run, because it was killed or paused, is none.
     """
-    found: list[GateWait] = []
+    waits: list[GateWait] = []
     since: dict[tuple[str, str], datetime] = {}
     last: datetime | None = None
 
-    def ended(at: datetime, *, step: str = "", gate: str = "", over: bool = True) -> None:
+    def close_waits(at: datetime, *, step: str = "", gate: str = "", is_over: bool = True) -> None:
         for key in list(since):
             if step in ("", key[0]) and gate in ("", key[1]):
                 seconds = (at - since.pop(key)).total_seconds()
-                found.append(GateWait(step=key[0], gate=key[1], seconds=seconds, is_over=over))
+                waits.append(GateWait(step=key[0], gate=key[1], seconds=seconds, is_over=is_over))
 
     for entry in entries:
         match entry.event:
             case EntryType.GATE if entry.text("answer") == "wait":
                 since.setdefault((entry.step, entry.text("gate")), entry.at)
             case EntryType.GATE:
-                ended(entry.at, step=entry.step, gate=entry.text("gate"))
+                close_waits(entry.at, step=entry.step, gate=entry.text("gate"))
             case EntryType.STARTED | EntryType.FINISHED | EntryType.FAILED:
-                ended(entry.at, step=entry.step)
+                close_waits(entry.at, step=entry.step)
             case EntryType.PAUSED | EntryType.ENDED:
-                ended(entry.at)
+                close_waits(entry.at)
             case EntryType.NOTE if entry.data.get("resumed"):
-                ended(last or entry.at)
+                close_waits(last or entry.at)
         last = entry.at
     if last is not None:
-        ended(last, over=False)
-    return tuple(found)
+        close_waits(last, is_over=False)
+    return tuple(waits)

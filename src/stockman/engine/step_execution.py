@@ -22,20 +22,20 @@ _FINAL_CHECK_SECONDS = 30.0
 class StepExecution:
     """One step on its way."""
 
-    def __init__(self, context: RunContext, holding: Holds, step: Step, before: StepState) -> None:
+    def __init__(self, context: RunContext, holds: Holds, step: Step, before: StepState) -> None:
         self._context = context
-        self._holding = holding
+        self._holds = holds
         self._step = step
-        self._begun = before.attempts > 0
-        self._ports = replace(context.ports, looks=RecentReads(context.ports.clock))
+        self._started = before.attempts > 0
+        self._ports = replace(context.ports, read_cache=RecentReads(context.ports.clock))
         self._gates = GateChecks(context, step)
-        self._trouble = ""
+        self._last_failure = ""
         """What the last attempt that is worth another ended with. Empty: there was none."""
-        self._unsure: Uncertain | None = None
+        self._recorded_error: Uncertain | None = None
         """What the journal was told already of an effect that nobody is sure of."""
-        self._until: datetime = context.ports.clock.now() + timedelta(seconds=step.deadline)
+        self._deadline: datetime = context.ports.clock.now() + timedelta(seconds=step.deadline)
 
-    async def whole(self) -> None:
+    async def execute(self) -> None:
         """Return once the step is true and written down as finished.
 
         `Stopped` where the run is to stop before it had an effect; a `StockmanError` where it
@@ -43,100 +43,100 @@ class StepExecution:
         """
         try:
             async with asyncio.timeout(self._step.deadline):
-                await self._attempts()
+                await self._run_attempts()
         except TimeoutError:
-            await self._late()
+            await self._handle_timeout()
 
-    async def _attempts(self) -> None:
+    async def _run_attempts(self) -> None:
         attempt = 1
-        while not await self._tried(attempt):
+        while not await self._try_attempt(attempt):
             attempt += 1
 
-    async def _tried(self, attempt: int) -> bool:
+    async def _try_attempt(self, attempt: int) -> bool:
         """One attempt; False where it is worth another."""
         try:
-            await self._once(attempt)
-        except (Unreachable, Uncertain) as no:
+            await self._run_attempt(attempt)
+        except (Unreachable, Uncertain) as error:
             if attempt >= self._step.retry.attempts:
                 raise
-            self._trouble = f"{no.problem.what}: {no.problem.why}"
+            self._last_failure = f"{error.problem.what}: {error.problem.why}"
             entropy = self._context.ports.entropy
-            wait = retry_delay(attempt, self._step.retry, entropy, no)
-            if no is not self._unsure:
-                said = {"problem": problem_to_json(no.problem), "wait": round(wait, 1)}
-                await self._context.journal.append(EntryType.RETRIED, self._step.id, said)
+            wait = retry_delay(attempt, self._step.retry, entropy, error)
+            if error is not self._recorded_error:
+                data = {"problem": problem_to_json(error.problem), "wait": round(wait, 1)}
+                await self._context.journal.append(EntryType.RETRIED, self._step.id, data)
             await self._wait(wait)
             return False
         return True
 
-    async def _once(self, attempt: int) -> None:
+    async def _run_attempt(self, attempt: int) -> None:
         """Look and ask the gates at once; act where the one says no and the others yes."""
         self._context.raise_if_stopping()
-        self._gates.ask()
+        self._gates.start()
         try:
-            is_done = await self._reached()
+            is_done = await self._prepare()
         finally:
-            await self._gates.leave()
+            await self._gates.cancel()
         if not is_done:
             await self._act(attempt)
-            if not await self._done():
+            if not await self._is_done():
                 raise Refused(
                     problems.step_without_effect(self._step.id, self._step.action.summary)
                 )
-        await self._finished()
+        await self._record_finish()
 
-    async def _reached(self) -> bool:
+    async def _prepare(self) -> bool:
         """Whether nothing has to be done; returns with the gates open and the holds taken."""
         context, step = self._context, self._step
-        if not step.action.always_gated and await self._done():
+        if not step.action.always_gated and await self._is_done():
             return True
-        waited = await self._gates.passed(self._until)
+        waited = await self._gates.wait_until_open(self._deadline)
         await context.fence.check()
-        await self._holding.take(step)
+        await self._holds.take(step)
         context.raise_if_stopping()
         is_old = waited or bool(step.holds) or step.action.always_gated
-        return is_old and await self._done()
+        return is_old and await self._is_done()
 
-    async def _done(self) -> bool:
+    async def _is_done(self) -> bool:
         return await self._step.action.done(self._ports)
 
     async def _act(self, attempt: int) -> None:
         context, step = self._context, self._step
         await context.fence.check()
-        said = {"attempt": attempt, "token": context.fence.token}
-        await context.journal.append(EntryType.STARTED, step.id, said)
-        self._begun = True
+        data = {"attempt": attempt, "token": context.fence.token}
+        await context.journal.append(EntryType.STARTED, step.id, data)
+        self._started = True
         try:
             await step.action.run(self._ports)
-        except Uncertain as no:
-            said_of = {"problem": problem_to_json(no.problem)}
-            await context.journal.append(EntryType.UNKNOWN, step.id, said_of)
-            self._unsure = no
+        except Uncertain as error:
+            failure = {"problem": problem_to_json(error.problem)}
+            await context.journal.append(EntryType.UNKNOWN, step.id, failure)
+            self._recorded_error = error
             raise
 
-    async def _finished(self) -> None:
-        data = {} if self._begun else {"already": True}
+    async def _record_finish(self) -> None:
+        data = {} if self._started else {"already": True}
         await self._context.journal.append(EntryType.FINISHED, self._step.id, data)
 
     async def _wait(self, seconds: float) -> None:
-        if self._context.ports.clock.now() + timedelta(seconds=seconds) > self._until:
+        if self._context.ports.clock.now() + timedelta(seconds=seconds) > self._deadline:
             raise TimeoutError
-        await self._context.nap(seconds)
+        await self._context.sleep(seconds)
 
-    async def _late(self) -> None:
+    async def _handle_timeout(self) -> None:
         """Look once more: what was begun may be true by now."""
         step = self._step
-        waited = self._gates.last or "it was begun, and is not done"
-        if self._trouble and not self._gates.last:
-            waited = f"{waited}; attempt after attempt ended with: {self._trouble}"
-        if self._begun:
+        reason = self._gates.closed_gate or "it was begun, and is not done"
+        if self._last_failure and not self._gates.closed_gate:
+            reason = f"{reason}; attempt after attempt ended with: {self._last_failure}"
+        if self._started:
             try:
                 async with asyncio.timeout(_FINAL_CHECK_SECONDS):
-                    if await self._done():
-                        await self._finished()
+                    if await self._is_done():
+                        await self._record_finish()
                         return
             except TimeoutError:
-                waited = "it was begun, and nobody answers whether it is done"
-            except StockmanError as no:
-                waited = f"it was begun, and a look says: {no.problem.what}"
-        raise Refused(problems.step_timeout(step.id, step.deadline, waited))
+                reason = "it was begun, and nobody answers whether it is done"
+            except StockmanError as error:
+                reason = f"it was begun, and a look says: {error.problem.what}"
+        raise Refused(problems.step_timeout(step.id, step.deadline, reason))

@@ -24,10 +24,10 @@ from stockman.talos.records.protocol import Talos
 class ReadCache:
     """Keeps nothing: whoever wants to know something looks."""
 
-    def keep(self, what: str, seen: object) -> None:
+    def store(self, what: str, seen: object) -> None:
         """Remember what was seen of something; what was seen of it before is forgotten."""
 
-    def taken(self, what: str) -> object | None:
+    def take(self, what: str) -> object | None:
         """What was seen of something a moment ago, for whoever asks first. None: look."""
         del what
         return None
@@ -75,7 +75,7 @@ class Ports:
     trial: TokenTester | None = None
     permit: Permit = _permit_always
     """Asked by actions with several effects before each but the first; the engine asks for that."""
-    looks: ReadCache = field(default_factory=ReadCache)
+    read_cache: ReadCache = field(default_factory=ReadCache)
     """What the same step saw a moment ago."""
 
     def on(self, cluster: str) -> ProxmoxClient:

@@ -234,7 +234,7 @@ def carried_out(here: Scene, root: Path, *, stopped: bool) -> str:
         make("wait", action=Checkpoint(text="wait for the flock")),
         make("more", "wait", action=Checkpoint(text="wait for the dog")),
     )
-    watchers = (lambda entry: stop.ask() if stopped else None,)
+    watchers = (lambda entry: stop.request() if stopped else None,)
     here.home = local_run_store(root, clock)
     ports = Ports(clock=clock, entropy=Dice(1))
     return asyncio.run(start_run(here.home, plan, ports, way(stop, watchers=watchers))).state.run

@@ -32,7 +32,7 @@ def interruptible(stop: StopRequest) -> Iterator[None]:
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
-        loop.add_signal_handler(number, stop.ask)
+        loop.add_signal_handler(number, stop.request)
     try:
         yield
     finally:
@@ -79,7 +79,7 @@ async def plan_and_execute(
 
 async def is_left_open(home: RunHome, clock: Clock) -> bool:
     """Whether the last run is unfinished and may still hold something."""
-    listed = await home.runs.listed()
+    listed = await home.runs.list_runs()
     if not listed:
         return False
     journal = await open_journal(await home.runs.lines(listed[-1]), clock)

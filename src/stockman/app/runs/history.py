@@ -74,7 +74,7 @@ class RecordedRun:
 
 async def list_runs(home: RunHome, clock: Clock) -> tuple[RunRow, ...]:
     """Return every run, oldest first."""
-    return tuple([await _row(home, run, clock) for run in await home.runs.listed()])
+    return tuple([await _row(home, run, clock) for run in await home.runs.list_runs()])
 
 
 async def show_run(home: RunHome, run: str | None, clock: Clock) -> RunView:
@@ -120,7 +120,7 @@ async def load_plan(home: RunHome, state: RunState, clock: Clock) -> Plan:
 
 async def choose_run(home: RunHome, run: str | None) -> str:
     """Return the named run or the newest. Raises `NotFound` if there is none."""
-    known = await home.runs.listed()
+    known = await home.runs.list_runs()
     if run is None and known:
         return known[-1]
     if run is None or run not in known:

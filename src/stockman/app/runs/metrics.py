@@ -35,7 +35,7 @@ class RunHistory:
 
 async def run_history(home: RunHome, clock: Clock) -> RunHistory:
     """Return the newest run, and search back to the last success."""
-    names = await home.runs.listed()
+    names = await home.runs.list_runs()
     newest = await load_run(home, names[-1], clock) if names else None
     for name in reversed(names):
         run = newest if newest is not None and newest.run == name else None

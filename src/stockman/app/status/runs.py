@@ -25,7 +25,7 @@ class _RecordedRun:
 async def observe_runs(home: RunHome, clock: Clock) -> ObservedRuns:
     """Return the newest run, unfinished runs, and the holder of the lock."""
     try:
-        names = await home.runs.listed()
+        names = await home.runs.list_runs()
         runs = []
         for name in reversed(names):
             runs.append(await _read_run(home, name, clock))

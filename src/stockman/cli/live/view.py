@@ -43,7 +43,7 @@ class LivePlan:
 
     @property
     def is_stopping(self) -> bool:
-        return self.stop is not None and self.stop.is_asked
+        return self.stop is not None and self.stop.is_requested
 
 
 class View(Protocol):

@@ -184,7 +184,11 @@ def _step_rows(view: RunView, screen: Screen) -> Iterator[str]:
 
 def _failure_lines(view: RunView) -> Iterator[str]:
     failures = sorted(
-        ((failure.at, step.id, failure) for step in view.steps for failure in step.state.troubles),
+        (
+            (failure.at, step.id, failure)
+            for step in view.steps
+            for failure in step.state.failed_attempts
+        ),
         key=lambda row: row[:2],
     )
     if failures:

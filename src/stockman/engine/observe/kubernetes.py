@@ -92,19 +92,21 @@ def parse_node(content: Object) -> ObservedNode:
         region=str(labels.get("topology.kubernetes.io/region", "")),
         zone=str(labels.get("topology.kubernetes.io/zone", "")),
         addresses=tuple(
-            text_at(one, "address")
-            for one in mappings_at(content, "status", "addresses")
-            if one.get("type") == "InternalIP"
+            text_at(address, "address")
+            for address in mappings_at(content, "status", "addresses")
+            if address.get("type") == "InternalIP"
         ),
         taints=tuple(
-            f"{text_at(one, 'key')}:{text_at(one, 'effect')}"
-            for one in mappings_at(content, "spec", "taints")
+            f"{text_at(taint, 'key')}:{text_at(taint, 'effect')}"
+            for taint in mappings_at(content, "spec", "taints")
         ),
         boot_id=text_at(info, "bootID"),
         machine_id=text_at(info, "machineID"),
         why="" if ready.holds else ready.message or "its kubelet says nothing",
         created=parse_time(text_at(content, "metadata", "creationTimestamp")),
-        pressures=tuple(one for one in _PRESSURES if read_condition(content, one).holds),
+        pressures=tuple(
+            pressure for pressure in _PRESSURES if read_condition(content, pressure).holds
+        ),
         managers=field_managers(content),
     )
 
@@ -149,14 +151,14 @@ def object_owner(content: Object) -> ObjectOwner:
 
 def _is_ready(kind: str, content: Object) -> bool | None:
     if kind in _REPLICA_KINDS:
-        place, wanted, there = _REPLICA_KINDS[kind]
-        return number_at(content, "status", there) >= number_at(content, place, wanted)
-    told = read_condition(content, _READY.get(kind, "Ready"))
-    return told.holds if told.status else None
+        section, desired_key, ready_key = _REPLICA_KINDS[kind]
+        return number_at(content, "status", ready_key) >= number_at(content, section, desired_key)
+    condition = read_condition(content, _READY.get(kind, "Ready"))
+    return condition.holds if condition.status else None
 
 
 T = TypeVar("T")
-_AT_ONCE = 8
+_PARALLEL_READS = 8
 _OURS = Selection(labels=f"{MANAGED_BY}={MANAGER}")
 
 
@@ -173,55 +175,61 @@ class KubernetesQuery:
 async def observe_kubernetes(
     kubernetes: KubernetesClient,
     clock: Clock,
-    interest: KubernetesQuery,
+    query: KubernetesQuery,
     source: str = "Kubernetes API",
 ) -> ObservedKubernetes:
     """Everything that plans and status need of a cluster; what cannot be read is told."""
-    looking = _KubernetesReader(kubernetes)
+    reader = _KubernetesReader(kubernetes)
     at = clock.now()
-    wanted = dict.fromkeys((one.api_version, one.kind) for one in _conditions(interest))
+    kinds = dict.fromkeys(
+        (condition.api_version, condition.kind) for condition in _conditions(query)
+    )
     async with asyncio.TaskGroup() as group:
-        version = group.create_task(looking.part("version", looking.version))
-        releases = group.create_task(looking.part("releases", looking.releases))
+        version = group.create_task(reader.read_part("version", reader.version))
+        releases = group.create_task(reader.read_part("releases", reader.releases))
         secrets = group.create_task(
-            looking.part("secrets", partial(looking.every, interest.secrets))
+            reader.read_part("secrets", partial(reader.get_all, query.secrets))
         )
         config_maps = group.create_task(
-            looking.part("config_maps", partial(looking.every, (*interest.config_maps, PASSED)))
+            reader.read_part("config_maps", partial(reader.get_all, (*query.config_maps, PASSED)))
         )
         installers = group.create_task(
-            looking.part("installers", partial(looking.listed, ROLE_BINDINGS, _OURS))
+            reader.read_part("installers", partial(reader.list_objects, ROLE_BINDINGS, _OURS))
         )
         lists = {
-            kind: group.create_task(looking.part(kind.plural, partial(looking.listed, kind)))
+            kind: group.create_task(
+                reader.read_part(kind.plural, partial(reader.list_objects, kind))
+            )
             for kind in (NODES, NAMESPACES, *_WORKLOADS, DEFINITIONS, *FLUX)
         }
     known = {(kind.api_version, kind.name): task.result() for kind, task in lists.items()}
-    for api_version, name in wanted:
+    for api_version, name in kinds:
         if (api_version, name) not in known:
-            known[api_version, name] = await looking.part(
-                f"{api_version} {name}", partial(looking.of_kind, api_version, name)
+            known[api_version, name] = await reader.read_part(
+                f"{api_version} {name}", partial(reader.list_kind, api_version, name)
             )
     maps = config_maps.result()
     nodes = lists[NODES].result()
-    found = secrets.result()
+    secret_objects = secrets.result()
     return ObservedKubernetes(
         at=at,
         source=source,
         version=version.result(),
-        nodes=None if nodes is None else tuple(parse_node(one) for one in nodes),
+        nodes=None if nodes is None else tuple(parse_node(node) for node in nodes),
         namespaces=_objects(lists[NAMESPACES].result()),
         releases=releases.result(),
         workloads=_join_lists(lists[kind].result() for kind in _WORKLOADS),
         definitions=_objects(lists[DEFINITIONS].result()),
         installers=_objects(installers.result()),
         flux=_join_lists(lists[kind].result() for kind in FLUX),
-        secrets=None if found is None else tuple(parse_secret(one) for one in found),
+        secrets=None
+        if secret_objects is None
+        else tuple(parse_secret(secret) for secret in secret_objects),
         config_maps=_objects(maps),
         trials=None if maps is None else _smoke_tests(maps),
-        working=_working(interest, known),
-        unknown=looking.unknown | _unknown_groups(looking.unknown),
-        calls=looking.calls,
+        working=_working(query, known),
+        unknown=reader.unknown | _unknown_groups(reader.unknown),
+        calls=reader.calls,
     )
 
 
@@ -233,14 +241,14 @@ class _KubernetesReader:
 
     def __init__(self, kubernetes: KubernetesClient) -> None:
         self._kubernetes = kubernetes
-        self._places = asyncio.Semaphore(_AT_ONCE)
+        self._slots = asyncio.Semaphore(_PARALLEL_READS)
         self.unknown: dict[str, str] = {}
         self.calls = 0
 
-    async def part(self, name: str, read: Callable[[], Awaitable[T]]) -> T | None:
+    async def read_part(self, name: str, read: Callable[[], Awaitable[T]]) -> T | None:
         """What is read; None: it could not be, and it is noted why."""
         try:
-            async with self._places:
+            async with self._slots:
                 return await read()
         except StockmanError as error:
             self.unknown[name] = f"{error.problem.what}: {error.problem.why}"
@@ -250,7 +258,7 @@ class _KubernetesReader:
         self.calls += 1
         return (await self._kubernetes.server_version()).tag
 
-    async def listed(
+    async def list_objects(
         self, kind: ResourceKind, selection: Selection | None = None
     ) -> tuple[Object, ...]:
         """All objects of a kind; none where the kind is not served."""
@@ -260,49 +268,53 @@ class _KubernetesReader:
         except (Unsupported, NotFound):
             return ()
 
-    async def of_kind(self, api_version: str, name: str) -> tuple[Object, ...]:
+    async def list_kind(self, api_version: str, name: str) -> tuple[Object, ...]:
         self.calls += 1
         kind = await find_kind(self._kubernetes, api_version, name)
-        return () if kind is None else await self.listed(kind)
+        return () if kind is None else await self.list_objects(kind)
 
-    async def every(self, refs: tuple[ObjectRef, ...]) -> tuple[Object, ...]:
+    async def get_all(self, refs: tuple[ObjectRef, ...]) -> tuple[Object, ...]:
         """Those that are there."""
-        found = []
+        objects = []
         for ref in refs:
             self.calls += 1
             try:
-                found.append(await self._kubernetes.get(ref))
+                objects.append(await self._kubernetes.get(ref))
             except NotFound:
                 continue
-        return tuple(found)
+        return tuple(objects)
 
     async def releases(self) -> tuple[HelmRelease, ...]:
-        there = await self.listed(SECRETS, Selection(labels=BY_HELM))
+        secrets = await self.list_objects(SECRETS, Selection(labels=BY_HELM))
         by_name: dict[tuple[str, str], list[HelmRelease]] = {}
-        for one in map(parse_release, there):
-            if one is not None:
-                by_name.setdefault((one.namespace, one.name), []).append(one)
-        return tuple(last for one in by_name.values() if (last := latest_revision(one)) is not None)
+        for release in map(parse_release, secrets):
+            if release is not None:
+                by_name.setdefault((release.namespace, release.name), []).append(release)
+        return tuple(
+            last
+            for revisions in by_name.values()
+            if (last := latest_revision(revisions)) is not None
+        )
 
 
-def _conditions(interest: KubernetesQuery) -> tuple[ObjectCondition, ...]:
-    return tuple(one for found in interest.conditions.values() for one in found)
+def _conditions(query: KubernetesQuery) -> tuple[ObjectCondition, ...]:
+    return tuple(condition for conditions in query.conditions.values() for condition in conditions)
 
 
-def _objects(found: tuple[Object, ...] | None) -> tuple[ObservedObject, ...] | None:
-    return None if found is None else tuple(parse_object(one) for one in found)
+def _objects(contents: tuple[Object, ...] | None) -> tuple[ObservedObject, ...] | None:
+    return None if contents is None else tuple(parse_object(content) for content in contents)
 
 
 def _join_lists(
     lists: Iterable[tuple[Object, ...] | None],
 ) -> tuple[ObservedObject, ...] | None:
     """All of several lists; unknown where one of them is."""
-    made: list[ObservedObject] = []
-    for found in lists:
-        if found is None:
+    objects: list[ObservedObject] = []
+    for contents in lists:
+        if contents is None:
             return None
-        made += (parse_object(one) for one in found)
-    return tuple(made)
+        objects += (parse_object(content) for content in contents)
+    return tuple(objects)
 
 
 def _unknown_groups(unknown: Mapping[str, str]) -> dict[str, str]:
@@ -316,36 +328,41 @@ def _unknown_groups(unknown: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _smoke_tests(maps: tuple[Object, ...]) -> dict[str, str]:
-    for one in maps:
-        if (text_at(one, "metadata", "namespace"), object_name(one)) == (
+def _smoke_tests(config_maps: tuple[Object, ...]) -> dict[str, str]:
+    for config_map in config_maps:
+        if (text_at(config_map, "metadata", "namespace"), object_name(config_map)) == (
             PASSED.namespace,
             PASSED.name,
         ):
-            return {key: str(value) for key, value in mapping_at(one, "data").items()}
+            return {key: str(value) for key, value in mapping_at(config_map, "data").items()}
     return {}
 
 
 def _working(
-    interest: KubernetesQuery, known: Mapping[tuple[str, str], tuple[Object, ...] | None]
+    query: KubernetesQuery, known: Mapping[tuple[str, str], tuple[Object, ...] | None]
 ) -> dict[str, tuple[ConditionResult, ...]]:
-    found: dict[str, tuple[ConditionResult, ...]] = {}
-    for component, conditions in interest.conditions.items():
-        made = []
-        for one in conditions:
-            there = known[one.api_version, one.kind]
-            if there is None:
+    results: dict[str, tuple[ConditionResult, ...]] = {}
+    for component, conditions in query.conditions.items():
+        component_results = []
+        for condition in conditions:
+            contents = known[condition.api_version, condition.kind]
+            if contents is None:
                 break
-            made.append(
-                judge_condition(one, tuple(item for item in there if _matches_condition(one, item)))
+            component_results.append(
+                judge_condition(
+                    condition,
+                    tuple(
+                        content for content in contents if _matches_condition(condition, content)
+                    ),
+                )
             )
         else:
-            found[component] = tuple(made)
-    return found
+            results[component] = tuple(component_results)
+    return results
 
 
 def _matches_condition(condition: ObjectCondition, content: Object) -> bool:
     if condition.name and object_name(content) != condition.name:
         return False
-    place = text_at(content, "metadata", "namespace")
-    return not condition.namespace or place == condition.namespace
+    namespace = text_at(content, "metadata", "namespace")
+    return not condition.namespace or namespace == condition.namespace

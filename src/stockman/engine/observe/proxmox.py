@@ -39,34 +39,34 @@ class _ProxmoxReader:
     def __init__(self, name: str, clock: Clock, at_once: int) -> None:
         self._name = name
         self._clock = clock
-        self._turns = asyncio.Semaphore(at_once)
+        self._slots = asyncio.Semaphore(at_once)
         self.calls = 0
 
-    async def fact(self, what: str, question: Callable[[], Awaitable[T]]) -> Fact[T] | Unknown:
+    async def fact(self, subject: str, call: Callable[[], Awaitable[T]]) -> Fact[T] | Unknown:
         """The answer, or that there was none."""
-        return await self.together(what, lambda: self.turn(question))
+        return await self.combine(subject, lambda: self.call(call))
 
-    async def together(self, what: str, questions: Callable[[], Awaitable[T]]) -> Fact[T] | Unknown:
+    async def combine(self, subject: str, calls: Callable[[], Awaitable[T]]) -> Fact[T] | Unknown:
         """What several questions come to, each of which waits for its turn."""
-        source = f"Proxmox cluster {self._name}: {what}"
+        source = f"Proxmox cluster {self._name}: {subject}"
         try:
-            value = await questions()
-        except StockmanError as no:
-            return Unknown(problem=no.problem, seen=self._clock.now(), source=source)
+            value = await calls()
+        except StockmanError as error:
+            return Unknown(problem=error.problem, seen=self._clock.now(), source=source)
         return Fact(value=value, seen=self._clock.now(), source=source)
 
-    async def turn(self, question: Callable[[], Awaitable[T]]) -> T:
+    async def call(self, call: Callable[[], Awaitable[T]]) -> T:
         """The answer to one question, asked when not too many others are."""
-        async with self._turns:
+        async with self._slots:
             self.calls += 1
-            return await question()
+            return await call()
 
 
 async def observe_proxmox(
     name: str,
     pve: ProxmoxClient,
     clock: Clock,
-    wanted: ProxmoxQuery,
+    query: ProxmoxQuery,
     administrator: ProxmoxClient | None = None,
 ) -> ObservedProxmox:
     """Everything that planning needs to know of a cluster; nothing is changed.
@@ -75,33 +75,33 @@ async def observe_proxmox(
     """
     token = pve
     pve = administrator or token
-    asking = _ProxmoxReader(name, clock, wanted.at_once)
+    reader = _ProxmoxReader(name, clock, query.at_once)
     async with asyncio.TaskGroup() as group:
-        resources = group.create_task(asking.fact("resources", pve.resources))
-        version = group.create_task(asking.fact("version", pve.version))
-        state = group.create_task(asking.fact("cluster status", pve.cluster_state))
-        pools = group.create_task(asking.fact("pools", pve.pools))
-        pci = group.create_task(asking.fact("PCI mappings", lambda: pve.mappings("pci")))
-        usb = group.create_task(asking.fact("USB mappings", lambda: pve.mappings("usb")))
-        rights = group.create_task(_rights(asking, token, administrator, wanted))
-        turned_away = group.create_task(_login_failure(asking, token, administrator))
-        ha = group.create_task(_ha(asking, pve))
-        access = group.create_task(_access(asking, administrator, wanted))
-        seen = await resources
-        guests = seen.value if isinstance(seen, Fact) else None
-        configs = group.create_task(_configs(asking, pve, guests, wanted))
+        resources = group.create_task(reader.fact("resources", pve.resources))
+        version = group.create_task(reader.fact("version", pve.version))
+        state = group.create_task(reader.fact("cluster status", pve.cluster_state))
+        pools = group.create_task(reader.fact("pools", pve.pools))
+        pci = group.create_task(reader.fact("PCI mappings", lambda: pve.mappings("pci")))
+        usb = group.create_task(reader.fact("USB mappings", lambda: pve.mappings("usb")))
+        rights = group.create_task(_rights(reader, token, administrator, query))
+        turned_away = group.create_task(_login_failure(reader, token, administrator))
+        ha = group.create_task(_ha(reader, pve))
+        access = group.create_task(_access(reader, administrator, query))
+        resources_fact = await resources
+        guests = resources_fact.value if isinstance(resources_fact, Fact) else None
+        configs = group.create_task(_configs(reader, pve, guests, query))
         contents = group.create_task(
-            _contents(asking, pve, guests, ("import", wanted.image_storages))
+            _contents(reader, pve, guests, ("import", query.image_storages))
         )
         systems = group.create_task(
-            _contents(asking, pve, guests, ("vztmpl", wanted.system_storages))
+            _contents(reader, pve, guests, ("vztmpl", query.system_storages))
         )
-    clones = await _clones(asking, pve, guests, configs.result())
+    clones = await _clones(reader, pve, guests, configs.result())
     return ObservedProxmox(
         name=name,
         version=version.result(),
         state=state.result(),
-        resources=seen,
+        resources=resources_fact,
         configs=configs.result(),
         contents=contents.result(),
         systems=systems.result(),
@@ -113,142 +113,153 @@ async def observe_proxmox(
         rights=rights.result(),
         access=access.result(),
         turned_away=turned_away.result(),
-        calls=asking.calls,
+        calls=reader.calls,
     )
 
 
 async def observe_guests(
-    name: str, pve: ProxmoxClient, clock: Clock, wanted: ProxmoxQuery, touched: frozenset[Vmid]
+    name: str, pve: ProxmoxClient, clock: Clock, query: ProxmoxQuery, touched: frozenset[Vmid]
 ) -> ObservedGuests:
     """Some guests of a cluster, seen as `observe_proxmox` sees them, and nothing else of it."""
-    asking = _ProxmoxReader(name, clock, wanted.at_once)
-    seen = await asking.fact("resources", pve.resources)
-    guests = seen.value.guests if isinstance(seen, Fact) else ()
-    asked = [one for one in guests if one.vmid in touched]
-    return ObservedGuests(resources=seen, configs=await _read(asking, pve, asked, wanted))
+    reader = _ProxmoxReader(name, clock, query.at_once)
+    resources = await reader.fact("resources", pve.resources)
+    guests = resources.value.guests if isinstance(resources, Fact) else ()
+    selected = [guest for guest in guests if guest.vmid in touched]
+    return ObservedGuests(resources=resources, configs=await _read(reader, pve, selected, query))
 
 
 async def _configs(
-    asking: _ProxmoxReader, pve: ProxmoxClient, resources: Resources | None, wanted: ProxmoxQuery
+    reader: _ProxmoxReader, pve: ProxmoxClient, resources: Resources | None, query: ProxmoxQuery
 ) -> Mapping[Vmid, Fact[VmConfig] | Unknown]:
     guests = resources.guests if resources is not None else ()
-    there = {one.vmid for one in guests}
-    makes_some = wanted.every_guest or not wanted.vmids <= there
-    asked = [one for one in guests if makes_some or one.vmid in wanted.vmids or TAG in one.tags]
-    return await _read(asking, pve, asked, wanted)
+    vmids = {guest.vmid for guest in guests}
+    reads_all = query.every_guest or not query.vmids <= vmids
+    selected = [
+        guest for guest in guests if reads_all or guest.vmid in query.vmids or TAG in guest.tags
+    ]
+    return await _read(reader, pve, selected, query)
 
 
 async def _read(
-    asking: _ProxmoxReader, pve: ProxmoxClient, asked: Sequence[GuestSummary], wanted: ProxmoxQuery
+    reader: _ProxmoxReader, pve: ProxmoxClient, guests: Sequence[GuestSummary], query: ProxmoxQuery
 ) -> Mapping[Vmid, Fact[VmConfig] | Unknown]:
-    async def config(one: GuestSummary) -> Fact[VmConfig] | Unknown:
-        at = GuestRef(host=one.host, vmid=one.vmid, kind=one.kind)
-        runs = one.vmid in wanted.vmids and one.kind == "qemu" and one.status == _RUNS
-        return await asking.fact(
-            f"configuration of {one.vmid}",
-            (lambda: _with_pending_keys(pve, at)) if runs else (lambda: pve.vm_config(at)),
+    async def config(guest: GuestSummary) -> Fact[VmConfig] | Unknown:
+        ref = GuestRef(host=guest.host, vmid=guest.vmid, kind=guest.kind)
+        is_running = guest.vmid in query.vmids and guest.kind == "qemu" and guest.status == _RUNS
+        return await reader.fact(
+            f"configuration of {guest.vmid}",
+            (lambda: _with_pending_keys(pve, ref)) if is_running else (lambda: pve.vm_config(ref)),
         )
 
-    found = await asyncio.gather(*(config(one) for one in asked))
-    return {one.vmid: fact for one, fact in zip(asked, found, strict=True)}
+    facts = await asyncio.gather(*(config(guest) for guest in guests))
+    return {guest.vmid: fact for guest, fact in zip(guests, facts, strict=True)}
 
 
-async def _with_pending_keys(pve: ProxmoxClient, at: GuestRef) -> VmConfig:
+async def _with_pending_keys(pve: ProxmoxClient, ref: GuestRef) -> VmConfig:
     """The configuration as the next start reads it, with the keys that wait for that start."""
-    keys = await pve.vm_pending(at)
+    keys = await pve.vm_pending(ref)
     values = {
-        one.key: value
-        for one in keys
-        if not one.is_deleted
-        and (value := one.pending if one.pending is not None else one.value) is not None
+        key.key: value
+        for key in keys
+        if not key.is_deleted
+        and (value := key.pending if key.pending is not None else key.value) is not None
     }
     return VmConfig(
         digest=values.pop("digest", ""),
         values=values,
-        waiting={one.key: one.value for one in keys if one.is_deleted or one.pending is not None},
+        waiting={key.key: key.value for key in keys if key.is_deleted or key.pending is not None},
     )
 
 
 async def _contents(
-    asking: _ProxmoxReader,
+    reader: _ProxmoxReader,
     pve: ProxmoxClient,
     resources: Resources | None,
-    wanted: tuple[str, frozenset[str]],
+    selection: tuple[str, frozenset[str]],
 ) -> Mapping[str, Fact[tuple[Volume, ...]] | Unknown]:
     """What storages hold of one kind of content; a shared one is asked once."""
-    kind, storages = wanted
-    places = [
-        one
-        for one in (resources.storages if resources is not None else ())
-        if one.storage in storages and one.status == "available"
+    kind, names = selection
+    available = [
+        storage
+        for storage in (resources.storages if resources is not None else ())
+        if storage.storage in names and storage.status == "available"
     ]
     shared: set[str] = set()
-    asked: list[StorageSummary] = []
-    for one in places:
-        if one.storage not in shared:
-            asked.append(one)
-        if one.shared:
-            shared.add(one.storage)
+    targets: list[StorageSummary] = []
+    for storage in available:
+        if storage.storage not in shared:
+            targets.append(storage)
+        if storage.shared:
+            shared.add(storage.storage)
 
-    async def content(one: StorageSummary) -> Fact[tuple[Volume, ...]] | Unknown:
-        what = f"content {kind} of {one.storage} on {one.host}"
-        return await asking.fact(what, lambda: pve.volumes(one.host, one.storage, content=kind))
+    async def content(storage: StorageSummary) -> Fact[tuple[Volume, ...]] | Unknown:
+        subject = f"content {kind} of {storage.storage} on {storage.host}"
+        return await reader.fact(
+            subject, lambda: pve.volumes(storage.host, storage.storage, content=kind)
+        )
 
-    found = await asyncio.gather(*(content(one) for one in asked))
-    return {f"{one.host}/{one.storage}": fact for one, fact in zip(asked, found, strict=True)}
+    facts = await asyncio.gather(*(content(storage) for storage in targets))
+    return {
+        f"{storage.host}/{storage.storage}": fact
+        for storage, fact in zip(targets, facts, strict=True)
+    }
 
 
 async def _clones(
-    asking: _ProxmoxReader,
+    reader: _ProxmoxReader,
     pve: ProxmoxClient,
     resources: Resources | None,
     configs: Mapping[Vmid, Fact[VmConfig] | Unknown],
 ) -> Mapping[Vmid, Fact[tuple[str, ...]] | Unknown]:
     """Disks that depend on templates of stockman; every storage is asked once."""
-    guests = {one.vmid: one for one in (resources.guests if resources is not None else ())}
-    shared = {one.storage for one in (resources.storages if resources else ()) if one.shared}
-    places: dict[Vmid, list[tuple[str, Datastore]]] = {}
-    asked: dict[tuple[str, Datastore], HostName] = {}
+    guests = {guest.vmid: guest for guest in (resources.guests if resources is not None else ())}
+    shared = {
+        storage.storage for storage in (resources.storages if resources else ()) if storage.shared
+    }
+    locations: dict[Vmid, list[tuple[str, Datastore]]] = {}
+    hosts: dict[tuple[str, Datastore], HostName] = {}
     for vmid, fact in configs.items():
         guest = guests[vmid]
         if TEMPLATE_TAG not in guest.tags or not isinstance(fact, Fact):
             continue
         for storage in disk_storages(fact.value):
-            place = ("" if storage in shared else str(guest.host), storage)
-            places.setdefault(vmid, []).append(place)
-            asked.setdefault(place, guest.host)
+            location = ("" if storage in shared else str(guest.host), storage)
+            locations.setdefault(vmid, []).append(location)
+            hosts.setdefault(location, guest.host)
 
     async def disks(storage: Datastore, host: HostName) -> Fact[tuple[Volume, ...]] | Unknown:
-        what = f"disks in {storage} on {host}"
-        return await asking.fact(what, lambda: pve.volumes(host, storage, content="images"))
+        subject = f"disks in {storage} on {host}"
+        return await reader.fact(subject, lambda: pve.volumes(host, storage, content="images"))
 
-    answers = await asyncio.gather(*(disks(place[1], host) for place, host in asked.items()))
-    found = dict(zip(asked, answers, strict=True))
-    return {vmid: _dependent(vmid, [found[one] for one in at]) for vmid, at in places.items()}
+    answers = await asyncio.gather(*(disks(location[1], host) for location, host in hosts.items()))
+    facts = dict(zip(hosts, answers, strict=True))
+    return {
+        vmid: _dependent(vmid, [facts[key] for key in keys]) for vmid, keys in locations.items()
+    }
 
 
 def _dependent(
     template: Vmid, answers: list[Fact[tuple[Volume, ...]] | Unknown]
 ) -> Fact[tuple[str, ...]] | Unknown:
     clones: list[str] = []
-    for one in answers:
-        if isinstance(one, Unknown):
-            return one
-        clones += linked_clones(one.value, template)
+    for answer in answers:
+        if isinstance(answer, Unknown):
+            return answer
+        clones += linked_clones(answer.value, template)
     last = answers[-1]
     return Fact(value=tuple(clones), seen=last.seen, source=last.source)
 
 
-async def _ha(asking: _ProxmoxReader, pve: ProxmoxClient) -> Fact[ObservedHa] | Unknown:
+async def _ha(reader: _ProxmoxReader, pve: ProxmoxClient) -> Fact[ObservedHa] | Unknown:
     async def all_of_it() -> ObservedHa:
         resources, groups, rules = await asyncio.gather(
-            asking.turn(pve.ha_resources),
-            asking.turn(lambda: _groups(pve)),
-            asking.turn(lambda: _rules(pve)),
+            reader.call(pve.ha_resources),
+            reader.call(lambda: _groups(pve)),
+            reader.call(lambda: _rules(pve)),
         )
         return ObservedHa(resources=resources, groups=groups, rules=rules)
 
-    return await asking.together("high availability", all_of_it)
+    return await reader.combine("high availability", all_of_it)
 
 
 async def _groups(pve: ProxmoxClient) -> tuple[HaGroup, ...]:
@@ -268,60 +279,62 @@ async def _rules(pve: ProxmoxClient) -> tuple[HaRule, ...]:
 
 
 async def _rights(
-    asking: _ProxmoxReader,
+    reader: _ProxmoxReader,
     pve: ProxmoxClient,
     administrator: ProxmoxClient | None,
-    wanted: ProxmoxQuery,
+    query: ProxmoxQuery,
 ) -> Fact[Mapping[str, frozenset[str]]] | Unknown | None:
     if administrator is not None:
         return None
 
     async def all_of_them() -> Mapping[str, frozenset[str]]:
-        found: dict[str, frozenset[str]] = {}
+        privileges: dict[str, frozenset[str]] = {}
 
         async def ask(path: str) -> None:
-            found[path] = (await asking.turn(lambda: pve.permissions(path))).get(path, frozenset())
+            privileges[path] = (await reader.call(lambda: pve.permissions(path))).get(
+                path, frozenset()
+            )
 
-        needs = wanted.needs
-        await asyncio.gather(*(ask(path) for path in dict.fromkeys(one.path for one in needs)))
-        lacking = (one for one in needs if not one.privileges <= found[one.path])
-        others = dict.fromkeys(path for one in lacking for path in one.alternatives)
-        await asyncio.gather(*(ask(path) for path in others if path not in found))
-        return found
+        needs = query.needs
+        await asyncio.gather(*(ask(path) for path in dict.fromkeys(need.path for need in needs)))
+        lacking = (need for need in needs if not need.privileges <= privileges[need.path])
+        alternatives = dict.fromkeys(path for need in lacking for path in need.alternatives)
+        await asyncio.gather(*(ask(path) for path in alternatives if path not in privileges))
+        return privileges
 
-    return await asking.together("permissions", all_of_them)
+    return await reader.combine("permissions", all_of_them)
 
 
 async def _login_failure(
-    asking: _ProxmoxReader, token: ProxmoxClient, administrator: ProxmoxClient | None
+    reader: _ProxmoxReader, token: ProxmoxClient, administrator: ProxmoxClient | None
 ) -> Unknown | None:
     """Whether somebody who is to do the rest is let in at all."""
     if administrator is None:
         return None
-    found = await asking.fact("its token", token.version)
-    is_so = isinstance(found, Unknown) and found.problem.code == _AUTH_ERRORS
-    return found if isinstance(found, Unknown) and is_so else None
+    version = await reader.fact("its token", token.version)
+    is_login_error = isinstance(version, Unknown) and version.problem.code == _AUTH_ERRORS
+    return version if isinstance(version, Unknown) and is_login_error else None
 
 
 async def _access(
-    asking: _ProxmoxReader, administrator: ProxmoxClient | None, wanted: ProxmoxQuery
+    reader: _ProxmoxReader, administrator: ProxmoxClient | None, query: ProxmoxQuery
 ) -> Fact[ObservedAccess] | Unknown | None:
     if administrator is None:
         return None
 
     async def all_of_it() -> ObservedAccess:
         roles, users, rules = await asyncio.gather(
-            asking.turn(administrator.roles),
-            asking.turn(administrator.users),
-            asking.turn(administrator.access_rules),
+            reader.call(administrator.roles),
+            reader.call(administrator.users),
+            reader.call(administrator.access_rules),
         )
-        ours = {one.id for one in users if one.comment.endswith(TOKEN_COMMENT)}
-        there = sorted({one.id for one in users} & wanted.users | ours)
+        ours = {user.id for user in users if user.comment.endswith(TOKEN_COMMENT)}
+        selected = sorted({user.id for user in users} & query.users | ours)
         tokens = await asyncio.gather(
-            *(asking.turn(partial(administrator.tokens, user)) for user in there)
+            *(reader.call(partial(administrator.tokens, user)) for user in selected)
         )
         return ObservedAccess(
-            roles=roles, users=users, tokens=dict(zip(there, tokens, strict=True)), rules=rules
+            roles=roles, users=users, tokens=dict(zip(selected, tokens, strict=True)), rules=rules
         )
 
-    return await asking.together("access", all_of_it)
+    return await reader.combine("access", all_of_it)

@@ -34,23 +34,23 @@ class CountedTalos:
 
     def __init__(self, talos: Talos, at_once: int) -> None:
         self._talos = talos
-        self._room = asyncio.Semaphore(at_once)
+        self._slots = asyncio.Semaphore(at_once)
         self.counts: Counter[str] = Counter()
 
     @property
-    def door(self) -> Talos:
+    def client(self) -> Talos:
         """The same door, counted; what it streams is not."""
         return cast("Talos", self)
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
         method = getattr(self._talos, name)
 
-        async def counted(*given: object, **named: object) -> object:
-            async with self._room:
+        async def call(*args: object, **kwargs: object) -> object:
+            async with self._slots:
                 self.counts[name] += 1
-                return await method(*given, **named)
+                return await method(*args, **kwargs)
 
-        return counted
+        return call
 
 
 class MachineFacts:
@@ -59,16 +59,16 @@ class MachineFacts:
     def __init__(self) -> None:
         self.unknown: dict[str, str] = {}
 
-    async def learn(self, name: str, call: Awaitable[T]) -> T | None:
+    async def read(self, name: str, call: Awaitable[T]) -> T | None:
         """What a call answers. None: it did not, and `unknown` says why."""
         try:
             return await call
-        except StockmanError as no:
-            self.unknown[name] = f"{no.problem.code}: {no.problem.why}"
+        except StockmanError as error:
+            self.unknown[name] = f"{error.problem.code}: {error.problem.why}"
             return None
 
 
-_AT_ONCE = 32
+_PARALLEL_READS = 32
 _API_PORT = 6443
 
 
@@ -81,45 +81,47 @@ class TalosQuery:
     """Machines that are ours and not wanted any more, by name."""
     client_files: tuple[WriteClientFile, ...] = ()
     """Files that are looked at, as they should be."""
-    at_once: int = _AT_ONCE
+    at_once: int = _PARALLEL_READS
     """So many machines at most are asked at the same time."""
 
 
 async def observe_talos(
-    look: TalosQuery, ports: Ports, network: Network | None = None
+    query: TalosQuery, ports: Ports, network: Network | None = None
 ) -> ObservedTalos:
     """What the machines are like; whoever does not answer is unknown, and not absent."""
-    counts, now = CountedTalos(ports.to_talos(), look.at_once), ports.clock.now()
-    pass_ = _TalosReader(counts.door, ports.clock)
-    wanted = _machines(look)
+    counts, now = CountedTalos(ports.to_talos(), query.at_once), ports.clock.now()
+    reader = _TalosReader(counts.client, ports.clock)
+    machines_to_read = _machines(query)
     async with asyncio.TaskGroup() as group:
-        seen = [group.create_task(pass_.machine(one)) for one in wanted]
-    machines = {one.node: one for one in (task.result() for task in seen)}
-    etcd = await pass_.etcd([one for one in wanted if _may_have_etcd(look, one)], machines)
+        tasks = [group.create_task(reader.machine(machine)) for machine in machines_to_read]
+    machines = {machine.node: machine for machine in (task.result() for task in tasks)}
+    etcd = await reader.etcd(
+        [machine for machine in machines_to_read if _may_have_etcd(query, machine)], machines
+    )
     return ObservedTalos(
         seen_at=now,
         machines=machines,
         etcd=etcd,
-        neighbours=await pass_.neighbours(machines, look.desired),
+        neighbours=await reader.neighbours(machines, query.desired),
         client_files={
-            one.file: await _missing_configuration(one, ports) for one in look.client_files
+            file.file: await _missing_configuration(file, ports) for file in query.client_files
         },
-        api_taken=await _find_api_address_owner(look.desired, machines, network),
+        api_taken=await _find_api_address_owner(query.desired, machines, network),
         calls=dict(counts.counts),
     )
 
 
-def _machines(look: TalosQuery) -> tuple[TalosMachine, ...]:
-    wanted = {str(node.name): MachineAddress(str(node.address.ip)) for node in look.desired.nodes}
-    both = {**look.leaving, **wanted}
-    return tuple(TalosMachine(node=name, address=address) for name, address in both.items())
+def _machines(query: TalosQuery) -> tuple[TalosMachine, ...]:
+    desired = {str(node.name): MachineAddress(str(node.address.ip)) for node in query.desired.nodes}
+    addresses = {**query.leaving, **desired}
+    return tuple(TalosMachine(node=name, address=address) for name, address in addresses.items())
 
 
-def _may_have_etcd(look: TalosQuery, machine: TalosMachine) -> bool:
+def _may_have_etcd(query: TalosQuery, machine: TalosMachine) -> bool:
     """Controllers, and those that leave: nobody says what they were."""
-    controllers = {str(node.name) for node in look.desired.nodes if node.is_controller}
-    wanted = {str(node.name) for node in look.desired.nodes}
-    return machine.node in controllers or machine.node not in wanted
+    controllers = {str(node.name) for node in query.desired.nodes if node.is_controller}
+    desired = {str(node.name) for node in query.desired.nodes}
+    return machine.node in controllers or machine.node not in desired
 
 
 class _TalosReader:
@@ -131,61 +133,61 @@ class _TalosReader:
         self._now = clock.now()
 
     async def machine(self, machine: TalosMachine) -> ObservedMachine:
-        look = await probe_machine_patiently(self._talos, self._clock, machine.address)
-        found = ObservedMachine(
+        probe = await probe_machine_patiently(self._talos, self._clock, machine.address)
+        observed = ObservedMachine(
             node=machine.node,
             address=machine.address,
             seen_at=self._now,
             source=f"Talos API of {machine.address}",
-            standing=look.standing,
-            why=look.why,
-            version=look.version.tag if look.version is not None else None,
+            standing=probe.standing,
+            why=probe.why,
+            version=probe.version.tag if probe.version is not None else None,
         )
-        if look.standing is MachineState.CONFIGURED:
-            return await self._configured(found)
-        if look.standing is MachineState.MAINTENANCE:
-            return await self._stranger(found)
-        return found
+        if probe.standing is MachineState.CONFIGURED:
+            return await self._configured_machine(observed)
+        if probe.standing is MachineState.MAINTENANCE:
+            return await self._maintenance_machine(observed)
+        return observed
 
-    async def _stranger(self, found: ObservedMachine) -> ObservedMachine:
-        at, facts = MaintenanceMachine(address=found.address), MachineFacts()
-        talos, learn = self._talos, facts.learn
+    async def _maintenance_machine(self, observed: ObservedMachine) -> ObservedMachine:
+        at, facts = MaintenanceMachine(address=observed.address), MachineFacts()
+        talos, read = self._talos, facts.read
         version, uuid, links = await asyncio.gather(
-            learn("version", talos.maintenance_version(at)),
-            learn("uuid", talos.maintenance_uuid(at)),
-            learn("links", talos.maintenance_links(at)),
+            read("version", talos.maintenance_version(at)),
+            read("uuid", talos.maintenance_uuid(at)),
+            read("links", talos.maintenance_links(at)),
         )
         return replace(
-            found,
+            observed,
             version=version.tag if version is not None else None,
             uuid=uuid,
-            macs=tuple(one.mac for one in network_cards(links)) if links is not None else None,
+            macs=tuple(link.mac for link in network_cards(links)) if links is not None else None,
             unknown=facts.unknown,
         )
 
-    async def _configured(self, found: ObservedMachine) -> ObservedMachine:
-        facts, address, talos = MachineFacts(), found.address, self._talos
-        learn = facts.learn
+    async def _configured_machine(self, observed: ObservedMachine) -> ObservedMachine:
+        facts, address, talos = MachineFacts(), observed.address, self._talos
+        read = facts.read
         uuid, links, status, hostname = await asyncio.gather(
-            learn("uuid", talos.system_uuid(address)),
-            learn("links", talos.links(address)),
-            learn("status", talos.machine_status(address)),
-            learn("hostname", talos.hostname(address)),
+            read("uuid", talos.system_uuid(address)),
+            read("links", talos.links(address)),
+            read("status", talos.machine_status(address)),
+            read("hostname", talos.hostname(address)),
         )
         schematic, boot_id, text, clock, kubelet, addresses = await asyncio.gather(
-            learn("schematic", talos.schematic(address)),
-            learn("boot_id", talos.boot_id(address)),
-            learn("configuration", talos.machine_configuration(address)),
-            learn("clock", talos.clock_reading(address)),
-            learn("kubelet", talos.kubelet(address)),
-            learn("addresses", talos.addresses(address)),
+            read("schematic", talos.schematic(address)),
+            read("boot_id", talos.boot_id(address)),
+            read("configuration", talos.machine_configuration(address)),
+            read("clock", talos.clock_reading(address)),
+            read("kubelet", talos.kubelet(address)),
+            read("addresses", talos.addresses(address)),
         )
-        minor = Version.parse(found.version).minor_text if found.version else ""
+        minor = Version.parse(observed.version).minor_text if observed.version else ""
         digest, authority = _config_facts(text, minor, facts)
         return replace(
-            found,
+            observed,
             uuid=uuid,
-            macs=tuple(one.mac for one in network_cards(links)) if links is not None else None,
+            macs=tuple(link.mac for link in network_cards(links)) if links is not None else None,
             hostname=hostname,
             status=status,
             schematic=schematic,
@@ -196,7 +198,7 @@ class _TalosReader:
             skew=clock.skew if clock is not None else None,
             time_server=clock.server if clock is not None else "",
             kubelet=kubelet.image if kubelet is not None else None,
-            holds=tuple(one.address.partition("/")[0] for one in addresses or ()),
+            holds=tuple(address.address.partition("/")[0] for address in addresses or ()),
             unknown=facts.unknown,
         )
 
@@ -204,14 +206,17 @@ class _TalosReader:
         self, controllers: list[TalosMachine], machines: Mapping[str, ObservedMachine]
     ) -> ObservedEtcd:
         async with asyncio.TaskGroup() as group:
-            asked = [
-                group.create_task(self._etcd_of(one, machines[one.node])) for one in controllers
+            tasks = [
+                group.create_task(self._etcd_of(machine, machines[machine.node]))
+                for machine in controllers
             ]
-        return ObservedEtcd(answers=tuple(one.result() for one in asked))
+        return ObservedEtcd(answers=tuple(task.result() for task in tasks))
 
-    async def _etcd_of(self, machine: TalosMachine, seen: ObservedMachine) -> EtcdReport:
-        if not seen.is_configured:
-            return EtcdReport(node=machine.node, why=seen.why or f"it is {seen.standing.value}")
+    async def _etcd_of(self, machine: TalosMachine, observed: ObservedMachine) -> EtcdReport:
+        if not observed.is_configured:
+            return EtcdReport(
+                node=machine.node, why=observed.why or f"it is {observed.standing.value}"
+            )
         return await read_etcd_report(self._talos, machine)
 
     async def neighbours(
@@ -220,11 +225,11 @@ class _TalosReader:
         """As the first controller that answers has them."""
         facts = MachineFacts()
         for node in desired.nodes:
-            seen = machines.get(str(node.name))
-            if node.is_controller and seen is not None and seen.is_configured:
-                found = await facts.learn("neighbours", self._talos.neighbours(seen.address))
-                if found is not None:
-                    return found
+            observed = machines.get(str(node.name))
+            if node.is_controller and observed is not None and observed.is_configured:
+                members = await facts.read("neighbours", self._talos.neighbours(observed.address))
+                if members is not None:
+                    return members
         return ()
 
 
@@ -236,8 +241,8 @@ def _config_facts(
         return None, None
     try:
         values = configuration_values(text, minor)
-    except StockmanError as no:
-        facts.unknown["digest"] = f"{no.problem.code}: {no.problem.why}"
+    except StockmanError as error:
+        facts.unknown["digest"] = f"{error.problem.code}: {error.problem.why}"
         return None, None
     return values.digest, values.authority
 

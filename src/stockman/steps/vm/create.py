@@ -62,9 +62,9 @@ class CreateVm(RetryingAction):
         return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
-        is_made = ports.looks.taken(self.vm.touched) is _VmidState.OURS
+        is_made = ports.read_cache.take(self.vm.touched) is _VmidState.OURS
         if not is_made and await ports.on(self.vm.cluster).is_vmid_free(self.vm.vmid):
-            ports.looks.keep(self.vm.touched, _VmidState.FREE)
+            ports.read_cache.store(self.vm.touched, _VmidState.FREE)
             return False
         try:
             seen = await find_guest(ports, self.vm, self.host)
@@ -88,7 +88,7 @@ class CreateVm(RetryingAction):
         if self.unfinished:
             whole = {**self._late, interrupted.MARKER: self.values[interrupted.MARKER]}
             await interrupted.mark_complete(ports, self.vm, self.host, whole)
-        ports.looks.keep(self.vm.touched, _VmidState.OURS)
+        ports.read_cache.store(self.vm.touched, _VmidState.OURS)
 
     def _making(self, disk: ImportedDisk, *, is_new: bool) -> CreationState:
         return CreationState(disk=disk, late=self._late, is_new=is_new)
@@ -125,7 +125,7 @@ class CreateVm(RetryingAction):
     async def _ordered(self, ports: Ports) -> bool:
         pve = ports.on(self.vm.cluster)
         at = GuestRef(host=self.host, vmid=self.vm.vmid, kind=self.vm.kind)
-        is_free = ports.looks.taken(self.vm.touched) is _VmidState.FREE
+        is_free = ports.read_cache.take(self.vm.touched) is _VmidState.FREE
         is_free = is_free or await pve.is_vmid_free(at.vmid)
         if not is_free and await self._made_by_others(ports):
             return False

@@ -54,11 +54,11 @@ class StartVm(RetryingAction):
 
     async def done(self, ports: Ports) -> bool:
         seen = await guest_power(ports, self.vm, self.host)
-        ports.looks.keep(self.vm.touched, seen)
+        ports.read_cache.store(self.vm.touched, seen)
         return seen.is_on and not self._missing(seen.guest.config)
 
     async def attempt(self, ports: Ports) -> None:
-        seen = ports.looks.taken(self.vm.touched)
+        seen = ports.read_cache.take(self.vm.touched)
         if not isinstance(seen, GuestPower):
             seen = await guest_power(ports, self.vm, self.host)
         if not seen.is_on:
