@@ -52,7 +52,7 @@ class CountedRepo:
         return await self._asked("state", self._inner.state)
 
     async def push_target(self) -> PushTarget:
-        return await self._asked("prospect", self._inner.prospect)
+        return await self._asked("push_target", self._inner.push_target)
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:
         work = lambda: self._inner.commit(paths, message)  # noqa: E731
