@@ -20,7 +20,7 @@ _RULES = (
 
 DEPARTURES: dict[tuple[str, str], tuple[str, ...]] = {
     # As it came with the path.
-    **{("GET", f"{place}/{{pos}}"): (r"data\.pos: '\d+' is no integer",) for place in _RULES},
+    **{("GET", f"{rule}/{{pos}}"): (r"data\.pos: '\d+' is no integer",) for rule in _RULES},
     ("GET", "/cluster/nextid"): (r"data: '\d+' is no integer",),
     # As they stand in user.cfg: texts, and nothing where a user has none.
     ("POST", "/access/users/{userid}/token/{tokenid}"): (_TOKEN,),
@@ -55,7 +55,7 @@ def unpromised(operation: Operation, value: object) -> list[str]:
     """What of a reply neither the schema promises nor the real one is known for."""
     known = DEPARTURES.get((operation.method, operation.path), ())
     return [
-        one
-        for one in misfits(operation.returns, value)
-        if not any(re.fullmatch(pattern, one) for pattern in known)
+        misfit
+        for misfit in misfits(operation.returns, value)
+        if not any(re.fullmatch(pattern, misfit) for pattern in known)
     ]

@@ -62,7 +62,7 @@ class Findings:
 
 def run(profile: str, seed: int, count: int) -> Findings:
     """Throw so many requests at worlds of a profile, each of which lives for a hundred."""
-    found = Findings()
+    findings = Findings()
     dice = Dice(seed)
     order: Iterator[Operation] = iter(())
     for number in range(count):
@@ -74,17 +74,19 @@ def run(profile: str, seed: int, count: int) -> Findings:
             order = iter(_shuffled(door, dice))
             operation = next(order)
         made = request(door, dice, operation)
-        found.asked.add((operation.method, operation.path))
-        found.wrong += (f"#{number} {made}: {one}" for one in _judged(door, made, excused, found))
+        findings.asked.add((operation.method, operation.path))
+        findings.wrong += (
+            f"#{number} {made}: {one}" for one in _judged(door, made, excused, findings)
+        )
         if number % _SAVED_EVERY == 0:
-            found.wrong += (f"#{number} {made}: {one}" for one in _kept(door))
-    return found
+            findings.wrong += (f"#{number} {made}: {one}" for one in _kept(door))
+    return findings
 
 
 def _shuffled(door: MemoryDoor, dice: Dice) -> list[Operation]:
     """Every operation that is answered, those that change something twice, in any order."""
     operations = door.api.schema.operations
-    known = [one for key, one in operations.items() if key in door.api.endpoints]
+    known = [operation for key, operation in operations.items() if key in door.api.endpoints]
     known += [one for one in known if one.method != "GET"]
     return sorted(known, key=lambda one: dice.below(1 << 30))
 
@@ -123,9 +125,9 @@ def _names(operation: Operation, dice: Dice) -> Iterator[str]:
     """Parameters to give: nearly always what is required, and a few of the rest."""
     optional = [
         key
-        for name, part in operation.parameters.items()
-        if part.optional
-        for key in keys_of(name, part)[:3]
+        for name, parameter in operation.parameters.items()
+        if parameter.optional
+        for key in keys_of(name, parameter)[:3]
         if not key.startswith("unused")
     ]
     for name in operation.required:
@@ -163,15 +165,15 @@ def _judged(door: MemoryDoor, made: Made, excused: set[str], found: Findings) ->
     yield from _reply(door, made, reply)
     door.world.settle()
     yield from (
-        f"task {one.upid} goes on for ever"
-        for one in door.cluster.state.tasks.values()
-        if one.is_running
+        f"task {task.upid} goes on for ever"
+        for task in door.cluster.state.tasks.values()
+        if task.is_running
     )
     if made.operation.method == "DELETE" and "/content/" in made.operation.path:
         gone = before - set(door.cluster.state.volumes)
         excused |= {place.partition("/")[2] for place in gone}
     if made.operation.path.startswith("/storage") and made.operation.method != "GET":
-        excused |= {one.id for one in door.cluster.state.volumes.values()}
+        excused |= {volume.id for volume in door.cluster.state.volumes.values()}
     yield from broken(door.cluster, excused)
     for host in door.cluster.state.hosts.values():
         if not host.has_power:
@@ -200,7 +202,7 @@ def _reply(door: MemoryDoor, made: Made, reply: ApiReply) -> Iterator[str]:
             if not reply.reason.startswith("Method '"):
                 yield f"501 {reply.reason}"
         case status:
-            down = any(not one.has_power for one in door.cluster.state.hosts.values())
+            down = any(not host.has_power for host in door.cluster.state.hosts.values())
             if status < _FIRST_PROXY_ERROR or not down:
                 yield f"{status} {reply.reason}"
 

@@ -25,10 +25,10 @@ class Shelf:
     ) -> None:
         del verify
         self.asked.append(url)
-        found = self.contents.get(url)
+        content = self.contents.get(url)
         result = (
-            Fetched(found, [f"Saving to: '{path}'"])
-            if found is not None
+            Fetched(content, [f"Saving to: '{path}'"])
+            if content is not None
             else FetchFailed("download failed: exit code 8", ("404 Not Found",))
         )
         self._waiting.append(lambda: done(result))
@@ -39,11 +39,11 @@ class Shelf:
         self, url: str, *, verify: bool, done: Callable[[dict[str, object] | QueryFailed], None]
     ) -> None:
         del verify
-        found = self.contents.get(url)
-        if found is None:
+        content = self.contents.get(url)
+        if content is None:
             done(QueryFailed("invalid server response: '404 Not Found'"))
         else:
-            done({"filename": url.rpartition("/")[2], "size": len(found)})
+            done({"filename": url.rpartition("/")[2], "size": len(content)})
 
     def deliver(self) -> None:
         """Answer all who wait."""

@@ -43,16 +43,18 @@ class Scene:
         return self.cluster.state.guests.get(vmid) if isinstance(vmid, int) else None
 
     def guests(self) -> list[Guest]:
-        return [one for one in self.cluster.state.guests.values() if self.kind in ("", one.kind)]
+        return [
+            guest for guest in self.cluster.state.guests.values() if self.kind in ("", guest.kind)
+        ]
 
 
 def value(scene: Scene, name: str, shape: Shape) -> object:
     """Something that could be meant."""
     stem = name.rstrip("0123456789") if name[-1:].isdigit() else name
-    made = IN_PATHS.get((scene.path, name))
-    made = made or VALUES.get(name) or VALUES.get(stem) or VALUES.get(f"{stem}{NUMBERED}")
-    if made is not None:
-        return made(scene)
+    in_path = IN_PATHS.get((scene.path, name))
+    in_path = in_path or VALUES.get(name) or VALUES.get(stem) or VALUES.get(f"{stem}{NUMBERED}")
+    if in_path is not None:
+        return in_path(scene)
     return by_shape(scene, shape)
 
 
@@ -78,9 +80,9 @@ def by_shape(scene: Scene, shape: Shape) -> object:
 
 
 def _by_form(scene: Scene, shape: Shape) -> object:
-    made = FORMS.get(shape.form)
-    if made is not None:
-        return made(scene)
+    form = FORMS.get(shape.form)
+    if form is not None:
+        return form(scene)
     if shape.form.endswith("-list") and shape.form.removesuffix("-list") in FORMS:
         return FORMS[shape.form.removesuffix("-list")](scene)
     return scene.dice.one_of(("word", "two", "some-name", "1", "enabled=1"))
@@ -96,7 +98,7 @@ def _node(scene: Scene) -> object:
 def _vmid(scene: Scene) -> object:
     if scene.about_agent and scene.dice.below(4):
         return 102
-    return scene.some((one.vmid for one in scene.guests()), 100)
+    return scene.some((guest.vmid for guest in scene.guests()), 100)
 
 
 def _new_vmid(scene: Scene) -> object:
@@ -109,15 +111,15 @@ def _storage(scene: Scene) -> object:
 
 def _volume(scene: Scene) -> object:
     state = scene.cluster.state
-    wanted = scene.chosen.get("storage")
-    mine = [one for one in state.volumes.values() if wanted in (None, one.storage)]
+    storage = scene.chosen.get("storage")
+    mine = [volume for volume in state.volumes.values() if storage in (None, volume.storage)]
     return scene.some((one.id for one in mine), "local-zfs:vm-100-disk-0")
 
 
 def _volume_of_guest(scene: Scene) -> str:
     state = scene.cluster.state
-    found = [one.id for one in state.volumes.values() if one.content in ("images", "iso")]
-    return str(scene.some(found, "local-zfs:vm-100-disk-0"))
+    ids = [volume.id for volume in state.volumes.values() if volume.content in ("images", "iso")]
+    return str(scene.some(ids, "local-zfs:vm-100-disk-0"))
 
 
 def _drive(scene: Scene) -> object:
@@ -190,7 +192,7 @@ def _snapshot(scene: Scene) -> object:
 def _upid(scene: Scene) -> object:
     tasks = scene.cluster.state.tasks.values()
     node = scene.chosen.get("node")
-    return scene.some((one.upid for one in tasks if node in (None, one.node)), "UPID:pve1:x")
+    return scene.some((task.upid for task in tasks if node in (None, task.node)), "UPID:pve1:x")
 
 
 def _identifier(scene: Scene) -> object:
@@ -208,7 +210,7 @@ def _identifier(scene: Scene) -> object:
 
 def _tokens(scene: Scene) -> object:
     users = scene.cluster.state.access.users.values()
-    return scene.some((name for one in users for name in one.tokens), "robot")
+    return scene.some((name for user in users for name in user.tokens), "robot")
 
 
 def _name(scene: Scene) -> object:

@@ -66,9 +66,9 @@ def _ask(door: MemoryDoor, method: str, path: str, /, **params: object) -> None:
         return
     if reply.status != HTTPStatus.OK:
         raise AssertionError(f"{method} {path}: {reply.status} {reply.reason} {reply.body}")
-    found = (reply.body or {}).get("data")
-    if isinstance(found, str) and found.startswith("UPID:"):
-        status = door.done(found)
+    data = (reply.body or {}).get("data")
+    if isinstance(data, str) and data.startswith("UPID:"):
+        status = door.done(data)
         if status != "OK" and not status.startswith("WARNINGS"):
             raise AssertionError(f"{method} {path}: {status}")
 

@@ -39,9 +39,9 @@ def _in_array(shape: Shape, value: object, where: str) -> list[str]:
     if shape.items is None:
         return []
     return [
-        found
+        misfit
         for number, item in enumerate(value)
-        for found in misfits(shape.items, item, f"{where}[{number}]")
+        for misfit in misfits(shape.items, item, f"{where}[{number}]")
     ]
 
 

@@ -95,9 +95,20 @@ def download(effect: Effect) -> list[object]:
     let(asked, Point.DOWNLOAD, effect)
     before = asked.world.now
     said = ended(asked, "POST", DOWNLOAD, content="import", filename="second.qcow2", url=URL)
-    made = asked.cluster.state.volumes.get("pve1/local:import/second.qcow2")
-    content = asked.world.state.blobs.get(made.blob) if made is not None else b""
-    return [said, made is not None, content == newer, asked.world.now - before > 50]
+    pve1_local_import_second_qcow2 = asked.cluster.state.volumes.get(
+        "pve1/local:import/second.qcow2"
+    )
+    content = (
+        asked.world.state.blobs.get(pve1_local_import_second_qcow2.blob)
+        if pve1_local_import_second_qcow2 is not None
+        else b""
+    )
+    return [
+        said,
+        pve1_local_import_second_qcow2 is not None,
+        content == newer,
+        asked.world.now - before > 50,
+    ]
 
 
 def boot(effect: Effect) -> list[object]:
@@ -106,10 +117,10 @@ def boot(effect: Effect) -> list[object]:
     let(asked, Point.BOOT, effect)
     upid = str(asked.post(f"{QEMU}/100/status/start"))
     asked.world.advance(40)
-    said = asked.cluster.state.tasks[upid].exit_status
+    exit_status = asked.cluster.state.tasks[upid].exit_status
     first = outcome(lambda: asked.post(f"{AGENT}/ping"))
     asked.world.advance(60)
-    return [said.partition(":")[0], first, outcome(lambda: asked.post(f"{AGENT}/ping"))]
+    return [exit_status.partition(":")[0], first, outcome(lambda: asked.post(f"{AGENT}/ping"))]
 
 
 def shutdown(effect: Effect) -> list[object]:
@@ -147,8 +158,8 @@ def resources(effect: Effect) -> list[object]:
 
 def authenticate(effect: Effect) -> list[object]:
     asked = door()
-    made = asked.post("/access/users/root@pam/token/main", privsep=0)
-    header = {"authorization": f"PVEAPIToken=root@pam!main={made['value']}"}  # type: ignore[index]
+    post = asked.post("/access/users/root@pam/token/main", privsep=0)
+    header = {"authorization": f"PVEAPIToken=root@pam!main={post['value']}"}  # type: ignore[index]
     let(asked, Point.AUTHENTICATE, effect)
     reply = asked.api.perform(asked.host, ApiRequest("GET", "/version", headers=header))
     assert isinstance(reply, ApiReply)

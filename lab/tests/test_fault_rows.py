@@ -159,8 +159,8 @@ def test_an_id_is_taken_by_another_machine() -> None:
     api = door()
     first = create(api, 100, name="mine").config.values["smbios1"]
     assert ended(api, "DELETE", f"{QEMU}/100") == "OK"
-    other = create(api, 100, name="theirs").config.values["smbios1"]
-    assert first != other
+    smbios1 = create(api, 100, name="theirs").config.values["smbios1"]
+    assert first != smbios1
 
 
 def test_a_storage_is_full() -> None:

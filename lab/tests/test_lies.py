@@ -148,8 +148,8 @@ def test_a_saved_world_goes_on_with_the_same_lie() -> None:
 
 def test_credentials_are_those_of_today() -> None:
     asked = lying(match={"path": "/version"})
-    made = asked.post("/access/users/root@pam/token/main", privsep=0)
-    right = f"PVEAPIToken=root@pam!main={made['value']}"  # type: ignore[index]
+    post = asked.post("/access/users/root@pam/token/main", privsep=0)
+    right = f"PVEAPIToken=root@pam!main={post['value']}"  # type: ignore[index]
 
     def status(header: str) -> int:
         request = ApiRequest("GET", "/version", headers={"authorization": header})

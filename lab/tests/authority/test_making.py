@@ -27,21 +27,23 @@ def parsed(pem: str) -> x509.Certificate:
 
 
 def test_an_authority_is_named_as_the_one_of_a_real_cluster() -> None:
-    made = authority().certificate
+    certificate = authority().certificate
 
-    unit = made.subject.partition("/OU=")[2].partition("/")[0]
-    assert made.subject == f"/CN=Proxmox Virtual Environment/OU={unit}/O=PVE Cluster Manager CA"
-    assert made.issuer == made.subject
+    unit = certificate.subject.partition("/OU=")[2].partition("/")[0]
+    assert (
+        certificate.subject == f"/CN=Proxmox Virtual Environment/OU={unit}/O=PVE Cluster Manager CA"
+    )
+    assert certificate.issuer == certificate.subject
     assert len(unit) == 36
     assert unit == unit.lower()
 
 
 def test_an_authority_holds_for_ten_years_from_the_day_before() -> None:
-    made = authority().certificate
+    certificate = authority().certificate
 
-    assert made.not_before == int((NOW - timedelta(days=1)).timestamp())
-    assert made.not_after - made.not_before == 3650 * 86_400
-    assert parsed(made.pem).not_valid_before_utc == NOW - timedelta(days=1)
+    assert certificate.not_before == int((NOW - timedelta(days=1)).timestamp())
+    assert certificate.not_after - certificate.not_before == 3650 * 86_400
+    assert parsed(certificate.pem).not_valid_before_utc == NOW - timedelta(days=1)
 
 
 def test_an_authority_signs_certificates_and_nothing_else() -> None:
@@ -62,17 +64,30 @@ def test_the_same_time_and_dice_make_the_same_authority() -> None:
 
 
 def test_a_host_is_certified_for_all_its_names() -> None:
-    made = new_certificate(authority(), NAMES, NOW, dice(5))
+    certificate = new_certificate(authority(), NAMES, NOW, dice(5))
 
-    names = parsed(made.pem).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    assert made.names == ["127.0.0.1", "::1", "localhost", "127.66.0.1", "pve1", "pve1.lab.test"]
+    names = (
+        parsed(certificate.pem)
+        .extensions.get_extension_for_class(x509.SubjectAlternativeName)
+        .value
+    )
+    assert certificate.names == [
+        "127.0.0.1",
+        "::1",
+        "localhost",
+        "127.66.0.1",
+        "pve1",
+        "pve1.lab.test",
+    ]
     assert names.get_values_for_type(x509.DNSName) == ["localhost", "pve1", "pve1.lab.test"]
     assert names.get_values_for_type(x509.IPAddress) == [
         IPv4Address("127.0.0.1"),
         IPv6Address("::1"),
         IPv4Address("127.66.0.1"),
     ]
-    assert made.subject == "/OU=PVE Cluster Node/O=Proxmox Virtual Environment/CN=pve1.lab.test"
+    assert (
+        certificate.subject == "/OU=PVE Cluster Node/O=Proxmox Virtual Environment/CN=pve1.lab.test"
+    )
 
 
 def test_a_name_is_certified_once() -> None:
@@ -82,12 +97,12 @@ def test_a_name_is_certified_once() -> None:
 def test_a_certificate_of_a_host_is_signed_by_the_authority_and_fits_its_key() -> None:
     ca = authority()
 
-    made = new_certificate(ca, NAMES, NOW, dice(5))
+    certificate = new_certificate(ca, NAMES, NOW, dice(5))
 
-    assert is_issued_by(made.pem, ca.certificate.pem)
-    assert key_matches_certificate(made.pem, Secret(made.key))
-    assert made.issuer == ca.certificate.subject
-    assert isinstance(parsed(made.pem).public_key(), ec.EllipticCurvePublicKey)
+    assert is_issued_by(certificate.pem, ca.certificate.pem)
+    assert key_matches_certificate(certificate.pem, Secret(certificate.key))
+    assert certificate.issuer == ca.certificate.subject
+    assert isinstance(parsed(certificate.pem).public_key(), ec.EllipticCurvePublicKey)
 
 
 def test_a_certificate_of_a_host_is_for_servers_only() -> None:
@@ -111,6 +126,6 @@ def test_serial_numbers_count_from_one() -> None:
 def test_a_certificate_of_a_host_ends_before_its_authority(years: int, days: int) -> None:
     later = NOW + timedelta(days=365 * years)
 
-    made = new_certificate(authority(), NAMES, later, dice(5))
+    certificate = new_certificate(authority(), NAMES, later, dice(5))
 
-    assert made.not_after - made.not_before == days * 86_400
+    assert certificate.not_after - certificate.not_before == days * 86_400

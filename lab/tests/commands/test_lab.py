@@ -77,9 +77,9 @@ def test_coverage_is_that_of_the_lab_that_is_named(tmp_path: Path) -> None:
     with running_lab(places, replace(wanted(), profile="8.4")):
         words = ("lab", "coverage", "--state", str(places.state), "-o", "json")
         named = json.loads(ran_inside(*words).out)["data"]["profile"]
-        told = json.loads(ran_inside(*words, "--pve", "9.1").out)["data"]["profile"]
+        profile = json.loads(ran_inside(*words, "--pve", "9.1").out)["data"]["profile"]
     usual = json.loads(ran_inside("lab", "coverage", "-o", "json").out)["data"]["profile"]
-    assert (named, told, usual) == ("8.4", "9.1", "9.1")
+    assert (named, profile, usual) == ("8.4", "9.1", "9.1")
 
 
 def test_reads_over_the_wire_are_lied_about(tmp_path: Path) -> None:

@@ -36,9 +36,9 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 def test_files_lead_to_the_lab_and_to_nothing_else(lab: Lab, tmp_path: Path) -> None:
     before = (tmp_path / "cluster.yaml").read_text()
 
-    found = json.loads(lab("connect", "-o", "json").out)["data"]
+    data = json.loads(lab("connect", "-o", "json").out)["data"]
 
-    keys = [one["key"] for one in found]
+    keys = [one["key"] for one in data]
     assert keys == ["proxmox_endpoint", "proxmox.tls.ca_file", "talos.factory_url"]
     lines = (tmp_path / "cluster.yaml").read_text().splitlines()
     assert len(set(lines) - set(before.splitlines())) == 4
@@ -66,7 +66,7 @@ def test_files_of_another_form_are_left_alone(lab: Lab, tmp_path: Path) -> None:
 
 def test_a_host_loses_its_power_and_gets_it_back(lab: Lab) -> None:
     rows = json.loads(lab("power", "neo", "off", "-o", "json").out)["data"]
-    assert [one["name"] for one in rows if not one["power"]] == ["neo"]
+    assert [row["name"] for row in rows if not row["power"]] == ["neo"]
     assert "neo" in lab("power", "neo", "off").out
 
     assert " off" not in lab("power", "neo", "on").out

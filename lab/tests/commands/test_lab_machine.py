@@ -75,8 +75,8 @@ def test_names_of_machines_are_completed(cluster: LabPlaces) -> None:
     context = click.Context(Program(COMMANDS))
     context.params["state"] = str(cluster.state)
     argument = click.Argument(["name"])
-    found = complete_lab_machines(context, argument, "tal")
-    assert [item.value for item in found] == ["talos-1"]
+    completion_items = complete_lab_machines(context, argument, "tal")
+    assert [item.value for item in completion_items] == ["talos-1"]
     context.params["state"] = str(Path(cluster.state).with_name("none.state"))
     assert complete_lab_machines(context, argument, "") == []
 

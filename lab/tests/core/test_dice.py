@@ -8,8 +8,8 @@ from stockman_lab.core.dice import Dice
 
 
 def test_the_same_seed_throws_the_same() -> None:
-    one, other = Dice(seed=7), Dice(seed=7)
-    assert [one.below(1000) for _ in range(50)] == [other.below(1000) for _ in range(50)]
+    dice, other = Dice(seed=7), Dice(seed=7)
+    assert [dice.below(1000) for _ in range(50)] == [other.below(1000) for _ in range(50)]
 
 
 def test_another_seed_throws_otherwise() -> None:

@@ -103,7 +103,7 @@ def test_a_saved_timeline_knows_what_was_patient() -> None:
     diary = Diary()
     diary.timeline.after(2, "deadline", {}, patient=True)
 
-    other = Timeline(diary.timeline.state, diary.happen)
+    timeline = Timeline(diary.timeline.state, diary.happen)
 
-    assert other.next_at is None
-    assert other.soonest_at == 102.0
+    assert timeline.next_at is None
+    assert timeline.soonest_at == 102.0

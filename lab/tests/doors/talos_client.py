@@ -52,17 +52,17 @@ class RawCodec(CodecBase):
 
 def context(who: CertificateAndKey | None, scratch: Path) -> ssl.SSLContext:
     """How a client speaks TLS: with a certificate, or without any."""
-    found = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    found.set_alpn_protocols(["h2"])
+    ssl_context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ssl_context.set_alpn_protocols(["h2"])
     if who is None:
-        found.check_hostname = False
-        found.verify_mode = ssl.CERT_NONE
-        return found
-    found.load_verify_locations(cadata=cluster_authority().crt)
+        ssl_context.check_hostname = False
+        ssl_context.verify_mode = ssl.CERT_NONE
+        return ssl_context
+    ssl_context.load_verify_locations(cadata=cluster_authority().crt)
     path = scratch / "client.pem"
     path.write_text(who.key.reveal().replace("ED25519 PRIVATE", "PRIVATE") + who.crt, "ascii")
-    found.load_cert_chain(path)
-    return found
+    ssl_context.load_cert_chain(path)
+    return ssl_context
 
 
 @dataclass

@@ -39,11 +39,11 @@ def open_door(story: Callable[[httpx2.AsyncClient, World, list[str]], Awaitable[
 def test_factory_and_registry_answer_on_one_address() -> None:
     async def story(client: httpx2.AsyncClient, world: World, seen: list[str]) -> list[int]:
         del world
-        made = await client.post("/schematics", content=AGENT)
-        name = f"/v2/nocloud-installer/{made.json()['id']}/manifests/v1.13.9"
-        replies = [made, await client.head(name), await client.get("/v2/"), await client.get("/x")]
+        post = await client.post("/schematics", content=AGENT)
+        name = f"/v2/nocloud-installer/{post.json()['id']}/manifests/v1.13.9"
+        replies = [post, await client.head(name), await client.get("/v2/"), await client.get("/x")]
         assert seen[:2] == ["images POST /schematics", f"images HEAD {name}"]
-        return [one.status_code for one in replies]
+        return [reply.status_code for reply in replies]
 
     assert open_door(story) == [201, 200, 200, 404]
 

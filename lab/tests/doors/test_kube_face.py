@@ -181,8 +181,8 @@ def test_doors_close_with_the_machine_and_the_shared_address_moves(tmp_path: Pat
             world.strike()
             found.machines.happened()
             assert face.place_of(holder, holder.address) is None
-            other = next(one for one in machines if holds(one))
-            assert other is not holder
-            assert face.place_of(other, vip) is not None
+            machine = next(one for one in machines if holds(one))
+            assert machine is not holder
+            assert face.place_of(machine, vip) is not None
 
     run(work)

@@ -120,9 +120,9 @@ def test_repositories_are_served_by_the_urls_that_files_name(tmp_path: Path) -> 
             def status() -> int:
                 connection = http.client.HTTPConnection(host, timeout=20)
                 connection.request("GET", "/git.test/home.git/info/refs?service=git-upload-pack")
-                found = connection.getresponse().status
+                status = connection.getresponse().status
                 connection.close()
-                return found
+                return status
 
             return await asyncio.to_thread(status)
         finally:

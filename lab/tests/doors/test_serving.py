@@ -64,10 +64,10 @@ def served(tmp_path: Path, world: World, steps: Step, manner: Manner | None = No
     async def run() -> Any:
         serving = Serving(world, manner or Manner(port=0), tmp_path, NOON)
         await serving.start()
-        made = MemoryDoor(world, NAME).post("/access/users/root@pam/token/lab", privsep=0)
-        assert isinstance(made, dict)
+        post = MemoryDoor(world, NAME).post("/access/users/root@pam/token/lab", privsep=0)
+        assert isinstance(post, dict)
         try:
-            client = Client(serving, str(made["value"]), "pve1")
+            client = Client(serving, str(post["value"]), "pve1")
             try:
                 return await asyncio.get_running_loop().run_in_executor(None, steps, client)
             finally:

@@ -83,7 +83,7 @@ def test_roles_are_those_of_the_certificate(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["nobody", "expired", "foreign", "a server", "both"])
 def test_who_is_not_known_is_not_let_in(tmp_path: Path, kind: str) -> None:
     one, start = machine(), today() - timedelta(hours=1)
-    who: dict[str, CertificateAndKey | None] = {
+    certificate_and_keys: dict[str, CertificateAndKey | None] = {
         "nobody": None,
         "expired": client(start - timedelta(days=2), "os:admin"),
         "foreign": client(start, "os:admin", seed=2),
@@ -92,7 +92,9 @@ def test_who_is_not_known_is_not_let_in(tmp_path: Path, kind: str) -> None:
     }
 
     with pytest.raises(BROKEN):
-        served(tmp_path, [one], lambda wired: wired.ask(one, VERSION, who=who[kind]))
+        served(
+            tmp_path, [one], lambda wired: wired.ask(one, VERSION, who=certificate_and_keys[kind])
+        )
 
 
 def test_a_certificate_ends_by_the_clock_of_the_machine(tmp_path: Path) -> None:
@@ -426,7 +428,7 @@ def test_a_client_that_takes_nothing_more_slows_the_machine_down(tmp_path: Path)
 
 
 def test_a_mistake_of_the_lab_breaks_one_call_alone(tmp_path: Path) -> None:
-    one, methods, told = machine(), few_methods(), list[str]()
+    one, methods, names = machine(), few_methods(), list[str]()
 
     @methods.method("machine.MachineService", "Hostname")
     def hostname(call: Call) -> Fields:
@@ -434,13 +436,13 @@ def test_a_mistake_of_the_lab_breaks_one_call_alone(tmp_path: Path) -> None:
 
     async def steps(wired: Wired) -> bytes:
         loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _, about: told.append(type(about["exception"]).__name__))
+        loop.set_exception_handler(lambda _, about: names.append(type(about["exception"]).__name__))
         with pytest.raises((GRPCError, *BROKEN)):
             await wired.ask(one, "/machine.MachineService/Hostname", who=admin())
         return await wired.ask(one, VERSION, who=admin())
 
     assert b"v1.13.0" in served(tmp_path, [one], steps, methods)
-    assert told == ["ZeroDivisionError"]
+    assert names == ["ZeroDivisionError"]
 
 
 def test_many_calls_wait_side_by_side_on_one_connection(tmp_path: Path) -> None:

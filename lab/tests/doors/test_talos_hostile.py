@@ -51,10 +51,10 @@ def test_hundreds_of_half_open_connections_leave_room_for_others(tmp_path: Path)
             if number % 2:
                 writer.write(b"\x16\x03\x01")  # a greeting that does not go on
             opened.append(writer)
-        found = await wired.ask(one, VERSION, who=admin())
+        steps = await wired.ask(one, VERSION, who=admin())
         for writer in opened:
             writer.close()
-        return found
+        return steps
 
     assert b"v1.13.0" in served(tmp_path, [one], steps)
     assert count > 100

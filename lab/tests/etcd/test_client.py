@@ -26,7 +26,7 @@ def test_every_change_is_an_entry_of_the_log() -> None:
     etcd.delete(b"/a")
 
     assert cluster.index == index + 3
-    assert {one.applied for one in cluster.members.values()} == {cluster.index}
+    assert {member.applied for member in cluster.members.values()} == {cluster.index}
     assert [one.key for one in etcd.range(b"/", b"\0").items] == [b"/b"]
     assert len(list(etcd.events(2, b"/", b"\0"))) == 3
 

@@ -36,7 +36,7 @@ def test_a_deletion_at_the_very_revision_stays() -> None:
     keyspace = history()
     compact(keyspace, 6)
 
-    assert [len(one) for one in keyspace.revisions] == [17, 18, 17]
+    assert [len(revision) for revision in keyspace.revisions] == [17, 18, 17]
 
 
 def test_a_compaction_goes_forward_only() -> None:

@@ -14,19 +14,23 @@ def objects() -> list[KeyValue]:
 
 def test_every_object_is_kept_under_its_own_name() -> None:
     for one in objects():
-        place, stored = read_object_key(one.key), read_stored_object(one.value)
-        assert place is not None, one.key
+        object_key, stored = read_object_key(one.key), read_stored_object(one.value)
+        assert object_key is not None, one.key
         assert isinstance(stored, StoredObject)
-        assert (stored.name, stored.namespace) == (place.name, place.namespace)
+        assert (stored.name, stored.namespace) == (object_key.name, object_key.namespace)
         assert stored.kind
         assert stored.created is not None
 
 
 def test_every_object_has_an_identity_of_its_own() -> None:
-    found = [read_stored_object(one.value) for one in objects()]
-    uids = {one.uid for one in found if isinstance(one, StoredObject)}
+    stored_objects = [read_stored_object(one.value) for one in objects()]
+    uids = {
+        stored_object.uid
+        for stored_object in stored_objects
+        if isinstance(stored_object, StoredObject)
+    }
 
-    assert len(uids) == len(found)
+    assert len(uids) == len(stored_objects)
     assert "" not in uids
 
 

@@ -36,15 +36,15 @@ def test_a_restored_cluster_has_one_new_member_and_the_old_content(history: str)
 
     found = restored(saved(cluster), first(), LATER)
 
-    assert [one.name for one in found.members.values()] == ["ctrl-09"]
+    assert [member.name for member in found.members.values()] == ["ctrl-09"]
     assert found.leader in found.members
     assert found.removed == set()
     assert found.id != cluster.id
     assert found.keyspace.revision == cluster.keyspace.revision
     assert found.keyspace.range(b"\0", b"\0") == cluster.keyspace.range(b"\0", b"\0")
-    assert [one.kind for one in found.alarms] == [AlarmKind.NOSPACE]
-    assert {one.expires_at - LATER for one in found.keyspace.leases.values()} == {
-        float(one.ttl) for one in found.keyspace.leases.values()
+    assert [alarm.kind for alarm in found.alarms] == [AlarmKind.NOSPACE]
+    assert {lease.expires_at - LATER for lease in found.keyspace.leases.values()} == {
+        float(lease.ttl) for lease in found.keyspace.leases.values()
     }
 
 
@@ -53,7 +53,7 @@ def test_a_restored_cluster_names_old_voters_until_members_change() -> None:
     found = restored(saved(cluster), first(), LATER)
 
     assert sorted(content_of(found).beside.voters or ()) == sorted(
-        int(one, 16) for one in cluster.members
+        int(member, 16) for member in cluster.members
     )
     add_learner(found, set(found.members), urls(10)[0], LATER)
     assert content_of(found).beside.voters == [int(found.leader, 16)]

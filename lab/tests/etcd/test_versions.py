@@ -32,6 +32,6 @@ def test_newer_data_is_refused(storage: str, cluster: str, server: str, refusal:
 
 
 def test_every_talos_has_its_etcd() -> None:
-    found = [minor_of(etcd_version(minor)) for minor in ("1.11", "1.12", "1.13", "1.14")]
+    minors = [minor_of(etcd_version(minor)) for minor in ("1.11", "1.12", "1.13", "1.14")]
 
-    assert found == ["3.6.0", "3.6.0", "3.6.0", "3.7.0"]
+    assert minors == ["3.6.0", "3.6.0", "3.6.0", "3.7.0"]

@@ -31,7 +31,11 @@ def test_changes_come_in_order_with_what_was_before() -> None:
 
 
 def test_a_watch_begins_where_it_is_told_to() -> None:
-    assert [one.content.key for one in events(changed(), 3, b"/", b"0")] == [b"/b", b"/a", b"/a"]
+    assert [event.content.key for event in events(changed(), 3, b"/", b"0")] == [
+        b"/b",
+        b"/a",
+        b"/a",
+    ]
     assert list(events(changed(), 6, b"/", b"0")) == []
 
 

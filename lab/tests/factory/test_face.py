@@ -29,9 +29,9 @@ MIB = 1 << 20
 
 
 def facts_in(content: bytes) -> ImageFacts:
-    found = read_image(content).facts
-    assert found is not None
-    return found
+    facts = read_image(content).facts
+    assert facts is not None
+    return facts
 
 
 def test_a_schematic_is_taken_and_shown_as_the_factory_writes_it() -> None:
@@ -167,25 +167,25 @@ def test_what_a_version_cannot_do_is_refused(
 ) -> None:
     factory = Factory()
 
-    found = factory.image(file, version, factory.knows(schematic))
+    image = factory.image(file, version, factory.knows(schematic))
 
-    status, text = refusal(found)
+    status, text = refusal(image)
     assert status == 400
     assert text.startswith("error enhancing profile from schematic: ")
 
 
 @pytest.mark.parametrize("ending", ["sha256", "sha512"])
 def test_checksums_are_for_another_edition(ending: str) -> None:
-    found = Factory().image(f"nocloud-amd64.raw.xz.{ending}", schematic=UNKNOWN)
+    image = Factory().image(f"nocloud-amd64.raw.xz.{ending}", schematic=UNKNOWN)
 
-    assert refusal(found) == (402, "enterprise not enabled: checksum endpoint is not available")
+    assert refusal(image) == (402, "enterprise not enabled: checksum endpoint is not available")
 
 
 def test_signatures_are_for_another_edition() -> None:
-    found = Factory().image("nocloud-amd64.raw.xz.sigstore.json", schematic=UNKNOWN)
+    image = Factory().image("nocloud-amd64.raw.xz.sigstore.json", schematic=UNKNOWN)
 
     text = "enterprise signing is not enabled: signature endpoint is not available"
-    assert refusal(found) == (402, text)
+    assert refusal(image) == (402, text)
 
 
 @pytest.mark.parametrize("ending", ["sha256", "sha512"])
@@ -202,9 +202,9 @@ def test_the_other_edition_tells_the_checksum_of_what_it_serves(ending: str) -> 
 
 
 def test_an_image_of_an_unknown_schematic_is_not_there() -> None:
-    found = Factory().image("nocloud-amd64.raw.xz", schematic=UNKNOWN)
+    image = Factory().image("nocloud-amd64.raw.xz", schematic=UNKNOWN)
 
-    assert refusal(found) == (404, f'schematic ID "{UNKNOWN}" not found')
+    assert refusal(image) == (404, f'schematic ID "{UNKNOWN}" not found')
 
 
 @pytest.mark.parametrize(
@@ -226,11 +226,15 @@ def test_an_image_says_what_it_was_made_from(file: str, form: Form, size: int | 
     image = read_image(content)
     assert (image.form, image.is_bootable) == (form, True)
     assert image.virtual_size == (len(content) if size is None else size)
-    found = facts_in(content)
+    image_facts = facts_in(content)
     platform, _, rest = file.partition("-")
-    assert (found.platform, found.version, found.schematic) == (platform, "v1.13.9", agent)
-    assert found.architecture == rest[:5]
-    assert schematic_of(factory.state, found.schematic) == AGENT
+    assert (image_facts.platform, image_facts.version, image_facts.schematic) == (
+        platform,
+        "v1.13.9",
+        agent,
+    )
+    assert image_facts.architecture == rest[:5]
+    assert schematic_of(factory.state, image_facts.schematic) == AGENT
 
 
 @pytest.mark.parametrize(
@@ -242,10 +246,10 @@ def test_an_image_says_what_it_was_made_from(file: str, form: Form, size: int | 
     ],
 )
 def test_the_bootloader_is_the_one_that_talos_would_take(file: str, loader: str) -> None:
-    found = facts_in(Factory().image(file).body)
+    image_facts = facts_in(Factory().image(file).body)
 
-    assert found.more["bootloader"] == loader
-    assert found.secure_boot is ("secureboot" in file)
+    assert image_facts.more["bootloader"] == loader
+    assert image_facts.secure_boot is ("secureboot" in file)
 
 
 def test_a_schematic_chooses_its_bootloader_but_not_with_secure_boot() -> None:

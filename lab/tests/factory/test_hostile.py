@@ -36,17 +36,17 @@ IMAGES = WorldImages(World.new())
 
 @given(TARGETS, METHODS, BODIES)
 def test_every_request_has_an_answer(target: str, method: str, body: bytes) -> None:
-    found = IMAGES.answer(Request(method, target, {"host": "a"}, body, "127.0.0.1", False))
+    answer = IMAGES.answer(Request(method, target, {"host": "a"}, body, "127.0.0.1", False))
 
-    assert isinstance(found.outcome, Response)
-    assert 200 <= found.outcome.status < 600
+    assert isinstance(answer.outcome, Response)
+    assert 200 <= answer.outcome.status < 600
 
 
 @given(BODIES)
 def test_every_body_is_a_schematic_or_refused(body: bytes) -> None:
     request = Request("POST", "/schematics", {"host": "a"}, body, "127.0.0.1", False)
 
-    found = IMAGES.answer(request).outcome
+    outcome = IMAGES.answer(request).outcome
 
-    assert isinstance(found, Response)
-    assert found.status in (201, 400, 500)
+    assert isinstance(outcome, Response)
+    assert outcome.status in (201, 400, 500)

@@ -59,9 +59,9 @@ def test_git_clones_and_pushes_large_things(tmp_path: Path) -> None:
 
 def test_a_work_tree_is_served_too(tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "--initial-branch=main", "work")
-    found: list[str] = []
-    served(tmp_path / "work", lambda url: found.append(git(tmp_path, "ls-remote", "--heads", url)))
-    assert found == [""]
+    gits: list[str] = []
+    served(tmp_path / "work", lambda url: gits.append(git(tmp_path, "ls-remote", "--heads", url)))
+    assert gits == [""]
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,9 @@ def written(root: Path) -> Path:
 
 def test_names_lead_to_commits(tmp_path: Path) -> None:
     repository = Repository(str(written(tmp_path)))
-    found = repository.references()
-    assert found["refs/tags/v1"] == found["refs/heads/main"]
-    commit = repository.commit(found["refs/heads/main"])
+    references = repository.references()
+    assert references["refs/tags/v1"] == references["refs/heads/main"]
+    commit = repository.commit(references["refs/heads/main"])
     assert commit is not None
     assert commit.subject == "Begin"
     assert repository.commit("0" * 40) is None

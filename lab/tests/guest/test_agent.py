@@ -25,9 +25,9 @@ LATER = NOW + 100
 
 @pytest.fixture
 def guest() -> PlainGuest:
-    found = PlainGuest()
-    found.booted(machine(disk=image()), NOW, Middle())
-    return found
+    plain_guest = PlainGuest()
+    plain_guest.booted(machine(disk=image()), NOW, Middle())
+    return plain_guest
 
 
 @pytest.fixture
@@ -63,7 +63,10 @@ def test_plain_questions_are_answered(ask: Ask) -> None:
 def test_the_agent_says_what_it_can_do(ask: Ask) -> None:
     found: Any = plain_answer(ask, "info")
 
-    commands = {one["name"]: one for one in found["supported_commands"]}
+    commands = {
+        supported_command["name"]: supported_command
+        for supported_command in found["supported_commands"]
+    }
     assert commands["guest-exec"] == {
         "name": "guest-exec",
         "enabled": True,
@@ -112,7 +115,10 @@ def test_the_file_system_is_as_large_as_its_disk(ask: Ask) -> None:
 
 def test_every_answer_is_json(ask: Ask, guest: PlainGuest) -> None:
     info: Any = plain_answer(ask, "info")
-    names = [one["name"].removeprefix("guest-") for one in info["supported_commands"]]
+    names = [
+        supported_command["name"].removeprefix("guest-")
+        for supported_command in info["supported_commands"]
+    ]
 
     for name in names:
         assert json.loads(json.dumps(plain_answer(ask, name))) is not None

@@ -13,9 +13,9 @@ def nic(mac: str = "BC:24:11:00:00:01", vlan: int | None = None) -> NicView:
 def test_a_card_gets_the_same_lease_each_time() -> None:
     pools = Pools([Pool(bridge="vmbr0", first="127.66.1.250/24", count=9)])
 
-    first, other = pools.lease(nic(), 4), pools.lease(nic("BC:24:11:00:00:02"), 4)
+    first, lease = pools.lease(nic(), 4), pools.lease(nic("BC:24:11:00:00:02"), 4)
 
-    assert (first, other) == ("127.66.1.250/24", "127.66.1.251/24")
+    assert (first, lease) == ("127.66.1.250/24", "127.66.1.251/24")
     assert pools.lease(nic("bc:24:11:00:00:01"), 4) == first
 
 
@@ -62,9 +62,9 @@ def test_the_router_of_a_bridge_serves_its_vlans_too() -> None:
     pool = Pool(bridge="vmbr0", first="fd66::1:0/64", count=5, announced=True)
     network = Pools([pool])
     tagged = NicView(number=0, mac="BC:24:11:AA:BB:00", bridge="vmbr0", vlan=62)
-    other = NicView(number=0, mac="BC:24:11:AA:BB:00", bridge="vmbr1", vlan=62)
+    nic_view = NicView(number=0, mac="BC:24:11:AA:BB:00", bridge="vmbr1", vlan=62)
     assert network.prefix(tagged) == "fd66:0:0:3e::/64"
-    assert network.prefix(other) is None
+    assert network.prefix(nic_view) is None
 
 
 def test_a_card_is_at_home_where_its_address_belongs() -> None:

@@ -43,11 +43,11 @@ def test_an_effect_does_the_thing_or_not(effect: Effect, outcome: type, times: i
 
 
 def test_a_refusal_says_when_to_come_again() -> None:
-    found = told(fault(Effect.FAIL, status=429, seconds=12.5), Counted()).outcome
+    outcome = told(fault(Effect.FAIL, status=429, seconds=12.5), Counted()).outcome
 
-    assert isinstance(found, Response)
-    assert (found.status, found.headers["Retry-After"]) == (429, "12")
-    assert found.body == b"too many requests\n"
+    assert isinstance(outcome, Response)
+    assert (outcome.status, outcome.headers["Retry-After"]) == (429, "12")
+    assert outcome.body == b"too many requests\n"
 
 
 def test_a_delay_is_told() -> None:
@@ -56,10 +56,14 @@ def test_a_delay_is_told() -> None:
 
 
 def test_a_truncated_answer_announces_all_of_it() -> None:
-    found = told(fault(Effect.CORRUPT, message="truncated"), Counted()).outcome
+    outcome = told(fault(Effect.CORRUPT, message="truncated"), Counted()).outcome
 
-    assert isinstance(found, Response)
-    assert (found.body, found.headers["Content-Length"], found.close) == (b"01234", "10", True)
+    assert isinstance(outcome, Response)
+    assert (outcome.body, outcome.headers["Content-Length"], outcome.close) == (
+        b"01234",
+        "10",
+        True,
+    )
 
 
 @pytest.mark.parametrize("content", [b"a", b"ab", b"abc" * 1000])

@@ -88,16 +88,16 @@ def test_a_connection_stays_after_an_error() -> None:
 
 def test_a_status_that_nobody_knows_has_words_as_well() -> None:
     with running(lambda _: Response(599), HOUSE) as server:
-        said = server.talk(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        talk = server.talk(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
 
-    assert said.startswith(b"HTTP/1.1 599 status code 599\r\nConnection: close\r\n")
+    assert talk.startswith(b"HTTP/1.1 599 status code 599\r\nConnection: close\r\n")
 
 
 def test_an_answer_without_a_body_has_no_length() -> None:
     with running(lambda _: Response(204), HOUSE) as server:
-        said = server.talk(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        talk = server.talk(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
 
-    assert b"Content-Length" not in said
+    assert b"Content-Length" not in talk
 
 
 def test_who_asks_whether_a_body_is_welcome_is_told_so() -> None:

@@ -21,9 +21,9 @@ from stockman.talos.nocloud.iso_writer import nocloud_image
 
 @pytest.mark.parametrize("size", [2 * MIB, 10 * GIB, 8192 * GIB])
 def test_a_qcow2_image_says_what_it_is(size: int) -> None:
-    found = read_image(disk_image(facts(size), Form.QCOW2))
+    image = read_image(disk_image(facts(size), Form.QCOW2))
 
-    assert found == Image(form=Form.QCOW2, virtual_size=size, facts=facts(size), is_bootable=True)
+    assert image == Image(form=Form.QCOW2, virtual_size=size, facts=facts(size), is_bootable=True)
 
 
 def test_a_raw_image_is_as_large_as_its_disk() -> None:
@@ -50,18 +50,18 @@ def test_disks_that_cannot_be_made_are_refused() -> None:
 def test_a_bootable_iso_image_says_what_it_is_and_holds_files() -> None:
     content = iso_image(facts(0), MOMENT, {"readme": b"hello"})
 
-    found = read_image(content)
+    image = read_image(content)
     volume = read_iso("talos.iso", content)
-    assert (found.form, found.facts, found.is_bootable) == (Form.ISO, facts(0), True)
-    assert found.virtual_size == len(content)
+    assert (image.form, image.facts, image.is_bootable) == (Form.ISO, facts(0), True)
+    assert image.virtual_size == len(content)
     assert volume.files == {"readme": b"hello"}
     assert volume.label == "NOCLOUD_V1_13_9"
 
 
 def test_a_configuration_drive_is_not_bootable() -> None:
-    found = read_image(nocloud_image({"user-data": b""}, MOMENT))
+    image = read_image(nocloud_image({"user-data": b""}, MOMENT))
 
-    assert (found.form, found.facts, found.is_bootable) == (Form.ISO, None, False)
+    assert (image.form, image.facts, image.is_bootable) == (Form.ISO, None, False)
 
 
 def test_the_iso_image_of_somebody_else_boots_if_it_has_a_boot_record() -> None:
@@ -74,8 +74,8 @@ def test_the_iso_image_of_somebody_else_boots_if_it_has_a_boot_record() -> None:
 
 def test_blank_disks_boot_nothing() -> None:
     for content in (b"", b"\x00" * MIB, qcow2_file(GIB, {})):
-        found = read_image(content)
-        assert (found.facts, found.is_bootable) == (None, False)
+        image = read_image(content)
+        assert (image.facts, image.is_bootable) == (None, False)
 
 
 def test_the_disk_of_somebody_else_boots_if_it_has_boot_code() -> None:

@@ -18,7 +18,7 @@ paths = st.lists(names, min_size=1, max_size=4).map("/".join)
 
 def is_tree(files: dict[str, bytes]) -> bool:
     """Whether nothing is both a file and a folder."""
-    return not any(other.startswith(f"{one}/") for one in files for other in files)
+    return not any(other.startswith(f"{file}/") for file in files for other in files)
 
 
 trees = st.dictionaries(paths, st.binary(max_size=3000), max_size=12).filter(is_tree)
@@ -27,9 +27,9 @@ trees = st.dictionaries(paths, st.binary(max_size=3000), max_size=12).filter(is_
 @settings(max_examples=60)
 @given(trees)
 def test_what_is_written_is_read(files: dict[str, bytes]) -> None:
-    found = read_image("a.iso", folders_image(files, MOMENT, "A LABEL"))
+    image = read_image("a.iso", folders_image(files, MOMENT, "A LABEL"))
 
-    assert (found.label, found.files) == ("A LABEL", files)
+    assert (image.label, image.files) == ("A LABEL", files)
 
 
 def by_joliet(content: bytes) -> bytes:

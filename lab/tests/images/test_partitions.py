@@ -48,7 +48,7 @@ def test_partitions_lie_one_after_another_inside_of_the_disk(size: int) -> None:
     table = boot_tables(size, b"name")[0][1024:]
 
     entries = [table[at : at + 128] for at in range(0, len(table), 128)]
-    used = [struct.unpack_from("<QQ", one, 32) for one in entries if one.strip(b"\x00")]
+    used = [struct.unpack_from("<QQ", entry, 32) for entry in entries if entry.strip(b"\x00")]
     assert entries[0][:16] == EFI.bytes_le
     edges = [edge for start_and_end in used for edge in start_and_end]
     assert edges == sorted(edges)

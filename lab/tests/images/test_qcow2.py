@@ -57,15 +57,15 @@ def test_every_cluster_is_counted_once_and_used_once(disk: tuple[int, dict[int, 
     first_entries, first, table, table_clusters = struct.unpack_from(">IQQI", content, 36)
     used = Counter({0: 1})
     used.update(table // CLUSTER + one for one in range(table_clusters))
-    blocks = [one for one in numbers(content, table, table_clusters * CLUSTER // 8) if one]
-    used.update(one // CLUSTER for one in blocks)
+    blocks = [number for number in numbers(content, table, table_clusters * CLUSTER // 8) if number]
+    used.update(block // CLUSTER for block in blocks)
     used.update(first // CLUSTER + one for one in range(max(1, -(-first_entries * 8 // CLUSTER))))
     for entry in numbers(content, first, first_entries):
         if entry:
             assert entry >> 63 == 1
             used[(entry & OFFSET) // CLUSTER] += 1
             seconds = numbers(content, entry & OFFSET, CLUSTER // 8)
-            used.update((one & OFFSET) // CLUSTER for one in seconds if one)
+            used.update((second & OFFSET) // CLUSTER for second in seconds if second)
     counts = [
         count
         for block in blocks
@@ -168,8 +168,8 @@ def test_compressed_clusters_are_unpacked() -> None:
 
 def test_a_cluster_that_is_marked_as_zeros_is_zeros() -> None:
     plain = qcow2_file(GIB, {0: b"x"})
-    (word,) = numbers(plain, second_table(plain), 1)
-    content = changed(plain, ">Q", second_table(plain), word | 1)
+    (number,) = numbers(plain, second_table(plain), 1)
+    content = changed(plain, ">Q", second_table(plain), number | 1)
 
     assert read_bytes(plain, read_header(plain), 0, 1) == b"x"
     assert read_bytes(content, read_header(content), 0, 1) == b"\x00"

@@ -56,13 +56,13 @@ def test_anything_else_may_lie_in_an_iso_file() -> None:
     [b"<html>", bytes(BACKED), disk_image(facts(4 * MIB), Form.RAW)[:MIB]],
 )
 def test_any_bytes_are_a_raw_disk_that_boots_nothing(content: bytes) -> None:
-    found = checked_image(content, PATH, "raw")
+    image = checked_image(content, PATH, "raw")
 
-    assert (found.form, found.virtual_size) == (Form.RAW, len(content))
-    assert not found.is_bootable
+    assert (image.form, image.virtual_size) == (Form.RAW, len(content))
+    assert not image.is_bootable
 
 
 def test_an_iso_image_taken_as_a_disk_boots() -> None:
-    found = checked_image(iso_image(facts(0), MOMENT), PATH, "raw")
+    image = checked_image(iso_image(facts(0), MOMENT), PATH, "raw")
 
-    assert (found.form, found.facts, found.is_bootable) == (Form.RAW, facts(0), True)
+    assert (image.form, image.facts, image.is_bootable) == (Form.RAW, facts(0), True)

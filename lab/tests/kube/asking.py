@@ -100,7 +100,7 @@ def seen(answer: Response) -> list[Any]:
 
 async def _lines(answer: Response) -> list[bytes]:
     assert answer.stream is not None
-    found: list[bytes] = []
+    lines: list[bytes] = []
     following: asyncio.Future[bytes | None]
     while True:
         following = asyncio.ensure_future(anext(answer.stream, None))
@@ -109,8 +109,8 @@ async def _lines(answer: Response) -> list[bytes]:
                 await asyncio.wait([following], timeout=0)
         if not following.done():
             following.cancel()
-            return found
+            return lines
         line = following.result()
         if line is None:
-            return found
-        found.append(line)
+            return lines
+        lines.append(line)

@@ -256,28 +256,28 @@ _VALUES: tuple[Any, ...] = (
 
 def seeds() -> list[Asked]:
     """Requests in the order in which a world is made of them."""
-    made = [Asked("POST", path, json.dumps(body).encode()) for path, body in _OBJECTS]
+    requests = [Asked("POST", path, json.dumps(body).encode()) for path, body in _OBJECTS]
     for path, body in _OBJECTS:
         name = body["metadata"]["name"]
-        made.append(Asked("GET", f"{path}/{name}"))
-        made.append(Asked("PUT", f"{path}/{name}", json.dumps(body).encode()))
-        made.append(Asked("PUT", f"{path}/{name}/status", json.dumps(body).encode()))
+        requests.append(Asked("GET", f"{path}/{name}"))
+        requests.append(Asked("PUT", f"{path}/{name}", json.dumps(body).encode()))
+        requests.append(Asked("PUT", f"{path}/{name}/status", json.dumps(body).encode()))
         applied = json.dumps(body).encode()
-        made.append(Asked("PATCH", f"{path}/{name}?fieldManager=m", applied, APPLY))
-        made += [
+        requests.append(Asked("PATCH", f"{path}/{name}?fieldManager=m", applied, APPLY))
+        requests += [
             Asked("PATCH", f"{path}/{name}", json.dumps(patch).encode(), kind)
             for kind, patch in _PATCHES
         ]
-        made.append(Asked("DELETE", f"{path}/{name}", b'{"propagationPolicy":"Background"}'))
+        requests.append(Asked("DELETE", f"{path}/{name}", b'{"propagationPolicy":"Background"}'))
     binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n1"}}
-    made.append(Asked("POST", f"{SPACE}/pods/p/binding", json.dumps(binding).encode()))
-    made.append(Asked("POST", f"{SPACE}/pods/p/eviction", json.dumps(_named("p")).encode()))
+    requests.append(Asked("POST", f"{SPACE}/pods/p/binding", json.dumps(binding).encode()))
+    requests.append(Asked("POST", f"{SPACE}/pods/p/eviction", json.dumps(_named("p")).encode()))
     scale = json.dumps({"metadata": {"name": "d"}, "spec": {"replicas": 3}}).encode()
-    made.append(Asked("PUT", f"{APPS}/deployments/d/scale", scale))
-    made.append(
+    requests.append(Asked("PUT", f"{APPS}/deployments/d/scale", scale))
+    requests.append(
         Asked("PUT", "/api/v1/namespaces/spare/finalize", json.dumps(_named("spare")).encode())
     )
-    return made
+    return requests
 
 
 def mutated(count: int, seed: int) -> Iterator[Asked]:
@@ -302,14 +302,14 @@ def _tree(asked: Asked, dice: Dice) -> Asked:
     if not places:
         return asked
     holder, name = dice.one_of(places)
-    way = dice.below(6)
-    if way == 0 and isinstance(holder, dict):
+    below = dice.below(6)
+    if below == 0 and isinstance(holder, dict):
         del holder[name]
-    elif way == 1 and isinstance(holder, dict):
+    elif below == 1 and isinstance(holder, dict):
         holder[dice.one_of(_WORDS)] = holder.pop(name)
-    elif way == 2 and isinstance(holder, list):
+    elif below == 2 and isinstance(holder, list):
         holder.append(copy.deepcopy(holder[name]))
-    elif way == 3:
+    elif below == 3:
         holder[name] = {"a": [holder[name]]}
     else:
         holder[name] = dice.one_of(_VALUES)
@@ -327,16 +327,16 @@ def _places(content: Any) -> Iterator[tuple[Any, Any]]:
 def _bytes(asked: Asked, dice: Dice) -> Asked:
     """Some bytes less, more or other."""
     body = bytearray(asked.body or b"{}")
-    place = dice.below(len(body))
+    below = dice.below(len(body))
     way = dice.below(4)
     if way == 0:
-        del body[place:]
+        del body[below:]
     elif way == 1:
-        body[place] = dice.below(256)
+        body[below] = dice.below(256)
     elif way == 2:
-        body[place:place] = dice.one_of([b"[" * 500, b"{", b"\xff", b"1e999", b"&a *a", b'"a":1,'])
+        body[below:below] = dice.one_of([b"[" * 500, b"{", b"\xff", b"1e999", b"&a *a", b'"a":1,'])
     else:
-        del body[place : place + 1 + dice.below(8)]
+        del body[below : below + 1 + dice.below(8)]
     return replace(asked, body=bytes(body))
 
 

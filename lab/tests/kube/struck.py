@@ -21,7 +21,7 @@ def kubernetes(effect: Effect) -> list[object]:
     asking.ask("POST", MAPS, config_map("first"))
     fault = Fault(Point.KUBERNETES, effect, {"resource": "configmaps"}, seconds=SECONDS, times=2)
     asking.world.faults.add(fault)
-    said = asking.answer("GET" if effect is Effect.LIE else "POST", MAPS, config_map("wool"))
+    answer = asking.answer("GET" if effect is Effect.LIE else "POST", MAPS, config_map("wool"))
     if effect is Effect.LIE:
         fault.match["verb"] = "list"
         assert asking.ask("POST", MAPS, config_map("wool"))[0] == 201
@@ -31,8 +31,8 @@ def kubernetes(effect: Effect) -> list[object]:
     asking.world.faults.remove(fault.number)
     is_done = asking.ask("GET", f"{MAPS}/wool")[0] == 200
     is_read = read is not None and b'"wool"' in read.body
-    how = "hangs" if said.response is None else str(said.response.status)
-    return ["cut" if said.is_cut else how, is_done, said.seconds, is_read]
+    how = "hangs" if answer.response is None else str(answer.response.status)
+    return ["cut" if answer.is_cut else how, is_done, answer.seconds, is_read]
 
 
 def node(effect: Effect) -> list[object]:

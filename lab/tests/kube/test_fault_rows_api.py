@@ -68,9 +68,9 @@ def test_a_server_never_answers_or_answers_late(lab: Troubled) -> None:
 def test_only_one_of_three_servers_has_trouble(lab: Troubled) -> None:
     lab.let("kubernetes", "fail", "machine=talos-neo", status=503, times="always")
     status = {}
-    for found in lab.world.talos.machines:
-        lab.machine = found
-        status[found.hostname] = lab.ask("GET", MAPS)[0]
+    for machine in lab.world.talos.machines:
+        lab.machine = machine
+        status[machine.hostname] = lab.ask("GET", MAPS)[0]
     assert status == {"talos-neo": 503, "talos-niobe": 200, "talos-trinity": 200}
 
 
@@ -109,13 +109,13 @@ def test_a_watch_breaks_in_its_midst(lab: Troubled) -> None:
 
 
 def is_served(lab: Troubled) -> bool:
-    found = lab.world.kubernetes.cluster_of(lab.machine)
-    return found is not None and found.is_served()
+    cluster = lab.world.kubernetes.cluster_of(lab.machine)
+    return cluster is not None and cluster.is_served()
 
 
 def reboot_all(lab: Troubled) -> None:
-    for found in lab.world.talos.machines:
-        acting.reboot(found, "default")
+    for machine in lab.world.talos.machines:
+        acting.reboot(machine, "default")
 
 
 def test_no_server_comes_for_ten_minutes_while_machines_answer(lab: Troubled) -> None:
@@ -123,10 +123,10 @@ def test_no_server_comes_for_ten_minutes_while_machines_answer(lab: Troubled) ->
     reboot_all(lab)
     lab.world.advance(400)
     assert not is_served(lab)
-    for found in lab.world.talos.machines:
-        assert Asking(lab.world, found).call("Version").version.tag == "v1.13.9"
-        assert len(Asking(lab.world, found).call("EtcdMemberList").members) == 3
-        status = Asking(lab.world, found).call("ServiceList").services
+    for machine in lab.world.talos.machines:
+        assert Asking(lab.world, machine).call("Version").version.tag == "v1.13.9"
+        assert len(Asking(lab.world, machine).call("EtcdMemberList").members) == 3
+        status = Asking(lab.world, machine).call("ServiceList").services
         assert {one.id: one.state for one in status}["kubelet"] == "Running"
     lab.world.settle()
     assert is_served(lab)
@@ -138,5 +138,5 @@ def test_servers_never_come_though_their_machines_do(lab: Troubled) -> None:
     reboot_all(lab)
     lab.world.settle()
     assert not is_served(lab)
-    assert not any(has_static_pods(one) for one in lab.world.talos.machines)
+    assert not any(has_static_pods(machine) for machine in lab.world.talos.machines)
     assert Asking(lab.world, lab.machine).call("Version").version.tag == "v1.13.9"

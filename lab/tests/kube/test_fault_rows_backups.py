@@ -68,7 +68,7 @@ def test_the_storage_keeps_other_bytes_than_it_says(how: str, size: int) -> None
 
 def taken(lab: Troubled) -> bytes:
     pieces = Asking(lab.world, lab.machine).stream("EtcdSnapshot")
-    return b"".join(one.bytes for one in pieces)
+    return b"".join(piece.bytes for piece in pieces)
 
 
 def is_whole(content: bytes) -> tuple[bool, bool]:

@@ -101,7 +101,7 @@ def test_a_machine_waits_a_minute_for_a_pod_that_does_not_go(lab: Troubled) -> N
     lab.world.advance(200)
     assert not lab.is_on(NEO)
     assert any(
-        f"failed waiting on pod default/{name} to be deleted" in one for one in lab.notes(NEO)
+        f"failed waiting on pod default/{name} to be deleted" in note for note in lab.notes(NEO)
     )
 
 
@@ -154,7 +154,7 @@ def test_a_bare_pod_does_not_come_back_and_a_machine_does_not_evict_it(lab: Trou
         lab.make(PODS, metadata={"name": name}, spec={**SPEC, "nodeName": NEO, "volumes": [volume]})
     assert lab.evict("evicted")[0] == 201
     lab.world.settle()
-    assert [one["metadata"]["name"] for one in lab.pods_on(NEO)] == ["left"]
+    assert [pod["metadata"]["name"] for pod in lab.pods_on(NEO)] == ["left"]
     acting.shut_down(lab.found(NEO), force=False)
     lab.world.advance(120)
     assert not lab.is_on(NEO)
@@ -181,6 +181,6 @@ def test_a_pod_with_a_local_volume_can_run_nowhere_else(lab: Troubled) -> None:
     lab.world.settle()
     (waiting,) = lab.get(PODS)["items"]
     assert waiting["status"]["phase"] == "Pending"
-    told = condition(waiting, "PodScheduled")["message"]
-    assert "2 node(s) didn't match PersistentVolume's node affinity" in told
-    assert "1 node(s) were unschedulable" in told
+    message = condition(waiting, "PodScheduled")["message"]
+    assert "2 node(s) didn't match PersistentVolume's node affinity" in message
+    assert "1 node(s) were unschedulable" in message

@@ -40,7 +40,9 @@ def test_a_node_is_not_ready_after_a_reboot_while_its_network_is_not(lab: Troubl
     assert (told["status"], told["reason"]) == ("False", "KubeletNotReady")
     assert "cni plugin not initialized" in told["message"]
     status = shown(lab.world, lab.found(NEO), "MachineStatuses.runtime.talos.dev")["machine"]
-    assert "nodeReady" in [one["name"] for one in status["status"]["unmetConditions"]]
+    assert "nodeReady" in [
+        unmet_condition["name"] for unmet_condition in status["status"]["unmetConditions"]
+    ]
     assert lab.ready("talos-niobe") == "True"
     lab.ask("DELETE", f"{SYSTEM}/{network_pod(lab)}")
     lab.world.settle()
@@ -131,7 +133,9 @@ def test_a_node_that_was_deleted_comes_back_with_another_uid_when_its_kubelet_st
     lab.world.advance(3600)
     assert lab.node(NEO)["reason"] == "NotFound"
     status = shown(lab.world, lab.found(NEO), "MachineStatuses.runtime.talos.dev")["machine"]
-    assert "nodeReady" in [one["name"] for one in status["status"]["unmetConditions"]]
+    assert "nodeReady" in [
+        unmet_condition["name"] for unmet_condition in status["status"]["unmetConditions"]
+    ]
     Asking(lab.world, lab.found(NEO)).call("ServiceRestart", id="kubelet")
     lab.world.settle()
     after = lab.node(NEO)["metadata"]

@@ -57,8 +57,8 @@ def drain_names(lab: Troubled) -> None:
 
 def test_nobody_knows_names_when_all_who_do_were_drained(with_names: Troubled) -> None:
     lab = with_names
-    for found in lab.world.talos.machines:
-        lab.patch(f"/api/v1/nodes/{found.hostname}", {"spec": {"unschedulable": True}})
+    for machine in lab.world.talos.machines:
+        lab.patch(f"/api/v1/nodes/{machine.hostname}", {"spec": {"unschedulable": True}})
     drain_names(lab)
     assert answering(lab) == 0
     lab.patch(f"/api/v1/nodes/{NEO}", {"spec": {"unschedulable": None}})
@@ -83,7 +83,7 @@ def with_ceph() -> Troubled:
 
 def test_ceph_is_well_with_daemons_on_all_nodes(with_ceph: Troubled) -> None:
     pods = with_ceph.get(OF_ROOK)["items"]
-    apps = [one["metadata"]["labels"].get("app", "") for one in pods]
+    apps = [pod["metadata"]["labels"].get("app", "") for pod in pods]
     counts = {kind: apps.count(f"rook-ceph-{kind}") for kind in ("mon", "mgr", "osd")}
     assert counts == {"mon": 3, "mgr": 2, "osd": 3}
     assert ceph(with_ceph)["health"] == "HEALTH_OK"
@@ -158,8 +158,8 @@ def test_a_drain_meets_the_budget_of_ceph(with_ceph: Troubled) -> None:
         for one in lab.get(OF_ROOK)["items"]
         if one["metadata"]["labels"].get("app", "") == "rook-ceph-osd"
     ]
-    for found in lab.world.talos.machines:
-        lab.patch(f"/api/v1/nodes/{found.hostname}", {"spec": {"unschedulable": True}})
+    for machine in lab.world.talos.machines:
+        lab.patch(f"/api/v1/nodes/{machine.hostname}", {"spec": {"unschedulable": True}})
     answers = []
     for name in disks[:2]:
         body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}

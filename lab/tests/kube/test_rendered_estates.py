@@ -25,12 +25,12 @@ def test_everything_that_is_rendered_comes_to_life(cluster: Living) -> None:
 
 
 def test_flux_takes_over_what_was_installed_before_it(cluster: Living) -> None:
-    found = cluster.revisions()
-    first = {f"{one['namespace']}/{one['name']}" for one in cluster.written.releases}
-    assert {name: found[name] for name in first} == {
+    revisions = cluster.revisions()
+    first = {f"{release['namespace']}/{release['name']}" for release in cluster.written.releases}
+    assert {name: revisions[name] for name in first} == {
         name: [(1, "superseded"), (2, "deployed")] for name in first
     }
-    later = {name: one for name, one in found.items() if name not in first}
+    later = {name: revision for name, revision in revisions.items() if name not in first}
     assert later == {name: [(1, "deployed")] for name in later}
     assert later
 

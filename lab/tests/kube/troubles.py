@@ -50,8 +50,8 @@ class Troubled(KubeAsking):
 
     def let_file(self, file: Path) -> None:
         """`stockman lab fault --file FILE`."""
-        for one in faults_of(str(file)):
-            self._strike(one)
+        for fault in faults_of(str(file)):
+            self._strike(fault)
 
     def _strike(self, told: dict[str, object]) -> int:
         fault = self.world.faults.add(restored(Fault, told))
@@ -74,10 +74,10 @@ class Troubled(KubeAsking):
 
     def patch(self, path: str, change: object) -> Any:
         self.headers = {"content-type": "application/merge-patch+json"}
-        status, found = self.ask("PATCH", path, change)
+        status, patch = self.ask("PATCH", path, change)
         self.headers = {}
-        assert status == 200, found
-        return found
+        assert status == 200, patch
+        return patch
 
     def install(self, chart: str, namespace: str, place: str, **values: Any) -> None:
         """`helm install --create-namespace`, and what comes of it."""
@@ -136,7 +136,7 @@ class Troubled(KubeAsking):
     def notes(self, name: str) -> list[str]:
         """What a machine wrote into the log of its kernel."""
         lines = self.found(name).state.kernel_log
-        return [one.text.removeprefix("[talos] ") for one in lines]
+        return [line.text.removeprefix("[talos] ") for line in lines]
 
 
 @cache

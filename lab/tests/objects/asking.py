@@ -47,9 +47,9 @@ class Asker:
     def answer(
         self, ask: Ask, headers: Mapping[str, str] | None = None, target: str = ""
     ) -> Response:
-        found = self.told(ask, headers, target).outcome
-        assert isinstance(found, Response)
-        return found
+        outcome = self.told(ask, headers, target).outcome
+        assert isinstance(outcome, Response)
+        return outcome
 
     def said(
         self,

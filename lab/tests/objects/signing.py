@@ -35,9 +35,9 @@ class Signer:
         moment = f"{now:%Y%m%dT%H%M%SZ}"
         scope = SigningScope(moment, self.region)
         payload = payload or hashlib.sha256(ask.body).hexdigest()
-        given = {name.lower(): value for name, value in ask.headers.items()}
+        values = {name.lower(): value for name, value in ask.headers.items()}
         headers = {
-            **given,
+            **values,
             "host": self.host,
             "x-amz-date": moment,
             "x-amz-content-sha256": payload,

@@ -67,8 +67,8 @@ def test_it_keeps_other_bytes_of_a_part() -> None:
     part = f"<Part><PartNumber>1</PartNumber><ETag>{tag}</ETag></Part>"
     text = f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>"
     asker.said("POST", "/flock/a", {"uploadId": upload}, {}, text.encode())
-    found = asker.said("GET", "/flock/a").body
-    assert (len(found), found == b"wool") == (4, False)
+    body = asker.said("GET", "/flock/a").body
+    assert (len(body), body == b"wool") == (4, False)
 
 
 @pytest.mark.parametrize("how", ["", "truncated"])

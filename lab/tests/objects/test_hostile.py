@@ -56,10 +56,10 @@ ASKER = Asker()
 def test_a_signed_request_of_any_kind_has_an_answer(
     method: str, path: str, query: dict[str, str], headers: dict[str, str], body: bytes
 ) -> None:
-    found = ASKER.told(Ask(method, path, query, headers, body)).outcome
-    assert isinstance(found, Response)
-    assert found.status in range(200, 502)
-    assert found.status != 500
+    outcome = ASKER.told(Ask(method, path, query, headers, body)).outcome
+    assert isinstance(outcome, Response)
+    assert outcome.status in range(200, 502)
+    assert outcome.status != 500
 
 
 @settings(max_examples=200, deadline=None)

@@ -54,11 +54,11 @@ def begun(sheep: str = "Ada", fault: Fault | None = None) -> tuple[World, Cluste
 
 def test_the_upid_has_the_form_of_the_real_one() -> None:
     _, _, task = begun()
-    parts = task.upid.split(":")
-    assert len(parts) == 9
-    assert parts[:2] == ["UPID", "pve1"]
-    assert parts[5:8] == ["shear", "100", "root@pam"]
-    assert all(part == part.upper() for part in parts[2:5])
+    upid = task.upid.split(":")
+    assert len(upid) == 9
+    assert upid[:2] == ["UPID", "pve1"]
+    assert upid[5:8] == ["shear", "100", "root@pam"]
+    assert all(part == part.upper() for part in upid[2:5])
 
 
 def test_it_runs_until_its_time_is_over() -> None:

@@ -39,7 +39,7 @@ class Store:
 
     def ask(self, path: str, method: str = "GET", body: bytes = b"", kind: str = "") -> Response:
         where, _, query = path.partition("?")
-        found = self.registry.answer(
+        answer = self.registry.answer(
             Ask(
                 path=f"/v2/{where}",
                 method=method,
@@ -48,13 +48,13 @@ class Store:
                 headers={"content-type": kind} if kind else {},
             )
         )
-        assert isinstance(found.outcome, Response)
-        return found.outcome
+        assert isinstance(answer.outcome, Response)
+        return answer.outcome
 
     def pulled(self, name: str = INSTALLER, client: str = "work-1") -> PulledImage:
-        found = pull(self.registry, name, client=client)
-        assert isinstance(found, PulledImage), found
-        return found
+        pulled_image = pull(self.registry, name, client=client)
+        assert isinstance(pulled_image, PulledImage), pulled_image
+        return pulled_image
 
     def failed(self, name: str = INSTALLER, client: str = "work-1") -> str:
         found = pull(self.registry, name, client=client)

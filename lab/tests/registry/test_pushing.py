@@ -15,10 +15,10 @@ HELM = "application/vnd.cncf.helm.config.v1+json"
 def push_blob(store: Store, blob: bytes = BLOB) -> None:
     begun = store.ask("charts/a/blobs/uploads/", "POST")
     assert begun.status == 202
-    place = begun.headers["Location"].removeprefix("/v2/")
+    location = begun.headers["Location"].removeprefix("/v2/")
     for at in range(0, len(blob), 7):
-        assert store.ask(place, "PATCH", blob[at : at + 7]).status == 202
-    ended = store.ask(f"{place}?digest={digest_of(blob)}", "PUT")
+        assert store.ask(location, "PATCH", blob[at : at + 7]).status == 202
+    ended = store.ask(f"{location}?digest={digest_of(blob)}", "PUT")
     assert ended.status == 201
     assert ended.headers["Location"] == f"/v2/charts/a/blobs/{digest_of(blob)}"
 
@@ -45,9 +45,9 @@ def test_a_blob_in_pieces_is_the_blob() -> None:
 
 def test_a_blob_that_is_another_one_is_refused() -> None:
     store = Store()
-    place = store.ask("charts/a/blobs/uploads/", "POST").headers["Location"].removeprefix("/v2/")
+    location = store.ask("charts/a/blobs/uploads/", "POST").headers["Location"].removeprefix("/v2/")
 
-    found = store.ask(f"{place}?digest={digest_of(b'other')}", "PUT", BLOB)
+    found = store.ask(f"{location}?digest={digest_of(b'other')}", "PUT", BLOB)
 
     assert code(found) == (400, "DIGEST_INVALID")
     assert store.state.blobs == {}

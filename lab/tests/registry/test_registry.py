@@ -100,14 +100,14 @@ def test_tags_come_in_pages() -> None:
         path = link.partition(">")[0].removeprefix("</v2/")
         pages += 1
 
-    assert found == sorted(one for one in store.factory.versions if one < "v1.14")
+    assert found == sorted(version for version in store.factory.versions if version < "v1.14")
     assert pages == -(-len(found) // 7)
 
 
 def test_versions_of_kubernetes_are_listed() -> None:
-    found = json.loads(Store().ask("kube-apiserver/tags/list").body)["tags"]
+    tags = json.loads(Store().ask("kube-apiserver/tags/list").body)["tags"]
 
-    assert {"v1.34.1", "v1.36.3"} < set(found)
+    assert {"v1.34.1", "v1.36.3"} < set(tags)
 
 
 def test_public_images_can_be_missing() -> None:

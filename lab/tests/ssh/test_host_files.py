@@ -46,9 +46,11 @@ def test_a_file_in_a_storage_is_a_volume(path: str, volid: str, content: str) ->
     volume = login.cluster.state.volumes[f"pve1/{volid}"]
     assert (volume.content, volume.size, volume.used) == (content, 5, 5)
     assert login.files.read(path) == b"sheep"
-    found = login.door.get("/nodes/pve1/storage/local/content", content=content)
-    assert isinstance(found, list)
-    assert [row["volid"] for row in found] == [volid]
+    nodes_pve1_storage_local_content = login.door.get(
+        "/nodes/pve1/storage/local/content", content=content
+    )
+    assert isinstance(nodes_pve1_storage_local_content, list)
+    assert [row["volid"] for row in nodes_pve1_storage_local_content] == [volid]
 
 
 def test_folders_can_be_named_otherwise() -> None:

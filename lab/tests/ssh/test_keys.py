@@ -42,11 +42,11 @@ def test_the_key_of_a_host_follows_from_seed_and_address() -> None:
 
 def test_others_can_be_let_in() -> None:
     state = small_world().state.clusters[NAME]
-    other = client_key(small_world().state.clusters[NAME], Dice(7).random_bytes)
+    key = client_key(small_world().state.clusters[NAME], Dice(7).random_bytes)
     client_key(state, Dice(1).random_bytes)
 
-    authorize(state, other)
-    authorize(state, other)
+    authorize(state, key)
+    authorize(state, key)
     state.ssh["authorized_keys"] += "# a remark\n\nssh-rsa AAAA somebody\n"
 
     found = authorized_keys(state)

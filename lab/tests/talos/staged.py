@@ -18,10 +18,10 @@ NETWORK = IPv4Network("127.67.0.0/16")
 @cache
 def _file(preset: str, version: str, bootstrap: bool) -> bytes:
     world = preset_world(Wish(preset, NETWORK))
-    wanted = Staging(
+    staging = Staging(
         preset=preset, network=NETWORK, talos_version=version or None, bootstrap=bootstrap
     )
-    stage_cluster(world, wanted)
+    stage_cluster(world, staging)
     return world_file(world.state)
 
 
@@ -32,10 +32,10 @@ def staged(preset: str = "single", version: str = "1.13.9", *, bootstrap: bool =
 
 def machine(world: World, name: str = "") -> Machine:
     """The machine with a name, of the host or of the virtual machine; the first one without."""
-    found = [
+    machines = [
         one for one in world.talos.machines if not name or name in (one.hostname, one.state.name)
     ]
-    return found[0]
+    return machines[0]
 
 
 def stage_of(found: Machine) -> Stage:

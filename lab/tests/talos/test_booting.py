@@ -29,12 +29,12 @@ def test_a_cluster_comes_up_in_every_minor(version: str) -> None:
 def test_three_control_planes_form_one_etcd_of_voters() -> None:
     world = staged("three-node")
     (cluster,) = world.state.talos.etcd.values()
-    assert sorted(one.name for one in cluster.members.values()) == [
+    assert sorted(member.name for member in cluster.members.values()) == [
         "talos-neo",
         "talos-niobe",
         "talos-trinity",
     ]
-    assert not any(one.is_learner for one in cluster.members.values())
+    assert not any(member.is_learner for member in cluster.members.values())
     assert cluster.leader in cluster.members
 
 

@@ -23,19 +23,19 @@ EXTENSIONS = "ExtensionStatuses.runtime.talos.dev"
 
 def pull(world: World, found: Machine, image: str) -> str:
     """Pull as clients do; the name of what is in the store then."""
-    told = Asking(world, found).stream(
+    stream = Asking(world, found).stream(
         "machine.ImageService/Pull", containerd=STORE, image_ref=image
     )
-    return str(told[-1].name)
+    return str(stream[-1].name)
 
 
 def lifecycle(world: World, found: Machine, image: str) -> tuple[int, str]:
     """Install an image into the free slot; exit code and last line."""
-    told = Asking(world, found).stream(
+    stream = Asking(world, found).stream(
         "machine.LifecycleService/Upgrade", containerd=STORE, source={"image_name": image}
     )
-    lines = [one.progress.message for one in told if one.progress.message]
-    return told[-1].progress.exit_code, lines[-1]
+    lines = [one.progress.message for one in stream if one.progress.message]
+    return stream[-1].progress.exit_code, lines[-1]
 
 
 # -- booting -----------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def test_an_extension_is_missing_after_an_upgrade() -> None:
     world.settle()
     assert "qemu-guest-agent" not in names()
     assert "ext-qemu-guest-agent" not in {
-        one.id for one in Asking(world, found).call("ServiceList").services
+        service.id for service in Asking(world, found).call("ServiceList").services
     }
 
 

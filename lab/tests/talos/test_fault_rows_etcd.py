@@ -66,7 +66,9 @@ def test_a_learner_is_never_promoted_and_can_be_taken_out() -> None:
     ask(world, "talos-neo").call("EtcdLeaveCluster")
     ask(world, "talos-neo").call("Reboot")
     world.settle()
-    (learner,) = [one for one in ask(world).call("EtcdMemberList").members if one.is_learner]
+    (learner,) = [
+        member for member in ask(world).call("EtcdMemberList").members if member.is_learner
+    ]
     assert learner.hostname == "talos-neo"
     assert ask(world, "talos-neo").call("EtcdStatus").member_status.is_learner
     ask(world).call("EtcdRemoveMemberByID", member_id=learner.id)
@@ -79,7 +81,7 @@ def test_a_learner_is_refused_some_times_and_votes_then() -> None:
     ask(world, "talos-neo").call("EtcdLeaveCluster")
     ask(world, "talos-neo").call("Reboot")
     world.settle()
-    assert not [one for one in ask(world).call("EtcdMemberList").members if one.is_learner]
+    assert not [member for member in ask(world).call("EtcdMemberList").members if member.is_learner]
     log = [one.text for one in machine(world, "talos-neo").state.logs["etcd"]]
     assert sum("error promoting" in text for text in log) == 3
 
@@ -97,9 +99,9 @@ def test_a_database_is_full_and_raises_an_alarm_until_there_is_room() -> None:
     with pytest.raises(EtcdError, match="space"):
         write_much()
     alarms = ask(world).call("EtcdAlarmList").member_alarms
-    assert {one.alarm for one in alarms} == {1}
+    assert {alarm.alarm for alarm in alarms} == {1}
     status = ask(world).call("EtcdStatus").member_status
-    assert any("alarm:NOSPACE" in one for one in status.errors)
+    assert any("alarm:NOSPACE" in error for error in status.errors)
     compact(cluster.keyspace, cluster.keyspace.revision)
     before = status.db_size
     for name in NAMES:
@@ -150,17 +152,21 @@ def test_a_leader_that_comes_and_goes_makes_terms_pass() -> None:
 def test_two_control_planes_with_one_host_name_take_each_others_place() -> None:
     world = staged("three-node")
     first, second = machine(world, "talos-neo"), machine(world, "talos-niobe")
-    before = {one.hostname: one.id for one in ask(world).call("EtcdMemberList").members}
+    before = {member.hostname: member.id for member in ask(world).call("EtcdMemberList").members}
     named = second.state.config.replace(b"talos-niobe", b"talos-neo")
     Asking(world, second).call("ApplyConfiguration", data=named, mode="STAGED")
     wiped = [{"label": "EPHEMERAL", "wipe": True}]
     Asking(world, second).call("Reset", graceful=True, reboot=True, system_partitions_to_wipe=wiped)
     world.settle()
-    after = {one.hostname: one.id for one in ask(world).call("EtcdMemberList").members}
+    after = {member.hostname: member.id for member in ask(world).call("EtcdMemberList").members}
     assert (first.hostname, second.hostname) == ("talos-neo", "talos-neo")
     assert set(after) == {"talos-neo", "talos-trinity"}
     assert after["talos-neo"] != before["talos-neo"]
-    (lost,) = [one for one in Asking(world, first).call("ServiceList").services if one.id == "etcd"]
+    (lost,) = [
+        service
+        for service in Asking(world, first).call("ServiceList").services
+        if service.id == "etcd"
+    ]
     assert lost.state == "Failed"
     assert "permanently removed" in lost.events.events[-1].msg
 

@@ -48,8 +48,8 @@ def test_a_card_is_missing_after_a_power_cycle() -> None:
     reconfigured(world, found, delete="net0")
     power_cycled(world, found)
     assert refused(Asking(world, found), "Version").code is GrpcCode.UNAVAILABLE
-    asked = Asking(world, other, node=address)
-    assert "no route to host" in refused(asked, "Version").message
+    asking = Asking(world, other, node=address)
+    assert "no route to host" in refused(asking, "Version").message
 
 
 def test_cards_have_other_names_after_an_upgrade_to_other_kernel_arguments() -> None:
@@ -72,8 +72,8 @@ def test_a_card_is_in_another_vlan_and_its_address_is_of_no_use() -> None:
     before = nic_of(world, found)
     reconfigured(world, found, net0=before.replace("tag=3", "tag=99"))
     assert found.address == address
-    asked = Asking(world, other, node=address)
-    assert "no route to host" in refused(asked, "Version").message
+    asking = Asking(world, other, node=address)
+    assert "no route to host" in refused(asking, "Version").message
     assert found.state.services["etcd"].is_healthy is False
     reconfigured(world, found, net0=before)
     assert Asking(world, other, node=address).call("Version").version.tag == "v1.13.9"
@@ -119,8 +119,8 @@ def test_others_say_that_there_is_no_route_to_a_machine_that_is_cut_off() -> Non
     world = staged("three-node")
     found, other = machine(world, "talos-neo"), machine(world, "talos-niobe")
     let(world, Point.NETWORK, Effect.FAIL, match={"machine": "talos-neo"}, times=None)
-    asked = Asking(world, other, node=found.address)
-    assert "connect: no route to host" in refused(asked, "Version").message
+    asking = Asking(world, other, node=found.address)
+    assert "connect: no route to host" in refused(asking, "Version").message
 
 
 # -- the shared address ------------------------------------------------------------------------
@@ -153,11 +153,11 @@ def test_the_shared_address_leaves_a_machine_that_goes_down() -> None:
 
 def with_gpu(world: World) -> Machine:
     """A machine with a card of its host, and an image and a configuration for it."""
-    found = machine(world)
+    gpu = machine(world)
     extensions = ("siderolabs/nvidia-open-gpu-kernel-modules-lts",)
     made = str(post(world.factory, ImageSchematic(extensions=extensions)))
-    door = MemoryDoor(world, found.state.cluster)
-    guest = world.talos.guest(found)
+    door = MemoryDoor(world, gpu.state.cluster)
+    guest = world.talos.guest(gpu)
     assert guest is not None
     host = door.cluster.state.hosts[guest.node]
     from stockman_lab.pve.host import PciDevice
@@ -165,17 +165,19 @@ def with_gpu(world: World) -> Machine:
     host.pci.append(
         PciDevice("0000:01:00.0", "0x10de", "0x2571", "NVIDIA Corporation", "RTX A2000")
     )
-    reconfigured(world, found, hostpci0="0000:01:00.0")
-    told = load_all_yaml(found.state.config)
-    documents = list(told)
-    documents[0]["machine"]["kernel"] = {"modules": [{"name": one} for one in GPU_MODULES]}
+    reconfigured(world, gpu, hostpci0="0000:01:00.0")
+    all_yaml = load_all_yaml(gpu.state.config)
+    documents = list(all_yaml)
+    documents[0]["machine"]["kernel"] = {
+        "modules": [{"name": gpu_module} for gpu_module in GPU_MODULES]
+    }
     text = dump_yaml(*documents, sort_keys=False).encode()
-    Asking(world, found).call("ApplyConfiguration", data=text, mode="STAGED")
-    Asking(world, found).call("Upgrade", image=installer("1.13.9", schematic=made), force=True)
+    Asking(world, gpu).call("ApplyConfiguration", data=text, mode="STAGED")
+    Asking(world, gpu).call("Upgrade", image=installer("1.13.9", schematic=made), force=True)
     world.settle()
-    power_cycled(world, found)
-    assert found.state.stage is Stage.RUNNING
-    return found
+    power_cycled(world, gpu)
+    assert gpu.state.stage is Stage.RUNNING
+    return gpu
 
 
 def drivers(world: World, found: Machine) -> list[str]:
@@ -235,4 +237,6 @@ def test_time_servers_that_never_answer_keep_etcd_waiting() -> None:
     with pytest.raises(Refusal):
         Asking(world, found).call("EtcdStatus")
     status = shown(world, found, "MachineStatuses.runtime.talos.dev")["machine"]
-    assert "time" in [one["name"] for one in status["status"]["unmetConditions"]]
+    assert "time" in [
+        unmet_condition["name"] for unmet_condition in status["status"]["unmetConditions"]
+    ]

@@ -40,9 +40,9 @@ def from_medium(version: str, platform: str = "metal", order: str = "scsi0;ide2"
 
 def storage_of_disks(door: MemoryDoor, node: str) -> str:
     return next(
-        one.id
-        for one in door.cluster.state.storages.values()
-        if "images" in one.content and one.is_on(node)
+        storage.id
+        for storage in door.cluster.state.storages.values()
+        if "images" in storage.content and storage.is_on(node)
     )
 
 
@@ -109,4 +109,4 @@ def test_an_installation_without_its_image_fails_and_starts_over() -> None:
 
 
 def _failures(found: Machine) -> int:
-    return sum("error" in one.content for one in found.state.events)
+    return sum("error" in event.content for event in found.state.events)

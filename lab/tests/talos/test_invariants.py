@@ -30,9 +30,9 @@ def phase_that_is_not_there(world: World) -> None:
 
 
 def another_sequence(world: World) -> None:
-    found = machine(world).state
-    found.stage = Stage.RESETTING
-    found.sequence = Running("reboot", "", phase=0, arguments={"options": []})
+    state = machine(world).state
+    state.stage = Stage.RESETTING
+    state.sequence = Running("reboot", "", phase=0, arguments={"options": []})
 
 
 def health_of_what_stopped(world: World) -> None:
@@ -93,8 +93,8 @@ def alarm_of_nobody(world: World) -> None:
 
 def one_name_twice(world: World) -> None:
     (cluster,) = world.state.talos.etcd.values()
-    for one in cluster.members.values():
-        one.name = "same"
+    for member in cluster.members.values():
+        member.name = "same"
 
 
 def member_that_was_removed(world: World) -> None:

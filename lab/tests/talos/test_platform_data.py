@@ -36,7 +36,7 @@ def test_a_drive_of_proxmox_gives_name_and_address_but_no_configuration() -> Non
     assert found.address == "127.67.9.9"
     assert found.hostname == "from-proxmox"
     assert found.state.network.resolvers == ["127.67.0.1"]
-    assert any(one.gateway == "127.67.0.1" for one in found.state.network.routes)
+    assert any(route.gateway == "127.67.0.1" for route in found.state.network.routes)
 
 
 def test_without_a_drive_a_lease_is_asked_for() -> None:

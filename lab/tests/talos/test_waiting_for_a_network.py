@@ -23,8 +23,10 @@ PATIENCE = 700.0
 @cache
 def _file() -> bytes:
     world = preset_world(Wish("single", NETWORK))
-    wanted = Staging(preset="single", network=NETWORK, talos_version="1.13.9", network_plugin=False)
-    stage_cluster(world, wanted)
+    staging = Staging(
+        preset="single", network=NETWORK, talos_version="1.13.9", network_plugin=False
+    )
+    stage_cluster(world, staging)
     return world_file(world.state)
 
 

@@ -117,7 +117,7 @@ def scene(name: str, version: str) -> tuple[World, Machine]:
 
 def run(version: str, seed: int, count: int) -> Findings:
     """Throw so many requests, one after the other."""
-    dice, found = Dice(seed), Findings()
+    dice, findings = Dice(seed), Findings()
     world, asked = scene(SCENES[0], version)
     for number in range(count):
         if number % _IN_ONE_WORLD == 0:
@@ -125,7 +125,7 @@ def run(version: str, seed: int, count: int) -> Findings:
             world, asked = scene(name, version)
         every = methods_of(asked.minor) if asked.minor else methods_of("1.13")
         method = every[dice.below(len(every))]
-        found.asked.add(f"{method.service}/{method.name}")
+        findings.asked.add(f"{method.service}/{method.name}")
         roles = (
             frozenset({ROLES[dice.below(len(ROLES))]}) if dice.below(4) else frozenset({ROLES[0]})
         )
@@ -134,20 +134,25 @@ def run(version: str, seed: int, count: int) -> Findings:
         try:
             code = asyncio.run(_thrown(world, asked, method, roles, pieces, _headers(asked, dice)))
         except Exception as error:  # noqa: BLE001  # whatever it is, it is what we look for
-            found.wrong.append(f"{label[:300]}: {type(error).__name__}: {error}")
+            findings.wrong.append(f"{label[:300]}: {type(error).__name__}: {error}")
             code = "?"
-        found.codes[code.partition(":")[0]] += 1
-        _judge(found, label, code)
+        findings.codes[code.partition(":")[0]] += 1
+        _judge(findings, label, code)
         if dice.below(3) == 0:
             world.advance(float(dice.below(120)))
-        found.wrong += [f"{label[:300]}: {one}" for one in _contradictions(world)]
+        findings.wrong += [
+            f"{label[:300]}: {contradiction}" for contradiction in _contradictions(world)
+        ]
         if number % _IN_ONE_WORLD == _IN_ONE_WORLD - 1:
             world.settle()
-            found.wrong += [f"{label[:300]}, at rest: {one}" for one in _contradictions(world)]
+            findings.wrong += [
+                f"{label[:300]}, at rest: {contradiction}"
+                for contradiction in _contradictions(world)
+            ]
             content = world_file(world.state)
             if world_file(read_world(content)) != content:
-                found.wrong.append(f"{label[:300]}: the world is not what was saved")
-    return found
+                findings.wrong.append(f"{label[:300]}: the world is not what was saved")
+    return findings
 
 
 def _contradictions(world: World) -> Iterator[str]:
@@ -272,8 +277,8 @@ def _value(one: Any, asked: Machine, dice: Dice) -> object:  # as above
     if one.type == FieldDescriptor.TYPE_STRING:
         if one.name in ("image", "image_ref", "image_name", "reference") and dice.below(2):
             return installer(VERSIONS[dice.below(len(VERSIONS))])
-        words = _NASTY if dice.below(6) == 0 else _WORDS
-        return words[dice.below(len(words))]
+        nasty = _NASTY if dice.below(6) == 0 else _WORDS
+        return nasty[dice.below(len(nasty))]
     if one.type == FieldDescriptor.TYPE_BYTES:
         return asked.state.config if dice.below(2) else dice.random_bytes(dice.below(60))
     number = _NUMBERS[dice.below(len(_NUMBERS))]

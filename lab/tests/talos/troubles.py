@@ -41,10 +41,10 @@ def refused(ask: Asking, name: str, **fields: object) -> Refusal:
 
 def shown(world: World, machine: Machine, kind: str, namespace: str = "runtime") -> dict[str, Any]:
     """Resources of a kind by id, as a client reads them."""
-    found = Asking(world, machine).stream(
+    stream = Asking(world, machine).stream(
         "cosi.resource.State/List", type=kind, namespace=namespace
     )
-    return {one.resource.metadata.id: yaml.safe_load(one.resource.spec.yaml_spec) for one in found}
+    return {one.resource.metadata.id: yaml.safe_load(one.resource.spec.yaml_spec) for one in stream}
 
 
 def reconfigured(world: World, machine: Machine, **values: str) -> None:

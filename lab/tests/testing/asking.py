@@ -27,13 +27,13 @@ def client_context(talosconfig: Path) -> ssl.SSLContext:
     found = yaml.safe_load(talosconfig.read_text())
     chosen = found["contexts"][found["context"]]
     ca, crt, key = (base64.b64decode(chosen[name]).decode() for name in ("ca", "crt", "key"))
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    made.set_alpn_protocols(["h2"])
-    made.load_verify_locations(cadata=ca)
+    ssl_context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ssl_context.set_alpn_protocols(["h2"])
+    ssl_context.load_verify_locations(cadata=ca)
     pem = talosconfig.with_name("client.pem")
     pem.write_text(key.replace("ED25519 PRIVATE", "PRIVATE") + crt, "ascii")
-    made.load_cert_chain(pem)
-    return made
+    ssl_context.load_cert_chain(pem)
+    return ssl_context
 
 
 async def hung_up(channel: Channel) -> None:

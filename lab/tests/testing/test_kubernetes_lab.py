@@ -62,10 +62,10 @@ def pytester_with_lab(
 def asked(lab: KubernetesLab, path: str) -> Any:
     """What the API answers over the wire to who has the kubeconfig."""
     told = yaml.safe_load(lab.kubeconfig_text)
-    who, where = told["users"][0]["user"], told["clusters"][0]["cluster"]
+    user, where = told["users"][0]["user"], told["clusters"][0]["cluster"]
     context = ssl.create_default_context(cadata=_text(where["certificate-authority-data"]))
     pem = lab.kubeconfig.with_name("client.pem")
-    pem.write_text(_text(who["client-key-data"]) + _text(who["client-certificate-data"]))
+    pem.write_text(_text(user["client-key-data"]) + _text(user["client-certificate-data"]))
     context.load_cert_chain(pem)
     with urllib.request.urlopen(f"{lab.server}{path}", context=context, timeout=20) as reply:
         return json.load(reply)
@@ -109,8 +109,8 @@ def test_a_wrong_word_in_a_mark_is_told(pytester_with_lab: pytest.Pytester) -> N
 def test_the_port_and_the_wire_are_the_same_cluster(kubernetes_lab: KubernetesLab) -> None:
     async def made() -> list[Any]:
         await kubernetes_lab.port.create(NAMESPACES, {"metadata": {"name": "mine"}})
-        found = await kubernetes_lab.port.objects(NODES)
-        return list(found.items)
+        objects = await kubernetes_lab.port.objects(NODES)
+        return list(objects.items)
 
     (node,) = asyncio.run(made())
     assert node["metadata"]["name"] == "talos-1"
@@ -141,8 +141,8 @@ def test_a_watch_hears_of_what_happens_to_a_node(kubernetes_lab: KubernetesLab) 
 @pytest.mark.cluster_lab(talos="1.13.9")
 def test_everything_is_in_one_world(cluster_lab: ClusterLab) -> None:
     pods = asked(cluster_lab.kubernetes, "/api/v1/namespaces/flux-system/pods")["items"]
-    assert {one["status"]["phase"] for one in pods} == {"Running"}
-    assert any(one["metadata"]["name"].startswith("source-controller") for one in pods)
+    assert {pod["status"]["phase"] for pod in pods} == {"Running"}
+    assert any(pod["metadata"]["name"].startswith("source-controller") for pod in pods)
     assert list(cluster_lab.talos.machines) == ["talos-1"]
     assert cluster_lab.proxmox.endpoint.startswith("https://127.66.")
     assert cluster_lab.storage.bucket in cluster_lab.world.state.objects.buckets

@@ -53,7 +53,7 @@ def test_tests_of_somebody_else_use_it_and_the_cluster_is_made_once(
 def test_examples_of_the_documentation_run(pytester_with_lab: pytest.Pytester) -> None:
     page = Path(__file__).parents[3] / "docs" / "how-to" / "test-with-the-lab.md"
     blocks = [one.partition("```")[0] for one in page.read_text().split("```python\n")[1:]]
-    alone = [one for one in blocks if "requests" not in one and "subprocess" not in one]
+    alone = [block for block in blocks if "requests" not in block and "subprocess" not in block]
     pytester_with_lab.makepyfile(**{f"test_{place}": one for place, one in enumerate(alone)})
     pytester_with_lab.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=3)
 
@@ -77,12 +77,12 @@ def test_machines_answer_over_the_wire_and_go_when_the_network_does(talos_lab: T
 
 @pytest.mark.talos_lab(talos="1.13.9")
 def test_a_machine_is_found_where_it_was_after_a_reboot(talos_lab: TalosLab) -> None:
-    place, (machine,) = talos_lab.places["talos-1"], talos_lab.world.talos.machines
+    talos_1, (machine,) = talos_lab.places["talos-1"], talos_lab.world.talos.machines
     before = machine.state.boot
     talos_lab.run(lambda: talos_lab.world.talos.reset(machine))
     talos_lab.settle()
     assert machine.state.boot > before
-    assert talos_lab.places["talos-1"] == place
+    assert talos_lab.places["talos-1"] == talos_1
     assert reached(talos_lab, "talos-1") is Reached.ANSWERS
 
 

@@ -17,11 +17,11 @@ def strike(world: World, fault: Fault) -> int:
 
 
 def looks(world: World) -> list[float]:
-    return sorted(one.at for one in world.state.timeline.events.values() if one.name == LOOK)
+    return sorted(event.at for event in world.state.timeline.events.values() if event.name == LOOK)
 
 
 def holds_address(world: World) -> bool:
-    return any(one.is_vip for one in machine(world).state.network.addresses)
+    return any(address.is_vip for address in machine(world).state.network.addresses)
 
 
 def test_a_fault_is_noticed_when_it_begins_and_when_it_is_over() -> None:

@@ -29,7 +29,7 @@ def test_every_preset_makes_a_world(preset: str, profile: str) -> None:
         assert cluster.is_quorate
         addresses = [host.address for host in cluster.state.hosts.values()]
         assert len(set(addresses)) == len(addresses)
-        assert all(IPv4Address(one) in NETWORK for one in addresses)
+        assert all(IPv4Address(address) in NETWORK for address in addresses)
         assert "local" in cluster.state.storages
 
 
@@ -58,14 +58,14 @@ def test_the_dhcp_server_keeps_the_addresses_that_the_preset_counts_on() -> None
 def test_the_factory_knows_schematics_that_the_preset_names_by_id_alone() -> None:
     world = preset_world(Wish(preset="fifteen-node", network=NETWORK))
     texts = sorted(world.factory.schematics.values())
-    assert sum("qemu-guest-agent" in one for one in texts) == 2
-    assert sum("nvidia" in one for one in texts) == 1
+    assert sum("qemu-guest-agent" in text for text in texts) == 2
+    assert sum("nvidia" in text for text in texts) == 1
 
 
 def test_images_that_guests_are_made_from_are_on_their_hosts() -> None:
     (cluster,) = preset_world(Wish(preset="home", network=NETWORK)).clusters.values()
-    volumes = [(one.host, one.id) for one in cluster.state.volumes.values()]
-    assert [one for one in volumes if "vm-" not in one[1]] == [
+    volumes = [(volume.host, volume.id) for volume in cluster.state.volumes.values()]
+    assert [volume for volume in volumes if "vm-" not in volume[1]] == [
         ("still-fawn", "local:import/noble-server-cloudimg-amd64.qcow2"),
         ("fun-bedbug", "local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst"),
     ]
@@ -73,17 +73,19 @@ def test_images_that_guests_are_made_from_are_on_their_hosts() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_guests_that_the_preset_only_looks_at_run_and_others_are_not_there(preset: str) -> None:
-    seen = [] if preset == EMPTY else [one for one in _guests(preset) if one.manage == "observe"]
+    seen = (
+        [] if preset == EMPTY else [guest for guest in _guests(preset) if guest.manage == "observe"]
+    )
     world = preset_world(Wish(preset=preset, network=NETWORK))
 
-    found = {
+    statuses = {
         (guest.config.values.get("name") or guest.config.values["hostname"], vmid): guest.status
         for cluster in world.clusters.values()
         for vmid, guest in cluster.state.guests.items()
     }
 
-    assert found == {(str(one.name), int(one.vmid)): "running" for one in seen}
-    assert bool(found) == (preset == "home")
+    assert statuses == {(str(one.name), int(one.vmid)): "running" for one in seen}
+    assert bool(statuses) == (preset == "home")
 
 
 def _guests(preset: str) -> tuple[Guest, ...]:

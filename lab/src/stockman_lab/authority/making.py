@@ -86,9 +86,9 @@ def new_certificate(
     builder = builder.add_extension(purpose, critical=False)
     alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
     builder = builder.add_extension(alternatives, critical=False)
-    made = _finished(_identified(builder, key, signer), key, signer)
-    made.names = list(names)
-    return made
+    certificate = _finished(_identified(builder, key, signer), key, signer)
+    certificate.names = list(names)
+    return certificate
 
 
 def names_of_host(host: str, address: str, domain: str = "") -> tuple[str, ...]:

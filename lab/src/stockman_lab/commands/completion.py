@@ -18,8 +18,8 @@ def complete_lab_machines(
 ) -> list[CompletionItem[str]]:
     """Completes with the Talos machines of the lab that the command line means."""
     del param
-    given = ctx.params.get("state")
-    return matching_values(f"{_SOURCE}:lab_machine_names", incomplete, directory(ctx), given)
+    state = ctx.params.get("state")
+    return matching_values(f"{_SOURCE}:lab_machine_names", incomplete, directory(ctx), state)
 
 
 def complete_lab_hosts(
@@ -27,8 +27,8 @@ def complete_lab_hosts(
 ) -> list[CompletionItem[str]]:
     """Completes with the hosts of the lab that the command line means."""
     del param
-    given = ctx.params.get("state")
-    return matching_values(f"{_SOURCE}:lab_host_names", incomplete, directory(ctx), given)
+    state = ctx.params.get("state")
+    return matching_values(f"{_SOURCE}:lab_host_names", incomplete, directory(ctx), state)
 
 
 def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
     from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
 
     rows = machine_rows(LabPlaces(state=directory / (state or DEFAULT)))
-    return tuple(str(one["name"]) for one in rows)
+    return tuple(str(row["name"]) for row in rows)
 
 
 def lab_host_names(directory: Path, state: str | None) -> tuple[str, ...]:

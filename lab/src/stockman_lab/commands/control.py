@@ -173,14 +173,14 @@ def lab_fault(  # noqa: PLR0913  # one for each option
     from stockman_lab.commands.runtime.remote import ask, tell
 
     places = lab_options.places(ctx, state)
-    wanted = faults_of(file) if file else []
+    faults = faults_of(file) if file else []
     if point is not None:
         now = cast("dict[str, Any]", ask(places, "status"))["now"]
-        wanted.append(wanted_fault(Wanted(point=point, effect=effect, **how), now))
+        faults.append(wanted_fault(Wanted(point=point, effect=effect, **how), now))
     if remove is not None:
         tell(places, "forget", {"number": remove})
-    for one in wanted:
-        tell(places, "faults", one)
+    for fault in faults:
+        tell(places, "faults", fault)
     found = cast("list[dict[str, Any]]", ask(places, "faults"))
     show(found, kind="LabFaults", output=output, human=_fault_lines)
 

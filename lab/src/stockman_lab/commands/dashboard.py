@@ -31,7 +31,7 @@ def dashboard(found: dict[str, Any], screen: Screen) -> Iterator[str]:
         yield from _fitted(f"halted: {found['halted']}", screen)
     if found["services"]:
         yield ""
-        rows = [_service(one) for one in found["services"]]
+        rows = [_service(service) for service in found["services"]]
         headers = ["SERVICE", "STATE", "HEALTH", "LAST CHANGE"]
         yield from table(headers, rows, width=screen.width, paint=screen.paint)
 
@@ -64,10 +64,10 @@ def _node(found: dict[str, Any]) -> list[Fact]:
 
 
 def _kubernetes(found: dict[str, Any]) -> list[Fact]:
-    told = found["kubernetes"]
-    names = ("version", "kubelet", *(one for one in _CONTROL_PLANE if one in told))
+    kubernetes = found["kubernetes"]
+    names = ("version", "kubelet", *(one for one in _CONTROL_PLANE if one in kubernetes))
     titles = {"version": "KUBERNETES"}
-    return [(titles.get(one, one.upper()), str(told.get(one, _NOTHING))) for one in names]
+    return [(titles.get(name, name.upper()), str(kubernetes.get(name, _NOTHING))) for name in names]
 
 
 def _network(found: dict[str, Any]) -> list[Fact]:
@@ -84,7 +84,7 @@ def _network(found: dict[str, Any]) -> list[Fact]:
 
 def _columns(blocks: Sequence[list[Fact]], width: int | None) -> Iterator[str]:
     """Blocks beside each other, or under each other where the terminal is too narrow."""
-    drawn = [_block(one) for one in blocks]
+    drawn = [_block(block) for block in blocks]
     widths = [max((display_width(line) for line in one), default=0) for one in drawn]
     if width is not None and sum(widths) + _GAP * (len(widths) - 1) > width:
         for one in drawn:

@@ -131,5 +131,5 @@ def _release(ctx: click.Context, state: str | None) -> str:
 
 
 def _coverage_lines(found: Any, screen: Screen) -> Iterator[str]:
-    rows = [[one.area, str(one.there), str(one.all)] for one in found.areas]
+    rows = [[area.area, str(area.there), str(area.all)] for area in found.areas]
     yield from table(["AREA", "THERE", "OF"], rows, width=screen.width)

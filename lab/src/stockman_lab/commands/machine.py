@@ -84,13 +84,13 @@ def machine_table(rows: list[dict[str, Any]], screen: Screen) -> Iterator[str]:
         ["MACHINE", "ADDRESS", "STAGE", "VERSION", "READY"],
         [
             [
-                one["name"],
-                one["address"] or "-",
-                one["stage"],
-                one["version"] or "-",
-                Cell("yes", "good") if one["ready"] else Cell("no", "warning"),
+                row["name"],
+                row["address"] or "-",
+                row["stage"],
+                row["version"] or "-",
+                Cell("yes", "good") if row["ready"] else Cell("no", "warning"),
             ]
-            for one in rows
+            for row in rows
         ],
         width=screen.width,
         paint=screen.paint,

@@ -25,7 +25,9 @@ class Dice:
         first = self.thrown + 1
         self.thrown += -(-count // _BLOCK)
         blocks = range(first, self.thrown + 1)
-        found = b"".join(hashlib.sha256(f"{self.seed}:{one}".encode()).digest() for one in blocks)
+        found = b"".join(
+            hashlib.sha256(f"{self.seed}:{block}".encode()).digest() for block in blocks
+        )
         return found[:count]
 
     def below(self, limit: int) -> int:

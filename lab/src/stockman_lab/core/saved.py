@@ -47,7 +47,7 @@ def restored(cls: type[T], data: object) -> T:
 
 @cache
 def _kept(cls: type) -> tuple[Any, ...]:
-    return tuple(one for one in fields(cls) if one.metadata.get("saved", True))
+    return tuple(field for field in fields(cls) if field.metadata.get("saved", True))
 
 
 @cache
@@ -86,7 +86,7 @@ def _scalar(kind: type) -> Reader:
 
 
 def _optional(arguments: tuple[Any, ...]) -> Reader:
-    inner = [one for one in arguments if one is not type(None)]
+    inner = [argument for argument in arguments if argument is not type(None)]
     if len(inner) != 1:
         return lambda data: data  # scalars of several kinds: JSON tells them apart
     read = _reader(inner[0])

@@ -47,8 +47,10 @@ class Timeline:
     def __init__(self, state: TimelineState, happen: Happening) -> None:
         self.state = state
         self._happen = happen
-        self._heap = [(one.at, one.number) for one in state.events.values()]
-        self._hasty = [(one.at, one.number) for one in state.events.values() if not one.patient]
+        self._heap = [(event.at, event.number) for event in state.events.values()]
+        self._hasty = [
+            (event.at, event.number) for event in state.events.values() if not event.patient
+        ]
         heapq.heapify(self._heap)
         heapq.heapify(self._hasty)
 

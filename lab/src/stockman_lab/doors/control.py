@@ -86,8 +86,8 @@ class ControlDoor:
                         for host in cluster.state.hosts.values()
                     ],
                     "guests": len(cluster.state.guests),
-                    "running": sum(one.is_running for one in cluster.state.guests.values()),
-                    "tasks": sum(one.is_running for one in cluster.state.tasks.values()),
+                    "running": sum(guest.is_running for guest in cluster.state.guests.values()),
+                    "tasks": sum(task.is_running for task in cluster.state.tasks.values()),
                 }
                 for cluster in world.clusters.values()
             ],
@@ -107,8 +107,8 @@ class ControlDoor:
         self._serving.pace.catch_up()
         from stockman_lab.talos.console import console, machine_named
 
-        found = machine_named(self._serving.world.talos, str(given.get("name", "")))
-        return None if found is None else console(found)
+        machine = machine_named(self._serving.world.talos, str(given.get("name", "")))
+        return None if machine is None else console(machine)
 
     def _log(self, given: dict[str, object]) -> object:
         lines = list(self._serving.log)

@@ -145,10 +145,10 @@ def _received_wrong(code: GrpcCode, text: str, *, is_proxy: bool) -> Refusal:
 
 
 def _fields(headers: Headers) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     for name, value in headers:
-        found.setdefault(name, []).append(value)
-    return found
+        fields.setdefault(name, []).append(value)
+    return fields
 
 
 def _wrong(fields: dict[str, list[str]]) -> Headers | None:

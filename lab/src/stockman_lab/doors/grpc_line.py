@@ -89,8 +89,8 @@ class Line(asyncio.Protocol):
     @property
     def peer(self) -> str:
         """Address of the client."""
-        found = self.extra("peername")
-        return str(found[0]) if isinstance(found, tuple) else ""
+        extra = self.extra("peername")
+        return str(extra[0]) if isinstance(extra, tuple) else ""
 
     @property
     def peer_certificate(self) -> bytes | None:

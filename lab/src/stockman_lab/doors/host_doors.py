@@ -105,13 +105,13 @@ class HostDoors:
             authorize(api().cluster.state, self.ssh_key())
             return Console(api(), host, self._premises.pace)
 
-        wanted = self._premises.manner.ssh_port if place.address == host.address else 0
+        ssh_port = self._premises.manner.ssh_port if place.address == host.address else 0
         door = SshDoor(console, self._premises.note)
         try:
-            place.ssh_port = door.start(place.address, wanted or 0)
+            place.ssh_port = door.start(place.address, ssh_port or 0)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise PortTaken(place.address, wanted or 0) from None
+                raise PortTaken(place.address, ssh_port or 0) from None
             raise
         self._ssh.append(door)
 
@@ -125,9 +125,13 @@ class HostDoors:
     def _face(self, api: Callable[[], Api], host: Host) -> Handler:
         from stockman_lab.doors.pve_face import PveFace
 
-        around = self._premises
+        premises = self._premises
         return PveFace(
-            api, host, around.pace, slow_refusals=around.manner.slow_refusals, seen=around.note
+            api,
+            host,
+            premises.pace,
+            slow_refusals=premises.manner.slow_refusals,
+            seen=premises.note,
         )
 
     def authority(self, cluster: Cluster) -> Authority:
@@ -143,8 +147,8 @@ class HostDoors:
             state.authority = new_authority(self._premises.now, dice)
             for host in state.hosts.values():
                 names = names_of_host(host.name, host.address, host.dns.get("search", ""))
-                made = new_certificate(state.authority, names, self._premises.now, dice)
-                state.certificates[host.name] = made
+                certificate = new_certificate(state.authority, names, self._premises.now, dice)
+                state.certificates[host.name] = certificate
         return state.authority
 
     def _context(self, cluster: Cluster, host: Host) -> ssl.SSLContext:
@@ -165,14 +169,14 @@ def _load(apis: Iterable[Callable[[], Api]]) -> None:
 
 def _late_api(cluster: Cluster) -> Callable[[], Api]:
     """The API of a cluster, made for the first request: the doors open without it."""
-    made: list[Api] = []
+    apis: list[Api] = []
 
     def api() -> Api:
-        if not made:
+        if not apis:
             from stockman_lab.pve.api.api import Api
 
-            made.append(Api(cluster))
-        return made[0]
+            apis.append(Api(cluster))
+        return apis[0]
 
     return api
 

@@ -65,10 +65,10 @@ class ImagesFace:
     def __call__(self, request: Request) -> Outcome | asyncio.Future[Outcome]:
         """Answer at once, or after the delay of a fault."""
         self._pace.catch_up()
-        found = self._images.answer(request)
+        answer = self._images.answer(request)
         if self._seen is not None:
             self._seen(f"images {request.method} {split_target(request.target)[0]}")
-        return asyncio.ensure_future(self._later(found)) if found.seconds else found.outcome
+        return asyncio.ensure_future(self._later(answer)) if answer.seconds else answer.outcome
 
     async def _later(self, found: Told) -> Outcome:
         await self._pace.wait(found.seconds)

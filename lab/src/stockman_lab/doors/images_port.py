@@ -26,11 +26,11 @@ class WorldImagesWire:
         self._images = WorldImages(world)
 
     async def ask(self, question: ImageRequest) -> ImageResponse:
-        found = self._answer(question)
+        answer = self._answer(question)
         if question.method == "HEAD":
-            return ImageResponse(status=found.status, headers=_headers(found))
-        body = b"".join([piece async for piece in _pieces(question, found)])
-        return ImageResponse(status=found.status, headers=_headers(found), body=body)
+            return ImageResponse(status=answer.status, headers=_headers(answer))
+        body = b"".join([piece async for piece in _pieces(question, answer)])
+        return ImageResponse(status=answer.status, headers=_headers(answer), body=body)
 
     @asynccontextmanager
     async def stream(self, question: ImageRequest) -> AsyncIterator[ImageStream]:
@@ -52,12 +52,12 @@ class WorldImagesWire:
             peer="",
             secure=True,
         )
-        found = self._images.answer(request)
-        if found.seconds:
-            self._world.advance(found.seconds)
-        if not isinstance(found.outcome, Response):
+        answer = self._images.answer(request)
+        if answer.seconds:
+            self._world.advance(answer.seconds)
+        if not isinstance(answer.outcome, Response):
             raise unreachable_error(question, "the connection was lost")
-        return found.outcome
+        return answer.outcome
 
 
 def memory_images(world: World, factory_url: str = FACTORY_URL) -> ImageApi:

@@ -89,12 +89,12 @@ class KubeCalls:
             case Effect.LIE if asked.verb in _READS and not asked.path:
                 front = self.clusters.stale(machine, fault.number)
                 return Answer(front.answer(request, asked))
-        found = self._done(machine, request, asked)
+        done = self._done(machine, request, asked)
         if fault.effect is Effect.CUT:
-            return replace(found, seconds=fault.seconds, is_cut=True)
+            return replace(done, seconds=fault.seconds, is_cut=True)
         if fault.effect is Effect.DELAY:
-            return replace(found, seconds=found.seconds + fault.seconds)
-        return found
+            return replace(done, seconds=done.seconds + fault.seconds)
+        return done
 
 
 def _facts(machine: Machine, request: Request, asked: Attributes) -> dict[str, object]:

@@ -64,7 +64,7 @@ def _names(
         *("127.0.0.1", "::1"),
         *machine.addresses,
         machine.state.network.vip,
-        *(str(ip_network(one)[1]) for one in setting.service_subnets),
+        *(str(ip_network(service_subnet)[1]) for service_subnet in setting.service_subnets),
     ]
     names: dict[str, None] = {}
     addresses: dict[IPv4Address | IPv6Address, None] = {}

@@ -36,10 +36,10 @@ class KubeClusters:
     def cluster(self, machine: Machine) -> KubernetesCluster:
         """The cluster of a control plane machine; raises `NoCluster`."""
         etcd = etcd_member.cluster_of(machine)
-        found = None if etcd is None else self._kubernetes().cluster(etcd.id)
-        if found is None:
+        cluster = None if etcd is None else self._kubernetes().cluster(etcd.id)
+        if cluster is None:
             raise NoCluster(machine.hostname)
-        return found
+        return cluster
 
     def front(self, machine: Machine) -> Front:
         """The server that answers on a machine; raises `NoCluster`."""

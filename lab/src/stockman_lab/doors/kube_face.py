@@ -150,8 +150,8 @@ class KubeFace:
         self._open.clear()
 
     def _try(self, doors: dict[Place, _Door], machine: Machine, address: str) -> None:
-        place = self._placing(machine, address, KUBE_PORT)
-        if place is None:
+        placing = self._placing(machine, address, KUBE_PORT)
+        if placing is None:
             return
         house = go_house(
             body_bytes=_BODY_BYTES,
@@ -165,10 +165,10 @@ class KubeFace:
         )
         made = server.opened(lambda: self._context(machine))
         try:
-            doors[address, KUBE_PORT] = _Door(Listener(*place, made), server)
+            doors[address, KUBE_PORT] = _Door(Listener(*placing, made), server)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise PortTaken(*place) from None
+                raise PortTaken(*placing) from None
             raise
 
     def _context(self, machine: Machine) -> ssl.SSLContext:
@@ -192,16 +192,16 @@ class KubeFace:
         path, query = split_target(request.target)
         self._tell(f"{machine.hostname} {request.method} {request.target}")
         try:
-            found = self.calls.answer(
+            answer = self.calls.answer(
                 machine, _asked(request, unquote(path), query), request.certificate
             )
         except NoCluster:
             return Cut()
         self._pace.go_on()
-        is_stream = found.response is not None and found.response.stream is not None
-        if found.seconds and not (is_stream and found.is_cut):
-            return asyncio.ensure_future(self._later(found))
-        return self._outcome(found)
+        is_stream = answer.response is not None and answer.response.stream is not None
+        if answer.seconds and not (is_stream and answer.is_cut):
+            return asyncio.ensure_future(self._later(answer))
+        return self._outcome(answer)
 
     async def _later(self, found: Answer) -> Outcome:
         await self._pace.wait(found.seconds)
@@ -214,11 +214,11 @@ class KubeFace:
         headers = dict(response.headers)
         if response.warnings:
             headers["Warning"] = ", ".join(response.warnings)
-        made = Response(response.status, headers=headers, body=response.body)
+        outcome = Response(response.status, headers=headers, body=response.body)
         if response.stream is None:
-            return made
+            return outcome
         seconds = found.seconds if found.is_cut else None
-        return Stream(self._watched(response.stream, seconds), made, found.is_cut)
+        return Stream(self._watched(response.stream, seconds), outcome, found.is_cut)
 
     async def _watched(
         self, pieces: AsyncIterator[bytes], seconds: float | None

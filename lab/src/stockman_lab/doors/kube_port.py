@@ -25,17 +25,17 @@ class ApiWire:
         self._user = user
 
     async def call(self, request: Request) -> Reply:
-        found = self._answer(request)
-        return _reply(found, found.body + b"".join([one async for one in _streamed(found)]))
+        answer = self._answer(request)
+        return _reply(answer, answer.body + b"".join([one async for one in _streamed(answer)]))
 
     async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
-        found = self._answer(request)
-        reply = _reply(found, found.body)
+        answer = self._answer(request)
+        reply = _reply(answer, answer.body)
         if not reply.is_good:
             raise reply_error(request, reply)
-        if found.body:
-            yield found.body
-        async for piece in _streamed(found):
+        if answer.body:
+            yield answer.body
+        async for piece in _streamed(answer):
             yield piece
 
     def _answer(self, request: Request) -> Response:
@@ -43,7 +43,7 @@ class ApiWire:
         headers = {"user-agent": _AGENT, "accept": request.accepts}
         if request.body:
             headers["content-type"] = request.content_type
-        asked = LabRequest(
+        lab_request = LabRequest(
             method=request.method,
             path=unquote(parts.path),
             query=read_query(parts.query),
@@ -51,7 +51,7 @@ class ApiWire:
             body=request.body,
             user=self._user,
         )
-        return self._api.handle(asked)
+        return self._api.handle(lab_request)
 
 
 class ApiClock:

@@ -45,9 +45,9 @@ def troubled(request: Request, asked: Attributes, fault: Fault) -> Response:
 
 def _overloaded(fault: Fault) -> Response:
     """As a server says before it has even looked at a request."""
-    made = answers.plain(f"{_OVERLOADED}\n", _TOO_MANY)
-    made.headers["Retry-After"] = str(int(fault.seconds) or 1)
-    return made
+    plain = answers.plain(f"{_OVERLOADED}\n", _TOO_MANY)
+    plain.headers["Retry-After"] = str(int(fault.seconds) or 1)
+    return plain
 
 
 def _forgotten(fault: Fault) -> Response:

@@ -73,10 +73,10 @@ class MachineDoors:
 
     def open(self) -> None:
         """Follow the machines of the world; their doors open when one of them is switched on."""
-        land = self._premises.world.talos
-        land.real_clock = self._real_clock()
-        land.listen(self._machines_changed)
-        if any(True for _ in land.on()):
+        talos = self._premises.world.talos
+        talos.real_clock = self._real_clock()
+        talos.listen(self._machines_changed)
+        if any(True for _ in talos.on()):
             self._machines_changed()
 
     def _real_clock(self) -> Callable[[], float]:
@@ -91,23 +91,25 @@ class MachineDoors:
             from stockman_lab.doors.talos_face import Keeping, TalosFace
             from stockman_lab.doors.talos_places import TalosPlaces
 
-            around = self._premises
-            keeping = Keeping(TalosPlaces(around.manner.talos_port).of, around.note)
-            self.talos = TalosFace(around.world.talos, around.pace, around.scratch, keeping)
+            premises = self._premises
+            keeping = Keeping(TalosPlaces(premises.manner.talos_port).of, premises.note)
+            self.talos = TalosFace(premises.world.talos, premises.pace, premises.scratch, keeping)
             self.talos.reconcile()
             self._open_kube()
         elif self._telling is None:
             self._telling = asyncio.get_running_loop().call_soon(self._tell_machines)
 
     def _open_kube(self) -> None:
-        around = self._premises
-        if around.manner.kube_port is None:
+        premises = self._premises
+        if premises.manner.kube_port is None:
             return
         from stockman_lab.doors.kube_face import KubeFace
         from stockman_lab.doors.talos_places import TalosPlaces
 
-        places = TalosPlaces(around.manner.kube_port, KUBE_PORT)
-        self.kube = KubeFace(around.world, around.pace, around.scratch, places.of, around.note)
+        places = TalosPlaces(premises.manner.kube_port, KUBE_PORT)
+        self.kube = KubeFace(
+            premises.world, premises.pace, premises.scratch, places.of, premises.note
+        )
         self.kube.reconcile()
 
     def _tell_machines(self) -> None:

@@ -58,8 +58,8 @@ class MemoryDoor:
 
         Dashes in names of parameters are written as `__`.
         """
-        given = {name.replace("__", "-"): value for name, value in params.items()}
-        reply = self.reply(method, path, given)
+        values = {name.replace("__", "-"): value for name, value in params.items()}
+        reply = self.reply(method, path, values)
         if reply.outcome is not Outcome.ANSWER:
             raise NoAnswer(path)
         body = reply.body or {}

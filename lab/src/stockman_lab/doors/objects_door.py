@@ -52,8 +52,8 @@ class ObjectsDoor:
             self._pace.catch_up()
             if self._seen is not None:
                 self._seen(f"objects {request.method} {urlsplit(request.target).path}")
-            found = api.answer(request)
-            return self._later(found) if found.seconds else found.outcome
+            answer = api.answer(request)
+            return self._later(answer) if answer.seconds else answer.outcome
 
         self._server.handler = handle
         return handle(request)

@@ -35,17 +35,17 @@ class WorldObjectsWire:
             peer="",
             secure=True,
         )
-        found = self._api.answer(http_request)
-        if found.seconds:
-            self._world.advance(found.seconds)
-        if found.is_refused:
+        answer = self._api.answer(http_request)
+        if answer.seconds:
+            self._world.advance(answer.seconds)
+        if answer.is_refused:
             raise NotSent("connection refused")
-        if not isinstance(found.outcome, Response):
+        if not isinstance(answer.outcome, Response):
             raise ReplyLost("the connection was lost")
-        headers = {name.lower(): value for name, value in found.outcome.headers.items()}
-        headers.setdefault("content-length", str(len(found.outcome.body)))
-        body = b"" if request.method == "HEAD" else found.outcome.body
-        return S3Reply(status=found.outcome.status, headers=headers, body=body)
+        headers = {name.lower(): value for name, value in answer.outcome.headers.items()}
+        headers.setdefault("content-length", str(len(answer.outcome.body)))
+        body = b"" if request.method == "HEAD" else answer.outcome.body
+        return S3Reply(status=answer.outcome.status, headers=headers, body=body)
 
 
 def memory_objects(

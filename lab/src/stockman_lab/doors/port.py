@@ -66,18 +66,18 @@ def memory_proxmox(world: World, cluster: str, caller: Caller | None = None) -> 
 
 
 def _parameters(request: Request) -> dict[str, object]:
-    found: dict[str, object] = {}
+    texts: dict[str, object] = {}
     for name, text in request.pairs:
-        known = found.get(name)
+        known = texts.get(name)
         if known is None:
-            found[name] = text
+            texts[name] = text
         elif isinstance(known, list):
             known.append(text)
         else:
-            found[name] = [known, text]
+            texts[name] = [known, text]
     if request.upload is not None:
-        found["filename"] = request.upload.name
-    return found
+        texts["filename"] = request.upload.name
+    return texts
 
 
 async def _file(request: Request) -> Upload | None:

@@ -46,33 +46,35 @@ class ServiceDoors:
         self._images = self._objects = self._git = None
 
     async def _open_images(self) -> None:
-        around = self._premises
-        address, port = around.world.state.images_address, around.manner.images_port
+        premises = self._premises
+        address, port = premises.world.state.images_address, premises.manner.images_port
         if port is None or not address:
             return
         from stockman_lab.doors.images_door import ImagesDoor
 
-        door = self._images = ImagesDoor(around.world, around.pace, around.note)
+        door = self._images = ImagesDoor(premises.world, premises.pace, premises.note)
         self.images_place = await opened(door.start, address, port)
 
     async def _open_objects(self) -> None:
-        around = self._premises
-        address, port = around.world.state.objects_address, around.manner.objects_port
+        premises = self._premises
+        address, port = premises.world.state.objects_address, premises.manner.objects_port
         if port is None or not address:
             return
         from stockman_lab.doors.objects_door import ObjectsDoor
 
-        door = self._objects = ObjectsDoor(around.world, around.pace, self._real_now, around.note)
+        door = self._objects = ObjectsDoor(
+            premises.world, premises.pace, self._real_now, premises.note
+        )
         self.objects_place = await opened(door.start, address, port)
 
     async def _open_git(self) -> None:
-        around = self._premises
-        state, port = around.world.state, around.manner.git_port
+        premises = self._premises
+        state, port = premises.world.state, premises.manner.git_port
         if port is None or not state.objects_address or not state.repositories:
             return
         from stockman_lab.doors.git_door import GitDoor
 
-        door = self._git = GitDoor(state.repositories, lambda: around.world.now, around.note)
+        door = self._git = GitDoor(state.repositories, lambda: premises.world.now, premises.note)
         self.git_place = await opened(door.start, state.objects_address, port)
 
     def _real_now(self) -> datetime:

@@ -60,7 +60,7 @@ def _text(
         )
         dice = Dice(world.state.dice.seed, (1 << 44) + number * 64)
         client = issue_certificate(authority, leaf, dice.random_bytes)
-        endpoints = [endpoint(one) for one in machines]
+        endpoints = [endpoint(machine) for machine in machines]
         contexts[name] = client_context(
             config.os_ca.crt, client, endpoints=endpoints, nodes=[machines[0].address]
         )

@@ -87,20 +87,20 @@ class TalosDoor:
         if api is None:
             return None
         try:
-            found = self._tls(api)
+            tls = self._tls(api)
         except (NotPem, ssl.SSLError):
             return None  # its configuration holds something else than an authority
         self._lines.add(line)
-        return found
+        return tls
 
     def _tls(self, api: Served) -> ssl.SSLContext:
         secured = api.mode != MAINTENANCE and self._manner.asks_for_certificates
         key = (api.certificate, api.ca if secured else "")
         if self._context is None or self._context[0] != key:
-            made = server_context(
+            ssl_context = server_context(
                 api.certificate, api.key, self._manner.scratch, api.ca if secured else None
             )
-            self._context = (key, made)
+            self._context = (key, ssl_context)
         return self._context[1]
 
     def admitted(self, line: Line) -> AbstractHandler | None:

@@ -146,14 +146,14 @@ class TalosFace:
     def _try(
         self, doors: dict[Place, TalosDoor], machine: ApiMachine, at: Place, manner: Manner
     ) -> None:
-        place = self._keeping.placing(machine, *at)
-        if place is None or at in doors:
+        placing = self._keeping.placing(machine, *at)
+        if placing is None or at in doors:
             return
         try:
-            doors[at] = TalosDoor(machine, *place, manner)
+            doors[at] = TalosDoor(machine, *placing, manner)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise PortTaken(*place) from None
+                raise PortTaken(*placing) from None
             raise
 
     def _close(self, machine: ApiMachine, stamp: Stamp | None = None) -> dict[Place, TalosDoor]:

@@ -62,9 +62,9 @@ class TalosMemoryDoor:
     def wire(self) -> ApiSchema:
         """Messages of the machine that is asked, or of the one that it passes calls on to."""
         for name in self._headers.get("node", ()):
-            found = self.world.talos.machine_at(name, self.machine)
-            if found is not None:
-                return load_api_schema(found.minor)
+            machine = self.world.talos.machine_at(name, self.machine)
+            if machine is not None:
+                return load_api_schema(machine.minor)
         return load_api_schema(self.machine.minor)
 
     async def call(self, path: str, /, **fields: object) -> Any:  # noqa: ANN401  # a message
@@ -88,7 +88,9 @@ class TalosMemoryDoor:
         wire = self.wire
         service, _, name = path.rpartition("/")
         method = wire.method(service, name)
-        encoded = [new_message(wire, method.request, one).SerializeToString() for one in messages]
+        encoded = [
+            new_message(wire, method.request, message).SerializeToString() for message in messages
+        ]
         async with aclosing(self._sent(path, _several(encoded))) as answer:
             async for found in answer:
                 return wire.message(method.response).FromString(found)

@@ -88,8 +88,10 @@ class WorldTalosWire:
                     if piece is None:
                         return
                     yield piece
-        except LabRefusal as no:
-            raise call_error(request, CallFailure(code=int(no.code), message=no.message)) from None
+        except LabRefusal as error:
+            raise call_error(
+                request, CallFailure(code=int(error.code), message=error.message)
+            ) from None
         except Cut:
             raise _Dead from None
         except (TimeoutError, NothingMoves):
@@ -107,9 +109,9 @@ class WorldTalosWire:
         raise Unreachable(errors.unreachable_problem("", "no machine of the control plane answers"))
 
     def _stranger(self, stranger: MaintenanceMachine) -> Machine:
-        found = self._world.talos.machine_at(stranger.address)
-        api = None if found is None else found.api
-        if found is None or api is None:
+        machine = self._world.talos.machine_at(stranger.address)
+        api = None if machine is None else machine.api
+        if machine is None or api is None:
             raise Unreachable(errors.unreachable_problem(stranger.address, "connection refused"))
         if stranger.fingerprint and _fingerprint(api.certificate) != stranger.fingerprint:
             why = f"the fingerprint of its key is {_fingerprint(api.certificate)}"
@@ -117,7 +119,7 @@ class WorldTalosWire:
         if api.mode != MAINTENANCE:
             why = "it aborts the handshake with 'certificate required'"
             raise Denied(errors.unauthenticated_problem(stranger.address, why))
-        return found
+        return machine
 
 
 def memory_talos(world: World, roles: frozenset[str] = ADMIN) -> TalosApi:

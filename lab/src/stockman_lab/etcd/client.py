@@ -66,7 +66,7 @@ class EtcdClient:
     ) -> Done:
         """Do one list of things if all conditions hold, else the other."""
         puts = [one for one in (*success, *failure) if isinstance(one, Put)]
-        room = sum(len(one.key) + len(one.value) + _OVERHEAD for one in puts)
+        room = sum(len(put.key) + len(put.value) + _OVERHEAD for put in puts)
         if all(isinstance(one, Range) for one in (*success, *failure)):
             return transact(self._read(), compares, success, failure)
         keyspace = self._write(room) if puts else self._change()
@@ -80,9 +80,9 @@ class EtcdClient:
 
     def grant(self, lease: int, ttl: int) -> Lease:
         """A new lease."""
-        made = leases.grant(self._write(_OVERHEAD), lease, ttl, self.now)
+        grant = leases.grant(self._write(_OVERHEAD), lease, ttl, self.now)
         self._agreed()
-        return made
+        return grant
 
     def renew(self, lease: int) -> Lease:
         """Let a lease begin anew."""

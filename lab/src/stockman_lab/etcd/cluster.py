@@ -74,18 +74,18 @@ class EtcdCluster:
 
     def member(self, member: str) -> EtcdMember:
         """A member by its id."""
-        found = self.members.get(member)
-        if found is None:
+        etcd_member = self.members.get(member)
+        if etcd_member is None:
             raise EtcdError(Reason.MEMBER_NOT_FOUND)
-        return found
+        return etcd_member
 
     def named(self, name: str) -> str | None:
         """The id of the member with a name."""
-        return next((key for key, one in self.members.items() if one.name == name), None)
+        return next((key for key, member in self.members.items() if member.name == name), None)
 
     @property
     def voters(self) -> dict[str, EtcdMember]:
-        return {key: one for key, one in self.members.items() if not one.is_learner}
+        return {key: member for key, member in self.members.items() if not member.is_learner}
 
 
 def numbered(member: str) -> int:

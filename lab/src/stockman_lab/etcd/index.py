@@ -43,9 +43,9 @@ class Index:
         """Bytes of all records."""
         for revision, value in zip(revisions, values, strict=True):
             main, sub, is_tombstone = read_revision(revision)
-            found = read_key_value(value)
-            made = (found.create_revision, found.version, found.lease)
-            self._append(found.key, Version(main, sub, is_tombstone, *made, value))
+            key_value = read_key_value(value)
+            made = (key_value.create_revision, key_value.version, key_value.lease)
+            self._append(key_value.key, Version(main, sub, is_tombstone, *made, value))
         self.keys = sorted(self.versions)
 
     def add(self, key: bytes, version: Version) -> None:

@@ -58,7 +58,7 @@ class Keyspace:
     def lease_ends(self) -> list[tuple[float, int]]:
         """A heap of moments and leases: none ends before its moment, which may be an old one."""
         if self._lease_ends is None:
-            self._lease_ends = [(one.expires_at, key) for key, one in self.leases.items()]
+            self._lease_ends = [(lease.expires_at, key) for key, lease in self.leases.items()]
             heapify(self._lease_ends)
         return self._lease_ends
 
@@ -83,8 +83,8 @@ class Keyspace:
 
     def get(self, key: bytes) -> KeyValue | None:
         """A key as it is now."""
-        found = self.index.newest(key)
-        return None if found is None else found.content
+        newest = self.index.newest(key)
+        return None if newest is None else newest.content
 
     def range(
         self, key: bytes, range_end: bytes = b"", *, limit: int = 0, revision: int = 0
@@ -141,9 +141,9 @@ class Change:
         older = self._keyspace.index.newest(key)
         created = self._main if older is None else older.create_revision
         version = 1 if older is None else older.version + 1
-        made = KeyValue(key, value, created, self._main, version, lease)
+        key_value = KeyValue(key, value, created, self._main, version, lease)
         self._record(
-            key, Version(self._main, self._sub, False, created, version, lease, made.encoded)
+            key, Version(self._main, self._sub, False, created, version, lease, key_value.encoded)
         )
 
     def delete(self, key: bytes, range_end: bytes = b"") -> int:

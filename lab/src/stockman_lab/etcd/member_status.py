@@ -50,7 +50,7 @@ def member_status(cluster: EtcdCluster, alive: Collection[str], member: str) -> 
         raft_term=cluster.term,
         applied_index=found.applied,
         is_learner=found.is_learner,
-        errors=(*none, *(_said(one, found.server_version) for one in cluster.alarms)),
+        errors=(*none, *(_said(alarm, found.server_version) for alarm in cluster.alarms)),
     )
 
 

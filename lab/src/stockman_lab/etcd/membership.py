@@ -20,8 +20,8 @@ def new_cluster(
     """A cluster of one member, as Talos bootstraps it."""
     number = member_id(peer_urls)
     key = hex_id(number)
-    made = EtcdCluster(id=hex_id(cluster_id([number])), leader=key)
-    made.members[key] = EtcdMember(
+    etcd_cluster = EtcdCluster(id=hex_id(cluster_id([number])), leader=key)
+    etcd_cluster.members[key] = EtcdMember(
         name=name,
         peer_urls=list(peer_urls),
         client_urls=list(client_urls),
@@ -30,11 +30,11 @@ def new_cluster(
         has_data=True,
         server_version=version,
     )
-    made.cluster_version = made.storage_version = minor_of(version)
-    made.kept["auth"] = {"authRevision": (1).to_bytes(8, "big")}
-    leader(made, {key})
-    grow(made, {key})
-    return made
+    etcd_cluster.cluster_version = etcd_cluster.storage_version = minor_of(version)
+    etcd_cluster.kept["auth"] = {"authRevision": (1).to_bytes(8, "big")}
+    leader(etcd_cluster, {key})
+    grow(etcd_cluster, {key})
+    return etcd_cluster
 
 
 def listed(cluster: EtcdCluster, alive: Collection[str], asked: str = "") -> dict[str, EtcdMember]:
@@ -68,7 +68,7 @@ def add_learner(
     key = hex_id(added_member_id(peer_urls, now))
     if key in cluster.members or key in cluster.removed:
         raise EtcdError(Reason.MEMBER_EXISTS)
-    known = {url for one in cluster.members.values() for url in one.peer_urls}
+    known = {url for member in cluster.members.values() for url in member.peer_urls}
     if known.intersection(peer_urls):
         raise EtcdError(Reason.PEER_URLS_EXIST)
     if len(cluster.members) - len(voters) >= _MOST_LEARNERS:
@@ -105,7 +105,7 @@ def promote(cluster: EtcdCluster, alive: Collection[str], member: str, now: floa
     if member not in alive or not is_in_sync(cluster, member, now):
         raise EtcdError(Reason.LEARNER_NOT_READY)
     voters = cluster.voters.values()
-    if sum(one.started for one in voters) + 1 < (len(voters) + 1) // 2 + 1:
+    if sum(voter.started for voter in voters) + 1 < (len(voters) + 1) // 2 + 1:
         raise EtcdError(Reason.NOT_ENOUGH_STARTED)
     found.is_learner = False
     _reconfigured(cluster, alive)
@@ -119,13 +119,13 @@ def remove(cluster: EtcdCluster, alive: Collection[str], member: str) -> None:
         _may_remove_voter(cluster, alive, member)
     del cluster.members[member]
     cluster.removed.add(member)
-    cluster.alarms = [one for one in cluster.alarms if one.member != member]
+    cluster.alarms = [alarm for alarm in cluster.alarms if alarm.member != member]
     _reconfigured(cluster, alive)
 
 
 def _may_remove_voter(cluster: EtcdCluster, alive: Collection[str], member: str) -> None:
     voters = cluster.voters
-    left = [one for key, one in voters.items() if key != member]
+    left = [voter for key, voter in voters.items() if key != member]
     if sum(one.started for one in left) < len(left) // 2 + 1:
         raise EtcdError(Reason.NOT_ENOUGH_STARTED)
     if member not in alive:

@@ -23,7 +23,7 @@ def has_quorum(cluster: EtcdCluster, alive: Collection[str]) -> bool:
 
 def living_voters(cluster: EtcdCluster, alive: Collection[str]) -> list[str]:
     """Voting members that are alive, in the order in which they came."""
-    return [key for key, one in cluster.voters.items() if key in alive and one.started]
+    return [key for key, voter in cluster.voters.items() if key in alive and voter.started]
 
 
 def leader(cluster: EtcdCluster, alive: Collection[str]) -> str:

@@ -50,13 +50,13 @@ class Surroundings:
 
 def seed(
     keyspace: Keyspace,
-    around: Surroundings,
+    surroundings: Surroundings,
     nodes: Sequence[SeededNode],
     dice: Dice,
     now: float,
 ) -> int:
     """Put the first objects into a keyspace, each at its own revision; returns the last one."""
-    _put(keyspace, _objects(around, nodes, _created(now)), dice, now)
+    _put(keyspace, _objects(surroundings, nodes, _created(now)), dice, now)
     return keyspace.revision
 
 
@@ -107,19 +107,21 @@ def stored_json(content: dict[str, object]) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 
-def _objects(around: Surroundings, nodes: Sequence[SeededNode], created: str) -> Iterator[Seed]:
+def _objects(
+    surroundings: Surroundings, nodes: Sequence[SeededNode], created: str
+) -> Iterator[Seed]:
     for name in NAMESPACES:
         yield system_objects.namespace(name)
     for name in NAMESPACES:
-        yield system_objects.root_ca(name, around.ca)
+        yield system_objects.root_ca(name, surroundings.ca)
         yield system_objects.service_account(name, "default")
     for name in _ACCOUNTS:
         yield system_objects.service_account("kube-system", name)
     yield from system_objects.roles()
     yield from system_objects.priority_classes()
-    yield from _services(around, nodes)
+    yield from _services(surroundings, nodes)
     yield system_objects.core_file()
-    yield system_objects.cluster_info(around.endpoint, around.ca)
+    yield system_objects.cluster_info(surroundings.endpoint, surroundings.ca)
     for node in nodes:
         yield _node(node, created)
         yield system_objects.lease("kube-node-lease", node.name, node.name, created)
@@ -129,16 +131,16 @@ def _objects(around: Surroundings, nodes: Sequence[SeededNode], created: str) ->
             yield system_objects.lease("kube-system", name, f"{leading}_{name}", created)
 
 
-def _services(around: Surroundings, nodes: Sequence[SeededNode]) -> Iterator[Seed]:
-    dns = str(ip_network(around.service_cidr)[10])
-    yield _api_service(around.service_cidr)
+def _services(surroundings: Surroundings, nodes: Sequence[SeededNode]) -> Iterator[Seed]:
+    dns = str(ip_network(surroundings.service_cidr)[10])
+    yield _api_service(surroundings.service_cidr)
     yield system_objects.service(
         ObjectKey("services", "kube-dns", "kube-system"),
         dns,
         {"k8s-app": "kube-dns", "kubernetes.io/name": "CoreDNS"},
         [("dns", "UDP", 53, 53), ("dns-tcp", "TCP", 53, 53), ("metrics", "TCP", 9153, 9153)],
     )
-    controllers = [one.address for one in nodes if one.is_controller]
+    controllers = [node.address for node in nodes if node.is_controller]
     if controllers:
         yield system_objects.api_endpoints(controllers)
 
@@ -180,8 +182,8 @@ def _node(node: SeededNode, created: str) -> Seed:
         "nodeInfo": system,
         "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
     }
-    place = ObjectKey("nodes", node.name)
-    return place, Content("v1", "Node", {"spec": spec, "status": status}, {"labels": labels})
+    object_key = ObjectKey("nodes", node.name)
+    return object_key, Content("v1", "Node", {"spec": spec, "status": status}, {"labels": labels})
 
 
 def _ready(created: str) -> dict[str, str]:

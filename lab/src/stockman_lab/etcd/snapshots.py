@@ -33,15 +33,15 @@ def content_of(cluster: EtcdCluster) -> Snapshot:
         index=cluster.index,
         term=cluster.term,
         voters=[numbered(key) for key in cluster.stale_voters or cluster.voters],
-        learners=[numbered(key) for key, one in cluster.members.items() if one.is_learner],
+        learners=[numbered(key) for key, member in cluster.members.items() if member.is_learner],
         storage_version=cluster.storage_version,
         cluster_version=cluster.cluster_version,
         scheduled_compaction=keyspace.compacted,
         finished_compaction=keyspace.compacted,
-        members=[_stored(key, one) for key, one in cluster.members.items()],
+        members=[_stored(key, member) for key, member in cluster.members.items()],
         removed=[numbered(key) for key in cluster.removed],
-        alarms=[(numbered(one.member), one.kind.value) for one in cluster.alarms],
-        leases=[StoredLease(key, one.ttl) for key, one in keyspace.leases.items()],
+        alarms=[(numbered(alarm.member), alarm.kind.value) for alarm in cluster.alarms],
+        leases=[StoredLease(key, lease.ttl) for key, lease in keyspace.leases.items()],
         other={_bytes(name): _keyed(content) for name, content in cluster.kept.items()},
     )
     return Snapshot(list(keyspace.revisions), list(keyspace.values), beside)
@@ -52,15 +52,15 @@ def loaded(content: Snapshot, now: float) -> EtcdCluster:
     beside = content.beside
     cluster = _with_content(EtcdCluster(id=hex_id(cluster_id(_ids(beside)))), content, now)
     cluster.index, cluster.term = beside.index or 0, beside.term or 0
-    for one in beside.members:
-        cluster.members[hex_id(one.id)] = EtcdMember(
-            name=one.name,
-            peer_urls=list(one.peer_urls),
-            client_urls=list(one.client_urls),
-            is_learner=one.is_learner,
-            started=bool(one.name),
-            in_sync_at=now if one.name else None,
-            has_data=bool(one.name),
+    for member in beside.members:
+        cluster.members[hex_id(member.id)] = EtcdMember(
+            name=member.name,
+            peer_urls=list(member.peer_urls),
+            client_urls=list(member.client_urls),
+            is_learner=member.is_learner,
+            started=bool(member.name),
+            in_sync_at=now if member.name else None,
+            has_data=bool(member.name),
         )
     cluster.removed = {hex_id(one) for one in beside.removed}
     if set(cluster.stale_voters) == set(cluster.voters):
@@ -109,7 +109,7 @@ def _with_content(cluster: EtcdCluster, content: Snapshot, now: float) -> EtcdCl
         compacted=max(beside.scheduled_compaction, beside.finished_compaction),
         revisions=list(content.revisions),
         values=list(content.values),
-        leases={one.id: Lease(one.ttl, now + one.ttl) for one in beside.leases},
+        leases={lease.id: Lease(lease.ttl, now + lease.ttl) for lease in beside.leases},
     )
     cluster.alarms = [
         Alarm(hex_id(member), AlarmKind(kind))
@@ -120,19 +120,19 @@ def _with_content(cluster: EtcdCluster, content: Snapshot, now: float) -> EtcdCl
         beside.cluster_version,
         beside.storage_version,
     )
-    cluster.stale_voters = [hex_id(one) for one in beside.voters or ()]
+    cluster.stale_voters = [hex_id(voter) for voter in beside.voters or ()]
     cluster.kept = {_text(name): _named(found) for name, found in beside.other.items()}
     return cluster
 
 
 def _stored(key: str, member: EtcdMember) -> StoredMember:
     urls: tuple[Sequence[str], Sequence[str]] = (member.peer_urls, member.client_urls)
-    peers, clients = (tuple(one) for one in urls)
+    peers, clients = (tuple(url) for url in urls)
     return StoredMember(numbered(key), member.name, peers, clients, member.is_learner)
 
 
 def _ids(beside: DatabaseMetadata) -> list[int]:
-    return [one.id for one in beside.members]
+    return [member.id for member in beside.members]
 
 
 def _bytes(text: str) -> bytes:

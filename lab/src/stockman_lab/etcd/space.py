@@ -37,7 +37,7 @@ def defragment(cluster: EtcdCluster, member: str) -> None:
 
 def need_room(cluster: EtcdCluster, alive: Collection[str], more: int) -> None:
     """Raise an alarm where so many more bytes are too many; refuse while there is one."""
-    if any(one.kind is AlarmKind.NOSPACE for one in cluster.alarms):
+    if any(alarm.kind is AlarmKind.NOSPACE for alarm in cluster.alarms):
         raise EtcdError(Reason.NO_SPACE)
     full = [
         key
@@ -51,7 +51,7 @@ def need_room(cluster: EtcdCluster, alive: Collection[str], more: int) -> None:
 
 def need_no_corruption(cluster: EtcdCluster) -> None:
     """Refuse every change while a member has other data than the rest; reading still works."""
-    if any(one.kind is AlarmKind.CORRUPT for one in cluster.alarms):
+    if any(alarm.kind is AlarmKind.CORRUPT for alarm in cluster.alarms):
         raise EtcdError(Reason.CORRUPT)
 
 

@@ -86,8 +86,8 @@ def root_ca(space: str, certificate: str) -> Seed:
 
 def core_file() -> Seed:
     """How CoreDNS is set up."""
-    place = ObjectKey("configmaps", "coredns", "kube-system")
-    return place, Content("v1", "ConfigMap", {"data": {"Corefile": _CORE_FILE}})
+    object_key = ObjectKey("configmaps", "coredns", "kube-system")
+    return object_key, Content("v1", "ConfigMap", {"data": {"Corefile": _CORE_FILE}})
 
 
 def cluster_info(endpoint: str, certificate: str) -> Seed:
@@ -99,8 +99,8 @@ def cluster_info(endpoint: str, certificate: str) -> Seed:
             {"name": "", "cluster": {"server": endpoint, "certificate-authority-data": certificate}}
         ],
     }
-    place = ObjectKey("configmaps", "cluster-info", "kube-public")
-    return place, Content("v1", "ConfigMap", {"data": {"kubeconfig": json.dumps(config)}})
+    object_key = ObjectKey("configmaps", "cluster-info", "kube-public")
+    return object_key, Content("v1", "ConfigMap", {"data": {"kubeconfig": json.dumps(config)}})
 
 
 def roles() -> Iterator[Seed]:
@@ -188,7 +188,7 @@ def service(
 def api_endpoints(addresses: Sequence[str]) -> Seed:
     """Where the API servers are."""
     subset = {
-        "addresses": [{"ip": one} for one in addresses],
+        "addresses": [{"ip": address} for address in addresses],
         "ports": [{"name": "https", "port": 6443, "protocol": "TCP"}],
     }
     labels: dict[str, object] = {"labels": {"endpointslice.kubernetes.io/skip-mirror": "true"}}

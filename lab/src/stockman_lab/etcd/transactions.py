@@ -102,7 +102,7 @@ def transact(
     """Do one list of things if all conditions hold, else the other. All of it, or nothing."""
     _check_keys(success)
     _check_keys(failure)
-    succeeded = all(_holds(keyspace, one) for one in compares)
+    succeeded = all(_holds(keyspace, compare) for compare in compares)
     chosen = success if succeeded else failure
     for one in chosen:
         if isinstance(one, Put) and one.lease and one.lease not in keyspace.leases:
@@ -119,10 +119,14 @@ def _check_keys(operations: Sequence[Operation]) -> None:
 
     etcd does not look at deletions of everything from a key on.
     """
-    if not all(one.key for one in operations):
+    if not all(operation.key for operation in operations):
         raise EtcdError(Reason.EMPTY_KEY)
-    puts = [one.key for one in operations if isinstance(one, Put)]
-    gone = [one for one in operations if isinstance(one, Delete) and one.range_end != FROM_KEY_ON]
+    puts = [operation.key for operation in operations if isinstance(operation, Put)]
+    gone = [
+        operation
+        for operation in operations
+        if isinstance(operation, Delete) and operation.range_end != FROM_KEY_ON
+    ]
     if len(set(puts)) < len(puts):
         raise EtcdError(Reason.DUPLICATE_KEY)
     if any(within(key, one.key, one.range_end) for key in puts for one in gone):
@@ -130,13 +134,15 @@ def _check_keys(operations: Sequence[Operation]) -> None:
 
 
 def _holds(keyspace: Keyspace, compare: Compare) -> bool:
-    found = [one.content for one in keyspace.index.there(compare.key, compare.range_end, NEWEST)]
-    if not found:
+    contents = [one.content for one in keyspace.index.there(compare.key, compare.range_end, NEWEST)]
+    if not contents:
         if compare.target is Target.VALUE:
             return False
-        found = [KeyValue(compare.key)]
+        contents = [KeyValue(compare.key)]
     relation = _HOLDS[compare.relation]
-    return all(relation(getattr(one, compare.target.value), compare.against) for one in found)
+    return all(
+        relation(getattr(content, compare.target.value), compare.against) for content in contents
+    )
 
 
 def _done(keyspace: Keyspace, change: Change, operation: Operation) -> Found | int | None:

@@ -122,7 +122,9 @@ def _check(state: FactoryState, contents: ImageSchematic, version: str, asset: A
         raise invalid(f'{_ENHANCING}invalid secureboot enrollKeys value "{keys}": {why}')
     chosen_extensions(state, version, contents.extensions)
     board = contents.overlay.name if contents.overlay is not None else ""
-    if board and board not in {one.name for one in overlays_of(state, version)}:
+    if board and board not in {
+        official_overlay.name for official_overlay in overlays_of(state, version)
+    }:
         text = f'official overlay "{board}" is not available for Talos version {version}'
         raise invalid(_ENHANCING + text)
 

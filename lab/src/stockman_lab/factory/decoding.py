@@ -54,12 +54,12 @@ def decoded(text: bytes) -> ImageSchematic:
     node = _composed(text)
     decoder = _Decoder()
     try:
-        found = _schematic(decoder, node)
+        schematic = _schematic(decoder, node)
     except RecursionError:
         raise Undecodable("yaml: exceeded max depth of 10000") from None
     if decoder.errors:
         raise Undecodable("\n  ".join(["yaml: construct errors:", *decoder.errors]))
-    return found
+    return schematic
 
 
 def _composed(text: bytes) -> _Node:
@@ -119,20 +119,20 @@ def _schematic(decoder: _Decoder, node: _Node) -> ImageSchematic:
 
 
 def _overlay(decoder: _Decoder, node: _Node) -> Overlay:
-    found = decoder.members(
+    members = decoder.members(
         node,
         "schematic.Overlay",
         {"image": decoder.text, "name": decoder.text, "options": decoder.anything},
     )
     return Overlay(
-        image=cast("str", found.get("image", "")),
-        name=cast("str", found.get("name", "")),
-        options=cast("dict[str, object]", found.get("options") or {}),
+        image=cast("str", members.get("image", "")),
+        name=cast("str", members.get("name", "")),
+        options=cast("dict[str, object]", members.get("options") or {}),
     )
 
 
 def _customization(decoder: _Decoder, node: _Node) -> dict[str, object]:
-    found = decoder.members(
+    members = decoder.members(
         node,
         "schematic.Customization",
         {
@@ -159,15 +159,15 @@ def _customization(decoder: _Decoder, node: _Node) -> dict[str, object]:
             ),
         },
     )
-    secure = cast("Mapping[str, object]", found.get("secureboot") or {})
-    more = cast("Mapping[str, object]", found.get("systemExtensions") or {})
-    disk = cast("Mapping[str, object]", found.get("diskImage") or {})
+    secure = cast("Mapping[str, object]", members.get("secureboot") or {})
+    more = cast("Mapping[str, object]", members.get("systemExtensions") or {})
+    disk = cast("Mapping[str, object]", members.get("diskImage") or {})
     return {
-        "machine_configuration": found.get("embeddedMachineConfiguration", ""),
-        "kernel_args": found.get("extraKernelArgs", ()),
-        "meta": found.get("meta", ()),
+        "machine_configuration": members.get("embeddedMachineConfiguration", ""),
+        "kernel_args": members.get("extraKernelArgs", ()),
+        "meta": members.get("meta", ()),
         "extensions": more.get("officialExtensions", ()),
-        "bootloader": cast("Bootloader | None", found.get("bootloader")),
+        "bootloader": cast("Bootloader | None", members.get("bootloader")),
         "enroll_keys": cast("EnrollKeys | None", secure.get("enrollKeys") or None),
         "well_known_certificates": secure.get("includeWellKnownCertificates", False),
         "sector_size": disk.get("sectorSize", 0),
@@ -175,13 +175,13 @@ def _customization(decoder: _Decoder, node: _Node) -> dict[str, object]:
 
 
 def _meta(decoder: _Decoder, node: _Node) -> MetaValue:
-    found = decoder.members(
+    members = decoder.members(
         node,
         "schematic.MetaValue",
         {"key": lambda one: decoder.number(one, "uint8", 256), "value": decoder.text},
     )
     return MetaValue(
-        key=cast("int", found.get("key", 0)), value=cast("str", found.get("value", ""))
+        key=cast("int", members.get("key", 0)), value=cast("str", members.get("value", ""))
     )
 
 
@@ -201,7 +201,7 @@ class _Decoder:
         if node.id != "mapping":
             self._misfit(node, kind)
             return {}
-        found: dict[str, object] = {}
+        members: dict[str, object] = {}
         seen: dict[str, int] = {}
         for key, value in node.value:
             name = str(key.value)
@@ -212,8 +212,8 @@ class _Decoder:
             if name not in fields:
                 self._add(key, f"field {name} not found in type {kind}")
             elif not _is_null(value):
-                found[name] = fields[name](value)
-        return found
+                members[name] = fields[name](value)
+        return members
 
     def items(self, node: _Node, kind: str, read: Callable[[_Node], T]) -> tuple[T, ...]:
         if _is_null(node):

@@ -93,13 +93,13 @@ class FactoryFace:
         path = split_target(request.target)[0]
         facts = {"method": request.method, "path": path}
         fault = self._faults.due(Point.FACTORY, self._now(), facts)
-        found = told(fault, lambda: self._made(request, path, fault))
-        if isinstance(found.outcome, Response):
-            given = request.headers.get(_REQUEST_ID.lower(), "")
-            shown = given or str(UUID(bytes=self._random_bytes(16), version=4))
+        answer = told(fault, lambda: self._made(request, path, fault))
+        if isinstance(answer.outcome, Response):
+            header = request.headers.get(_REQUEST_ID.lower(), "")
+            shown = header or str(UUID(bytes=self._random_bytes(16), version=4))
             headers = {"Server": SERVER, _REQUEST_ID: shown}
-            found.outcome.headers = {**found.outcome.headers, **headers}
-        return found
+            answer.outcome.headers = {**answer.outcome.headers, **headers}
+        return answer
 
     def _made(self, request: Request, path: str, fault: Fault | None) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
@@ -137,11 +137,16 @@ class FactoryFace:
 
     def extensions(self, asked: _Asked) -> Response:
         version = offer.offered(self._state, asked.parts[1])
-        return _json([asdict(one) for one in offer.extensions_of(self._state, version)], kind=TEXT)
+        return _json(
+            [asdict(extension) for extension in offer.extensions_of(self._state, version)],
+            kind=TEXT,
+        )
 
     def overlays(self, asked: _Asked) -> Response:
         version = offer.offered(self._state, asked.parts[1])
-        return _json([asdict(one) for one in offer.overlays_of(self._state, version)], kind=TEXT)
+        return _json(
+            [asdict(overlay) for overlay in offer.overlays_of(self._state, version)], kind=TEXT
+        )
 
     def clients(self, asked: _Asked) -> Response:
         version = offer.offered(self._state, asked.parts[1])

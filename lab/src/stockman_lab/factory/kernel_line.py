@@ -50,15 +50,15 @@ def _of_platform(booted: Booted) -> tuple[str, ...]:
 
 
 def _defaults(line: tuple[int, int]) -> tuple[str, ...]:
-    found = [] if line >= (1, 14) else ["init_on_alloc=1"]
-    found += ["slab_nomerge", "pti=on", "consoleblank=0"]
-    found += [] if line >= (1, 14) else ["nvme_core.io_timeout=4294967295"]
-    found += ["printk.devkmsg=on"]
-    found += _IMA if line < (1, 11) else ()
-    found += ["selinux=1"] if line >= (1, 10) else []
-    found += ["module.sig_enforce=1"] if line >= (1, 12) else []
-    found += ["proc_mem.force_override=never"] if line >= (1, 13) else []
-    return tuple(found)
+    defaults = [] if line >= (1, 14) else ["init_on_alloc=1"]
+    defaults += ["slab_nomerge", "pti=on", "consoleblank=0"]
+    defaults += [] if line >= (1, 14) else ["nvme_core.io_timeout=4294967295"]
+    defaults += ["printk.devkmsg=on"]
+    defaults += _IMA if line < (1, 11) else ()
+    defaults += ["selinux=1"] if line >= (1, 10) else []
+    defaults += ["module.sig_enforce=1"] if line >= (1, 12) else []
+    defaults += ["proc_mem.force_override=never"] if line >= (1, 13) else []
+    return tuple(defaults)
 
 
 def _customize(found: dict[str, list[str]], extra: tuple[str, ...]) -> None:

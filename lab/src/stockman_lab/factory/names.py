@@ -74,7 +74,7 @@ def _installer(path: str) -> Asset:
 
 
 def _disk(path: str) -> Asset:
-    ending = next((one for one in _COMPRESSIONS if path.endswith(one)), "")
+    ending = next((compression for compression in _COMPRESSIONS if path.endswith(compression)), "")
     bare = path.removesuffix(ending)
     form = next((one for one in _FORMS if bare.endswith(f".{one}")), "")
     if not form:

@@ -76,7 +76,7 @@ def offered(state: FactoryState, text: str) -> str:
 
 def newest_stable(state: FactoryState) -> str:
     """What the tag `latest` stands for. Empty: nothing is on offer."""
-    stable = [Version.parse(one) for one in state.versions]
+    stable = [Version.parse(version) for version in state.versions]
     found = [one for one in stable if not one.pre]
     return max(found).tagged if found else ""
 
@@ -106,8 +106,11 @@ def chosen_extensions(
     state: FactoryState, version: str, names: tuple[str, ...]
 ) -> list[OfficialExtension]:
     """The extensions that a schematic names, in its order; refuses what the version lacks."""
-    known = {one.name: one for one in extensions_of(state, version)}
-    found = []
+    known = {
+        official_extension.name: official_extension
+        for official_extension in extensions_of(state, version)
+    }
+    official_extensions = []
     for name in names:
         one = known.get(name) or known.get(_OTHER_NAMES.get(name, ""))
         if one is None:
@@ -115,15 +118,17 @@ def chosen_extensions(
                 "error enhancing profile from schematic: "
                 f'official extension "{name}" is not available for Talos version {version}'
             )
-        found.append(one)
-    return found
+        official_extensions.append(one)
+    return official_extensions
 
 
 @lru_cache(maxsize=64)
 def _built(version: str) -> tuple[OfficialExtension, ...]:
     line = Version.parse(version).line
     return tuple(
-        _extension(one.name, one.purpose, version) for one in extensions() if one.since.line <= line
+        _extension(extension.name, extension.purpose, version)
+        for extension in extensions()
+        if extension.since.line <= line
     )
 
 

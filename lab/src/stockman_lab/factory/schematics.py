@@ -15,12 +15,12 @@ from stockman_lab.factory.state import FactoryState
 def read(text: bytes) -> ImageSchematic:
     """The schematic that a client sends; refused as the factory refuses it."""
     try:
-        found = decoded(text)
+        image_schematic = decoded(text)
     except Undecodable as error:
         raise invalid(str(error)) from None
-    if found.owner:
+    if image_schematic.owner:
         raise invalid("owner field is only supported in Enterprise edition")
-    return found
+    return image_schematic
 
 
 def post(state: FactoryState, schematic: ImageSchematic) -> SchematicId:
@@ -41,10 +41,10 @@ def schematic_of(state: FactoryState, schematic: str) -> ImageSchematic | None:
 
 def known(state: FactoryState, schematic: str) -> ImageSchematic:
     """What an id stands for; refuses unknown ones."""
-    found = schematic_of(state, schematic)
-    if found is None:
+    image_schematic = schematic_of(state, schematic)
+    if image_schematic is None:
         raise unknown_schematic(schematic)
-    return found
+    return image_schematic
 
 
 @lru_cache(maxsize=256)

@@ -79,7 +79,7 @@ def _is_made(directory: Path) -> bool:
 
 def _variables(request: Request, directory: Path, rest: str, query: str) -> dict[str, str]:
     root = directory / ".git" if (directory / ".git").is_dir() else directory
-    found = {
+    headers = {
         **{name: os.environ[name] for name in _KEPT if name in os.environ},
         "GIT_PROJECT_ROOT": str(root.parent),
         "GIT_HTTP_EXPORT_ALL": "1",
@@ -96,13 +96,13 @@ def _variables(request: Request, directory: Path, rest: str, query: str) -> dict
         ("git-protocol", "GIT_PROTOCOL"),
     ):
         if header in request.headers:
-            found[name] = request.headers[header]
+            headers[name] = request.headers[header]
     options = list(_OPTIONS.items())
-    found["GIT_CONFIG_COUNT"] = str(len(options))
+    headers["GIT_CONFIG_COUNT"] = str(len(options))
     for number, (name, value) in enumerate(options):
-        found[f"GIT_CONFIG_KEY_{number}"] = name
-        found[f"GIT_CONFIG_VALUE_{number}"] = value
-    return found
+        headers[f"GIT_CONFIG_KEY_{number}"] = name
+        headers[f"GIT_CONFIG_VALUE_{number}"] = value
+    return headers
 
 
 def _response(output: bytes) -> Response:

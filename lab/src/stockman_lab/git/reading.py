@@ -43,10 +43,10 @@ class Repository:
     def commit(self, hash_: str) -> Commit | None:
         """A commit by its hash; None: there is none."""
         try:
-            said = self._git("show", "--no-patch", "--format=%H%n%s", f"{hash_}^{{commit}}", "--")
+            git = self._git("show", "--no-patch", "--format=%H%n%s", f"{hash_}^{{commit}}", "--")
         except Unreadable:
             return None
-        full, _, subject = said.decode("utf-8", "replace").rstrip("\n").partition("\n")
+        full, _, subject = git.decode("utf-8", "replace").rstrip("\n").partition("\n")
         return Commit(full, subject)
 
     def files(self, commit: str) -> Mapping[str, bytes]:
@@ -69,15 +69,15 @@ def _files(directory: str, commit: str) -> Mapping[str, bytes]:
             (links if mode.startswith(_LINK) else blobs)[path] = name
     names = list(dict.fromkeys((*blobs.values(), *links.values())))
     contents = dict(zip(names, _contents(directory, names), strict=True))
-    found = {path: contents[name] for path, name in blobs.items()}
+    files = {path: contents[name] for path, name in blobs.items()}
     for path, name in links.items():
         target = normpath(join(dirname(path), contents[name].decode()))
-        found.update(
+        files.update(
             (f"{path}{other[len(target) :]}", content)
-            for other, content in list(found.items())
+            for other, content in list(files.items())
             if other == target or other.startswith(f"{target}/")
         )
-    return found
+    return files
 
 
 def _contents(directory: str, names: Sequence[str]) -> list[bytes]:
@@ -85,14 +85,14 @@ def _contents(directory: str, names: Sequence[str]) -> list[bytes]:
         return []
     sent = "\n".join(names).encode()
     output = _git(directory, ("cat-file", "--batch"), sent)
-    found = []
+    outputs = []
     at = 0
     for _ in names:
         end = output.index(b"\n", at)
         size = int(output[at:end].rsplit(b" ", 1)[1])
-        found.append(output[end + 1 : end + 1 + size])
+        outputs.append(output[end + 1 : end + 1 + size])
         at = end + size + 2
-    return found
+    return outputs
 
 
 def _git(directory: str, arguments: Sequence[str], sent: bytes = b"") -> bytes:

@@ -61,11 +61,11 @@ def _interfaces(inside: Inside, arguments: Arguments, now: float) -> object:
 
 
 def _interface(link: Link, seconds: int) -> dict[str, object]:
-    found: dict[str, object] = {"name": link.name, "hardware-address": link.mac}
+    interface: dict[str, object] = {"name": link.name, "hardware-address": link.mac}
     if link.addresses:
-        found["ip-addresses"] = [_address(one) for one in link.addresses]
+        interface["ip-addresses"] = [_address(address) for address in link.addresses]
     packets = seconds * 3 if link.is_up else 0
-    found["statistics"] = {
+    interface["statistics"] = {
         "rx-bytes": packets * 180,
         "rx-packets": packets,
         "rx-errs": 0,
@@ -75,7 +75,7 @@ def _interface(link: Link, seconds: int) -> dict[str, object]:
         "tx-errs": 0,
         "tx-dropped": 0,
     }
-    return found
+    return interface
 
 
 def _address(text: str) -> dict[str, object]:

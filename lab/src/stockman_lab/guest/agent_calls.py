@@ -38,13 +38,13 @@ def execute(ask: Ask, command: list[str], given: str | None = None) -> object:
 
 def execution(ask: Ask, pid: int) -> dict[str, object]:
     """How a program is doing, with texts decoded and 1 and 0 for true and false."""
-    found = dict(_fields(ask, "exec-status", {"pid": pid}))
-    for name, value in found.items():
+    fields = dict(_fields(ask, "exec-status", {"pid": pid}))
+    for name, value in fields.items():
         if name.endswith("-data"):
-            found[name] = base64.b64decode(str(value)).decode("utf-8", "replace")
+            fields[name] = base64.b64decode(str(value)).decode("utf-8", "replace")
         elif isinstance(value, bool):
-            found[name] = int(value)
-    return found
+            fields[name] = int(value)
+    return fields
 
 
 def read_file(
@@ -82,5 +82,5 @@ def _answer(ask: Ask, command: str, arguments: dict[str, object]) -> object:
 
 
 def _fields(ask: Ask, command: str, arguments: dict[str, object]) -> Mapping[str, object]:
-    found = _answer(ask, command, arguments)
-    return found if isinstance(found, Mapping) else {}
+    answer = _answer(ask, command, arguments)
+    return answer if isinstance(answer, Mapping) else {}

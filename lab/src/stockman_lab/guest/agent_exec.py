@@ -19,8 +19,8 @@ def _run(inside: Inside, words: list[str], given: bytes) -> Process | None:
     name, arguments = words[0].rpartition("/")[2], words[1:]
     if name in _SHELLS:
         return _shell(inside, arguments, given)
-    found = _PROGRAMS.get(name)
-    return None if found is None else found(inside, arguments, given)
+    program = _PROGRAMS.get(name)
+    return None if program is None else program(inside, arguments, given)
 
 
 def _shell(inside: Inside, arguments: list[str], given: bytes) -> Process:
@@ -85,8 +85,8 @@ _PROGRAMS: dict[str, Callable[[Inside, list[str], bytes], Process]] = {
 
 def _exec(inside: Inside, arguments: Mapping[str, object], now: float) -> object:
     del now
-    path, rest = str(arguments.get("path", "")), arguments.get("arg", [])
-    words = [path, *(str(one) for one in rest)] if isinstance(rest, list) else [path]
+    path, arg = str(arguments.get("path", "")), arguments.get("arg", [])
+    words = [path, *(str(one) for one in arg)] if isinstance(arg, list) else [path]
     done = _run(inside, words, base64.b64decode(str(arguments.get("input-data", ""))))
     if done is None:
         text = f"Failed to execute child process “{path}” (No such file or directory)"
@@ -102,12 +102,12 @@ def _exec_status(inside: Inside, arguments: Mapping[str, object], now: float) ->
     if done is None:
         # The agent forgot to print the number: what it says is the format that it has for one.
         raise AgentError("PID ld does not exist")
-    found: dict[str, object] = {"exited": True, "exitcode": done.exit_code}
+    exec_status: dict[str, object] = {"exited": True, "exitcode": done.exit_code}
     for name, text in (("out", done.output), ("err", done.errors)):
         if text:
-            found[f"{name}-data"] = base64.b64encode(text.encode()).decode()
-            found[f"{name}-truncated"] = False
-    return found
+            exec_status[f"{name}-data"] = base64.b64encode(text.encode()).decode()
+            exec_status[f"{name}-truncated"] = False
+    return exec_status
 
 
 ANSWERS: dict[str, Callable[[Inside, Mapping[str, object], float], object]] = {

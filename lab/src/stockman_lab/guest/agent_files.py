@@ -90,11 +90,11 @@ def _seek(inside: Inside, arguments: Mapping[str, object], now: float) -> object
     whence = str(arguments.get("whence", "set"))
     if whence not in starts:
         raise AgentError(f"Parameter 'whence' does not accept value '{whence}'")
-    place = starts[whence] + _whole(arguments.get("offset", 0))
-    if place < 0:
+    start = starts[whence] + _whole(arguments.get("offset", 0))
+    if start < 0:
         raise AgentError("failed to seek file: Invalid argument")
-    handle["place"] = place
-    return {"position": place, "eof": False}
+    handle["place"] = start
+    return {"position": start, "eof": False}
 
 
 def _close(inside: Inside, arguments: Mapping[str, object], now: float) -> object:

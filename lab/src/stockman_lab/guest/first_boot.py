@@ -42,7 +42,7 @@ def first_boot(files: Mapping[str, bytes]) -> FirstBoot:
     """What is read of the files of a NoCloud drive; what cannot be read is passed over."""
     user, meta = _mapping(files.get("user-data", b"")), _mapping(files.get("meta-data", b""))
     names = (user.get("fqdn"), user.get("hostname"), meta.get("local-hostname"))
-    hostname = next((str(one).partition(".")[0] for one in names if one), "")
+    hostname = next((str(name).partition(".")[0] for name in names if name), "")
     network = _mapping(files.get("network-config", b""))
     inner = network.get("network", network)
     links = None

@@ -25,9 +25,9 @@ class Link:
     is_up: bool = True
 
 
-def links(view: GuestView, wanted: list[Addressing] | None) -> list[Link]:
+def links(view: GuestView, addressings: list[Addressing] | None) -> list[Link]:
     """Links of a guest that boots; where nothing is said the first card asks for a lease."""
-    return [_link(view, nic, _addressing(nic, wanted)) for nic in view.nics]
+    return [_link(view, nic, _addressing(nic, addressings)) for nic in view.nics]
 
 
 def links_after_change(view: GuestView, before: Iterable[Link]) -> list[Link]:
@@ -45,28 +45,28 @@ def links_after_change(view: GuestView, before: Iterable[Link]) -> list[Link]:
     return found
 
 
-def _addressing(nic: NicView, wanted: list[Addressing] | None) -> Addressing:
+def _addressing(nic: NicView, addressings: list[Addressing] | None) -> Addressing:
     own_name = f"ens{_FIRST_SLOT + nic.number}"
-    if wanted is None:
+    if addressings is None:
         return Addressing(name=own_name, dhcp4=nic.number == 0)
-    for one in wanted:
-        if one.mac == nic.mac.lower() or (
-            not one.mac and one.name in (own_name, f"eth{nic.number}")
+    for addressing in addressings:
+        if addressing.mac == nic.mac.lower() or (
+            not addressing.mac and addressing.name in (own_name, f"eth{nic.number}")
         ):
-            return one
+            return addressing
     return Addressing(name=own_name)
 
 
-def _link(view: GuestView, nic: NicView, wanted: Addressing) -> Link:
-    link = Link(name=wanted.name, mac=nic.mac.lower(), is_up=nic.is_linked)
-    link.addresses = list(wanted.addresses)
+def _link(view: GuestView, nic: NicView, addressing: Addressing) -> Link:
+    link = Link(name=addressing.name, mac=nic.mac.lower(), is_up=nic.is_linked)
+    link.addresses = list(addressing.addresses)
     if nic.is_linked:
         leases = [
             view.network.lease(nic, version)
-            for version, asked in ((4, wanted.dhcp4), (6, wanted.dhcp6))
+            for version, asked in ((4, addressing.dhcp4), (6, addressing.dhcp6))
             if asked
         ]
-        prefix = view.network.prefix(nic) if wanted.self_made else None
+        prefix = view.network.prefix(nic) if addressing.self_made else None
         made = None if prefix is None else self_made(prefix, nic.mac)
         own = link_local(nic.mac)
         link.addresses += [one for one in (*leases, made, own) if one is not None]

@@ -102,7 +102,7 @@ class Pools:
         return None if pool is None else pool.lease(nic.mac)
 
     def is_home(self, address: str, nic: NicView) -> bool:
-        known = [one for one in self.pools if one.covers(address)]
+        known = [pool for pool in self.pools if pool.covers(address)]
         return not known or any(one.is_reached_by(nic) for one in known)
 
     def prefix(self, nic: NicView) -> str | None:
@@ -119,7 +119,7 @@ class Pools:
     def _pool(self, nic: NicView, version: int) -> Pool | None:
         place = (nic.bridge, nic.vlan, version)
         return next(
-            (one for one in self.pools if (one.bridge, one.vlan, one.version) == place), None
+            (pool for pool in self.pools if (pool.bridge, pool.vlan, pool.version) == place), None
         )
 
 

@@ -53,7 +53,7 @@ class PlainGuest:
 
     def _measure(self, view: GuestView) -> None:
         self.inside.cores, self.inside.memory = view.cores, view.memory
-        self.inside.disks = {one.slot: one.size for one in view.disks if not one.is_cdrom}
+        self.inside.disks = {disk.slot: disk.size for disk in view.disks if not disk.is_cdrom}
 
     def shutdown(self, now: float, dice: Throws) -> float | None:
         if now - self.started_at < _HEARS_BUTTON_AFTER:
@@ -78,8 +78,8 @@ class PlainGuest:
     def loaded(cls, saved: Mapping[str, Any]) -> PlainGuest:
         """The guest that was saved."""
         inside = Inside(**saved["inside"])
-        inside.links = [Link(**one) for one in saved["inside"]["links"]]
+        inside.links = [Link(**link) for link in saved["inside"]["links"]]
         inside.processes = {
-            pid: Process(**one) for pid, one in saved["inside"]["processes"].items()
+            pid: Process(**process) for pid, process in saved["inside"]["processes"].items()
         }
         return cls(saved["started_at"], saved["agent_at"], inside)

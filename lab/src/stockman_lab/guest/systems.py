@@ -59,9 +59,9 @@ class Systems:
         """The system that was saved. None: nothing was."""
         if not saved:
             return None
-        rest = {name: value for name, value in saved.items() if name != _KIND}
+        values = {name: value for name, value in saved.items() if name != _KIND}
         kind = str(saved[_KIND])
-        return self.kinds[kind](rest) if kind in self.kinds else _plain().loaded(rest)
+        return self.kinds[kind](values) if kind in self.kinds else _plain().loaded(values)
 
     def lost_power(self, saved: Mapping[str, object], now: float) -> None:
         """Tell what ran in a machine that its power is gone."""

@@ -35,9 +35,9 @@ class DiskView:
     @property
     def facts(self) -> ImageFacts | None:
         """What boots from it, as it says itself. None: nothing, or it does not say."""
-        said = self.contents.get(INSTALLED)
-        if isinstance(said, dict):
-            return ImageFacts(**said)
+        content = self.contents.get(INSTALLED)
+        if isinstance(content, dict):
+            return ImageFacts(**content)
         if self.image is None or self.contents.get(WIPED):
             return None
         return self.image.facts
@@ -109,7 +109,7 @@ class GuestView:
     architecture: str = "amd64"
 
     def disk(self, slot: str) -> DiskView | None:
-        return next((one for one in self.disks if one.slot == slot), None)
+        return next((disk for disk in self.disks if disk.slot == slot), None)
 
     @property
     def boot_disk(self) -> DiskView | None:

@@ -220,9 +220,9 @@ class Connection(Line):
     def _judge(self, request: Request) -> None:
         """Refuse a request by its head, or go on to its body."""
         house = self._server.house
-        said = refusals.by_head(request, house)
-        if said is not None:
-            self._answer(said)
+        by_head = refusals.by_head(request, house)
+        if by_head is not None:
+            self._answer(by_head)
         elif self._server.context is not None and not request.secure:
             elsewhere = refusals.insecure(request)
             if elsewhere is None:
@@ -238,9 +238,9 @@ class Connection(Line):
 
     def _expect_body(self, request: Request) -> None:
         house = self._server.house
-        said = refusals.by_body(request, house)
-        if said is not None:
-            self._answer(said)
+        by_body = refusals.by_body(request, house)
+        if by_body is not None:
+            self._answer(by_body)
             return
         self._phase = Phase.BODY
         if house.says_continue and request.headers.get("expect", "").lower() == "100-continue":
@@ -281,8 +281,8 @@ class Connection(Line):
         self._body_size += len(piece)
         if self._body_size > self._server.house.body_bytes:
             oversized = self._server.house.oversized
-            said = refusals.refusal(413, "Request Entity Too Large")
-            self._answer(said if oversized is None else oversized())
+            refusal = refusals.refusal(413, "Request Entity Too Large")
+            self._answer(refusal if oversized is None else oversized())
 
     def _read_upload(self, request: Request, spool: Spool, data: bytes) -> None:
         if flaw := spool.take(data):
@@ -387,5 +387,5 @@ class Connection(Line):
 
 
 def _wants_more(request: Request) -> bool:
-    wish = request.headers.get("connection", "")
-    return "close" not in wish.lower() if wish else request.version != "1.0"
+    connection = request.headers.get("connection", "")
+    return "close" not in connection.lower() if connection else request.version != "1.0"

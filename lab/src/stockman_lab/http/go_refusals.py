@@ -46,13 +46,13 @@ def unreadable(head: bytes, hint: int) -> Response:
     if hint == too_large().status:
         return too_large()
     first, *lines = head.split(b"\n")
-    said = first_line(first.removesuffix(b"\r"))
-    if said is not None:
-        return said
-    names = [one.partition(b":")[0] for one in lines if one.strip() and b":" in one]
-    if any(b" " in one.strip() for one in names):
+    response = first_line(first.removesuffix(b"\r"))
+    if response is not None:
+        return response
+    names = [line.partition(b":")[0] for line in lines if line.strip() and b":" in line]
+    if any(b" " in name.strip() for name in names):
         return bad_request("invalid header name")
-    told = {one.strip().lower() for one in names}
+    told = {name.strip().lower() for name in names}
     if b"transfer-encoding" in told:
         text = "Unsupported transfer encoding"
         headers = {"Content-Type": _TEXT}

@@ -73,7 +73,7 @@ def go_rendered(response: Response, manner: Manner) -> bytes:
 
 
 def _bare(response: Response) -> bytes:
-    told = "".join(f"{name}: {one}\r\n" for name, one in response.headers.items())
+    told = "".join(f"{name}: {header}\r\n" for name, header in response.headers.items())
     line = f"HTTP/1.1 {response.status} {response.reason}\r\n"
     return f"{line}{told}Connection: close\r\n\r\n".encode("latin-1", "replace") + response.body
 

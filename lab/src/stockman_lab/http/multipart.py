@@ -65,7 +65,7 @@ class Form:
         found = _DISPOSITION.search(self._buffer, 0, headers.start() + 1)
         if found is None:
             raise BrokenUpload("upload failed")
-        disposition, name, filename = (_text(part) for part in found.groups(default=b""))
+        disposition, name, filename = (_text(group) for group in found.groups(default=b""))
         if disposition != "form-data":
             raise BrokenUpload(
                 f"wrong Content-Disposition '{disposition}' in multipart, expected 'form-data'"

@@ -40,15 +40,15 @@ def parameters(request: Request) -> Parameters:
     if request.upload is not None:
         query.update(request.upload.fields)
         query["filename"] = request.upload.filename
-        found = query
+        body = query
     elif request.method in _REQUESTS_WITH_BODY:
-        found = _body(request)
-        found.update(query)
+        body = _body(request)
+        body.update(query)
     else:
-        found = query
+        body = query
     # Browsers add it so that nothing is answered from a cache.
-    found.pop("_dc", None)
-    return found
+    body.pop("_dc", None)
+    return body
 
 
 def decoded_form(text: str) -> Parameters:
@@ -57,23 +57,23 @@ def decoded_form(text: str) -> Parameters:
     As the real server reads it: a name without an equals sign is there with None, and what
     follows a second one is dropped.
     """
-    found: Parameters = {}
+    values: Parameters = {}
     text = text.rstrip("&;")
     for pair in _PAIRS.split(text) if text else ():
         name, equals, rest = pair.partition("=")
         name = _plain(name, "latin-1")
         if not equals:
-            found[name] = None
+            values[name] = None
             continue
         value = _plain(rest.partition("=")[0], "utf-8")
-        old = found.get(name)
+        old = values.get(name)
         if old is None:
-            found[name] = value
+            values[name] = value
         elif isinstance(old, list):
             old.append(value)
         else:
-            found[name] = [old, value]
-    return found
+            values[name] = [old, value]
+    return values
 
 
 def decoded_json(body: bytes) -> Parameters:

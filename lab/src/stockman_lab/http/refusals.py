@@ -21,9 +21,9 @@ def refusal(status: int, text: str) -> Response:
 def unreadable(head: bytes | bytearray, house: House) -> Response:
     """The answer to a head that cannot be read."""
     first, *lines = bytes(head).split(b"\n")
-    said = first_line(first)
-    if said is not None:
-        return said
+    response = first_line(first)
+    if response is not None:
+        return response
     transfer = ""
     for line in lines:
         line = line.removesuffix(b"\r")
@@ -88,8 +88,8 @@ def insecure(request: Request) -> Response | None:
 
 def by_head(request: Request, house: House) -> Response | None:
     """The answer to a head that is not taken; None: it is."""
-    if house.is_go and (said := go_refusals.by_head(request)) is not None:
-        return said
+    if house.is_go and (response := go_refusals.by_head(request)) is not None:
+        return response
     if request.version[:2] != "1.":
         return unknown_version(request.version)
     if request.target[0] != "/" and _PROXY_URL.match(request.target):

@@ -205,8 +205,8 @@ class HttpServer:
 async def _deafened(listener: asyncio.Server) -> None:
     """Take in nobody new, and wait for those who are halfway in: asyncio would forget them."""
     loop = asyncio.get_running_loop()
-    for door in listener.sockets:
-        loop.remove_reader(door.fileno())
+    for socket in listener.sockets:
+        loop.remove_reader(socket.fileno())
     passed = loop.create_future()
     loop.call_soon(passed.set_result, None)
     await passed

@@ -78,11 +78,11 @@ class Tls:
         if not incoming.pending and not session.pending():
             self.ended = not data
             return data
-        parts = [data]
+        datas = [data]
         # A record that is there in part is waited for; what stands before it is not.
         with suppress(ssl.SSLWantReadError):
             while data:
                 data = session.read(_CHUNK)
-                parts.append(data)
+                datas.append(data)
             self.ended = True
-        return b"".join(parts)
+        return b"".join(datas)

@@ -37,7 +37,7 @@ def read_archive(content: bytes) -> ArchivedImage:
 
 
 def _files(content: bytes) -> dict[str, bytes]:
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     size = 0
     try:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
@@ -47,10 +47,10 @@ def _files(content: bytes) -> dict[str, bytes]:
                     raise CorruptImage("archive is too large")
                 file = archive.extractfile(member) if member.isfile() else None
                 if file is not None:
-                    found[member.name.removeprefix("./")] = file.read()
+                    files[member.name.removeprefix("./")] = file.read()
     except (tarfile.TarError, EOFError, ValueError) as error:
         raise CorruptImage(f"archive cannot be read: {error}") from None
-    return found
+    return files
 
 
 def _of_layout(files: Mapping[str, bytes]) -> ArchivedImage:
@@ -64,7 +64,7 @@ def _of_layout(files: Mapping[str, bytes]) -> ArchivedImage:
         inner = next(iter(_list(manifest, "manifests")), {})
         manifest = _json(_blob(files, str(inner.get("digest", ""))))
     layers = [str(one.get("digest", "")) for one in _list(manifest, "layers")]
-    facts = _facts(_blob(files, one) for one in layers)
+    facts = _facts(_blob(files, layer) for layer in layers)
     return ArchivedImage(name=name or digest, digest=digest, facts=facts)
 
 
@@ -77,7 +77,7 @@ def _of_docker(files: Mapping[str, bytes]) -> ArchivedImage:
         tags, layers = entry["RepoTags"], entry["Layers"]
     except (ValueError, LookupError, TypeError):
         raise CorruptImage("manifest.json is no list of images") from None
-    facts = _facts(files.get(str(one), b"") for one in layers)
+    facts = _facts(files.get(str(layer), b"") for layer in layers)
     digest = f"sha256:{hashlib.sha256(files['manifest.json']).hexdigest()}"
     return ArchivedImage(name=str(tags[0]) if tags else digest, digest=digest, facts=facts)
 
@@ -87,10 +87,10 @@ def _facts(layers: Iterable[bytes]) -> ImageFacts | None:
 
 
 def _blob(files: Mapping[str, bytes], digest: str) -> bytes:
-    found = files.get(f"blobs/{digest.replace(':', '/', 1)}")
-    if found is None:
+    file = files.get(f"blobs/{digest.replace(':', '/', 1)}")
+    if file is None:
         raise CorruptImage(f"blob {digest or 'without a digest'} is missing")
-    return found
+    return file
 
 
 def _json(content: bytes) -> dict[str, object]:

@@ -75,9 +75,9 @@ def container_image(facts: ImageFacts, title: str) -> ContainerImage:
 def index_of(images: Sequence[ContainerImage]) -> bytes:
     """The list of an image's architectures."""
     entries = [
-        descriptor(MANIFEST, one.manifest)
-        | {"platform": {"architecture": one.architecture, "os": "linux"}}
-        for one in images
+        descriptor(MANIFEST, image.manifest)
+        | {"platform": {"architecture": image.architecture, "os": "linux"}}
+        for image in images
     ]
     return _json({"schemaVersion": 2, "mediaType": INDEX, "manifests": entries})
 

@@ -52,12 +52,12 @@ class Download:
     """Of the worker; it is part of names that errors show."""
 
 
-def existing_is_right(wanted: Download, existing: bytes, log: Callable[[str], None]) -> None:
+def existing_is_right(download: Download, existing: bytes, log: Callable[[str], None]) -> None:
     """Pass where the right content is there already; else refuse to replace it."""
-    log(_announcement(wanted))
-    if wanted.checksum is None:
-        raise FetchFailed(f"refusing to override existing file '{wanted.path}'")
-    wrong = wanted.checksum.mismatch(existing)
+    log(_announcement(download))
+    if download.checksum is None:
+        raise FetchFailed(f"refusing to override existing file '{download.path}'")
+    wrong = download.checksum.mismatch(existing)
     if wrong:
         log("calculating checksum of existing file...")
         raise FetchFailed(f"{wrong}, aborting")
@@ -65,53 +65,55 @@ def existing_is_right(wanted: Download, existing: bytes, log: Callable[[str], No
 
 
 async def downloaded(
-    wanted: Download, fetcher: Fetcher, moment: datetime, log: Callable[[str], None]
+    download: Download, fetcher: Fetcher, moment: datetime, log: Callable[[str], None]
 ) -> bytes:
     """The content that was asked for, verified, unpacked and looked at."""
-    log(_announcement(wanted))
-    raw_path = f"{wanted.path}.tmp_dwnl.{wanted.pid}"
+    log(_announcement(download))
+    raw_path = f"{download.path}.tmp_dwnl.{download.pid}"
     try:
-        fetched = await fetcher.fetch(wanted.url, raw_path, moment, verify=wanted.verify)
+        fetched = await fetcher.fetch(download.url, raw_path, moment, verify=download.verify)
     except FetchFailed as failure:
         for line in failure.log:
             log(line)
         raise
     for line in fetched.log:
         log(line)
-    return finished(wanted, fetched.content, log)
+    return finished(download, fetched.content, log)
 
 
-def finished(wanted: Download, content: bytes, log: Callable[[str], None]) -> bytes:
+def finished(download: Download, content: bytes, log: Callable[[str], None]) -> bytes:
     """What is made of a content that came: refused where it is not what was asked for."""
-    path = f"{wanted.path}.tmp_dwnl.{wanted.pid}"
-    if wanted.checksum is not None:
-        wrong = wanted.checksum.mismatch(content)
+    path = f"{download.path}.tmp_dwnl.{download.pid}"
+    if download.checksum is not None:
+        wrong = download.checksum.mismatch(content)
         if wrong:
             log("calculating checksum...")
             raise FetchFailed(wrong)
         log("calculating checksum...OK, checksum verified")
-    if wanted.compression:
-        content, path = _decompressed(wanted, content, path, log), _unpacked_path(wanted)
-    if wanted.is_image:
+    if download.compression:
+        content, path = _decompressed(download, content, path, log), _unpacked_path(download)
+    if download.is_image:
         try:
-            checked_image(content, path, wanted.form)
+            checked_image(content, path, download.form)
         except UntrustedImage as refusal:
             raise FetchFailed(f"failed to verify file: {refusal}") from None
-    log(f"download of '{wanted.url}' to '{wanted.path}' finished")
+    log(f"download of '{download.url}' to '{download.path}' finished")
     return content
 
 
-def _announcement(wanted: Download) -> str:
-    return f"downloading {wanted.url} to {wanted.path}"
+def _announcement(download: Download) -> str:
+    return f"downloading {download.url} to {download.path}"
 
 
-def _unpacked_path(wanted: Download) -> str:
-    return f"{wanted.path}.tmp_dcom.{wanted.pid}"
+def _unpacked_path(download: Download) -> str:
+    return f"{download.path}.tmp_dcom.{download.pid}"
 
 
-def _decompressed(wanted: Download, content: bytes, path: str, log: Callable[[str], None]) -> bytes:
-    log(f"decompressing {path} to {_unpacked_path(wanted)}")
+def _decompressed(
+    download: Download, content: bytes, path: str, log: Callable[[str], None]
+) -> bytes:
+    log(f"decompressing {path} to {_unpacked_path(download)}")
     try:
-        return unpacked(content, wanted.compression, path, MOST_BYTES)
+        return unpacked(content, download.compression, path, MOST_BYTES)
     except Unpackable as refusal:
         raise FetchFailed(str(refusal)) from None

@@ -86,19 +86,19 @@ class _Image:
         self._end = self._laid_out()
 
     def _laid_out(self) -> int:
-        place = _FIRST_FOLDER
+        first_folder = _FIRST_FOLDER
         for folder in self._folders:
-            folder.posix = Extent(place, len(self._posix_folder(folder)))
-            place += sectors(folder.posix.size)
-        self._note, place = place, place + 1
+            folder.posix = Extent(first_folder, len(self._posix_folder(folder)))
+            first_folder += sectors(folder.posix.size)
+        self._note, first_folder = first_folder, first_folder + 1
         for folder in self._folders:
-            folder.joliet = Extent(place, len(self._joliet_folder(folder)))
-            place += sectors(folder.joliet.size)
+            folder.joliet = Extent(first_folder, len(self._joliet_folder(folder)))
+            first_folder += sectors(folder.joliet.size)
         for folder in self._folders:
             for name, content in folder.files.items():
-                folder.places[name] = Extent(place if content else 0, len(content))
-                place += sectors(len(content))
-        return place
+                folder.places[name] = Extent(first_folder if content else 0, len(content))
+                first_folder += sectors(len(content))
+        return first_folder
 
     def parts(self) -> Iterator[bytes]:
         yield b"\x00" * (16 * SECTOR)
@@ -115,13 +115,13 @@ class _Image:
             yield from map(pad_sector, folder.files.values())
 
     def _posix_folder(self, folder: _Folder) -> bytes:
-        here = self._posix_of(folder)
+        posix = self._posix_of(folder)
         above = self._posix_of(folder.parent)
         if folder is self._root:
-            here = rock_ridge_pointer(here, self._note, len(rock_ridge_reference()))
+            posix = rock_ridge_pointer(posix, self._note, len(rock_ridge_reference()))
         short = _short(folder)
         records = [
-            (SELF, self._entry(SELF, folder.posix, DIRECTORY, here)),
+            (SELF, self._entry(SELF, folder.posix, DIRECTORY, posix)),
             (PARENT, self._entry(PARENT, folder.parent.posix, DIRECTORY, above)),
         ]
         for name, below in folder.folders.items():

@@ -35,7 +35,7 @@ def qcow2_file(size: int, pieces: Mapping[int, bytes]) -> bytes:
     first_at = 1 + table_clusters + blocks
     seconds_at = first_at + first_clusters
     data_at = seconds_at + len(seconds)
-    places = {number: data_at + index for index, number in enumerate(sorted(clusters))}
+    datas = {number: data_at + index for index, number in enumerate(sorted(clusters))}
     header = _HEADER.pack(
         *(MAGIC, 3, 0, 0, CLUSTER_BITS, size, 0, first_entries, first_at * CLUSTER),
         *(CLUSTER, table_clusters, 0, 0, 0, 0, 0, 4, _LONG_HEADER),
@@ -45,7 +45,7 @@ def qcow2_file(size: int, pieces: Mapping[int, bytes]) -> bytes:
         _filled(_numbers(range(blocks_at, blocks_at + blocks * CLUSTER, CLUSTER)), table_clusters),
         _filled(struct.pack(">H", 1) * total, blocks),
         _filled(_first_table(seconds, seconds_at, first_entries), first_clusters),
-        *(_second_table(one, places) for one in seconds),
+        *(_second_table(second, datas) for second in seconds),
         *(clusters[number] for number in sorted(clusters)),
     ]
     return b"".join(parts)
@@ -53,7 +53,7 @@ def qcow2_file(size: int, pieces: Mapping[int, bytes]) -> bytes:
 
 def _clusters(size: int, pieces: Mapping[int, bytes]) -> dict[int, bytes]:
     """Contents of the clusters that hold something, by their number."""
-    found: dict[int, bytearray] = {}
+    bytearrays: dict[int, bytearray] = {}
     for start, piece in pieces.items():
         if start < 0 or start + len(piece) > size:
             raise ValueError(f"a piece at byte {start} lies outside of a disk of {size} bytes")
@@ -61,10 +61,10 @@ def _clusters(size: int, pieces: Mapping[int, bytes]) -> dict[int, bytes]:
         while done < len(piece):
             number, inside = divmod(start + done, CLUSTER)
             part = piece[done : done + CLUSTER - inside]
-            cluster = found.setdefault(number, bytearray(CLUSTER))
+            cluster = bytearrays.setdefault(number, bytearray(CLUSTER))
             cluster[inside : inside + len(part)] = part
             done += len(part)
-    return {number: bytes(cluster) for number, cluster in found.items()}
+    return {number: bytes(cluster) for number, cluster in bytearrays.items()}
 
 
 def _bookkeeping(fixed: int) -> tuple[int, int]:

@@ -18,14 +18,14 @@ class Cause:
 
     @property
     def content(self) -> Object:
-        made: Object = {}
+        content: Object = {}
         if self.reason:
-            made["reason"] = self.reason
+            content["reason"] = self.reason
         if self.message:
-            made["message"] = self.message
+            content["message"] = self.message
         if self.field:
-            made["field"] = self.field
-        return made
+            content["field"] = self.field
+        return content
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +43,16 @@ class About:
 
     @property
     def content(self) -> Object:
-        made: Object = {
+        founds: Object = {
             name: found
             for name in ("name", "group", "kind", "uid")
             if (found := getattr(self, name))
         }
         if self.causes:
-            made["causes"] = [one.content for one in self.causes]
+            founds["causes"] = [cause.content for cause in self.causes]
         if self.retry_after:
-            made["retryAfterSeconds"] = self.retry_after
-        return made
+            founds["retryAfterSeconds"] = self.retry_after
+        return founds
 
 
 class Failure(Exception):
@@ -137,7 +137,7 @@ def forbidden(what: Named, name: str, why: str, causes: Sequence[Cause] = ()) ->
 
 def invalid(what: Named, name: str, causes: Sequence[Cause]) -> Failure:
     """Fields of an object are wrong."""
-    texts = list(dict.fromkeys(f"{one.field}: {one.message}" for one in causes))
+    texts = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
     text = f'{what.qualified_kind} "{name}" is invalid: {told}'
     return Failure(422, "Invalid", text, About(name, what.group, what.kind, causes=causes))

@@ -22,11 +22,11 @@ def container_of(pod: Object, name: str) -> Object:
     """The container whose log is meant; raises `NoLogs`."""
     spec, called = part_of(pod, "spec"), metadata_of(pod).get("name")
     kinds = ("initContainers", "containers", "ephemeralContainers")
-    every = [one for kind in kinds for one in entries_of(spec, kind)]
+    every = [entry for kind in kinds for entry in entries_of(spec, kind)]
     if name:
-        for one in every:
-            if one["name"] == name:
-                return one
+        for container in every:
+            if container["name"] == name:
+                return container
         raise NoLogs(f"container {name} is not valid for pod {called}")
     only = entries_of(spec, "containers")
     if len(only) == 1:

@@ -46,16 +46,16 @@ def _written(seconds: int) -> str:
 
 def metadata_of(content: Mapping[str, Tree]) -> Object:
     """The metadata of an object; an empty one where it has none."""
-    found = content.get("metadata")
-    return found if isinstance(found, dict) else {}
+    metadata = content.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
 
 
 def part_of(content: Mapping[str, Tree], *names: str) -> Object:
     """An inner object by the names that lead to it; an empty one where it is not there."""
-    found: Tree = content
+    tree: Tree = content
     for name in names:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found if isinstance(found, dict) else {}
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    return tree if isinstance(tree, dict) else {}
 
 
 def entries_of(content: Mapping[str, Tree], *names: str) -> list[Object]:

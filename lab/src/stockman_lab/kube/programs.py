@@ -54,14 +54,16 @@ def program(image: str) -> Program:
 
 def purposes(pod: Object) -> set[str]:
     """What a pod is for."""
-    found = {program(one.get("image", "")).purpose for one in entries_of(pod, "spec", "containers")}
+    found = {
+        program(entry.get("image", "")).purpose for entry in entries_of(pod, "spec", "containers")
+    }
     return found - {""}
 
 
 def drives(pod: Object, driver: str) -> bool:
     """Whether a pod is the controller of a storage driver."""
-    for one in entries_of(pod, "spec", "containers"):
-        found = program(one.get("image", "")).driver
+    for entry in entries_of(pod, "spec", "containers"):
+        found = program(entry.get("image", "")).driver
         if found and (driver == found or driver.endswith(f".{found}")):
             return True
     return False
@@ -73,15 +75,15 @@ def is_running(pod: Object) -> bool:
     return (
         part_of(pod, "status").get("phase") == "Running"
         and bool(states)
-        and all("running" in part_of(one, "state") for one in states)
+        and all("running" in part_of(state, "state") for state in states)
     )
 
 
 def is_ready(pod: Object) -> bool:
     """Whether a pod says that it is ready."""
     return any(
-        one.get("type") == "Ready" and one.get("status") == "True"
-        for one in entries_of(pod, "status", "conditions")
+        entry.get("type") == "Ready" and entry.get("status") == "True"
+        for entry in entries_of(pod, "status", "conditions")
     )
 
 
@@ -93,4 +95,4 @@ def is_mirror(pod: Object) -> bool:
 def is_daemon(pod: Object) -> bool:
     """Whether a pod belongs to a DaemonSet."""
     owners = metadata_of(pod).get("ownerReferences") or []
-    return any(one.get("kind") == "DaemonSet" and one.get("controller") for one in owners)
+    return any(owner.get("kind") == "DaemonSet" and owner.get("controller") for owner in owners)

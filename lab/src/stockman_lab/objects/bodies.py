@@ -24,8 +24,10 @@ def content_of(caller: Caller, headers: Mapping[str, str], body: bytes) -> bytes
     trailers: dict[str, str] = {}
     if caller.payload in (_SIGNED, _SIGNED_TRAILER, _UNSIGNED_TRAILER):
         content, trailers = _pieces(caller, body)
-        told = headers.get("x-amz-decoded-content-length", "")
-        if told.isdigit() and int(told) != len(content):
+        x_amz_decoded_content_length = headers.get("x-amz-decoded-content-length", "")
+        if x_amz_decoded_content_length.isdigit() and int(x_amz_decoded_content_length) != len(
+            content
+        ):
             raise _incomplete()
     else:
         content = body
@@ -71,10 +73,10 @@ def _pieces(caller: Caller, body: bytes) -> tuple[bytes, dict[str, str]]:
 def _signed_trailers(caller: Caller, previous: str, text: bytes) -> dict[str, str]:
     trailers = _trailers(text)
     if caller.payload == _SIGNED_TRAILER:
-        given = trailers.pop(_TRAILER_SIGNATURE, "")
+        trailer = trailers.pop(_TRAILER_SIGNATURE, "")
         signed = "".join(f"{name}:{value}\n" for name, value in trailers.items())
         wanted = trailer_signature(caller.secret, caller.scope, previous, signed.encode())
-        if not hmac.compare_digest(wanted.encode(), given.encode()):
+        if not hmac.compare_digest(wanted.encode(), trailer.encode()):
             raise mismatch()
     return trailers
 

@@ -89,7 +89,7 @@ def _list(buckets: Buckets, asked: Asked) -> Response:
     if query.get("encoding-type"):
         members.append(("EncodingType", "url"))
     members += [("Contents", _row(encoded(key), one)) for key, one in found.objects]
-    members += [("CommonPrefixes", [("Prefix", encoded(one))]) for one in found.prefixes]
+    members += [("CommonPrefixes", [("Prefix", encoded(prefix))]) for prefix in found.prefixes]
     region = {"x-amz-bucket-region": buckets.state.region}
     return answered("ListBucketResult", members, region)
 
@@ -128,7 +128,9 @@ def _row(key: str, one: StoredObject) -> list[Member]:
 
 def _delete_many(buckets: Buckets, asked: Asked) -> Response:
     buckets.bucket(asked.bucket)
-    if not any(one == "content-md5" or one.startswith(_SUM) for one in asked.request.headers):
+    if not any(
+        header == "content-md5" or header.startswith(_SUM) for header in asked.request.headers
+    ):
         raise invalid(_WITHOUT_SUM, "InvalidRequest")
     quiet, keys = False, []
     for element in read(asked.content, "Delete"):

@@ -77,10 +77,10 @@ class Buckets:
         self.state.buckets[name] = Bucket(self._now())
 
     def bucket(self, name: str) -> Bucket:
-        found = self.state.buckets.get(name)
-        if found is None:
+        bucket = self.state.buckets.get(name)
+        if bucket is None:
             raise no_bucket(name)
-        return found
+        return bucket
 
     def remove(self, name: str) -> None:
         if self.bucket(name).objects:
@@ -115,7 +115,7 @@ class Buckets:
         self, bucket: Bucket, key: str, blob: str, etag: str, new: NewObject
     ) -> StoredObject:
         before = bucket.objects.get(key)
-        made = bucket.objects[key] = StoredObject(
+        stored_object = bucket.objects[key] = StoredObject(
             blob=blob,
             size=len(self._blobs.get(blob)),
             etag=etag,
@@ -125,7 +125,7 @@ class Buckets:
         )
         if before is not None:
             self._blobs.release(before.blob)
-        return made
+        return stored_object
 
     def _kept(self, new: NewObject) -> str:
         content = new.content if new.spoiled is None else new.spoiled
@@ -136,10 +136,10 @@ class Buckets:
         return blob
 
     def found(self, name: str, key: str) -> StoredObject:
-        there = self.bucket(name).objects.get(key)
-        if there is None:
+        stored_object = self.bucket(name).objects.get(key)
+        if stored_object is None:
             raise no_key()
-        return there
+        return stored_object
 
     def content(self, there: StoredObject) -> bytes:
         return self._blobs.get(there.blob)
@@ -192,10 +192,10 @@ class Buckets:
         return upload
 
     def upload(self, name: str, upload: str, key: str) -> Multipart:
-        found = self.bucket(name).uploads.get(upload)
-        if found is None or found.key != key:
+        multipart = self.bucket(name).uploads.get(upload)
+        if multipart is None or multipart.key != key:
             raise no_upload(upload)
-        return found
+        return multipart
 
     def put_part(self, name: str, upload: str, key: str, number: int, new: NewObject) -> Part:
         found = self.upload(name, upload, key)
@@ -243,8 +243,10 @@ class Buckets:
         content = b"".join(self._blobs.get(part.blob) for part in parts)
         tags = b"".join(bytes.fromhex(part.etag) for part in parts)
         etag = f"{_md5(tags)}-{len(parts)}"
-        made = NewObject(content=content, content_type=found.content_type, metadata=found.metadata)
-        stored = self._store(bucket, key, self._kept(made), etag, made)
+        new_object = NewObject(
+            content=content, content_type=found.content_type, metadata=found.metadata
+        )
+        stored = self._store(bucket, key, self._kept(new_object), etag, new_object)
         self.abort(name, upload)
         return stored
 

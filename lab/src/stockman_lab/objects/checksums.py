@@ -31,25 +31,25 @@ _SUMS: dict[str, Callable[[bytes], bytes]] = {
 
 def check_sums(headers: Mapping[str, str], content: bytes) -> None:
     """Refuse a content that is not the one its check sums were made of."""
-    given = headers.get("content-md5")
-    if given is not None:
-        if len(_plain(given)) != 16:
-            raise invalid(_BROKEN_MD5, "InvalidDigest", **{"Content-MD5": given})
-        if _plain(given) != _md5(content):
+    content_md5 = headers.get("content-md5")
+    if content_md5 is not None:
+        if len(_plain(content_md5)) != 16:
+            raise invalid(_BROKEN_MD5, "InvalidDigest", **{"Content-MD5": content_md5})
+        if _plain(content_md5) != _md5(content):
             raise invalid(
                 _BAD_MD5,
                 "BadDigest",
                 CalculatedDigest=base64.b64encode(_md5(content)).decode(),
-                ExpectedDigest=_plain(given).hex(),
+                ExpectedDigest=_plain(content_md5).hex(),
             )
     for name, made in _SUMS.items():
-        given = headers.get(f"x-amz-checksum-{name}")
-        if given is None:
+        content_md5 = headers.get(f"x-amz-checksum-{name}")
+        if content_md5 is None:
             continue
         wanted = made(content)
-        if len(_plain(given)) != len(wanted):
+        if len(_plain(content_md5)) != len(wanted):
             raise invalid(f"Value for x-amz-checksum-{name} header is invalid.", "InvalidRequest")
-        if _plain(given) != wanted:
+        if _plain(content_md5) != wanted:
             raise invalid(
                 f"The {name.upper()} you specified did not match the calculated checksum.",
                 "BadDigest",

@@ -95,10 +95,10 @@ def _is_unchanged(asked: Asked, found: StoredObject) -> bool:
 
 def _date(asked: Asked, name: str) -> datetime | None:
     try:
-        found = parsedate_to_datetime(asked.header(name))
+        parsedate = parsedate_to_datetime(asked.header(name))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return parsedate if parsedate.tzinfo else parsedate.replace(tzinfo=UTC)
 
 
 def _copy(buckets: Buckets, asked: Asked) -> Response:

@@ -114,9 +114,9 @@ def _by_query(
         headers={name: request.headers.get(name, "") for name in names},
         payload=UNSIGNED_PAYLOAD,
     )
-    given = fields.get("X-Amz-Signature", "")
-    _compare(signature(secret, scope, canonical), given)
-    return Caller(access_key, secret, scope, given, UNSIGNED_PAYLOAD)
+    x_amz_signature = fields.get("X-Amz-Signature", "")
+    _compare(signature(secret, scope, canonical), x_amz_signature)
+    return Caller(access_key, secret, scope, x_amz_signature, UNSIGNED_PAYLOAD)
 
 
 def _scope(state: ObjectsState, credential: str, moment: str) -> tuple[SigningScope, str]:

@@ -44,10 +44,10 @@ def _complete(buckets: Buckets, asked: Asked, upload: str) -> Response:
         wanted.append((int(number), row.get("ETag", "")))
     if not wanted:
         raise malformed()
-    made = buckets.complete(asked.bucket, upload, asked.key, wanted, asked.new)
+    complete = buckets.complete(asked.bucket, upload, asked.key, wanted, asked.new)
     place = f"http://{asked.header('host')}/{asked.bucket}/{asked.key}"
     rows: list[Member] = [("Location", place), ("Bucket", asked.bucket), ("Key", asked.key)]
-    return answered("CompleteMultipartUploadResult", [*rows, ("ETag", f'"{made.etag}"')])
+    return answered("CompleteMultipartUploadResult", [*rows, ("ETag", f'"{complete.etag}"')])
 
 
 def list_uploads(buckets: Buckets, asked: Asked) -> Response:

@@ -16,7 +16,7 @@ Member: TypeAlias = tuple[str, "str | int | bool | Iterable[Member]"]
 
 def document(name: str, members: Iterable[Member]) -> bytes:
     """A document with a root of S3's namespace."""
-    inner = "".join(_written(one) for one in members)
+    inner = "".join(_written(member) for member in members)
     head = '<?xml version="1.0" encoding="UTF-8"?>\n'
     return f'{head}<{name} xmlns="{NAMESPACE}">{inner}</{name}>'.encode()
 
@@ -30,7 +30,7 @@ def error_document(error: ObjectsError, resource: str, request: str) -> bytes:
         ("Resource", resource),
         ("RequestId", request),
     )
-    inner = "".join(_written(one) for one in members)
+    inner = "".join(_written(member) for member in members)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<Error>{inner}</Error>'.encode()
 
 
@@ -50,12 +50,12 @@ def read(body: bytes, root: str) -> list[ET.Element]:
     if len(body) > _LARGEST or b"<!DOCTYPE" in body or b"<!ENTITY" in body:
         raise malformed()
     try:
-        found = ET.fromstring(body)
+        fromstring = ET.fromstring(body)
     except ET.ParseError:
         raise malformed() from None
-    if _local(found.tag) != root:
+    if _local(fromstring.tag) != root:
         raise malformed()
-    return list(found)
+    return list(fromstring)
 
 
 def malformed() -> ObjectsError:

@@ -129,8 +129,8 @@ def _order(job: Job, vmid: str) -> int:
 
 
 def _texts(job: Job, name: str) -> list[str]:
-    found = job.arguments.get(name)
-    return [str(one) for one in found] if isinstance(found, list) else []
+    argument = job.arguments.get(name)
+    return [str(one) for one in argument] if isinstance(argument, list) else []
 
 
 def _chosen(cluster: Cluster, host: Host, which: Which) -> list[Guest]:

@@ -15,9 +15,9 @@ from stockman_lab.pve.surroundings import Surroundings
 class Cluster:
     """Looks things up in one Proxmox cluster, and says no the way it does."""
 
-    def __init__(self, state: ClusterState, around: Surroundings) -> None:
+    def __init__(self, state: ClusterState, surroundings: Surroundings) -> None:
         self.state = state
-        self.around = around
+        self.around = surroundings
 
     @property
     def name(self) -> str:
@@ -36,16 +36,16 @@ class Cluster:
 
     def host(self, name: str) -> Host:
         """A host by name; refused as a name that nobody can look up."""
-        found = self.state.hosts.get(name)
-        if found is None:
+        host = self.state.hosts.get(name)
+        if host is None:
             raise die(
                 f"hostname lookup '{name}' failed - failed to get address info for: {name}:"
                 " Name or service not known"
             )
-        return found
+        return host
 
     def hosts_with_power(self) -> list[Host]:
-        return [one for one in self.state.hosts.values() if one.has_power]
+        return [host for host in self.state.hosts.values() if host.has_power]
 
     @property
     def is_quorate(self) -> bool:
@@ -68,11 +68,11 @@ class Cluster:
 
     def guest(self, node: str, vmid: int, kind: str) -> Guest:
         """A guest on a host; refused as a configuration file that is not there."""
-        found = self.state.guests.get(vmid)
-        if found is None or found.node != node or found.kind != kind:
+        guest = self.state.guests.get(vmid)
+        if guest is None or guest.node != node or guest.kind != kind:
             folder = "qemu-server" if kind == "qemu" else "lxc"
             raise die(f"Configuration file 'nodes/{node}/{folder}/{vmid}.conf' does not exist")
-        return found
+        return guest
 
     def guests_on(self, node: str, kind: str | None = None) -> Iterator[Guest]:
         """Guests of a host in the order of their ids."""

@@ -123,8 +123,8 @@ def host_row(cluster: Cluster, host: Host, *, is_seen: bool) -> dict[str, object
 
 def host_figures(cluster: Cluster, host: Host) -> dict[str, object]:
     """What a host has and uses."""
-    guests = [one for one in cluster.state.guests.values() if one.node == host.name]
-    used = 2 * GIB + sum(used_memory_of(one) for one in guests)
+    guests = [guest for guest in cluster.state.guests.values() if guest.node == host.name]
+    used = 2 * GIB + sum(used_memory_of(guest) for guest in guests)
     root = host.pools.get("fs:/")
     size = root.size if root is not None else 0
     return {

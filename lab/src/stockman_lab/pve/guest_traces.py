@@ -54,7 +54,7 @@ def _purge(job: Job, guest: Guest) -> None:
     if state.ha_resources.pop(sid, None) is not None:
         for rule in state.ha_rules.values():
             members = rule.options.get("resources", "").split(",")
-            rule.options["resources"] = ",".join(one for one in members if one != sid)
+            rule.options["resources"] = ",".join(member for member in members if member != sid)
         job.log(f"NOTE: removed {_WORDS[guest.kind]} {vmid} from HA resource configuration.")
 
 

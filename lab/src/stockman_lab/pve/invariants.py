@@ -30,18 +30,18 @@ def broken(cluster: Cluster, excused: Set[str] = frozenset()) -> Iterator[str]:
 
 def _volumes(cluster: Cluster) -> Iterator[str]:
     volumes = cluster.state.volumes
-    for place, volume in volumes.items():
-        if place != f"{volume.host}/{volume.id}":
-            yield f"volume {volume.id} of host {volume.host!r} is kept as {place}"
+    for name, volume in volumes.items():
+        if name != f"{volume.host}/{volume.id}":
+            yield f"volume {volume.id} of host {volume.host!r} is kept as {name}"
         if volume.host and volume.host not in cluster.state.hosts:
-            yield f"volume {place} is on a host that does not exist"
+            yield f"volume {name} is on a host that does not exist"
         if volume.size < 0 or volume.used < 0:
-            yield f"volume {place} has {volume.size} bytes and takes {volume.used}"
+            yield f"volume {name} has {volume.size} bytes and takes {volume.used}"
         if volume.parent and _beside(volume, volume.parent) not in volumes:
-            yield f"volume {place} is a clone of {volume.parent}, which is gone"
-        names = [one.name for one in volume.snapshots]
+            yield f"volume {name} is a clone of {volume.parent}, which is gone"
+        names = [snapshot.name for snapshot in volume.snapshots]
         if len(set(names)) < len(names):
-            yield f"volume {place} has two snapshots of one name: {', '.join(names)}"
+            yield f"volume {name} has two snapshots of one name: {', '.join(names)}"
 
 
 def _beside(volume: Volume, name: str) -> str:
@@ -58,11 +58,11 @@ def _space(cluster: Cluster) -> Iterator[str]:
             if pool is None:
                 continue
             taken = sum(
-                one.used
-                for one in state.volumes.values()
-                if one.storage in known
-                and (one.host in ("", host.name) or pool.name in state.pools)
-                and space.pool_of(cluster, known[one.storage], host) is pool
+                volume.used
+                for volume in state.volumes.values()
+                if volume.storage in known
+                and (volume.host in ("", host.name) or pool.name in state.pools)
+                and space.pool_of(cluster, known[volume.storage], host) is pool
             )
             said = space.space(cluster, storage, host)
             where = f"storage {storage.id} of host {host.name}"
@@ -74,10 +74,10 @@ def _space(cluster: Cluster) -> Iterator[str]:
 
 def _blobs(cluster: Cluster) -> Iterator[str]:
     blobs = cluster.around.blobs
-    for place, volume in cluster.state.volumes.items():
-        for blob in (volume.blob, *(one.blob for one in volume.snapshots)):
+    for name, volume in cluster.state.volumes.items():
+        for blob in (volume.blob, *(snapshot.blob for snapshot in volume.snapshots)):
             if blob and blob not in blobs:
-                yield f"the bytes of volume {place} are gone"
+                yield f"the bytes of volume {name} are gone"
 
 
 def _guests(cluster: Cluster, excused: Set[str]) -> Iterator[str]:

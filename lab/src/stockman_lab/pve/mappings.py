@@ -31,14 +31,14 @@ def checks_of(cluster: Cluster, kind: str, section: Section, host: Host) -> list
     entries = list(entries_of(section, host.name))
     if not entries:
         return [{"severity": "warning", "message": f"No mapping for node {host.name}."}]
-    found = []
+    checks = []
     for entry in entries:
         try:
             _check(cluster, kind, section, entry)
         except ApiError as error:
             message = f"Invalid configuration: {error.message}\n"
-            found.append({"severity": "error", "message": message})
-    return found
+            checks.append({"severity": "error", "message": message})
+    return checks
 
 
 def check_directories(cluster: Cluster, section: Section, here: Host) -> None:

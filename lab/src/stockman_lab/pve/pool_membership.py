@@ -23,9 +23,9 @@ class ClusterPools:
         kind, _, name = path.removeprefix("/").partition("/")
         pools = self._state.resource_pools.values()
         if kind == "vms":
-            return [one.id for one in pools if name.isdigit() and int(name) in one.guests]
+            return [pool.id for pool in pools if name.isdigit() and int(name) in pool.guests]
         if kind == "storage":
-            return [one.id for one in pools if name in one.storages]
+            return [pool.id for pool in pools if name in pool.storages]
         return ()
 
     def member_paths(self) -> Iterable[str]:

@@ -46,24 +46,24 @@ def read_pairs(
     `bare` is the key of a value that stands alone. Before release 9 such a value was never taken
     for a boolean, and a key could be given again by an alias.
     """
-    found: dict[str, str] = {}
+    pieces: dict[str, str] = {}
     is_bare_seen = False
     for piece in text.split(","):
         if not piece.strip():
             continue
         if pair := _PAIR.match(piece):
             if pair[1] not in skip:
-                _put(found, keys, pair, is_old=is_old)
+                _put(pieces, keys, pair, is_old=is_old)
         elif "=" in piece:
             raise BadPairs(f"missing key {_LIST}")
         elif not bare:
             raise BadPairs("value without key, but schema does not define a default key")
-        elif is_bare_seen or found.get(bare, "0") not in ("", "0"):
+        elif is_bare_seen or pieces.get(bare, "0") not in ("", "0"):
             raise BadPairs(f"duplicate key {_LIST}: {bare}")
         else:
             is_bare_seen = True
-            found[bare] = piece if is_old else _value(keys[bare], piece)
-    return found
+            pieces[bare] = piece if is_old else _value(keys[bare], piece)
+    return pieces
 
 
 def _put(

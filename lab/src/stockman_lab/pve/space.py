@@ -97,9 +97,9 @@ def volumes_on(cluster: Cluster, storage: Storage, host: str) -> Iterator[Volume
     """Volumes of a storage as a host sees them, sorted."""
     place = "" if storage.is_shared else host
     mine = (
-        one
-        for one in cluster.state.volumes.values()
-        if one.storage == storage.id and one.host == place
+        volume
+        for volume in cluster.state.volumes.values()
+        if volume.storage == storage.id and volume.host == place
     )
     yield from sorted(mine, key=lambda one: one.name)
 
@@ -115,7 +115,7 @@ def pool_of(cluster: Cluster, storage: Storage, host: Host) -> Pool | None:
         return None
     # A directory lies on the file system that is mounted nearest above it.
     path = storage.pool.removeprefix("fs:")
-    mounted = [one for one in host.pools if one.startswith("fs:")]
+    mounted = [pool for pool in host.pools if pool.startswith("fs:")]
     above = [one for one in mounted if f"{path}/".startswith(f"{one[3:].rstrip('/')}/")]
     return host.pools[max(above, key=len)] if above else None
 
@@ -171,10 +171,10 @@ def allocate(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -> 
     if pool_of(cluster, storage, host) is None:
         raise die(absence(storage) or no_room_at_all(storage))
     take_lock(cluster, storage, host)
-    made = _allocated(cluster, storage, host, new)
+    volume = _allocated(cluster, storage, host, new)
     if fault is not None and fault.effect is Effect.DO_THEN_FAIL:
-        raise cluster.raise_fault(fault, f"unable to create image '{made.name}' - got timeout")
-    return made
+        raise cluster.raise_fault(fault, f"unable to create image '{volume.name}' - got timeout")
+    return volume
 
 
 def _struck(cluster: Cluster, storage: Storage, host: Host, fault: Fault) -> None:
@@ -200,7 +200,7 @@ def _allocated(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -
     needed = new.written if _is_thin(storage, new.format) else max(size, new.written)
     if size > _LARGEST or needed > space(cluster, storage, host).avail:
         raise _full(storage, new.name)
-    made = Volume(
+    volume = Volume(
         storage=storage.id,
         host="" if storage.is_shared else host.name,
         name=new.name,
@@ -213,10 +213,10 @@ def _allocated(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -
         created_at=cluster.now,
         blob=new.blob,
     )
-    cluster.state.volumes[place] = made
+    cluster.state.volumes[place] = volume
     if new.blob:
         cluster.around.blobs.hold(new.blob)
-    return made
+    return volume
 
 
 def resize(cluster: Cluster, volume: Volume, size: int, host: Host) -> None:

@@ -24,15 +24,15 @@ class Storage:
 
     @property
     def content(self) -> frozenset[str]:
-        given = self.options.get("content", "")
-        if not given:
+        content = self.options.get("content", "")
+        if not content:
             return frozenset(KINDS[self.type].default_content)
-        return frozenset(one for one in given.split(",") if one and one != "none")
+        return frozenset(one for one in content.split(",") if one and one != "none")
 
     @property
     def nodes(self) -> frozenset[str]:
         """Hosts that it is for. Empty: all."""
-        return frozenset(one for one in self.options.get("nodes", "").split(",") if one)
+        return frozenset(node for node in self.options.get("nodes", "").split(",") if node)
 
     @property
     def is_enabled(self) -> bool:
@@ -59,18 +59,20 @@ class Storage:
     @property
     def pool(self) -> str:
         """The name of the pool that its space comes from, on a host or shared by all."""
-        given = self.options
+        options = self.options
         match self.type:
             case "zfspool":
-                return f"zfs:{given.get('pool', '').split('/')[0]}"
+                return f"zfs:{options.get('pool', '').split('/')[0]}"
             case "lvmthin":
-                return f"lvmthin:{given.get('vgname', '')}/{given.get('thinpool', '')}"
+                return f"lvmthin:{options.get('vgname', '')}/{options.get('thinpool', '')}"
             case "lvm":
-                return f"lvm:{given.get('vgname', '')}"
+                return f"lvm:{options.get('vgname', '')}"
             case "rbd":
-                return f"rbd:{given.get('monhost', '')}/{given.get('pool', 'rbd')}"
+                return f"rbd:{options.get('monhost', '')}/{options.get('pool', 'rbd')}"
             case "nfs" | "cifs" | "cephfs" | "pbs" | "iscsi":
-                place = given.get("export") or given.get("share") or given.get("datastore") or "/"
-                return f"{self.type}:{given.get('server', given.get('monhost', ''))}:{place}"
+                export = (
+                    options.get("export") or options.get("share") or options.get("datastore") or "/"
+                )
+                return f"{self.type}:{options.get('server', options.get('monhost', ''))}:{export}"
             case _:
                 return f"fs:{self.path}"

@@ -40,8 +40,8 @@ class Job:
 
     def number(self, name: str) -> int:
         """An argument that is a whole number; 0 where there is none."""
-        found = self.task.arguments.get(name, 0)
-        return found if isinstance(found, int) else int(str(found))
+        argument = self.task.arguments.get(name, 0)
+        return argument if isinstance(argument, int) else int(str(argument))
 
     def log(self, line: str) -> None:
         self.task.log.append(line)

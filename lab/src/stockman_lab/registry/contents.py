@@ -59,13 +59,13 @@ class Contents:
 
     def blob(self, repository: str, digest: str) -> bytes:
         """A content by its digest; raises `RegistryError`."""
-        found = self._state.blobs.get(digest)
-        if found is None and digest not in self._blobs:
+        blob = self._state.blobs.get(digest)
+        if blob is None and digest not in self._blobs:
             self._make_all(repository)
-        found = found if found is not None else self._blobs.get(digest)
-        if found is None:
+        blob = blob if blob is not None else self._blobs.get(digest)
+        if blob is None:
             raise RegistryError(_MISSING, "BLOB_UNKNOWN", "blob unknown to registry")
-        return found
+        return blob
 
     def tags(self, repository: str) -> list[str]:
         """All tags, in the order of letters; raises `RegistryError`."""
@@ -78,8 +78,8 @@ class Contents:
     def _by_digest(self, repository: str, digest: str) -> Manifest:
         stored = self._state.repositories.get(repository)
         if stored is not None and digest in stored.manifests:
-            found = stored.manifests[digest]
-            return Manifest(content=found.content, media_type=found.media_type)
+            manifest = stored.manifests[digest]
+            return Manifest(content=manifest.content, media_type=manifest.media_type)
         if digest not in self._manifests:
             self._make_all(repository)
         if digest not in self._manifests:
@@ -97,8 +97,8 @@ class Contents:
 
     def _kept(self, made: Published) -> Manifest:
         for image in made.images:
-            one = Manifest(content=image.manifest, media_type=MANIFEST)
-            self._manifests[one.digest] = one
+            manifest = Manifest(content=image.manifest, media_type=MANIFEST)
+            self._manifests[manifest.digest] = manifest
             self._blobs.update(image.blobs)
         index = Manifest(content=made.index, media_type=INDEX)
         self._manifests[index.digest] = index

@@ -85,7 +85,7 @@ def published(
 def known_tags(factory: FactoryState, repository: str) -> list[str] | None:
     """Tags that can be listed. None: no such repository, or the factory's, which lists none."""
     if repository in _OF_TALOS:
-        return [one for one in factory.versions if _is_upstream(repository, one)]
+        return [version for version in factory.versions if _is_upstream(repository, version)]
     if repository in _OF_KUBERNETES:
         return [
             f"v{row['line']}.{patch}"
@@ -105,9 +105,9 @@ def made_tags(factory: FactoryState, repository: str) -> list[str]:
 def _installers(
     factory: FactoryState, found: re.Match[str], version: str, twist: Twist
 ) -> Published:
-    orders = [_order(factory, found, version, one) for one in twist.architectures]
+    orders = [_order(factory, found, version, architecture) for architecture in twist.architectures]
     facts = [facts_of(factory, one) for one in orders]
-    return Published(images=tuple(_image(one, "installer", twist) for one in facts))
+    return Published(images=tuple(_image(fact, "installer", twist) for fact in facts))
 
 
 def _order(factory: FactoryState, found: re.Match[str], version: str, architecture: str) -> Order:
@@ -134,8 +134,8 @@ def _is_upstream(repository: str, tag: str) -> bool:
 
 
 def _built(facts: ImageFacts, title: str, twist: Twist) -> Published:
-    made = [replace(facts, architecture=one) for one in twist.architectures]
-    return Published(images=tuple(_image(one, title, twist) for one in made))
+    replaces = [replace(facts, architecture=architecture) for architecture in twist.architectures]
+    return Published(images=tuple(_image(one, title, twist) for one in replaces))
 
 
 def _image(facts: ImageFacts, title: str, twist: Twist) -> ContainerImage:

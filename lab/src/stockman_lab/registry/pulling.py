@@ -107,19 +107,19 @@ class _Pulling:
 
     def _resolved(self) -> str:
         asked = self._wanted.asked
-        found = self._answer("HEAD", "manifests", asked)
-        if found.status == HTTPStatus.NOT_FOUND:
+        answer = self._answer("HEAD", "manifests", asked)
+        if answer.status == HTTPStatus.NOT_FOUND:
             raise self._unresolved(f"{self._name}: not found")
-        if found.status != HTTPStatus.OK:
-            raise self._unresolved(self._unexpected("HEAD", "manifests", asked, found.status))
-        return found.headers["Docker-Content-Digest"]
+        if answer.status != HTTPStatus.OK:
+            raise self._unresolved(self._unexpected("HEAD", "manifests", asked, answer.status))
+        return answer.headers["Docker-Content-Digest"]
 
     def _chosen(self, digest: str, architecture: str) -> dict[str, object]:
         """The manifest for an architecture."""
-        said = _object(self._content("manifests", digest, "manifest"))
-        if "manifests" not in said:
-            return said
-        for one in _list(said["manifests"]):
+        chosen = _object(self._content("manifests", digest, "manifest"))
+        if "manifests" not in chosen:
+            return chosen
+        for one in _list(chosen["manifests"]):
             platform = one.get("platform")
             if isinstance(platform, dict) and platform.get("architecture") == architecture:
                 return _object(self._content("manifests", str(one.get("digest", "")), "manifest"))
@@ -130,32 +130,32 @@ class _Pulling:
         return self._content("blobs", digest, kind)
 
     def _content(self, where: str, digest: str, kind: str) -> bytes:
-        found = self._answer("GET", where, digest)
-        if found.status != HTTPStatus.OK:
-            text = self._unexpected("GET", where, digest, found.status)
-            if found.status == HTTPStatus.NOT_FOUND:
+        answer = self._answer("GET", where, digest)
+        if answer.status != HTTPStatus.OK:
+            text = self._unexpected("GET", where, digest, answer.status)
+            if answer.status == HTTPStatus.NOT_FOUND:
                 url = self._wanted.url(where, digest)
                 text = f"content at {url} not found: not found"
             raise _Stopped(f"{_COPYING}: {text}")
-        announced = int(found.headers.get("Content-Length", "0"))
-        if len(found.body) < announced:
-            counts = f"expected {announced} bytes but got {len(found.body)}"
+        announced = int(answer.headers.get("Content-Length", "0"))
+        if len(answer.body) < announced:
+            counts = f"expected {announced} bytes but got {len(answer.body)}"
             raise _Stopped(f"short read: {counts}: unexpected EOF")
-        got = digest_of(found.body)
+        got = digest_of(answer.body)
         if got != digest:
             raise _Stopped(
                 f'failed commit on ref "{kind}-{digest}": '
                 f"unexpected commit digest {got}, expected {digest}: failed precondition"
             )
-        return found.body
+        return answer.body
 
     def _answer(self, method: str, where: str, what: str) -> Response:
         path = f"/v2/{self._wanted.repository}/{where}/{what}"
-        found = self._registry.answer(Ask(path=path, method=method, client=self._client))
-        self.seconds += found.seconds
-        if isinstance(found.outcome, Response):
-            return found.outcome
-        broken = self._broken(method, where, what, found)
+        answer = self._registry.answer(Ask(path=path, method=method, client=self._client))
+        self.seconds += answer.seconds
+        if isinstance(answer.outcome, Response):
+            return answer.outcome
+        broken = self._broken(method, where, what, answer)
         if method == "HEAD":
             raise self._unresolved(broken)
         raise _Stopped(f"{_COPYING}: {broken}")

@@ -103,7 +103,7 @@ def remove_manifest(state: RegistryState, repository: str, reference: str) -> Re
 def referrers(state: RegistryState, repository: str, digest: str) -> dict[str, object]:
     """The index of all manifests that say that they are about another one."""
     place = state.repositories.get(repository) or Repository()
-    found: list[dict[str, object]] = []
+    entries: list[dict[str, object]] = []
     for name, stored in place.manifests.items():
         said = _object(stored.content)
         subject = said.get("subject")
@@ -117,8 +117,8 @@ def referrers(state: RegistryState, repository: str, digest: str) -> dict[str, o
             "size": len(stored.content),
             "artifactType": said.get("artifactType") or of_config,
         }
-        found.append(entry)
-    return {"schemaVersion": 2, "mediaType": INDEX, "manifests": found}
+        entries.append(entry)
+    return {"schemaVersion": 2, "mediaType": INDEX, "manifests": entries}
 
 
 def _put(state: RegistryState, repository: str, digest: str, content: bytes) -> Response:
@@ -158,13 +158,13 @@ def _check_place(repository: str) -> None:
 def _check_parts(state: RegistryState, place: Repository, said: dict[str, object]) -> None:
     config, layers, manifests = (said.get(one) for one in ("config", "layers", "manifests"))
     blobs = [config, *(layers if isinstance(layers, list) else ())]
-    for one in blobs:
-        digest = one.get("digest", "") if isinstance(one, dict) else ""
+    for blob in blobs:
+        digest = blob.get("digest", "") if isinstance(blob, dict) else ""
         if digest and digest not in state.blobs:
             text = f"blob unknown to registry: {digest}"
             raise RegistryError(_MISSING, "MANIFEST_BLOB_UNKNOWN", text)
-    for one in manifests if isinstance(manifests, list) else ():
-        digest = one.get("digest", "") if isinstance(one, dict) else ""
+    for blob in manifests if isinstance(manifests, list) else ():
+        digest = blob.get("digest", "") if isinstance(blob, dict) else ""
         if digest not in place.manifests:
             text = f"manifest unknown: {digest}"
             raise RegistryError(_MISSING, "MANIFEST_BLOB_UNKNOWN", text)

@@ -117,8 +117,8 @@ class Registry:
         if ask.method not in ("GET", "HEAD"):
             raise _unsupported()
         tag, twist = _twisted(reference, fault)
-        found = self._contents.manifest(name, tag, twist)
-        return content(found.content, found.media_type, found.digest)
+        manifest = self._contents.manifest(name, tag, twist)
+        return content(manifest.content, manifest.media_type, manifest.digest)
 
     def _tags(self, name: str, query: Mapping[str, list[str]]) -> Response:
         count = query.get("n", [""])[0]
@@ -126,7 +126,7 @@ class Registry:
             raise RegistryError(400, "PAGINATION_NUMBER_INVALID", "invalid number of results")
         most = min(int(count or _MANY), _MANY)
         last = query.get("last", [""])[0]
-        tags = [one for one in self._contents.tags(name) if one > last]
+        tags = [tag for tag in self._contents.tags(name) if tag > last]
         page = tags[:most]
         more = {}
         if len(tags) > len(page) and page:

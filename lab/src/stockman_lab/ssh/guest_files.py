@@ -43,5 +43,5 @@ def _without_raw(lines: list[str]) -> list[str]:
 
 
 def _guest(cluster: Cluster, node: str, vmid: int, kind: str) -> Guest | None:
-    found = cluster.state.guests.get(vmid)
-    return found if found is not None and (found.node, found.kind) == (node, kind) else None
+    guest = cluster.state.guests.get(vmid)
+    return guest if guest is not None and (guest.node, guest.kind) == (node, kind) else None

@@ -354,9 +354,9 @@ class HostFiles:
         if path == "/":
             return True
         inside = f"{path}/"
-        return any(one == path or one.startswith(inside) for one in self._folders()) or any(
-            one.startswith(inside) for one in self._paths()
-        )
+        return any(
+            folder == path or folder.startswith(inside) for folder in self._folders()
+        ) or any(one.startswith(inside) for one in self._paths())
 
     def _check_way(self, path: str) -> None:
         """Refuse a path that leads through a file."""

@@ -44,9 +44,9 @@ def host_key(state: ClusterState, host: Host, seed: int) -> Key:
 
 def client_key(state: ClusterState, random_bytes: Callable[[int], bytes]) -> Key:
     """The key that opens all hosts of a cluster; made when it is first asked for."""
-    found = _key(state, CLIENT, f"lab@{state.name}", random_bytes)
-    authorize(state, found)
-    return found
+    key = _key(state, CLIENT, f"lab@{state.name}", random_bytes)
+    authorize(state, key)
+    return key
 
 
 def authorize(state: ClusterState, key: Key) -> None:
@@ -59,7 +59,7 @@ def authorize(state: ClusterState, key: Key) -> None:
 def authorized_keys(state: ClusterState) -> set[str]:
     """Public keys that may log in, without their comments."""
     lines = (line.split() for line in state.ssh.get(AUTHORIZED, "").splitlines())
-    return {" ".join(words[:2]) for words in lines if len(words) > 1 and words[0][:1] != "#"}
+    return {" ".join(line[:2]) for line in lines if len(line) > 1 and line[0][:1] != "#"}
 
 
 def _key(state: ClusterState, name: str, comment: str, random_bytes: Callable[[int], bytes]) -> Key:

@@ -66,9 +66,9 @@ class HostSftp(asyncssh.SFTPServer):
         may_write = bool(pflags & asyncssh.FXF_WRITE)
 
         def opening(name: str) -> OpenFile:
-            there = self._files.is_file(name)
+            file = self._files.is_file(name)
             if may_write:
-                self._prepare(name, pflags, attrs, there=there)
+                self._prepare(name, pflags, attrs, there=file)
             opened = OpenFile(name, may_write=may_write, appends=bool(pflags & asyncssh.FXF_APPEND))
             opened.content += self._files.read(name)
             self._open.append(opened)
@@ -283,14 +283,14 @@ class HostSftp(asyncssh.SFTPServer):
         if effect is Effect.CLAIM:
             return claimed
         try:
-            found = work(name)
+            done = work(name)
         except FileTrouble as trouble:
             _refuse(trouble)
         if effect is Effect.DO_THEN_CUT:
             self._cut()
         if fault is not None and effect is Effect.DO_THEN_FAIL:
             raise asyncssh.SFTPFailure(fault.message or "Failure")
-        return found
+        return done
 
     def _cut(self) -> NoReturn:
         self.connection.abort()

@@ -92,7 +92,7 @@ def _authority(machine: Machine) -> CertificateAndKey | None:
     config = machine.config
     if config is None:
         return None
-    for one in [config, *(other.config for other in machine.land.controllers(machine))]:
+    for one in [config, *(controller.config for controller in machine.land.controllers(machine))]:
         if one is not None and one.os_ca.key and one.token == config.token:
             return CertificateAndKey(crt=one.os_ca.crt, key=Secret(one.os_ca.key))
     return None

@@ -73,11 +73,11 @@ def _is_system(disk: DiskView) -> bool:
 
 def _slot(disk: DiskView, view: GuestView) -> str:
     """The slot that boots from a disk; one that did not come up last time gives way."""
-    told = TalosDisk(disk)
+    talos_disk = TalosDisk(disk)
     if disk.facts is not None:
-        told.adopt_image(disk.facts, SD_BOOT if view.is_uefi else GRUB)
-    told.try_slot()
-    return told.default
+        talos_disk.adopt_image(disk.facts, SD_BOOT if view.is_uefi else GRUB)
+    talos_disk.try_slot()
+    return talos_disk.default
 
 
 def _begin(machine: Machine, view: GuestView, facts: ImageFacts, *, slot: str, kexec: bool) -> None:

@@ -20,7 +20,7 @@ _CONTROL_PLANE = ("apiserver", "controller-manager", "scheduler")
 
 def machine_rows(land: Land) -> list[Shown]:
     """All machines of a world, by name, in a line each."""
-    return sorted((_row(one) for one in land.machines), key=lambda row: str(row["name"]))
+    return sorted((_row(machine) for machine in land.machines), key=lambda row: str(row["name"]))
 
 
 def machine_named(land: Land, name: str) -> Machine | None:
@@ -66,7 +66,7 @@ def console(machine: Machine) -> Shown:
         "figures": _figures(machine),
         "kubernetes": _kubernetes(machine),
         "network": _network(machine),
-        "services": [_service(one) for one in state.services.values()],
+        "services": [_service(service) for service in state.services.values()],
         "log": _log(machine),
     }
 
@@ -103,14 +103,14 @@ def _kubernetes(machine: Machine) -> Shown:
     if config is None:
         return {}
     kubelet = machine.service("kubelet")
-    found: Shown = {
+    shown: Shown = {
         "version": config.kubelet.image.rpartition(":")[2],
         "kubelet": _health(kubelet) if kubelet is not None else _NOTHING,
     }
     if machine.is_controlplane:
         pods = "healthy" if has_static_pods(machine) else "not ready"
-        found |= dict.fromkeys(_CONTROL_PLANE, pods)
-    return found
+        shown |= dict.fromkeys(_CONTROL_PLANE, pods)
+    return shown
 
 
 def _network(machine: Machine) -> Shown:
@@ -118,9 +118,13 @@ def _network(machine: Machine) -> Shown:
     return {
         "hostname": machine.hostname,
         "addresses": [
-            one.address for one in network.addresses if one.link != "lo" and one.scope == "global"
+            address.address
+            for address in network.addresses
+            if address.link != "lo" and address.scope == "global"
         ],
-        "gateways": [one.gateway for one in network.routes if not one.destination and one.gateway],
+        "gateways": [
+            route.gateway for route in network.routes if not route.destination and route.gateway
+        ],
         "reachable": machine.is_reachable,
         "dns": list(network.resolvers),
         "ntp": list(network.time_servers),

@@ -34,10 +34,10 @@ class TalosDisk:
 
     @property
     def _told(self) -> dict[str, Any]:
-        found = self.view.contents.get(TALOS)
-        if not isinstance(found, dict):
-            found = self.view.contents[TALOS] = {}
-        return found
+        content = self.view.contents.get(TALOS)
+        if not isinstance(content, dict):
+            content = self.view.contents[TALOS] = {}
+        return content
 
     @property
     def is_installed(self) -> bool:
@@ -49,8 +49,8 @@ class TalosDisk:
     @property
     def slots(self) -> dict[str, dict[str, Any]]:
         """What each slot boots, as facts of an image."""
-        found: dict[str, dict[str, Any]] = self._told.get("slots", {})
-        return found
+        slots: dict[str, dict[str, Any]] = self._told.get("slots", {})
+        return slots
 
     @property
     def default(self) -> str:
@@ -108,10 +108,10 @@ class TalosDisk:
 
     def switch(self) -> bool:
         """Boot the other slot next; returns whether there is something in it."""
-        other = self.free_slot
-        if other not in self.slots:
+        free_slot = self.free_slot
+        if free_slot not in self.slots:
             return False
-        self._told["default"] = other
+        self._told["default"] = free_slot
         self._told["trial"] = False
         self._show()
         return True
@@ -140,8 +140,8 @@ class TalosDisk:
     @property
     def meta(self) -> dict[str, str]:
         """Values by number of the key, in decimal; each in base64."""
-        found: dict[str, str] = self._told.setdefault("meta", {})
-        return found
+        meta: dict[str, str] = self._told.setdefault("meta", {})
+        return meta
 
     def meta_value(self, key: int) -> bytes | None:
         text = self.meta.get(str(key))
@@ -152,9 +152,9 @@ class TalosDisk:
 
     def take_meta(self, key: int) -> bytes | None:
         """A value in META, which is gone then."""
-        found = self.meta_value(key)
+        meta_value = self.meta_value(key)
         self.meta.pop(str(key), None)
-        return found
+        return meta_value
 
     # -- partitions ----------------------------------------------------------------------------
 
@@ -197,8 +197,8 @@ class TalosDisk:
     @property
     def etcd(self) -> Mapping[str, object]:
         """The data directory of etcd: cluster and member. Empty: nothing is in it."""
-        found: dict[str, object] = self._told.get("etcd", {})
-        return found
+        etcd: dict[str, object] = self._told.get("etcd", {})
+        return etcd
 
     def write_etcd(self, content: Mapping[str, object]) -> None:
         self._told["etcd"] = dict(content)
@@ -215,17 +215,17 @@ class TalosDisk:
     @property
     def images(self) -> dict[str, Any]:
         """Container images by namespace and name, as they lie on EPHEMERAL."""
-        found: dict[str, Any] = self._told.setdefault("images", {})
-        return found
+        images: dict[str, Any] = self._told.setdefault("images", {})
+        return images
 
     def has(self, partition: str) -> bool:
         """Whether a partition was made."""
         return partition in self._told.get("made", [])
 
     def make(self, partition: str) -> None:
-        made = self._told.setdefault("made", [])
-        if partition not in made:
-            made.append(partition)
+        partitions = self._told.setdefault("made", [])
+        if partition not in partitions:
+            partitions.append(partition)
 
     def wipe(self, partition: str) -> None:
         """Empty a partition; it is made again at the next boot."""

@@ -43,5 +43,5 @@ def fits(view: GuestView, disk: DiskView, expression: str, *, is_system: bool = 
 
 def chosen_disk(view: GuestView, install: InstallSetting) -> DiskView | None:
     """The disk that settings of an installation mean. None: no disk fits."""
-    disks = [one for one in view.disks if not one.is_cdrom and one.size > 0]
-    return next((one for one in disks if fits(view, one, install.expression)), None)
+    disks = [disk for disk in view.disks if not disk.is_cdrom and disk.size > 0]
+    return next((disk for disk in disks if fits(view, disk, install.expression)), None)

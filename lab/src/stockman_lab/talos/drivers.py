@@ -30,7 +30,7 @@ def can_load(machine: Machine, module: str) -> bool:
     family = next((one for one in _BROUGHT_BY if module.startswith(one)), None)
     if family is None:
         return True
-    names = [one.rpartition("/")[2] for one in extensions(machine)]
+    names = [extension.rpartition("/")[2] for extension in extensions(machine)]
     if not any(name.startswith(_BROUGHT_BY[family]) for name in names):
         return False
     vendor = _NEED_DEVICE.get(family)
@@ -41,7 +41,11 @@ def driver_of(machine: Machine, device: PciView) -> str:
     """The driver of a device of the host. Empty: none is loaded."""
     driver = _DRIVERS.get(device.vendor, "")
     config = machine.config
-    wanted = {one.name for one in config.kernel_modules} if config is not None else set()
-    if driver == _NVIDIA and driver not in wanted:
+    names = (
+        {kernel_module.name for kernel_module in config.kernel_modules}
+        if config is not None
+        else set()
+    )
+    if driver == _NVIDIA and driver not in names:
         return ""
     return driver if driver and can_load(machine, driver) else ""

@@ -59,9 +59,9 @@ def is_alive(machine: Machine) -> bool:
 def alive(land: Land, cluster: EtcdCluster) -> set[str]:
     """Ids of members that are alive."""
     found = set()
-    for one in land.all_controllers():
-        if is_alive(one):
-            told = _told(one)
+    for all_controller in land.all_controllers():
+        if is_alive(all_controller):
+            told = _told(all_controller)
             if land.state.etcd.get(str(told.get("cluster", ""))) is cluster:
                 found.add(str(told.get("member", "")))
     return found
@@ -69,9 +69,9 @@ def alive(land: Land, cluster: EtcdCluster) -> set[str]:
 
 def clusters_alive(machine: Machine) -> Iterator[EtcdCluster]:
     """Clusters of the control planes around a machine that somebody answers for."""
-    for one in machine.land.controllers(machine):
-        cluster = cluster_of(one)
-        if cluster is not None and is_alive(one):
+    for controller in machine.land.controllers(machine):
+        cluster = cluster_of(controller)
+        if cluster is not None and is_alive(controller):
             yield cluster
 
 
@@ -142,7 +142,7 @@ def _bootstrap(machine: Machine, service: Service) -> None:
     from stockman_lab.etcd.snapshots import RestoreRefused, restored
 
     disk = machine.disk
-    wanted, machine.state.bootstrap = machine.state.bootstrap, {}
+    bootstrap, machine.state.bootstrap = machine.state.bootstrap, {}
     if disk is None:
         return
     first = EtcdMember(
@@ -151,10 +151,10 @@ def _bootstrap(machine: Machine, service: Service) -> None:
         client_urls=_urls(machine, 2379),
         server_version=etcd_version(machine.minor),
     )
-    if wanted.get("recover"):
+    if bootstrap.get("recover"):
         content = machine.land.around.blobs.get(disk.recovery)
         try:
-            made = restored(content, first, machine.now, checked=not wanted.get("skip_hash"))
+            cluster = restored(content, first, machine.now, checked=not bootstrap.get("skip_hash"))
         except RestoreRefused as refused:
             why = f"error restoring etcd snapshot: {refused}"
             services.become(machine, service, "Failed", why)
@@ -163,18 +163,18 @@ def _bootstrap(machine: Machine, service: Service) -> None:
         machine.land.around.blobs.release(disk.recovery)
         disk.recovery = ""
     else:
-        made = membership.new_cluster(
+        cluster = membership.new_cluster(
             first.name, first.peer_urls, first.client_urls, first.server_version, machine.now
         )
-    machine.land.state.etcd[made.id] = made
-    disk.write_etcd({"cluster": made.id, "member": made.leader})
+    machine.land.state.etcd[cluster.id] = cluster
+    disk.write_etcd({"cluster": cluster.id, "member": cluster.leader})
     services.launch(machine, service)
 
 
 def _join(machine: Machine, service: Service) -> None:
-    found = _reachable_cluster(machine)
+    etcd_cluster = _reachable_cluster(machine)
     disk = machine.disk
-    if found is None or disk is None:
+    if etcd_cluster is None or disk is None:
         return
     if _JOIN in machine.state.planned:
         return
@@ -182,13 +182,15 @@ def _join(machine: Machine, service: Service) -> None:
     if fault is not None:
         _join_later(machine, fault)
         return
-    living = alive(machine.land, found)
+    living = alive(machine.land, etcd_cluster)
     try:
-        member = membership.join(found, living, machine.hostname, _urls(machine, 2380), machine.now)
+        member = membership.join(
+            etcd_cluster, living, machine.hostname, _urls(machine, 2380), machine.now
+        )
     except EtcdError as error:
         machine.log("etcd", f"error joining: {error}")
         return
-    disk.write_etcd({"cluster": found.id, "member": member})
+    disk.write_etcd({"cluster": etcd_cluster.id, "member": member})
     services.launch(machine, service)
 
 
@@ -211,9 +213,11 @@ def join_again(machine: Machine, arguments: Arguments) -> None:
 
 def _reachable_cluster(machine: Machine) -> EtcdCluster | None:
     """The etcd cluster of the other control planes that can agree on a new member."""
-    for one in machine.land.controllers(machine):
-        cluster = cluster_of(one) if one is not machine and is_alive(one) else None
-        if cluster is not None and has_quorum(one):
+    for controller in machine.land.controllers(machine):
+        cluster = (
+            cluster_of(controller) if controller is not machine and is_alive(controller) else None
+        )
+        if cluster is not None and has_quorum(controller):
             return cluster
     return None
 

@@ -31,4 +31,4 @@ def extensions(machine: Machine) -> list[str]:
 
 def extension_services(machine: Machine) -> list[str]:
     """Services that extensions bring."""
-    return [_SERVICES[one] for one in extensions(machine) if one in _SERVICES]
+    return [_SERVICES[extension] for extension in extensions(machine) if extension in _SERVICES]

@@ -55,19 +55,19 @@ def _commands() -> list[dict[str, object]]:
 
 def _interfaces(machine: Machine) -> list[dict[str, object]]:
     network = machine.state.network
-    found = []
+    rows = []
     for link in network.links:
         addresses = [
             {
-                "ip-address-type": "ipv6" if ":" in one.address else "ipv4",
-                "ip-address": one.address.partition("/")[0],
-                "prefix": int(one.address.partition("/")[2]),
+                "ip-address-type": "ipv6" if ":" in address.address else "ipv4",
+                "ip-address": address.address.partition("/")[0],
+                "prefix": int(address.address.partition("/")[2]),
             }
-            for one in network.addresses
-            if one.link == link.name
+            for address in network.addresses
+            if address.link == link.name
         ]
         row: dict[str, object] = {"name": link.name, "ip-addresses": addresses}
         if link.mac:
             row["hardware-address"] = link.mac
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows

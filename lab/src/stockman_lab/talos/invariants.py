@@ -80,16 +80,16 @@ def _services(machine: Machine) -> Iterator[str]:
             yield f"service {service.id} is kept as {name}"
         if service.is_healthy is not None and not service.is_running:
             yield f"service {name} is {service.state}, and somebody knows its health"
-        moments = [one.at for one in service.events]
-        if moments != sorted(moments) or any(one > machine.now for one in moments):
+        moments = [event.at for event in service.events]
+        if moments != sorted(moments) or any(moment > machine.now for moment in moments):
             yield f"events of service {name} are out of order"
 
 
 def _events(machine: Machine) -> Iterator[str]:
-    ids = [one.id for one in machine.state.events]
+    ids = [event.id for event in machine.state.events]
     if len(set(ids)) < len(ids) or ids != sorted(ids):
         yield "its events do not grow"
-    if any(one.at > machine.now for one in machine.state.events):
+    if any(event.at > machine.now for event in machine.state.events):
         yield "an event is in the future"
 
 
@@ -107,7 +107,7 @@ def _disk(land: Land, machine: Machine) -> Iterator[str]:
 
 def _members(land: Land) -> Iterator[str]:
     """Data of members on disks: each on one, of a cluster that is known, in it or removed."""
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for machine in land.machines:
         disk = machine.disk
         member = etcd_member.member_of(machine)
@@ -117,12 +117,12 @@ def _members(land: Land) -> Iterator[str]:
         if cluster is None:
             yield f"{machine.key}: its etcd is of a cluster that nobody knows"
             continue
-        found[f"{cluster.id}/{member}"] += 1
+        counter[f"{cluster.id}/{member}"] += 1
         if member not in cluster.members and member not in cluster.removed:
             yield f"{machine.key}: it has the data of member {member}, which never was one"
         if member in cluster.removed and machine.runs("etcd"):
             yield f"{machine.key}: its etcd runs although it was removed"
-    for member, count in found.items():
+    for member, count in counter.items():
         if count > 1:
             yield f"{count} disks hold the data of etcd member {member}"
 
@@ -136,13 +136,13 @@ def _etcd(land: Land, cluster: EtcdCluster) -> Iterator[str]:
         yield "a member is there and was removed"
     if not cluster.members:
         yield "it has no members"
-    living = [key for key, one in voters.items() if key in alive and one.started]
+    living = [key for key, voter in voters.items() if key in alive and voter.started]
     if cluster.leader and alive and len(living) < len(voters) // 2 + 1:
         yield f"{cluster.leader} leads without a quorum"
     for alarm in cluster.alarms:
         if alarm.member not in cluster.members:
             yield f"member {alarm.member} has an alarm and is none"
-    names = [one.name for one in cluster.members.values() if one.name]
+    names = [member.name for member in cluster.members.values() if member.name]
     if len(set(names)) < len(names):
         yield f"two members have one name: {', '.join(sorted(names))}"
 

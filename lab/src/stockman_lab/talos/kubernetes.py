@@ -24,8 +24,10 @@ _REFUSED = (
 def is_served(machine: Machine) -> bool:
     """Whether the Kubernetes API of the machine's cluster answers."""
     return any(
-        has_static_pods(one) and etcd_member.has_quorum(one) and one.is_reachable
-        for one in machine.land.controllers(machine)
+        has_static_pods(controller)
+        and etcd_member.has_quorum(controller)
+        and controller.is_reachable
+        for controller in machine.land.controllers(machine)
     )
 
 

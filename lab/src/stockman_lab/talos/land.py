@@ -49,12 +49,12 @@ class Land:
     def __init__(
         self,
         state: LandState,
-        around: Surroundings,
+        surroundings: Surroundings,
         clusters: Mapping[str, Cluster],
         shelves: Shelves,
     ) -> None:
         self.state = state
-        self.around = around
+        self.around = surroundings
         self._shelves = shelves
         self._clusters = clusters
         self.by_key: dict[str, Machine] = {
@@ -97,11 +97,11 @@ class Land:
     def machine(self, cluster: str, vmid: int) -> Machine:
         """The machine in a virtual machine, new where there was none yet."""
         key = f"{cluster}/{vmid}"
-        found = self.by_key.get(key)
-        if found is None:
-            made = self.state.machines[key] = MachineState(cluster=cluster, vmid=vmid)
-            found = self.by_key[key] = Machine(self, made)
-        return found
+        machine = self.by_key.get(key)
+        if machine is None:
+            machine_state = self.state.machines[key] = MachineState(cluster=cluster, vmid=vmid)
+            machine = self.by_key[key] = Machine(self, machine_state)
+        return machine
 
     def forget(self, machine: Machine) -> None:
         """A virtual machine is gone for good."""
@@ -144,18 +144,18 @@ class Land:
     def group(self, machine: Machine) -> list[Machine]:
         """Machines with power that belong to the same Talos cluster, the given one too."""
         name = self._group_of.get(machine.key, "")
-        found = [one for one in self._groups.get(name, {}).values() if one.state.is_on]
-        return found if machine in found else [*found, machine]
+        group = [one for one in self._groups.get(name, {}).values() if one.state.is_on]
+        return group if machine in group else [*group, machine]
 
     def members(self, machine: Machine) -> list[Machine]:
         """Machines that discovery knows of.
 
         Who loses power is not forgotten at once; who is reset takes leave.
         """
-        found = self._groups.get(self._group_of.get(machine.key, ""), {})
+        group = self._groups.get(self._group_of.get(machine.key, ""), {})
         gone = [
             one
-            for one in found.values()
+            for one in group.values()
             if not one.state.is_on
             and one.state.off_at
             and self.now - one.state.off_at < _FORGOTTEN_AFTER
@@ -165,8 +165,8 @@ class Land:
 
     def controllers(self, machine: Machine) -> list[Machine]:
         """Control plane machines with power of the same Talos cluster, in a lasting order."""
-        found = self._controllers.get(self._group_of.get(machine.key, ""), {})
-        return [one for _, one in sorted(found.items()) if one.state.is_on]
+        controller = self._controllers.get(self._group_of.get(machine.key, ""), {})
+        return [one for _, one in sorted(controller.items()) if one.state.is_on]
 
     def all_controllers(self) -> list[Machine]:
         """Control plane machines with power of all clusters, in a lasting order."""

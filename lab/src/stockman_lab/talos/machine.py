@@ -111,17 +111,17 @@ class Machine:
     def addresses(self) -> list[str]:
         """Its addresses without prefix, the shared one too while it holds it."""
         return [
-            one.address.partition("/")[0]
-            for one in self.state.network.addresses
-            if one.link != "lo"
+            address.address.partition("/")[0]
+            for address in self.state.network.addresses
+            if address.link != "lo"
         ]
 
     @property
     def address(self) -> str:
         """The address that others know it by. Empty: it has none."""
-        for one in self.state.network.addresses:
-            if one.link != "lo" and one.scope == "global" and not one.is_vip:
-                return one.address.partition("/")[0]
+        for address in self.state.network.addresses:
+            if address.link != "lo" and address.scope == "global" and not address.is_vip:
+                return address.address.partition("/")[0]
         return ""
 
     @property
@@ -133,11 +133,11 @@ class Machine:
     def disk(self) -> TalosDisk | None:
         """The disk that Talos is on. None: it runs in memory, and is not installed."""
         slot = self.state.system_disk
-        found = self.land.disk(self, slot) if slot else None
-        if found is None:
+        disk = self.land.disk(self, slot) if slot else None
+        if disk is None:
             return None
-        if self._disk is None or self._disk.view is not found:
-            self._disk = TalosDisk(found)
+        if self._disk is None or self._disk.view is not disk:
+            self._disk = TalosDisk(disk)
         return self._disk
 
     @property
@@ -151,8 +151,8 @@ class Machine:
         network = self.state.network
         if not self.state.is_on or network.is_astray or not self.address:
             return False
-        for one in network.links:
-            if one.nic >= 0 and one.is_up:
+        for link in network.links:
+            if link.nic >= 0 and link.is_up:
                 return self.fault_lasts(Point.NETWORK, {}) is None
         return False
 
@@ -177,8 +177,8 @@ class Machine:
 
     def runs(self, name: str) -> bool:
         """Whether a service runs and is not known to be ill."""
-        found = self.state.services.get(name)
-        return found is not None and found.is_running and found.is_healthy is not False
+        service = self.state.services.get(name)
+        return service is not None and service.is_running and service.is_healthy is not False
 
     def go_dark(self) -> None:
         """Nothing of it runs any more."""

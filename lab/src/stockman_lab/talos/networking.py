@@ -48,9 +48,9 @@ def ask_platform(machine: Machine) -> PlatformData:
 
     state, disk = machine.state, machine.disk
     meta = {} if disk is None else _meta(disk.meta)
-    found = platform_data(machine.view, state.cmdline, state.platform, meta)
-    state.platform_config = {"platform": state.platform, **found.metadata}
-    return found
+    platform = platform_data(machine.view, state.cmdline, state.platform, meta)
+    state.platform_config = {"platform": state.platform, **platform.metadata}
+    return platform
 
 
 def _meta(values: dict[str, str]) -> dict[int, str]:
@@ -74,9 +74,9 @@ def set_up(machine: Machine, platform: PlatformData) -> None:
     machine.state.network.is_astray = _is_astray(machine)
     if before.hostname != machine.state.network.hostname:
         machine.note(f'setting hostname "{machine.hostname}"')
-    for one in machine.state.network.addresses:
-        if one.address not in [known.address for known in before.addresses]:
-            machine.note(f"assigned address {one.address} on {one.link}")
+    for address in machine.state.network.addresses:
+        if address.address not in [known.address for known in before.addresses]:
+            machine.note(f"assigned address {address.address} on {address.link}")
     _tell(machine)
 
 
@@ -94,7 +94,7 @@ def _is_astray(machine: Machine) -> bool:
         )
         link = next((one for one in network.links if one.name == under), None)
     view = machine.view
-    card = next((one for one in view.nics if link is not None and one.number == link.nic), None)
+    card = next((nic for nic in view.nics if link is not None and nic.number == link.nic), None)
     return card is not None and not view.network.is_home(
         address, replace(card, vlan=card.vlan or tag)
     )
@@ -110,13 +110,13 @@ def applied_to(machine: Machine, platform: PlatformData) -> AppliedNetwork:
     from stockman_lab.talos.config.applied_network import applied_network
 
     view = machine.view
-    around = MachineNetwork(
+    machine_network = MachineNetwork(
         minor=machine.minor,
         nics=tuple(view.nics),
         network=Leases(machine, view.network),
         node_id=node_id(machine),
     )
-    return applied_network(around, platform, machine.config)
+    return applied_network(machine_network, platform, machine.config)
 
 
 def node_id(machine: Machine) -> str:
@@ -147,14 +147,16 @@ def _state(applied: AppliedNetwork) -> NetworkState:
     return NetworkState(
         hostname=applied.hostname,
         domain=applied.domain,
-        links=[_link(one) for one in applied.links],
+        links=[_link(link) for link in applied.links],
         addresses=[
-            AddressState(one.address, one.link, one.layer.value, one.scope)
-            for one in applied.addresses
+            AddressState(address.address, address.link, address.layer.value, address.scope)
+            for address in applied.addresses
         ],
         routes=[
-            RouteState(one.destination, one.gateway, one.link, one.metric, one.layer.value)
-            for one in applied.routes
+            RouteState(
+                route.destination, route.gateway, route.link, route.metric, route.layer.value
+            )
+            for route in applied.routes
         ],
         resolvers=list(applied.resolvers),
         search_domains=list(applied.search_domains),
@@ -186,7 +188,8 @@ def _link(one: AppliedLink) -> LinkState:
 def _tell(machine: Machine) -> None:
     content: dict[str, object] = {"hostname": machine.hostname, "addresses": machine.addresses}
     last = next(
-        (one for one in reversed(machine.state.events) if one.kind == "machine.AddressEvent"), None
+        (event for event in reversed(machine.state.events) if event.kind == "machine.AddressEvent"),
+        None,
     )
     if last is None or last.content != content:
         machine.tell("AddressEvent", content)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def notice(land: Land, machine: Machine) -> None:
     """Let a machine, and the control plane that it belongs to, take notice."""
-    controllers = [one for one in land.controllers(machine) if one is not machine]
+    controllers = [
+        controller for controller in land.controllers(machine) if controller is not machine
+    ]
     if machine.is_controlplane or not machine.state.is_on:
         etcd_member.elect(land)
     around = [machine, *controllers] if machine.is_controlplane else [machine]

@@ -58,7 +58,7 @@ def pull(machine: Machine, reference: str, namespace: str) -> Pulled:
     )
     if isinstance(found, pulling.PullFailed):
         raise PullFailed(found.text, found.seconds)
-    made = StoredImage(
+    stored_image = StoredImage(
         name=found.name,
         digest=found.digest,
         size=believable_size(found.name),
@@ -67,9 +67,9 @@ def pull(machine: Machine, reference: str, namespace: str) -> Pulled:
         schematic=found.schematic,
         version=found.version,
     )
-    machine.state.images.setdefault(namespace, {})[made.name] = made
+    machine.state.images.setdefault(namespace, {})[stored_image.name] = stored_image
     keep(machine)
-    return Pulled(made, found.seconds)
+    return Pulled(stored_image, found.seconds)
 
 
 def believable_size(reference: str) -> int:
@@ -87,7 +87,7 @@ def keep(machine: Machine) -> None:
         disk.images.clear()
         disk.images.update(
             {
-                namespace: {name: asdict(one) for name, one in images.items()}
+                namespace: {name: asdict(image) for name, image in images.items()}
                 for namespace, images in machine.state.images.items()
             }
         )
@@ -96,6 +96,6 @@ def keep(machine: Machine) -> None:
 def stored_images(disk: TalosDisk) -> dict[str, dict[str, StoredImage]]:
     """What is in the store on a disk."""
     return {
-        namespace: {name: StoredImage(**one) for name, one in images.items()}
+        namespace: {name: StoredImage(**image) for name, image in images.items()}
         for namespace, images in disk.images.items()
     }

@@ -35,7 +35,7 @@ def settle(land: Land) -> None:
 
 def holds(machine: Machine) -> bool:
     """Whether a machine has the shared address now."""
-    return any(one.is_vip for one in machine.state.network.addresses)
+    return any(address.is_vip for address in machine.state.network.addresses)
 
 
 def _may_hold(machine: Machine) -> bool:
@@ -50,5 +50,5 @@ def _may_hold(machine: Machine) -> bool:
 def _release(machine: Machine) -> None:
     network = machine.state.network
     if holds(machine):
-        network.addresses = [one for one in network.addresses if not one.is_vip]
+        network.addresses = [address for address in network.addresses if not address.is_vip]
         machine.note(f"removing shared IP {network.vip} from {network.vip_link}")

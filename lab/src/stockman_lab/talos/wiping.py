@@ -41,9 +41,9 @@ def check(machine: Machine, device: str, *, ignore_volumes: bool) -> None:
 
 def wipe(machine: Machine, device: str) -> None:
     """Empty a device; one that is mounted is left as it is."""
-    mounted = {one.source for one in mounts(machine)}
-    parts = [one for one in system_partitions(machine) if device in (one.name, one.disk)]
-    if any(one.path in mounted for one in parts):
+    mounted = {mount.source for mount in mounts(machine)}
+    partitions = [one for one in system_partitions(machine) if device in (one.name, one.disk)]
+    if any(one.path in mounted for one in partitions):
         raise Refusal(GrpcCode.FAILED_PRECONDITION, f'block device "{device}" is mounted or in use')
     partition = _partition(machine, device)
     system = machine.disk
@@ -61,13 +61,15 @@ def wipe(machine: Machine, device: str) -> None:
 def _volumes(machine: Machine) -> list[Partition]:
     """Partitions that are volumes of the system, by name."""
     has_config = bool(machine.state.config)
-    found = {one.label: one for one in system_partitions(machine)}
-    wanted = _VOLUMES if has_config else (META,)
-    return [found[one] for one in wanted if one in found]
+    partitions = {partition.label: partition for partition in system_partitions(machine)}
+    volumes = _VOLUMES if has_config else (META,)
+    return [partitions[volume] for volume in volumes if volume in partitions]
 
 
 def _partition(machine: Machine, device: str) -> Partition | None:
-    return next((one for one in system_partitions(machine) if one.name == device), None)
+    return next(
+        (partition for partition in system_partitions(machine) if partition.name == device), None
+    )
 
 
 def _disk(machine: Machine, device: str) -> DiskView | None:

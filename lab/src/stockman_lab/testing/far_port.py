@@ -41,9 +41,9 @@ class FarWire:
 
     async def _there(self, work: Coroutine[object, object, T]) -> T:
         async def done() -> T:
-            found = await work
+            done = await work
             self._after()
-            return found
+            return done
 
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(done(), self._loop))
 

@@ -51,12 +51,12 @@ class StagedWorlds:
                 now=float(int(self.now.timestamp())),
             )
         )
-        wanted = Staging(
+        staging = Staging(
             preset=wish.preset,
             network=network,
             talos_version=wish.talos,
             real_now=self.now,
             flux=wish.flux,
         )
-        stage_cluster(world, wanted)
+        stage_cluster(world, staging)
         return world_file(world.state)

@@ -135,11 +135,13 @@ class LabThread:
         talosconfig.touch(mode=0o600)
         talosconfig.write_text(self.run(serving.machines.talosconfig), "ascii")
         machines = list(self._world.talos.on())
-        places = {one.hostname: _place(serving.machines.place_of(one)) for one in machines}
+        places = {
+            machine.hostname: _place(serving.machines.place_of(machine)) for machine in machines
+        }
         return TalosLab(
             talosconfig=talosconfig,
-            endpoints=[places[one.hostname] for one in machines if one.is_controlplane],
-            machines={one.hostname: one.address for one in machines},
+            endpoints=[places[machine.hostname] for machine in machines if machine.is_controlplane],
+            machines={machine.hostname: machine.address for machine in machines},
             places=places,
             factory=f"http://{_place(serving.services.images_place)}",
             proxmox=proxmox,
@@ -205,14 +207,14 @@ class LabThread:
         return done.result(_PATIENCE)
 
     def _token(self) -> str:
-        made = ""
+        token = ""
         for cluster in self._world.clusters.values():
             access = cluster.state.access
             if _TOKEN not in access.users[ROOT].tokens:
                 dice = cluster.around.dice.random_bytes
                 create_token(access, Caller(ROOT, _TOKEN), TokenChange(privsep=False), dice)
-            made = made or access.users[ROOT].tokens[_TOKEN].secret
-        return made
+            token = token or access.users[ROOT].tokens[_TOKEN].secret
+        return token
 
     def _run(self) -> None:
         asyncio.run(self._served())

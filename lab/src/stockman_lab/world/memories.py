@@ -39,9 +39,9 @@ def remember(world: WorldState) -> list[int]:
 
 def recalled(world: WorldState, fault: Fault) -> WorldState:
     """The world that a fault remembers."""
-    found = restored(WorldState, world.memories[fault.number].state)
-    found.blobs = world.blobs
-    return found
+    world_state = restored(WorldState, world.memories[fault.number].state)
+    world_state.blobs = world.blobs
+    return world_state
 
 
 def _is_too_old(memory: Memory, fault: Fault, now: float) -> bool:

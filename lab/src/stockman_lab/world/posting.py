@@ -20,6 +20,6 @@ def post(
     request = ApiRequest(
         method="POST", path=path, params=dict(params), caller=Caller(ROOT), upload=upload
     )
-    found = Api(cluster).perform(next(iter(cluster.state.hosts.values())), request)
-    if not isinstance(found, ApiReply) or found.status != HTTPStatus.OK:
-        raise ValueError(f"{path}: {found}")
+    perform = Api(cluster).perform(next(iter(cluster.state.hosts.values())), request)
+    if not isinstance(perform, ApiReply) or perform.status != HTTPStatus.OK:
+        raise ValueError(f"{path}: {perform}")

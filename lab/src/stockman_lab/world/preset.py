@@ -158,14 +158,14 @@ def _fit_pools(host: Host, entries: Iterable[Storage]) -> None:
 
 def _add_devices(state: ClusterState, devices: Iterable[dict[str, Any]]) -> None:
     """Devices that mappings of the preset name; the mappings are left to whoever wants them."""
-    for told in devices:
-        host = state.hosts.get(told["host"])
+    for device in devices:
+        host = state.hosts.get(device["host"])
         if host is None:
             continue
-        if told["kind"] == "pci":
-            host.pci.append(pci_device(told, len(host.pci) + 1))
+        if device["kind"] == "pci":
+            host.pci.append(pci_device(device, len(host.pci) + 1))
         else:
-            host.usb.append(usb_device(told, len(host.usb) + 1))
+            host.usb.append(usb_device(device, len(host.usb) + 1))
 
 
 def _add_addresses(
@@ -182,7 +182,7 @@ def _add_addresses(
     size = network.num_addresses
     first = network.network_address + max(size - 64, size // 2)
     for bridge in bridges:
-        if not any(one.bridge == bridge for one in world.state.network.pools):
+        if not any(pool.bridge == bridge for pool in world.state.network.pools):
             world.state.network.pools.append(
                 AddressPool(
                     bridge=bridge,
@@ -198,10 +198,16 @@ def _add_addresses(
 
 def _reserve(world: World, network: IPv4Network, reservations: Iterable[dict[str, Any]]) -> None:
     """Have DHCP servers keep addresses for the cards that the preset names."""
-    for told in reservations:
+    for reservation in reservations:
         for pool in world.state.network.pools:
-            if (pool.bridge, pool.vlan, pool.version) == (told["bridge"], told["vlan"], 4):
-                pool.reserved[told["mac"]] = str(network.network_address + told["place"])
+            if (pool.bridge, pool.vlan, pool.version) == (
+                reservation["bridge"],
+                reservation["vlan"],
+                4,
+            ):
+                pool.reserved[reservation["mac"]] = str(
+                    network.network_address + reservation["place"]
+                )
 
 
 def _bring_image(cluster: Cluster, host: str, volume: str) -> None:

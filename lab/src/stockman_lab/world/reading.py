@@ -40,18 +40,18 @@ def _cluster(preset: str, desired: Desired, cluster: ProxmoxCluster) -> dict[str
     base = int(NETWORKS[preset].network_address)
     names = list(cluster.hosts) or sorted({str(vm.host) for vm in _machines(desired)})
     endpoint = urlsplit(cluster.endpoint or "").hostname or ""
-    places: dict[str, int] = {}
+    firsts: dict[str, int] = {}
     for number, name in enumerate(names):
-        told, limits = desired.hosts.get(name), cluster.hosts.get(name)
-        given = [one.address for one in (told, limits) if one is not None and one.address]
-        places[name] = _place(given[0] if given else "", base) or _FIRST_HOST + number
+        host, limits = desired.hosts.get(name), cluster.hosts.get(name)
+        addresses = [one.address for one in (host, limits) if one is not None and one.address]
+        firsts[name] = _place(addresses[0] if addresses else "", base) or _FIRST_HOST + number
     # The endpoint is that of the first host, unless one has that very address.
     first = _place(endpoint, base)
-    if first and first not in places.values() and names:
-        places[names[0]] = first
+    if first and first not in firsts.values() and names:
+        firsts[names[0]] = first
     return {
         "name": desired.cluster.name if desired.cluster is not None else str(cluster.region),
-        "hosts": places,
+        "hosts": firsts,
         "storages": list(dict.fromkeys((*cluster.storages, *_storages(desired)))),
         "bridges": list(dict.fromkeys((*cluster.bridges, *_bridges(desired), "vmbr0"))),
         "vlans": _vlans(desired),
@@ -72,8 +72,8 @@ def _place(address: str, base: int) -> int:
 
 
 def _devices(desired: Desired) -> Iterator[dict[str, object]]:
-    for name, told in desired.hosts.items():
-        passed = told.passthrough
+    for name, host in desired.hosts.items():
+        passed = host.passthrough
         if passed is None:
             continue
         for one in passed.pci:
@@ -184,7 +184,7 @@ def _container(container: Container) -> dict[str, object]:
 def _storages(desired: Desired) -> Iterator[str]:
     for vm in _machines(desired):
         yield str(vm.datastore)
-        yield from (str(one.datastore) for one in vm.data_disks if one.datastore)
+        yield from (str(data_disk.datastore) for data_disk in vm.data_disks if data_disk.datastore)
     for guest in desired.guests:
         made = guest.vm or guest.container
         if made is not None:

@@ -15,14 +15,14 @@ from stockman_lab.world.world import World
 def bring_residents(world: World, cluster: Cluster, told: Iterable[Mapping[str, Any]]) -> None:
     """Make the guests of a preset's table, as their owner did long ago, and start them."""
     residents = list(told)
-    for one in residents:
-        template = one["options"].get("ostemplate")
+    for resident in residents:
+        template = resident["options"].get("ostemplate")
         if template is not None:
-            _bring_template(cluster, one["host"], template)
-        post(cluster, f"/nodes/{one['host']}/{one['kind']}", one["options"])
+            _bring_template(cluster, resident["host"], template)
+        post(cluster, f"/nodes/{resident['host']}/{resident['kind']}", resident["options"])
         world.settle()
-    for one in residents:
-        guest = f"/nodes/{one['host']}/{one['kind']}/{one['options']['vmid']}"
+    for resident in residents:
+        guest = f"/nodes/{resident['host']}/{resident['kind']}/{resident['options']['vmid']}"
         post(cluster, f"{guest}/status/start", {})
     if residents:
         world.settle()

@@ -84,41 +84,41 @@ class Staged:
     """Where each node is: Proxmox cluster and VMID, by name."""
 
 
-def stage_cluster(world: World, wanted: Staging) -> Staged:
+def stage_cluster(world: World, staging: Staging) -> Staged:
     """Make the machines of a preset, switch them on, and bootstrap etcd on the first one."""
-    answers = Answers(talos_version=wanted.talos_version)
-    texts = render_preset(wanted.preset, network=wanted.network, answers=answers)
-    return stage_files(world, texts, wanted)
+    answers = Answers(talos_version=staging.talos_version)
+    texts = render_preset(staging.preset, network=staging.network, answers=answers)
+    return stage_files(world, texts, staging)
 
 
-def stage_files(world: World, texts: Mapping[str, str], wanted: Staging) -> Staged:
+def stage_files(world: World, texts: Mapping[str, str], staging: Staging) -> Staged:
     """The same of any files that fit into the world; hosts of their names have to be there."""
     desired = resolve(load({name: text.encode() for name, text in texts.items()}))
     cluster = desired.cluster
     if cluster is None:
-        raise NothingToStage(wanted.preset)
-    moment = wanted.real_now or datetime.fromtimestamp(world.now, UTC)
+        raise NothingToStage(staging.preset)
+    moment = staging.real_now or datetime.fromtimestamp(world.now, UTC)
     dice = Dice(world.state.dice.seed, _FAR).random_bytes
     staged = Staged(desired, new_bundle(cluster.talos.contract, moment, dice))
-    assembly = ConfigurationAssembler(desired, staged.bundle, wanted.patches)
+    assembly = ConfigurationAssembler(desired, staged.bundle, staging.patches)
     for node in desired.nodes:
         if node.vm is None:
             continue
         text = assembly.of(node).text()
         seed = NocloudSeed(
-            user_data=text if wanted.configured else Secret(_NO_CONFIGURATION),
+            user_data=text if staging.configured else Secret(_NO_CONFIGURATION),
             meta_data=meta_data(node),
             network_config=_network(cluster, node),
         )
         image = seed.image(moment)
         place = staged.machines[str(node.name)] = _place(world, node.vm)
         _make(world, world.clusters[place[0]], desired, node, image)
-        if wanted.told is not None:
-            wanted.told(str(node.name), "made")
-    if wanted.bootstrap:
-        bring_up(world, staged, wanted.told)
-        if wanted.network_plugin:
-            equip(world, staged, flux=wanted.flux)
+        if staging.told is not None:
+            staging.told(str(node.name), "made")
+    if staging.bootstrap:
+        bring_up(world, staged, staging.told)
+        if staging.network_plugin:
+            equip(world, staged, flux=staging.flux)
     return staged
 
 
@@ -145,7 +145,7 @@ def bring_up(world: World, staged: Staged, told: Told | None = None) -> None:
         post(world.clusters[cluster], f"/nodes/{node}/qemu/{vmid}/status/start", {})
     controllers = [str(one.name) for one in staged.desired.nodes if one.is_controller]
     first = world.talos.machine(*staged.machines[controllers[0]])
-    machines = {name: world.talos.machine(*place) for name, place in staged.machines.items()}
+    machines = {name: world.talos.machine(*machine) for name, machine in staged.machines.items()}
     stages: dict[str, str] = {}
 
     def look() -> None:
@@ -157,7 +157,11 @@ def bring_up(world: World, staged: Staged, told: Told | None = None) -> None:
 
     _wait(world, lambda: first.runs("cri") and first.state.is_time_synced, look)
     bootstrap(first)
-    _wait(world, lambda: all(one.state.stage is Stage.RUNNING for one in machines.values()), look)
+    _wait(
+        world,
+        lambda: all(machine.state.stage is Stage.RUNNING for machine in machines.values()),
+        look,
+    )
     world.settle()
 
 
@@ -196,8 +200,8 @@ def _make(world: World, proxmox: ProxmoxCluster, desired: Desired, node: Node, s
     post(proxmox, path, {"content": "iso", "filename": iso}, Upload(iso, seed))
     world.settle()
     settings = {**_settings(vm, f"{storage}:iso/{iso}"), **_devices(desired, vm)}
-    given = {name: value for name, value in settings.items() if value}
-    post(proxmox, f"/nodes/{host}/qemu", given)
+    values = {name: value for name, value in settings.items() if value}
+    post(proxmox, f"/nodes/{host}/qemu", values)
     world.settle()
     guest = proxmox.state.guests[int(vm.vmid)]
     disk = guest.config.values["scsi0"].partition(",")[0]
@@ -213,11 +217,11 @@ def _schematic(world: World, node: Node) -> str:
     contents = desired_schematic(node.schematic, Problems())
     if contents is not None:
         return str(schematics.post(world.factory, contents))
-    found = str(node.schematic.id)
-    if found not in world.factory.schematics:
+    schematic = str(node.schematic.id)
+    if schematic not in world.factory.schematics:
         agent = ImageSchematic(extensions=(AGENT,))
-        world.factory.schematics[found] = canonical_text(agent)
-    return found
+        world.factory.schematics[schematic] = canonical_text(agent)
+    return schematic
 
 
 def _storage_for(proxmox: ProxmoxCluster, host: str) -> str:
@@ -228,7 +232,7 @@ def _storage_for(proxmox: ProxmoxCluster, host: str) -> str:
 
 
 def _settings(vm: Vm, seed: str) -> Mapping[str, object]:
-    found: dict[str, object] = {
+    settings: dict[str, object] = {
         "vmid": int(vm.vmid),
         "name": vm.name,
         "cores": vm.cores,
@@ -250,11 +254,11 @@ def _settings(vm: Vm, seed: str) -> Mapping[str, object]:
         "ostype": "l26",
     }
     for number, disk in enumerate(vm.data_disks, start=1):
-        found[f"scsi{number}"] = f"{disk.datastore or vm.datastore}:{disk.size_gb}"
+        settings[f"scsi{number}"] = f"{disk.datastore or vm.datastore}:{disk.size_gb}"
     for number, nic in enumerate(vm.nics):
         tag = f",tag={nic.vlan_id}" if nic.vlan_id else ""
-        found[f"net{number}"] = f"{nic.model}={nic.mac_addr},bridge={nic.bridge}{tag}"
-    return found
+        settings[f"net{number}"] = f"{nic.model}={nic.mac_addr},bridge={nic.bridge}{tag}"
+    return settings
 
 
 def _devices(desired: Desired, vm: Vm) -> Mapping[str, object]:

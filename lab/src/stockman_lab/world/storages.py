@@ -15,8 +15,8 @@ def of_names(names: Iterable[str], image_storage: str = "local") -> Iterator[Sto
 
     `local` is always among them, as every host has it.
     """
-    wanted = dict.fromkeys(("local", *names, image_storage))
-    for name in wanted:
+    fromkeys = dict.fromkeys(("local", *names, image_storage))
+    for name in fromkeys:
         found = _named(name)
         if name == image_storage and "import" not in found.content:
             content = ",".join(sorted({*found.content, "import", "iso"}))

@@ -54,7 +54,9 @@ class World:
         )
         self.recalled: dict[int, World] = {}
         """Memories that came to life, by the numbers of faults."""
-        self.clusters = {name: Cluster(one, self.around) for name, one in state.clusters.items()}
+        self.clusters = {
+            name: Cluster(cluster, self.around) for name, cluster in state.clusters.items()
+        }
         self.talos = Land(state.talos, self.around, self.clusters, self)
         self.talos.kubernetes = LateKubernetes(state.kubernetes, lambda: self.kubernetes)
         self._kubernetes: Kubernetes | None = None
@@ -135,11 +137,11 @@ class World:
 
     def take_back(self, number: int) -> bool:
         """End a fault; returns whether there was one."""
-        found = self.faults.remove(number)
+        back = self.faults.remove(number)
         if self.state.memories:
             self._remember()
         self.talos.look_around()
-        return found
+        return back
 
     def switch(self, name: str, *, on: bool) -> None:
         """Give a host its power, or take it; nothing happens where it is so already."""
@@ -152,7 +154,7 @@ class World:
 
     def _plan_looks(self) -> None:
         """Have machines take notice when a fault of their surroundings begins, and when it ends."""
-        planned = {one.at for one in self.state.timeline.events.values() if one.name == LOOK}
+        planned = {event.at for event in self.state.timeline.events.values() if event.name == LOOK}
         for fault in self.faults.listed:
             if fault.point not in _LASTING:
                 continue

@@ -89,7 +89,7 @@ def test_the_console_shows_what_the_machine_is_and_says(tmp_path: Path) -> None:
         with pytest.raises(StockmanError, match=r"lab\.machine"):
             machine_console(places, "wool")
     assert (found["type"], found["unmet"]) == ("controlplane", [])
-    assert {one["id"]: one["health"] for one in found["services"]}["etcd"] == "healthy"
+    assert {service["id"]: service["health"] for service in found["services"]}["etcd"] == "healthy"
     assert found["log"][0].startswith("[    0.000000] Linux version")
     assert found["log"][-1].endswith("[talos] machine is running and ready")
 

@@ -74,7 +74,9 @@ def test_machines_that_are_not_where_they_should_be_are_told_with_their_ports(
 
     found = asyncio.run(asked())
 
-    ports = dict(one.split("=") for one in found["STOCKMAN_LAB_PORTS"].split(","))
+    ports = dict(
+        stockman_lab_port.split("=") for stockman_lab_port in found["STOCKMAN_LAB_PORTS"].split(",")
+    )
     assert ports["talos-1"].startswith("127.67.0.11:")
     (context,) = yaml.safe_load(Path(found["TALOSCONFIG"]).read_text())["contexts"].values()
     assert context["endpoints"] == [ports["talos-1"]]

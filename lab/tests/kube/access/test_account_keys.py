@@ -15,12 +15,12 @@ from stockman_lab.kube.access.account_keys import AccountKey, BadToken, decoded
 
 
 def new_key(algorithm: str) -> AccountKey:
-    made = (
+    generate_private_key = (
         rsa.generate_private_key(65537, 2048)
         if algorithm == "RS256"
         else ec.generate_private_key(ec.SECP256R1())
     )
-    text = made.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    text = generate_private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     return AccountKey(text.decode())
 
 

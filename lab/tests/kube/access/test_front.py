@@ -248,16 +248,16 @@ def test_without_a_quorum_a_write_is_refused_after_a_while() -> None:
     from lab.tests.talos.staged import staged
 
     asking = KubeAsking(staged("three-node"))
-    for one in asking.world.talos.machines[1:]:
-        match = {"machine": one.hostname, "action": "run"}
+    for machine in asking.world.talos.machines[1:]:
+        match = {"machine": machine.hostname, "action": "run"}
         asking.world.faults.add(Fault(Point.ETCD, Effect.FAIL, match, times=None))
     asking.world.strike()
 
-    found = asking.answer("POST", "/api/v1/namespaces/default/configmaps", config_map("wool"))
+    answer = asking.answer("POST", "/api/v1/namespaces/default/configmaps", config_map("wool"))
 
-    assert found.response is not None
-    assert found.response.status >= 500
-    assert found.seconds > 0
+    assert answer.response is not None
+    assert answer.response.status >= 500
+    assert answer.seconds > 0
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ def test_a_rule_allows_what_it_names(rule: Rule, asked: Attributes, allowed: boo
 
 
 def test_what_is_missing_is_put_together_again() -> None:
-    wanted = Rule(("get", "list", "watch"), ("",), ("pods", "secrets"))
+    rule = Rule(("get", "list", "watch"), ("",), ("pods", "secrets"))
 
-    missing = uncovered([PODS], [wanted])
+    missing = uncovered([PODS], [rule])
 
     assert [one.shown for one in missing] == [
         '{APIGroups:[""], Resources:["pods"], Verbs:["watch"]}',
@@ -93,16 +93,16 @@ def test_a_path_says_what_is_wanted(
     namespace: str,
     name: str,
 ) -> None:
-    found = attributes_of(Request(method, path, query))
+    attributes = attributes_of(Request(method, path, query))
 
-    assert (found.verb, found.qualified, found.namespace, found.name) == (
+    assert (attributes.verb, attributes.qualified, attributes.namespace, attributes.name) == (
         *(verb, resource, namespace, name),
     )
-    assert not found.path
+    assert not attributes.path
 
 
 @pytest.mark.parametrize("path", ["/", "/healthz", "/api", "/api/v1", "/apis/apps/v1", "/version/"])
 def test_other_paths_are_about_no_objects(path: str) -> None:
-    found = attributes_of(Request("GET", path))
+    attributes = attributes_of(Request("GET", path))
 
-    assert (found.path, found.verb, found.resource) == (path, "get", "")
+    assert (attributes.path, attributes.verb, attributes.resource) == (path, "get", "")

@@ -89,8 +89,10 @@ def test_what_is_approved_becomes_a_certificate() -> None:
     done = signed(asked, authority_of(found.config), found.now, Dice(1).random_bytes)
 
     text = base64.b64decode(done["status"]["certificate"])
-    made = x509.load_pem_x509_certificate(text)
-    user = certificate_user(made.public_bytes(Encoding.DER))
+    pem_x509_certificate = x509.load_pem_x509_certificate(text)
+    user = certificate_user(pem_x509_certificate.public_bytes(Encoding.DER))
     assert user is not None
     assert (user.name, user.groups) == (NODE, ("system:nodes", "system:authenticated"))
-    made.verify_directly_issued_by(x509.load_pem_x509_certificate(found.config.k8s_ca.crt.encode()))
+    pem_x509_certificate.verify_directly_issued_by(
+        x509.load_pem_x509_certificate(found.config.k8s_ca.crt.encode())
+    )

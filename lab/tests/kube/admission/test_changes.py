@@ -113,7 +113,7 @@ def test_a_decision_is_all_that_is_taken_from_who_decides(server: Served) -> Non
 
     found = server.ask("GET", f"{REQUESTS}/a")
     assert found["spec"]["signerName"] == "example.org/wool"
-    assert [one["type"] for one in found["status"]["conditions"]] == ["Denied"]
+    assert [condition["type"] for condition in found["status"]["conditions"]] == ["Denied"]
 
 
 def test_pods_get_the_zone_of_their_node(server: Served) -> None:

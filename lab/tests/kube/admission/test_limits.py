@@ -31,8 +31,8 @@ def limit(server: Served, **item: Any) -> None:
 
 
 def allow(server: Served, **hard: str) -> None:
-    told = {name.replace("_", "."): value for name, value in hard.items()}
-    body = {"metadata": {"name": "few"}, "spec": {"hard": told}}
+    values = {name.replace("_", "."): value for name, value in hard.items()}
+    body = {"metadata": {"name": "few"}, "spec": {"hard": values}}
     assert server.ask("POST", QUOTAS, body)["kind"] == "ResourceQuota"
 
 
@@ -41,8 +41,8 @@ def test_containers_get_what_they_do_not_ask_for(server: Served) -> None:
 
     made = server.ask("POST", PODS, pod())
 
-    found = made["spec"]["containers"][0]["resources"]
-    assert found == {"limits": {"cpu": "200m"}, "requests": {"cpu": "50m"}}
+    resources = made["spec"]["containers"][0]["resources"]
+    assert resources == {"limits": {"cpu": "200m"}, "requests": {"cpu": "50m"}}
     assert made["metadata"]["annotations"]["kubernetes.io/limit-ranger"] == (
         "LimitRanger plugin set: cpu request for container one; cpu limit for container one"
     )

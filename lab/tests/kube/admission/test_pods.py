@@ -28,7 +28,7 @@ def test_a_pod_gets_account_tolerations_priority_and_class(server: Served) -> No
 
     assert spec["serviceAccountName"] == "default"
     assert spec["priority"] == 0
-    assert [one["key"] for one in spec["tolerations"]] == [
+    assert [toleration["key"] for toleration in spec["tolerations"]] == [
         "node.kubernetes.io/not-ready",
         "node.kubernetes.io/unreachable",
     ]

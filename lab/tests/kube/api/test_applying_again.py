@@ -43,13 +43,13 @@ def test_warnings_are_told_every_time() -> None:
         "metadata": {"name": "one"},
     }
 
-    told = []
+    warnings = []
     for _ in range(3):
         _applied(api, f"{_HOOKS}/one", content)
-        told.append(list(api.last.warnings))
+        warnings.append(list(api.last.warnings))
 
-    assert told[0] == told[1] == told[2]
-    assert len(told[0]) == 1
+    assert warnings[0] == warnings[1] == warnings[2]
+    assert len(warnings[0]) == 1
 
 
 def test_what_another_changed_meanwhile_is_put_back() -> None:
@@ -71,7 +71,10 @@ def test_somebody_else_who_applies_the_same_becomes_a_manager_too() -> None:
 
     found = _applied(api, _MAP, _WANTED, "shepherd")
 
-    assert {one["manager"] for one in found["metadata"]["managedFields"]} == {"dog", "shepherd"}
+    assert {managed_field["manager"] for managed_field in found["metadata"]["managedFields"]} == {
+        "dog",
+        "shepherd",
+    }
 
 
 def test_nobody_is_answered_without_a_quorum() -> None:

@@ -109,7 +109,7 @@ def test_rules_and_conversions_of_definitions_say_that_they_do_nothing(server: S
     answer = server.respond("POST", DEFINITIONS, body)
 
     assert answer.status == 201
-    assert [one.partition("the lab stores ")[2].split()[0] for one in answer.warnings] == [
+    assert [warning.partition("the lab stores ")[2].split()[0] for warning in answer.warnings] == [
         "conversion",
         "x-kubernetes-validations",
     ]
@@ -119,9 +119,11 @@ def test_a_definition_with_a_name_that_another_has_is_not_served(server: Served)
     server.ask("POST", DEFINITIONS, definition("wool", shortNames=["w"]))
     server.ask("POST", DEFINITIONS, definition("yarn", shortNames=["w"]))
 
-    found = server.ask("GET", f"{DEFINITIONS}/yarn.example.org")["status"]["conditions"]
+    conditions = server.ask("GET", f"{DEFINITIONS}/yarn.example.org")["status"]["conditions"]
 
-    assert [(one["type"], one["status"], one["reason"]) for one in found] == [
+    assert [
+        (condition["type"], condition["status"], condition["reason"]) for condition in conditions
+    ] == [
         ("NamesAccepted", "False", "ShortNamesConflict"),
         ("Established", "False", "NotAccepted"),
     ]

@@ -13,11 +13,11 @@ from lab.tests.kube.nodes.running import PODS, Running, up
 
 @pytest.fixture
 def cluster() -> Running:
-    made = up("n1")
-    made.pod()
-    made.settle()
-    made.advance(300)
-    return made
+    running = up("n1")
+    running.pod()
+    running.settle()
+    running.advance(300)
+    return running
 
 
 def respond(cluster: Running, query: str = "") -> Response:
@@ -70,7 +70,7 @@ def test_a_container_that_never_ended_has_no_earlier_log(cluster: Running) -> No
 
 def test_nobody_answers_for_a_node_that_is_lost(cluster: Running) -> None:
     node = cluster.node()
-    conditions = [{**one, "status": "Unknown"} for one in node["status"]["conditions"]]
+    conditions = [{**condition, "status": "Unknown"} for condition in node["status"]["conditions"]]
     changed(cluster, "/api/v1/nodes/n1", {"conditions": conditions})
 
     answer = respond(cluster)

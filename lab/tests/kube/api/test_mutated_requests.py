@@ -24,7 +24,7 @@ def answered(lab: Served, asked: Asked) -> int:
 def test_requests_that_are_right_are_done() -> None:
     lab = served()
 
-    found = {f"{one.method} {one.path}": answered(lab, one) for one in seeds()[:26]}
+    found = {f"{seed.method} {seed.path}": answered(lab, seed) for seed in seeds()[:26]}
 
     assert {name: status for name, status in found.items() if status != 201} == {}
 

@@ -68,10 +68,10 @@ class Played:
             return body
         group, version, *rest = parts
         plural = rest[2] if rest[0] == "namespaces" and len(rest) > 2 else rest[0]
-        found = self.server.api.types.resource(group, version, plural)
-        if found is None or not found.is_custom:
+        resource = self.server.api.types.resource(group, version, plural)
+        if resource is None or not resource.is_custom:
             return body
-        return {"apiVersion": found.api_version, "kind": found.kind, **body}
+        return {"apiVersion": resource.api_version, "kind": resource.kind, **body}
 
     def ask(
         self, method: str, path: str, body: object = None, kind: str = "application/json"

@@ -87,10 +87,10 @@ def test_only_some_jobs_that_ended_are_kept() -> None:
 def test_the_next_moment_of_a_schedule(schedule: str, expected: str) -> None:
     begin = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 
-    found = read_schedule(schedule).after(begin)
+    after = read_schedule(schedule).after(begin)
 
-    assert found is not None
-    assert datetime.fromtimestamp(found, UTC).strftime("%Y-%m-%dT%H:%M:%S") == expected
+    assert after is not None
+    assert datetime.fromtimestamp(after, UTC).strftime("%Y-%m-%dT%H:%M:%S") == expected
 
 
 @pytest.mark.parametrize("schedule", ["* * * *", "61 * * * *", "a * * * *", "5-1 * * * *"])

@@ -27,7 +27,9 @@ def sizes(lab: Played) -> list[int]:
 
 def progress(lab: Played) -> str:
     conditions = lab.get(WOOL)["status"]["conditions"]
-    return str(next(one["reason"] for one in conditions if one["type"] == "Progressing"))
+    return str(
+        next(condition["reason"] for condition in conditions if condition["type"] == "Progressing")
+    )
 
 
 def test_a_new_deployment_is_available_when_its_pods_are_ready() -> None:

@@ -30,8 +30,8 @@ def test_ready_pods_are_named_with_their_node() -> None:
     lab.make_ready("one")
 
     found = lab.items(SLICES)[0]
-    assert [one["conditions"]["ready"] for one in found["endpoints"]] == [True, True]
-    assert {one["nodeName"] for one in found["endpoints"]} == {"one"}
+    assert [endpoint["conditions"]["ready"] for endpoint in found["endpoints"]] == [True, True]
+    assert {endpoint["nodeName"] for endpoint in found["endpoints"]} == {"one"}
     assert found["ports"][0]["port"] == 8080
 
 
@@ -41,7 +41,7 @@ def test_endpoints_say_the_same() -> None:
     lab.make_ready("one")
 
     subset = lab.get(f"{CORE}/endpoints/wool")["subsets"][0]
-    assert [one["ip"] for one in subset["addresses"]] == ["10.42.0.10", "10.42.0.11"]
+    assert [address["ip"] for address in subset["addresses"]] == ["10.42.0.10", "10.42.0.11"]
 
 
 def test_both_go_with_their_service() -> None:

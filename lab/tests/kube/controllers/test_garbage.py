@@ -67,4 +67,4 @@ def test_one_of_two_owners_is_enough_to_stay() -> None:
     lab.ask("POST", f"{CORE}/configmaps", {"metadata": {"name": "left", "ownerReferences": owners}})
 
     references = lab.get(f"{CORE}/configmaps/left")["metadata"]["ownerReferences"]
-    assert [one["name"] for one in references] == ["kept"]
+    assert [reference["name"] for reference in references] == ["kept"]

@@ -18,7 +18,7 @@ def started(**spec: Any) -> Played:
 
 
 def conditions(lab: Played) -> list[str]:
-    return [one["type"] for one in lab.get(WOOL)["status"].get("conditions", [])]
+    return [condition["type"] for condition in lab.get(WOOL)["status"].get("conditions", [])]
 
 
 def test_a_job_is_complete_when_enough_pods_succeeded() -> None:

@@ -49,13 +49,13 @@ def test_queues_survive_saving() -> None:
 
 
 def test_the_same_happens_every_time() -> None:
-    found = []
+    names = []
     for _ in range(2):
         lab = played()
         lab.ask("POST", f"{APPS}/deployments", workload(replicas=3))
-        found.append(lab.names(f"{CORE}/pods"))
+        names.append(lab.names(f"{CORE}/pods"))
 
-    assert found[0] == found[1]
+    assert names[0] == names[1]
 
 
 def test_pods_that_are_refused_are_told_and_tried_again() -> None:
@@ -63,7 +63,7 @@ def test_pods_that_are_refused_are_told_and_tried_again() -> None:
     body = workload(replicas=1)
     body["spec"]["template"]["spec"]["serviceAccountName"] = "shepherd"
     lab.ask("POST", f"{APPS}/deployments", body)
-    assert any(one.startswith("Error creating: pods") for one in lab.messages())
+    assert any(message.startswith("Error creating: pods") for message in lab.messages())
 
     lab.server.ask("POST", f"{CORE}/serviceaccounts", {"metadata": {"name": "shepherd"}})
     lab.run(400.0)

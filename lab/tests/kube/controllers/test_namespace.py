@@ -44,11 +44,14 @@ def test_a_namespace_tells_what_holds_it() -> None:
 
     lab.ask("DELETE", FOLD)
 
-    told = {one["type"]: one["message"] for one in lab.get(FOLD)["status"]["conditions"]}
-    assert told["NamespaceContentRemaining"] == (
+    messages = {
+        condition["type"]: condition["message"]
+        for condition in lab.get(FOLD)["status"]["conditions"]
+    }
+    assert messages["NamespaceContentRemaining"] == (
         "Some resources are remaining: configmaps. has 1 resource instances"
     )
-    assert told["NamespaceFinalizersRemaining"] == (
+    assert messages["NamespaceFinalizersRemaining"] == (
         "Some content in the namespace has finalizers remaining: example.org/wool in 1 resource"
         " instances"
     )

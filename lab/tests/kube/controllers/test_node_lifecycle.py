@@ -63,7 +63,7 @@ def test_pods_are_replaced_when_their_patience_ends() -> None:
 
     going = [one for one in lab.items(f"{CORE}/pods") if "deletionTimestamp" in one["metadata"]]
     assert len(going) == 1
-    reasons = [one.get("reason") for one in going[0]["status"]["conditions"]]
+    reasons = [condition.get("reason") for condition in going[0]["status"]["conditions"]]
     assert "DeletionByTaintManager" in reasons
     assert len(lab.items(f"{CORE}/pods")) == 2
 

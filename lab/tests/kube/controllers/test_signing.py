@@ -28,9 +28,11 @@ def asked(signer: str, *groups: str) -> Played:
 def test_a_kubelet_that_joins_is_approved() -> None:
     lab = asked(KUBELET, "system:bootstrappers")
 
-    found = lab.get(f"{REQUESTS}/wool")["status"]["conditions"]
+    conditions = lab.get(f"{REQUESTS}/wool")["status"]["conditions"]
 
-    assert [(one["type"], one["reason"]) for one in found] == [("Approved", "AutoApproved")]
+    assert [(condition["type"], condition["reason"]) for condition in conditions] == [
+        ("Approved", "AutoApproved")
+    ]
 
 
 @pytest.mark.parametrize("signer", ["kubernetes.io/kubelet-serving", "example.org/wool"])

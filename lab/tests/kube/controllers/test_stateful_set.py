@@ -69,8 +69,8 @@ def test_the_last_pod_goes_first_and_leaves_its_claim() -> None:
     lab.patch(WOOL, {"spec": {"replicas": 1}})
 
     assert lab.names(f"{CORE}/pods") == ["wool-0"]
-    found = lab.names(f"{CORE}/persistentvolumeclaims")
-    assert found == ["data-wool-0", "data-wool-1"]
+    names = lab.names(f"{CORE}/persistentvolumeclaims")
+    assert names == ["data-wool-0", "data-wool-1"]
 
 
 def test_a_pod_that_was_deleted_comes_back_under_its_name() -> None:

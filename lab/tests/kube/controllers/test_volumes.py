@@ -128,13 +128,13 @@ def test_a_volume_waits_for_its_driver() -> None:
 def test_the_work_of_a_driver_elsewhere_is_left_to_it() -> None:
     lab = unattended()
     pod(lab, "user", "one")
-    (made,) = lab.names(ATTACHMENTS)
-    lab.patch(f"{ATTACHMENTS}/{made}", {"metadata": {"finalizers": ["elsewhere.example/held"]}})
+    (name,) = lab.names(ATTACHMENTS)
+    lab.patch(f"{ATTACHMENTS}/{name}", {"metadata": {"finalizers": ["elsewhere.example/held"]}})
     lab.ask("DELETE", f"{CORE}/pods/user", {"gracePeriodSeconds": 0})
     lab.run(60.0)
-    assert lab.get(f"{ATTACHMENTS}/{made}")["metadata"]["deletionTimestamp"]
+    assert lab.get(f"{ATTACHMENTS}/{name}")["metadata"]["deletionTimestamp"]
 
-    lab.patch(f"{ATTACHMENTS}/{made}", {"metadata": {"finalizers": None}})
+    lab.patch(f"{ATTACHMENTS}/{name}", {"metadata": {"finalizers": None}})
 
     assert attached(lab) == {}
 
@@ -154,7 +154,7 @@ def test_a_volume_moves_when_the_first_pod_is_gone() -> None:
     pod(lab, "user", "one")
     lab.run(10.0)
     pod(lab, "next", "two")
-    assert any(one.startswith("Multi-Attach error") for one in lab.messages())
+    assert any(message.startswith("Multi-Attach error") for message in lab.messages())
 
     lab.ask("DELETE", f"{CORE}/pods/user", {"gracePeriodSeconds": 0})
     lab.run(30.0)

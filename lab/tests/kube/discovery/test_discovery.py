@@ -18,9 +18,9 @@ STAGED = "application/json;g=apidiscovery.k8s.io;v={};as=APIGroupDiscoveryList"
 
 def answer(path: str, accept: str = JSON, **query: list[str]) -> Reply:
     """What the server says to a path."""
-    found = SERVER.reply(path, query, accept)
-    assert found is not None
-    return found
+    reply = SERVER.reply(path, query, accept)
+    assert reply is not None
+    return reply
 
 
 def content(path: str, accept: str = JSON) -> Any:
@@ -68,10 +68,10 @@ def test_discovery_is_aggregated_for_clients_that_take_it(
 ) -> None:
     server = Discovery(Types.of_server(), version, "10.42.0.1:6443")
 
-    found = server.reply("/apis", {}, accept)
+    reply = server.reply("/apis", {}, accept)
 
-    assert found is not None
-    assert json.loads(found.body)["apiVersion"] == said
+    assert reply is not None
+    assert json.loads(reply.body)["apiVersion"] == said
 
 
 def test_a_client_that_takes_nothing_of_it_is_refused() -> None:
@@ -83,11 +83,11 @@ def test_a_client_that_takes_nothing_of_it_is_refused() -> None:
 
 def test_health_that_fails_is_an_error_of_the_server() -> None:
     whole = SERVER.reply("/readyz", {}, JSON, failing={"etcd"})
-    one = SERVER.reply("/readyz/etcd", {}, JSON, failing={"etcd"})
+    reply = SERVER.reply("/readyz/etcd", {}, JSON, failing={"etcd"})
 
     assert whole is not None
-    assert one is not None
-    assert (whole.status, one.status) == (500, 500)
+    assert reply is not None
+    assert (whole.status, reply.status) == (500, 500)
     assert answer("/readyz").body == b"ok"
     assert b"[+]ping ok" in answer("/readyz", verbose=[""]).body
 
@@ -97,19 +97,19 @@ def test_documents_are_found_under_the_places_that_the_index_names() -> None:
 
     path, _, hashed = index["apis/apps/v1"]["serverRelativeURL"].partition("?hash=")
 
-    found = SERVER.reply(path, {"hash": [hashed]}, JSON)
-    assert found is not None
-    assert found.headers["Cache-Control"] == "public, immutable"
-    assert json.loads(found.body)["openapi"] == "3.0.0"
+    reply = SERVER.reply(path, {"hash": [hashed]}, JSON)
+    assert reply is not None
+    assert reply.headers["Cache-Control"] == "public, immutable"
+    assert json.loads(reply.body)["openapi"] == "3.0.0"
     assert answer("/openapi/v3/apis/nothing/v1").status == 404
 
 
 def test_the_place_of_a_document_changes_with_what_it_says() -> None:
     def place(spec: dict[str, Any]) -> str:
         server = Discovery(types_with(spec), "v1.36.3", "10.42.0.1:6443")
-        found = server.reply("/openapi/v3", {}, JSON)
-        assert found is not None
-        return str(json.loads(found.body)["paths"]["apis/example.org/v1"]["serverRelativeURL"])
+        reply = server.reply("/openapi/v3", {}, JSON)
+        assert reply is not None
+        return str(json.loads(reply.body)["paths"]["apis/example.org/v1"]["serverRelativeURL"])
 
     assert place({}) == place({})
     assert place({}) != place({"properties": {"size": {"type": "integer"}}})

@@ -23,14 +23,14 @@ def test_groups_tell_their_preferred_version_first() -> None:
     found = group_named(SERVER, "autoscaling")
 
     assert found is not None
-    assert [one["version"] for one in found["versions"]] == ["v2", "v1"]
+    assert [version["version"] for version in found["versions"]] == ["v2", "v1"]
     assert found["preferredVersion"] == {"groupVersion": "autoscaling/v2", "version": "v2"}
     assert group_named(SERVER, "nothing") is None
     assert group_named(SERVER, "") is None
 
 
 def test_custom_groups_come_last() -> None:
-    names = [one["name"] for one in group_list(WIDGETS)["groups"]]
+    names = [group["name"] for group in group_list(WIDGETS)["groups"]]
 
     assert names[0] == "apiregistration.k8s.io"
     assert names[-1] == "example.org"
@@ -40,7 +40,7 @@ def test_resources_come_with_what_is_below_them() -> None:
     found = resource_list(WIDGETS, "example.org", "v1")
 
     assert found is not None
-    assert [one["name"] for one in found["resources"]] == [
+    assert [resource["name"] for resource in found["resources"]] == [
         *("widgets", "widgets/status", "widgets/scale")
     ]
     assert found["resources"][2]["group"] == "autoscaling"
@@ -51,12 +51,15 @@ def test_aggregated_discovery_tells_everything_at_once() -> None:
     found = aggregated(WIDGETS, "v2", is_legacy=False)
 
     by_name = {one["metadata"]["name"]: one for one in found["items"]}
-    assert by_name.keys() == {one.name for one in WIDGETS.groups() if one.name}
+    assert by_name.keys() == {group.name for group in WIDGETS.groups() if group.name}
     (version,) = by_name["example.org"]["versions"]
     (widgets,) = version["resources"]
     assert widgets["scope"] == "Namespaced"
     assert widgets["responseKind"] == {"group": "example.org", "version": "v1", "kind": "Widget"}
-    assert [one["subresource"] for one in widgets["subresources"]] == ["status", "scale"]
+    assert [subresource["subresource"] for subresource in widgets["subresources"]] == [
+        "status",
+        "scale",
+    ]
 
 
 def test_the_group_without_a_name_is_told_apart() -> None:

@@ -40,7 +40,7 @@ def test_documents_refer_only_to_what_they_define() -> None:
 def test_patches_say_that_they_can_be_checked() -> None:
     path = APPS["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]
 
-    names = [one["name"] for one in path["patch"]["parameters"]]
+    names = [parameter["name"] for parameter in path["patch"]["parameters"]]
 
     assert "fieldValidation" in names
     assert path["get"]["x-kubernetes-group-version-kind"]["kind"] == "Deployment"

@@ -56,9 +56,9 @@ class Living:
 
     def __post_init__(self) -> None:
         first = self.world.talos.machine(*next(iter(self.staged.machines.values())))
-        found = self.world.kubernetes.cluster_of(first)
-        assert found is not None
-        self.cluster = found
+        cluster = self.world.kubernetes.cluster_of(first)
+        assert cluster is not None
+        self.cluster = cluster
 
     def ask(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
         place, _, query = path.partition("?")
@@ -79,8 +79,8 @@ class Living:
     def apply(self, content: Any) -> Any:
         """Apply an object as its owner, by server-side apply."""
         about = content["metadata"]
-        place = _KINDS[content["kind"]].format(about.get("namespace", ""))
-        path = f"{place}/{about['name']}?fieldManager=operator"
+        kind = _KINDS[content["kind"]].format(about.get("namespace", ""))
+        path = f"{kind}/{about['name']}?fieldManager=operator"
         found = self.ask("PATCH", path, content, "application/apply-patch+yaml")
         assert found["kind"] != "Status", found
         return found
@@ -89,8 +89,8 @@ class Living:
 
     def prepare(self) -> None:
         """Make namespaces, the account of installs, and the secrets that Flux starts with."""
-        for one in self.written.namespaces():
-            self.apply(one)
+        for namespace in self.written.namespaces():
+            self.apply(namespace)
         account = {"name": "installer", "namespace": SYSTEM}
         self.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account})
         self.apply(_BINDING)
@@ -120,9 +120,13 @@ class Living:
             {"apiVersion": "batch/v1", "kind": "Job", "metadata": about, "spec": _job(release)}
         )
         self.world.settle()
-        found = self.ask("GET", f"/apis/batch/v1/namespaces/{SYSTEM}/jobs/{name}")["status"]
-        ended = [one["type"] for one in found.get("conditions", ()) if one["status"] == "True"]
-        assert "Complete" in ended, (name, found, self.log(name))
+        status = self.ask("GET", f"/apis/batch/v1/namespaces/{SYSTEM}/jobs/{name}")["status"]
+        ended = [
+            condition["type"]
+            for condition in status.get("conditions", ())
+            if condition["status"] == "True"
+        ]
+        assert "Complete" in ended, (name, status, self.log(name))
 
     def log(self, job: str) -> list[str]:
         """What the pods of a job wrote."""
@@ -193,5 +197,5 @@ def living(written: Written, place: Path) -> Living:
     network = NETWORKS[preset]
     world = preset_world(Wish(preset, network))
     world.state.repositories[written.url] = str(written.repository(place))
-    wanted = Staging(preset=preset, network=network, network_plugin=False)
-    return Living(world, stage_files(world, written.texts, wanted), written)
+    staging = Staging(preset=preset, network=network, network_plugin=False)
+    return Living(world, stage_files(world, written.texts, staging), written)

@@ -85,11 +85,17 @@ def _of_workloads(found: Living) -> Iterator[str]:
         for one in found.items(f"/apis/apps/v1/{name}"):
             status = one.get("status", {})
             if name == "daemonsets":
-                wanted, there = status["desiredNumberScheduled"], status.get("numberAvailable", 0)
+                replicas, number_available = (
+                    status["desiredNumberScheduled"],
+                    status.get("numberAvailable", 0),
+                )
             else:
-                wanted, there = one["spec"]["replicas"], status.get("availableReplicas", 0)
-            if wanted != there:
-                yield f"{name} {_named(one)}: {there} of {wanted}"
+                replicas, number_available = (
+                    one["spec"]["replicas"],
+                    status.get("availableReplicas", 0),
+                )
+            if replicas != number_available:
+                yield f"{name} {_named(one)}: {number_available} of {replicas}"
 
 
 def _of_pods(found: Living) -> Iterator[str]:

@@ -48,8 +48,8 @@ class Written:
     def texts(self) -> dict[str, str]:
         """The configuration."""
         texts = render_preset(self.preset)
-        given = load_yaml(texts["cluster.yaml"])
-        return {**texts, "cluster.yaml": render_yaml(merge_values(given, self.more))}
+        yaml = load_yaml(texts["cluster.yaml"])
+        return {**texts, "cluster.yaml": render_yaml(merge_values(yaml, self.more))}
 
     @cached_property
     def rendered(self) -> RenderedRepository:
@@ -61,14 +61,14 @@ class Written:
             age_identity=KEY.identity,
             machine_templates={"k8s-work-1": Secret("version: v1alpha1\n")},
         )
-        found = render_repository(
+        rendered_repository = render_repository(
             without_references(desired, Secret("a resolved secret")),
             materials,
             self.dialect,
             problems,
         )
         assert not problems.errors, [str(problem) for problem in problems.errors]
-        return found
+        return rendered_repository
 
     @cached_property
     def files(self) -> dict[str, bytes]:
@@ -106,7 +106,7 @@ class Written:
 
     @property
     def _instance(self) -> Any:
-        return next(one for one in self.releases if one["name"] == "flux-instance")
+        return next(release for release in self.releases if release["name"] == "flux-instance")
 
     def bootstrap_secrets(self) -> list[Any]:
         """The identity that opens secrets, and the key of a private repository."""
@@ -118,24 +118,24 @@ class Written:
 
     def early_secrets(self) -> list[Any]:
         """What charts read that are installed before Flux: it is there before them."""
-        made = []
+        contents = []
         for release in self.releases:
             place = f"kubernetes/apps/{release['namespace']}/{release['name']}/"
             for one in self.rendered.tree:
                 if one.path.startswith(place) and isinstance(one.text, Secret):
                     content = load_yaml(one.text.reveal())
                     content["metadata"].setdefault("namespace", release["namespace"])
-                    made.append(content)
-        return made
+                    contents.append(content)
+        return contents
 
     @cached_property
     def releases(self) -> list[Any]:
         """What is installed before Flux takes over, in its order."""
-        made = []
+        releases = []
         for chart in charts_before_flux(self.rendered.selection, self.rendered.apps):
             path = f"kubernetes/apps/{chart.namespace}/{chart.release}/app/helmrelease.yaml"
             values = load_yaml(self.files[path])["spec"].get("values", {})
-            made.append(
+            releases.append(
                 {
                     "name": chart.release,
                     "namespace": chart.namespace,
@@ -147,7 +147,7 @@ class Written:
                     "values": values,
                 }
             )
-        return made
+        return releases
 
     def repository(self, place: Path) -> Path:
         """A bare repository with one commit."""

@@ -52,17 +52,17 @@ def word(cluster: Fluxed, name: str = "word") -> str:
 
 def test_a_secret_is_opened_though_kustomize_changed_it(cluster: Fluxed) -> None:
     give_keys(cluster, _KEY.identity.reveal())
-    found = cluster.app(targetNamespace="default", decryption=_DECRYPTION)
-    assert condition(found)[0] == "True", condition(found)
+    app = cluster.app(targetNamespace="default", decryption=_DECRYPTION)
+    assert condition(app)[0] == "True", condition(app)
     assert word(cluster) == "wool"
     assert "sops" not in cluster.get(_PLACE)
 
 
 def test_another_key_does_not_open_it(cluster: Fluxed) -> None:
     give_keys(cluster, age_key_pair(b"x" * 32).identity.reveal())
-    found = cluster.app(targetNamespace="default", decryption=_DECRYPTION)
-    assert condition(found)[1] == "BuildFailed"
-    assert condition(found)[2].startswith(
+    app = cluster.app(targetNamespace="default", decryption=_DECRYPTION)
+    assert condition(app)[1] == "BuildFailed"
+    assert condition(app)[2].startswith(
         "decryption failed for 'Secret.v1.[noGrp]/s': failed to decrypt and format 'default/s'"
         " Secret data: cannot get sops data key"
     )
@@ -70,16 +70,16 @@ def test_another_key_does_not_open_it(cluster: Fluxed) -> None:
 
 def test_a_key_that_is_none_is_told(cluster: Fluxed) -> None:
     give_keys(cluster, "no key")
-    found = cluster.app(targetNamespace="default", decryption=_DECRYPTION)
-    assert condition(found)[2].startswith(
+    app = cluster.app(targetNamespace="default", decryption=_DECRYPTION)
+    assert condition(app)[2].startswith(
         f"failed to import 'age.agekey' data from sops decryption Secret '{SYSTEM}/sops-age'"
     )
 
 
 def test_a_secret_that_nobody_opens_is_not_applied(cluster: Fluxed) -> None:
-    found = cluster.app(targetNamespace="default")
-    assert condition(found)[1] == "ReconciliationFailed"
-    assert condition(found)[2] == (
+    app = cluster.app(targetNamespace="default")
+    assert condition(app)[1] == "ReconciliationFailed"
+    assert condition(app)[2] == (
         "Secret/default/s is SOPS encrypted, configuring decryption is required for this secret to"
         " be reconciled"
     )
@@ -100,8 +100,8 @@ def test_files_of_a_generator_are_opened(cluster: Fluxed) -> None:
     cluster.request(
         f"/apis/source.toolkit.fluxcd.io/v1/namespaces/{SYSTEM}/gitrepositories/home", "1"
     )
-    found = cluster.app(targetNamespace="default", decryption=_DECRYPTION)
-    assert condition(found)[0] == "True", condition(found)
+    app = cluster.app(targetNamespace="default", decryption=_DECRYPTION)
+    assert condition(app)[0] == "True", condition(app)
     assert word(cluster, "one.txt") == "wool\n"
 
 

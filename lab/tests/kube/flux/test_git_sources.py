@@ -20,8 +20,8 @@ def cluster(tmp_path: Path) -> Fluxed:
 
 def test_the_newest_commit_of_a_branch_becomes_an_artifact(cluster: Fluxed) -> None:
     revision = cluster.commit({"a.yaml": "x: 1\n"}, "Begin")
-    found = cluster.source()
-    artifact = found["status"]["artifact"]
+    source = cluster.source()
+    artifact = source["status"]["artifact"]
     hash_ = revision.partition(":")[2]
     assert artifact["revision"] == revision
     assert artifact["path"] == f"gitrepository/{SYSTEM}/home/{hash_}.tar.gz"
@@ -30,9 +30,9 @@ def test_the_newest_commit_of_a_branch_becomes_an_artifact(cluster: Fluxed) -> N
     )
     assert artifact["digest"].startswith("sha256:")
     message = f"stored artifact for revision '{revision}'"
-    assert condition(found) == ("True", "Succeeded", message)
-    assert condition(found, "ArtifactInStorage") == ("True", "Succeeded", message)
-    assert found["status"]["observedGeneration"] == found["metadata"]["generation"]
+    assert condition(source) == ("True", "Succeeded", message)
+    assert condition(source, "ArtifactInStorage") == ("True", "Succeeded", message)
+    assert source["status"]["observedGeneration"] == source["metadata"]["generation"]
     assert ("NewArtifact", "stored artifact for commit 'Begin'") in cluster.told()
 
 
@@ -58,9 +58,9 @@ def test_a_new_commit_is_found_at_once_on_request(cluster: Fluxed) -> None:
     cluster.commit({"a.yaml": "x: 1\n"})
     cluster.source()
     second = cluster.commit({"a.yaml": "x: 2\n"})
-    found = cluster.request(f"{GITS}/home", "now")
-    assert found["status"]["artifact"]["revision"] == second
-    assert found["status"]["lastHandledReconcileAt"] == "now"
+    request = cluster.request(f"{GITS}/home", "now")
+    assert request["status"]["artifact"]["revision"] == second
+    assert request["status"]["lastHandledReconcileAt"] == "now"
 
 
 def test_a_suspended_source_is_left_alone_until_it_is_resumed(cluster: Fluxed) -> None:
@@ -68,8 +68,8 @@ def test_a_suspended_source_is_left_alone_until_it_is_resumed(cluster: Fluxed) -
     cluster.source()
     cluster.patch(f"{GITS}/home", {"spec": {"suspend": True}})
     second = cluster.commit({"a.yaml": "x: 2\n"})
-    found = cluster.request(f"{GITS}/home", "now")
-    assert found["status"]["artifact"]["revision"] == first
+    request = cluster.request(f"{GITS}/home", "now")
+    assert request["status"]["artifact"]["revision"] == first
     cluster.patch(f"{GITS}/home", {"spec": {"suspend": False}})
     assert cluster.get(f"{GITS}/home")["status"]["artifact"]["revision"] == second
 
@@ -89,15 +89,15 @@ def test_references_of_all_kinds_are_followed(
     for number, tag in enumerate(("v1.2.0", "v1.10.0", "v2.0.0", "v1.11.0-rc.1")):
         cluster.commit({"a.yaml": f"x: {number}\n"})
         cluster.tag(tag)
-    found = cluster.source(ref=ref)
-    assert found["status"]["artifact"]["revision"].startswith(f"{name}@sha1:")
+    source = cluster.source(ref=ref)
+    assert source["status"]["artifact"]["revision"].startswith(f"{name}@sha1:")
 
 
 def test_a_commit_is_named_with_its_branch(cluster: Fluxed) -> None:
     revision = cluster.commit({"a.yaml": "x: 1\n"})
     cluster.commit({"a.yaml": "x: 2\n"})
-    found = cluster.source(ref={"branch": "main", "commit": revision.partition(":")[2]})
-    assert found["status"]["artifact"]["revision"] == revision
+    source = cluster.source(ref={"branch": "main", "commit": revision.partition(":")[2]})
+    assert source["status"]["artifact"]["revision"] == revision
 
 
 @pytest.mark.parametrize(
@@ -114,29 +114,29 @@ def test_what_cannot_be_fetched_is_told_and_tried_again(
     spec: dict[str, Any], reason: str, words: str, cluster: Fluxed
 ) -> None:
     cluster.commit({"a.yaml": "x: 1\n"})
-    found = cluster.source(**spec)
-    assert condition(found)[:2] == ("False", reason)
-    assert words in condition(found)[2]
-    assert condition(found, "FetchFailed") == ("True", *condition(found)[1:])
-    assert condition(found, "Reconciling")[:2] == ("True", "ProgressingWithRetry")
-    assert "observedGeneration" not in found["status"]
+    source = cluster.source(**spec)
+    assert condition(source)[:2] == ("False", reason)
+    assert words in condition(source)[2]
+    assert condition(source, "FetchFailed") == ("True", *condition(source)[1:])
+    assert condition(source, "Reconciling")[:2] == ("True", "ProgressingWithRetry")
+    assert "observedGeneration" not in source["status"]
 
 
 def test_an_address_that_is_none_stalls(cluster: Fluxed) -> None:
-    found = cluster.source(url="ftp://git.test/home.git")
-    assert condition(found, "Stalled")[:2] == ("True", "URLInvalid")
-    assert condition(found)[:2] == ("False", "URLInvalid")
-    assert found["status"]["observedGeneration"] == found["metadata"]["generation"]
+    source = cluster.source(url="ftp://git.test/home.git")
+    assert condition(source, "Stalled")[:2] == ("True", "URLInvalid")
+    assert condition(source)[:2] == ("False", "URLInvalid")
+    assert source["status"]["observedGeneration"] == source["metadata"]["generation"]
 
 
 def test_a_source_recovers_when_its_branch_appears(cluster: Fluxed) -> None:
-    found = cluster.source()
-    assert condition(found)[1] == "EmptyGitRepository"
+    source = cluster.source()
+    assert condition(source)[1] == "EmptyGitRepository"
     revision = cluster.commit({"a.yaml": "x: 1\n"})
     cluster.run(60)
-    found = cluster.get(f"{GITS}/home")
-    assert found["status"]["artifact"]["revision"] == revision
-    assert condition(found, "FetchFailed") == ("", "", "")
+    source = cluster.get(f"{GITS}/home")
+    assert source["status"]["artifact"]["revision"] == revision
+    assert condition(source, "FetchFailed") == ("", "", "")
 
 
 def test_a_deleted_source_goes(cluster: Fluxed) -> None:
@@ -149,7 +149,7 @@ def test_a_deleted_source_goes(cluster: Fluxed) -> None:
 def test_a_repository_of_others_may_be_known_by_heart(cluster: Fluxed) -> None:
     url = "https://git.test/others/gate.git"
     known_trees.register(url, {"v1": {"a.yaml": b"x: 1\n"}}.get)
-    found = cluster.source(url=url, ref={"tag": "v1"})
-    assert found["status"]["artifact"]["revision"] == f"v1@sha1:{known_trees.hash_of(url, 'v1')}"
-    found = cluster.source("other", url=url, ref={"tag": "v2"})
-    assert 'couldn\'t find remote ref "refs/tags/v2"' in condition(found)[2]
+    source = cluster.source(url=url, ref={"tag": "v1"})
+    assert source["status"]["artifact"]["revision"] == f"v1@sha1:{known_trees.hash_of(url, 'v1')}"
+    source = cluster.source("other", url=url, ref={"tag": "v2"})
+    assert 'couldn\'t find remote ref "refs/tags/v2"' in condition(source)[2]

@@ -31,16 +31,16 @@ def cluster(tmp_path: Path) -> Fluxed:
 
 
 def test_it_is_ready_when_its_pods_are(cluster: Fluxed) -> None:
-    found = cluster.app(wait=True, timeout="5m")
-    revision = found["status"]["lastAttemptedRevision"]
+    app = cluster.app(wait=True, timeout="5m")
+    revision = app["status"]["lastAttemptedRevision"]
     running = f"Running health checks for revision {revision} with a timeout of 5m0s"
-    assert condition(found) == ("Unknown", "Progressing", "Reconciliation in progress")
-    assert condition(found, "Healthy") == ("Unknown", "Progressing", running)
-    assert condition(found, "Reconciling") == ("True", "Progressing", running)
+    assert condition(app) == ("Unknown", "Progressing", "Reconciliation in progress")
+    assert condition(app, "Healthy") == ("Unknown", "Progressing", running)
+    assert condition(app, "Reconciling") == ("True", "Progressing", running)
     cluster.make_ready()
-    found = cluster.shown()
-    assert condition(found)[1] == "ReconciliationSucceeded"
-    assert condition(found, "Healthy")[:2] == ("True", "Succeeded")
+    app = cluster.shown()
+    assert condition(app)[1] == "ReconciliationSucceeded"
+    assert condition(app, "Healthy")[:2] == ("True", "Succeeded")
     assert any(message.startswith("Health check passed in ") for _, message in cluster.told())
 
 

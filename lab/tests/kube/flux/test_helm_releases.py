@@ -22,7 +22,7 @@ def flux() -> Fluxed:
 
 
 def versions(flux: Fluxed) -> list[tuple[int, str]]:
-    return [(one["version"], one["info"]["status"]) for one in flux.releases()]
+    return [(release["version"], release["info"]["status"]) for release in flux.releases()]
 
 
 def test_a_release_waits_for_its_source_and_is_installed_then(flux: Fluxed) -> None:
@@ -57,9 +57,9 @@ def test_a_release_that_is_there_already_is_taken_over_by_an_upgrade(flux: Fluxe
     text = f"Helm upgrade succeeded for release default/echo.v2 with chart echo@{VERSION}"
     assert flux.said() == ("True", "UpgradeSucceeded", text)
     assert versions(flux) == [(1, "superseded"), (2, "deployed")]
-    found = flux.ask("GET", f"{DEPLOYMENTS}/echo")["metadata"]
-    assert found["uid"] == before
-    assert found["labels"]["helm.toolkit.fluxcd.io/name"] == "echo"
+    metadata = flux.ask("GET", f"{DEPLOYMENTS}/echo")["metadata"]
+    assert metadata["uid"] == before
+    assert metadata["labels"]["helm.toolkit.fluxcd.io/name"] == "echo"
 
 
 def test_other_values_are_an_upgrade_and_the_same_ones_are_nothing(flux: Fluxed) -> None:

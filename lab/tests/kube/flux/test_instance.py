@@ -49,7 +49,7 @@ def test_an_instance_brings_controllers_and_definitions() -> None:
     }
     report = flux.ask("GET", f"/apis/fluxcd.controlplane.io/v1{SPACE}/fluxreports/flux")["spec"]
     assert report["distribution"]["version"] == "v2.9.4"
-    assert [one["ready"] for one in report["components"]] == [True] * 4
+    assert [component["ready"] for component in report["components"]] == [True] * 4
 
 
 def test_what_is_synced_is_waited_for() -> None:

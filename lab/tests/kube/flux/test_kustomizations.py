@@ -48,22 +48,22 @@ def changed(cluster: Fluxed, files: dict[str, str | None]) -> str:
 
 def test_objects_of_the_repository_are_applied(cluster: Fluxed) -> None:
     revision = cluster.get(f"{GITS}/home")["status"]["artifact"]["revision"]
-    found = cluster.app()
+    app = cluster.app()
     made = cluster.get(f"{MAPS}/a")
     assert made["data"] == {"x": "y1"}
     assert made["metadata"]["labels"] == _OWNER
     assert made["metadata"]["managedFields"][0]["manager"] == "kustomize-controller"
     assert made["metadata"]["managedFields"][0]["operation"] == "Apply"
-    status = found["status"]
-    assert condition(found) == ("True", "ReconciliationSucceeded", f"Applied revision: {revision}")
+    status = app["status"]
+    assert condition(app) == ("True", "ReconciliationSucceeded", f"Applied revision: {revision}")
     assert status["lastAppliedRevision"] == status["lastAttemptedRevision"] == revision
     assert status["inventory"]["entries"] == [
         {"id": "default_a__ConfigMap", "v": "v1"},
         {"id": "default_b__ConfigMap", "v": "v1"},
     ]
-    assert status["observedGeneration"] == found["metadata"]["generation"]
+    assert status["observedGeneration"] == app["metadata"]["generation"]
     assert status["history"][0]["lastReconciledStatus"] == "ReconciliationSucceeded"
-    assert found["metadata"]["finalizers"] == ["finalizers.fluxcd.io"]
+    assert app["metadata"]["finalizers"] == ["finalizers.fluxcd.io"]
     told = cluster.told()
     changes = "ConfigMap/default/a created\nConfigMap/default/b created"
     assert ("Progressing", changes) in told
@@ -136,7 +136,7 @@ def test_fields_that_kubectl_added_are_taken_away(cluster: Fluxed) -> None:
     cluster.request(f"{APPS}/app", "now")
     made = cluster.get(f"{MAPS}/a")
     assert made["data"] == {"x": "y1", "other": "stays"}
-    managers = {one["manager"] for one in made["metadata"]["managedFields"]}
+    managers = {managed_field["manager"] for managed_field in made["metadata"]["managedFields"]}
     assert managers == {"kustomize-controller", "shepherd"}
 
 
@@ -161,9 +161,9 @@ def test_an_object_that_is_made_only_once_keeps_its_changes(cluster: Fluxed) -> 
 def test_a_request_is_answered(cluster: Fluxed) -> None:
     cluster.app()
     cluster.ask("DELETE", f"{MAPS}/a")
-    found = cluster.request(f"{APPS}/app", "2026-09-21T10:00:00Z")
+    request = cluster.request(f"{APPS}/app", "2026-09-21T10:00:00Z")
     assert "a" in cluster.names(MAPS)
-    assert found["status"]["lastHandledReconcileAt"] == "2026-09-21T10:00:00Z"
+    assert request["status"]["lastHandledReconcileAt"] == "2026-09-21T10:00:00Z"
 
 
 def test_a_suspended_one_is_left_alone_until_it_is_resumed(cluster: Fluxed) -> None:
@@ -210,28 +210,28 @@ def test_a_source_without_an_artifact_is_waited_for(tmp_path: Path) -> None:
 def test_what_cannot_be_built_is_told(
     spec: dict[str, Any], reason: str, words: str, cluster: Fluxed
 ) -> None:
-    found = cluster.app(**spec)
-    assert condition(found)[:2] == ("False", reason)
-    assert words in condition(found)[2]
-    assert condition(found, "Reconciling")[:2] == ("True", "ProgressingWithRetry")
-    assert "observedGeneration" not in found["status"]
+    app = cluster.app(**spec)
+    assert condition(app)[:2] == ("False", reason)
+    assert words in condition(app)[2]
+    assert condition(app, "Reconciling")[:2] == ("True", "ProgressingWithRetry")
+    assert "observedGeneration" not in app["status"]
     assert "a" not in cluster.names(MAPS)
 
 
 def test_nothing_is_applied_when_one_object_is_refused(cluster: Fluxed) -> None:
     changed(cluster, {"c.yaml": text("c_c")})
-    found = cluster.app()
-    assert condition(found)[:2] == ("False", "ReconciliationFailed")
-    assert condition(found)[2].startswith("ConfigMap/default/c_c dry-run failed (Invalid): ")
+    app = cluster.app()
+    assert condition(app)[:2] == ("False", "ReconciliationFailed")
+    assert condition(app)[2].startswith("ConfigMap/default/c_c dry-run failed (Invalid): ")
     assert "a" not in cluster.names(MAPS)
 
 
 def test_an_unknown_kind_and_a_missing_namespace_are_told(cluster: Fluxed) -> None:
     odd = "apiVersion: example.net/v1\nkind: Odd\nmetadata: {name: x, namespace: default}\n"
     changed(cluster, {"c.yaml": odd})
-    found = cluster.app()
+    app = cluster.app()
     why = 'Odd/default/x dry-run failed: no matches for kind "Odd" in version "example.net/v1"'
-    assert condition(found)[2].strip() == why
+    assert condition(app)[2].strip() == why
     changed(cluster, {"c.yaml": text("c").replace("default", "nowhere")})
     assert condition(cluster.shown())[2].strip() == (
         'ConfigMap/nowhere/c not found: namespaces "nowhere" not found'
@@ -286,13 +286,13 @@ def test_variables_are_filled_in_from_maps_secrets_and_the_spec(cluster: Fluxed)
 
 def test_dependencies_come_first(cluster: Fluxed) -> None:
     changed(cluster, {"one/x.yaml": text("x"), "two/y.yaml": text("y")})
-    found = cluster.app("two", path="./two", dependsOn=[{"name": "one"}])
+    app = cluster.app("two", path="./two", dependsOn=[{"name": "one"}])
     why = f"dependency '{SYSTEM}/one' not found: kustomizations.{KUSTOMIZE} \"one\" not found"
-    assert condition(found) == ("False", "DependencyNotReady", why)
+    assert condition(app) == ("False", "DependencyNotReady", why)
     cluster.app("one", path="./nowhere")
-    found = cluster.shown("two")
+    app = cluster.shown("two")
     why = f"dependency '{SYSTEM}/one' is not ready"
-    assert condition(found) == ("False", "DependencyNotReady", why)
+    assert condition(app) == ("False", "DependencyNotReady", why)
     cluster.patch(f"{APPS}/one", {"spec": {"path": "./one"}})
     assert condition(cluster.shown("two"))[0] == "True"
     text_ = "Dependencies do not meet ready condition, retrying in 30s"
@@ -304,9 +304,9 @@ def test_a_dependency_has_to_have_the_same_revision(cluster: Fluxed) -> None:
     cluster.app("one", path="./one")
     cluster.app("two", path="./two", dependsOn=[{"name": "one"}])
     cluster.patch(f"{APPS}/one/status", {"status": {"lastAppliedRevision": "main@sha1:0"}})
-    found = cluster.request(f"{APPS}/two", "1")
+    request = cluster.request(f"{APPS}/two", "1")
     why = f"dependency '{SYSTEM}/one' revision is not up to date"
-    assert condition(found)[2] == why
+    assert condition(request)[2] == why
     cluster.request(f"{APPS}/one", "1")
     assert condition(cluster.shown("two"))[0] == "True"
 
@@ -315,8 +315,8 @@ def test_a_suspended_dependency_is_not_ready(cluster: Fluxed) -> None:
     changed(cluster, {"one/x.yaml": text("x"), "two/y.yaml": text("y")})
     cluster.app("one", path="./one")
     cluster.patch(f"{APPS}/one", {"spec": {"suspend": True}})
-    found = cluster.app("two", path="./two", dependsOn=[{"name": "one"}])
-    assert condition(found)[2] == f"dependency '{SYSTEM}/one' is not ready"
+    app = cluster.app("two", path="./two", dependsOn=[{"name": "one"}])
+    assert condition(app)[2] == f"dependency '{SYSTEM}/one' is not ready"
 
 
 def test_deleting_one_takes_its_objects_along(cluster: Fluxed) -> None:

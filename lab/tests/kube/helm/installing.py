@@ -93,8 +93,8 @@ class Installing(Running):
     def log(self, name: str = "one") -> list[str]:
         """What the newest pod of a job wrote."""
         notes = self.controllers.state.notes
-        found = [text for key, text in notes.items() if key.startswith(f"act install/{name}-")]
-        return [line for _, line in json.loads(found[-1])["lines"]]
+        texts = [text for key, text in notes.items() if key.startswith(f"act install/{name}-")]
+        return [line for _, line in json.loads(texts[-1])["lines"]]
 
     def releases(self, namespace: str = "default") -> list[Any]:
         """All releases of a namespace, as Helm reads them."""

@@ -20,8 +20,8 @@ class Store(dict[Found, dict[str, Any]]):
 
 
 def told(plural: str, content: dict[str, Any], store: Store) -> list[tuple[str, str, str]]:
-    words = conditions_of(plural, content, store.get)
-    return [(one.type, one.status, one.reason) for one in words]
+    conditions = conditions_of(plural, content, store.get)
+    return [(condition.type, condition.status, condition.reason) for condition in conditions]
 
 
 def test_an_issuer_that_signs_itself_is_ready() -> None:
@@ -29,10 +29,10 @@ def test_an_issuer_that_signs_itself_is_ready() -> None:
 
 
 def test_an_issuer_of_an_authority_waits_for_its_key_pair() -> None:
-    there = Store({Found("secrets", "cert-manager/root"): {}})
+    store = Store({Found("secrets", "cert-manager/root"): {}})
 
     assert told("clusterissuers", OF_CA, Store()) == [("Ready", "False", "ErrGetKeyPair")]
-    assert told("clusterissuers", OF_CA, there) == [("Ready", "True", "KeyPairVerified")]
+    assert told("clusterissuers", OF_CA, store) == [("Ready", "True", "KeyPairVerified")]
 
 
 def test_a_certificate_waits_for_its_issuer() -> None:
@@ -47,10 +47,10 @@ def test_a_certificate_waits_for_its_issuer() -> None:
 
 
 def test_times_stay_while_nothing_changes() -> None:
-    words = conditions_of("clusterissuers", SELF_SIGNED, Store().get)
-    first = status_of("clusterissuers", SELF_SIGNED, words, NOW)
+    conditions = conditions_of("clusterissuers", SELF_SIGNED, Store().get)
+    first = status_of("clusterissuers", SELF_SIGNED, conditions, NOW)
 
-    again = status_of("clusterissuers", {**SELF_SIGNED, "status": first}, words, LATER)
+    again = status_of("clusterissuers", {**SELF_SIGNED, "status": first}, conditions, LATER)
 
     assert again == first
 
@@ -58,10 +58,10 @@ def test_times_stay_while_nothing_changes() -> None:
 def test_a_time_is_new_when_the_status_is_another() -> None:
     refused = conditions_of("clusterissuers", OF_CA, Store().get)
     before = status_of("clusterissuers", OF_CA, refused, NOW)
-    there = Store({Found("secrets", "cert-manager/root"): {}})
-    words = conditions_of("clusterissuers", OF_CA, there.get)
+    store = Store({Found("secrets", "cert-manager/root"): {}})
+    conditions = conditions_of("clusterissuers", OF_CA, store.get)
 
-    after = status_of("clusterissuers", {**OF_CA, "status": before}, words, LATER)
+    after = status_of("clusterissuers", {**OF_CA, "status": before}, conditions, LATER)
 
     assert after["conditions"][0]["lastTransitionTime"] == LATER
 
@@ -73,11 +73,11 @@ def test_a_route_is_accepted_by_each_of_its_gateways() -> None:
     found = status_of("httproutes", route, (), NOW)["parents"]
 
     assert [one["parentRef"] for one in found] == parents
-    assert {word["status"] for one in found for word in one["conditions"]} == {"True"}
+    assert {condition["status"] for one in found for condition in one["conditions"]} == {"True"}
 
 
 def test_an_api_that_the_server_serves_itself_is_left_alone() -> None:
     own = {"metadata": {"name": "v1.apps"}, "spec": {}, "status": {"conditions": []}}
-    words = conditions_of("apiservices", own, Store().get)
+    conditions = conditions_of("apiservices", own, Store().get)
 
-    assert status_of("apiservices", own, words, NOW) == {"conditions": []}
+    assert status_of("apiservices", own, conditions, NOW) == {"conditions": []}

@@ -32,44 +32,44 @@ def _releases(
     repositories = {
         one["metadata"]["name"]: one["spec"]["url"] for one in objects(found, "HelmRepository")
     }
-    made: dict[str, tuple[Chart | None, dict[str, Any]]] = {}
+    releases: dict[str, tuple[Chart | None, dict[str, Any]]] = {}
     for one in objects(found, "HelmRelease"):
         spec = one["spec"]
         if "chartRef" in spec:
-            told = registries[spec["chartRef"]["name"]]
-            chart = charts.known(told["url"], told["ref"]["tag"])
+            registry = registries[spec["chartRef"]["name"]]
+            chart = charts.known(registry["url"], registry["ref"]["tag"])
         else:
-            told = spec["chart"]["spec"]
-            url = repositories[told["sourceRef"]["name"]]
-            chart = charts.known_in(url, told["chart"], told["version"])
-        made[one["metadata"]["name"]] = (chart, spec.get("values") or {})
-    return made
+            registry = spec["chart"]["spec"]
+            url = repositories[registry["sourceRef"]["name"]]
+            chart = charts.known_in(url, registry["chart"], registry["version"])
+        releases[one["metadata"]["name"]] = (chart, spec.get("values") or {})
+    return releases
 
 
 @pytest.mark.parametrize(("preset", "more", "dialect"), _PRESETS)
 def test_all_charts_of_a_preset_are_known(
     preset: str, more: Mapping[str, object], dialect: Dialect
 ) -> None:
-    found = _releases(preset, more, dialect)
-    assert len(found) > 8
-    assert [name for name, (chart, _) in found.items() if chart is None] == []
+    releases = _releases(preset, more, dialect)
+    assert len(releases) > 8
+    assert [name for name, (chart, _) in releases.items() if chart is None] == []
 
 
 def test_components_that_talk_to_proxmox_read_their_secret() -> None:
-    made: dict[str, list[str]] = {}
+    founds: dict[str, list[str]] = {}
     for name, (chart, values) in _releases("fifteen-node", EVERYTHING, "classic").items():
         assert chart is not None
         for one in render(chart, name, "here", values).objects:
             if one["kind"] in ("Deployment", "DaemonSet"):
                 pod = one["spec"]["template"]["spec"]
                 secrets = [each.get("secret", {}) for each in pod.get("volumes") or ()]
-                found = [each["secretName"] for each in secrets if each]
-                made[one["metadata"]["name"]] = found
+                secret_names = [each["secretName"] for each in secrets if each]
+                founds[one["metadata"]["name"]] = secret_names
 
-    assert made["proxmox-cloud-controller-manager"] == ["proxmox-ccm-config"]
-    assert made["proxmox-csi-plugin-controller"] == ["proxmox-csi-config"]
-    assert made["karpenter-provider-proxmox"] == ["karpenter-config"]
-    assert made["proxmox-csi-plugin-node"] == []
+    assert founds["proxmox-cloud-controller-manager"] == ["proxmox-ccm-config"]
+    assert founds["proxmox-csi-plugin-controller"] == ["proxmox-csi-config"]
+    assert founds["karpenter-provider-proxmox"] == ["karpenter-config"]
+    assert founds["proxmox-csi-plugin-node"] == []
 
 
 def _pod(content: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -57,7 +57,7 @@ def test_a_second_run_is_an_upgrade_that_takes_away_what_is_gone(cluster: Instal
     cluster.job(*ECHO_OF, "--set", "fullnameOverride=other", name="two")
     assert 'Release "echo" has been upgraded. Happy Helming!' in cluster.log("two")
     assert cluster.named(DEPLOYMENTS) == ["other"]
-    told = [(one["version"], one["info"]["status"]) for one in cluster.releases()]
+    told = [(release["version"], release["info"]["status"]) for release in cluster.releases()]
     assert told == [(1, "superseded"), (2, "deployed")]
 
 
@@ -170,10 +170,10 @@ def test_an_install_can_be_undone_where_it_fails(cluster: Installing) -> None:
     assert "has been rolled back due to rollback-on-failure being set" in " ".join(
         cluster.log("two")
     )
-    told = [(one["version"], one["info"]["status"]) for one in cluster.releases()]
+    told = [(release["version"], release["info"]["status"]) for release in cluster.releases()]
     assert told == [(1, "superseded"), (2, "failed"), (3, "deployed")]
-    found = cluster.ask("GET", f"{DEPLOYMENTS}/echo")["spec"]["template"]["spec"]["containers"]
-    assert found[0]["image"] == "ghcr.io/home-operations/echo:0.2.3"
+    containers = cluster.ask("GET", f"{DEPLOYMENTS}/echo")["spec"]["template"]["spec"]["containers"]
+    assert containers[0]["image"] == "ghcr.io/home-operations/echo:0.2.3"
 
 
 def test_a_fault_lets_an_install_fail(cluster: Installing) -> None:

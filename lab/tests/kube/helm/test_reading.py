@@ -12,9 +12,9 @@ from stockman_lab.kube.helm.values import BadValues, merged, read_values, set_va
 
 
 def test_arguments_are_flags_options_and_names() -> None:
-    found = read_command(["upgrade", "-i", "a", "b", "--version=1", "-n", "c", "--wait=false"])
-    assert (found.name, found.arguments, found.flags) == ("upgrade", ["a", "b"], {"install"})
-    assert (found.option("version"), found.option("namespace")) == ("1", "c")
+    command = read_command(["upgrade", "-i", "a", "b", "--version=1", "-n", "c", "--wait=false"])
+    assert (command.name, command.arguments, command.flags) == ("upgrade", ["a", "b"], {"install"})
+    assert (command.option("version"), command.option("namespace")) == ("1", "c")
     assert read_command(["upgrade", "--timeout", "1m30s"]).seconds == 90.0
     with pytest.raises(BadCommand, match="time: invalid duration"):
         assert read_command(["upgrade", "--timeout", "soon"]).seconds
@@ -60,10 +60,10 @@ def test_blanks_are_filled_with_what_they_stand_for() -> None:
 
 def test_a_release_is_read_as_it_was_written() -> None:
     content = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "x"}}
-    made = Release("a", "b", 3, {"name": "c"}, {"d": 1}, [content], 1e9, 1e9 + 0.5, "deployed")
-    secret = made.secret(1e9, is_new=True)
+    release = Release("a", "b", 3, {"name": "c"}, {"d": 1}, [content], 1e9, 1e9 + 0.5, "deployed")
+    secret = release.secret(1e9, is_new=True)
     assert secret["metadata"]["name"] == "sh.helm.release.v1.a.v3"
-    assert read_release(secret) == made
+    assert read_release(secret) == release
     assert read_release({"data": {"release": "bm9uZQ=="}}) is None
 
 

@@ -68,12 +68,12 @@ def pod(
     container: dict[str, Any] = {"name": "main", "image": IMAGE}
     if asks:
         container["resources"] = {"requests": asks}
-        if any("/" in one for one in asks):
+        if any("/" in ask for ask in asks):
             container["resources"]["limits"] = {
                 key: value for key, value in asks.items() if "/" in key
             }
     if ports:
-        container["ports"] = [{"containerPort": one, "hostPort": one} for one in ports]
+        container["ports"] = [{"containerPort": port, "hostPort": port} for port in ports]
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -363,9 +363,9 @@ PRIORITIES: list[dict[str, Any]] = [
 def admitted(found: dict[str, Any]) -> dict[str, Any]:
     """A pod with what its class means."""
     name = found["spec"].get("priorityClassName")
-    for one in PRIORITIES:
-        if one["metadata"]["name"] == name:
-            policy = one.get("preemptionPolicy", "PreemptLowerPriority")
-            more = {"priority": one["value"], "preemptionPolicy": policy}
+    for priority in PRIORITIES:
+        if priority["metadata"]["name"] == name:
+            policy = priority.get("preemptionPolicy", "PreemptLowerPriority")
+            more = {"priority": priority["value"], "preemptionPolicy": policy}
             return {**found, "spec": {**found["spec"], **more}}
     return found

@@ -210,9 +210,9 @@ class Running:
     def pod(self, name: str = "one", **spec: Any) -> Any:
         """A new pod."""
         given = {"containers": [{"name": "main", "image": "example/program:1"}], **spec}
-        made = self.ask("POST", PODS, {"metadata": {"name": name}, "spec": given})
-        assert made["kind"] == "Pod", made
-        return made
+        pod = self.ask("POST", PODS, {"metadata": {"name": name}, "spec": given})
+        assert pod["kind"] == "Pod", pod
+        return pod
 
     def found(self, name: str = "one") -> Any:
         return self.ask("GET", f"{PODS}/{name}")
@@ -236,8 +236,8 @@ def condition(content: Any, name: str) -> Any:
 
 def up(*names: str) -> Running:
     """A cluster whose nodes are ready."""
-    made = Running(*(names or ("n1", "n2")))
-    made.settle()
-    made.network()
-    made.settle()
-    return made
+    running = Running(*(names or ("n1", "n2")))
+    running.settle()
+    running.network()
+    running.settle()
+    return running

@@ -54,15 +54,15 @@ class Lab:
 def placed(case: Case) -> tuple[str, dict[str, str], str]:
     """The node of the pod, its condition, and the event about it."""
     lab = Lab()
-    for one in PRIORITIES:
-        lab.ask("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", one)
-    for one in case.nodes:
-        lab.ask("POST", "/api/v1/nodes", one)
-        lab.ask("PUT", f"/api/v1/nodes/{one['metadata']['name']}", one)
-    for one in case.claims:
-        lab.ask("POST", CLAIMS, one)
-    for one in case.others:
-        lab.ask("POST", PODS, one)
+    for priority in PRIORITIES:
+        lab.ask("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", priority)
+    for priority in case.nodes:
+        lab.ask("POST", "/api/v1/nodes", priority)
+        lab.ask("PUT", f"/api/v1/nodes/{priority['metadata']['name']}", priority)
+    for priority in case.claims:
+        lab.ask("POST", CLAIMS, priority)
+    for priority in case.others:
+        lab.ask("POST", PODS, priority)
     lab.ask("POST", PODS, case.pod)
     lab.timeline.run_all()
     name = case.pod["metadata"]["name"]
@@ -70,9 +70,9 @@ def placed(case: Case) -> tuple[str, dict[str, str], str]:
     node = found["spec"].get("nodeName", "")
     events = lab.ask("GET", "/api/v1/namespaces/default/events")["items"]
     texts = [
-        one["message"]
-        for one in events
-        if (one["involvedObject"]["name"], one["reason"]) == (name, "FailedScheduling")
+        event["message"]
+        for event in events
+        if (event["involvedObject"]["name"], event["reason"]) == (name, "FailedScheduling")
     ]
     return node, said(found), "" if node else texts[0]
 

@@ -37,12 +37,12 @@ def decided(case: Case) -> Decision:
 
 @pytest.mark.parametrize("name", BEST)
 def test_the_best_node_is_the_one(name: str) -> None:
-    case = next(one for one in CASES if one.name == name)
+    case = next(case_ for case_ in CASES if case_.name == name)
     assert decided(case).best == (BEST[name],)
 
 
 def test_a_refusal_counts_reasons() -> None:
-    case = next(one for one in CASES if one.name == "several reasons at once")
+    case = next(case_ for case_ in CASES if case_.name == "several reasons at once")
     assert decided(case).message == (
         "0/5 nodes are available: 1 Insufficient cpu, 1 Insufficient memory,"
         " 1 node(s) didn't match Pod's node affinity/selector,"
@@ -53,10 +53,10 @@ def test_a_refusal_counts_reasons() -> None:
 
 
 def test_less_important_pods_make_room() -> None:
-    case = next(one for one in CASES if one.name == "an important pod that preempts")
-    found = decided(case)
-    assert found.nominated == "b"
-    assert [one.name for one in found.victims] == ["y"]
+    case = next(case_ for case_ in CASES if case_.name == "an important pod that preempts")
+    decision = decided(case)
+    assert decision.nominated == "b"
+    assert [victim.name for victim in decision.victims] == ["y"]
 
 
 def test_not_all_of_very_many_nodes_are_looked_at_each_time() -> None:

@@ -30,9 +30,9 @@ PLUGIN = "nvcr.io/nvidia/k8s-device-plugin:v0.17.1"
 def _file(*, card: bool, driver: bool) -> bytes:
     answers = Answers(talos_version="1.13.9")
     texts = render_preset("fifteen-node", network=NETWORK, answers=answers)
-    told = load_yaml(texts["nodes.yaml"])
-    told["nodes"] = [one for one in told["nodes"] if one["name"] in (CONTROLLER, WORKER)]
-    (worker,) = (one for one in told["nodes"] if one["name"] == WORKER)
+    yaml = load_yaml(texts["nodes.yaml"])
+    yaml["nodes"] = [node for node in yaml["nodes"] if node["name"] in (CONTROLLER, WORKER)]
+    (worker,) = (node for node in yaml["nodes"] if node["name"] == WORKER)
     if not card:
         del worker["vm"]["pci"]
         del worker["expect"]
@@ -40,8 +40,8 @@ def _file(*, card: bool, driver: bool) -> bytes:
     schematic = load_yaml(texts["cluster.yaml"])["worker_schematic_id"]
     extensions = DRIVER if driver else DRIVER[1:]
     world.factory.schematics[schematic] = canonical_text(ImageSchematic(extensions=extensions))
-    wanted = Staging(preset="fifteen-node", network=NETWORK, network_plugin=True)
-    stage_files(world, {**texts, "nodes.yaml": dump_yaml(told)}, wanted)
+    staging = Staging(preset="fifteen-node", network=NETWORK, network_plugin=True)
+    stage_files(world, {**texts, "nodes.yaml": dump_yaml(yaml)}, staging)
     return world_file(world.state)
 
 

@@ -17,7 +17,7 @@ UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized"
 def taints(node: dict[str, object]) -> set[str]:
     spec = node["spec"]
     assert isinstance(spec, dict)
-    return {one["key"] for one in spec.get("taints", [])}
+    return {taint["key"] for taint in spec.get("taints", [])}
 
 
 def test_a_node_without_network_is_not_ready() -> None:

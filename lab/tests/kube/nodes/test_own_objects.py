@@ -18,7 +18,7 @@ def kept(lab: Served, *servers: ServerPlace) -> None:
 
 
 def addresses(lab: Served) -> list[Any]:
-    return [one["addresses"] for one in lab.ask("GET", SLICE)["endpoints"]]
+    return [endpoint["addresses"] for endpoint in lab.ask("GET", SLICE)["endpoints"]]
 
 
 def test_there_is_an_address_for_each_server_that_answers() -> None:
@@ -29,9 +29,9 @@ def test_there_is_an_address_for_each_server_that_answers() -> None:
 
     assert everybody == [["10.42.0.1"], ["10.42.0.2"], ["10.42.0.3"]]
     assert addresses(lab) == [["10.42.0.2"], ["10.42.0.3"]]
-    found = lab.ask("GET", "/api/v1/namespaces/default/endpoints/kubernetes")["subsets"]
-    assert [one["ip"] for one in found[0]["addresses"]] == ["10.42.0.2", "10.42.0.3"]
-    assert found[0]["ports"] == [{"name": "https", "port": 6443, "protocol": "TCP"}]
+    subsets = lab.ask("GET", "/api/v1/namespaces/default/endpoints/kubernetes")["subsets"]
+    assert [address["ip"] for address in subsets[0]["addresses"]] == ["10.42.0.2", "10.42.0.3"]
+    assert subsets[0]["ports"] == [{"name": "https", "port": 6443, "protocol": "TCP"}]
 
 
 def test_servers_and_leaders_have_leases_that_are_fresh() -> None:
@@ -54,8 +54,8 @@ def test_somebody_else_leads_when_the_leader_is_gone() -> None:
     kept(lab, *THREE)
     kept(lab, *THREE[1:])
 
-    found = lab.ask("GET", f"{LEASES}/kube-scheduler")["spec"]["holderIdentity"]
-    assert found.startswith("cp2_")
+    holder_identity = lab.ask("GET", f"{LEASES}/kube-scheduler")["spec"]["holderIdentity"]
+    assert holder_identity.startswith("cp2_")
 
 
 def test_nothing_is_written_when_nothing_changed() -> None:

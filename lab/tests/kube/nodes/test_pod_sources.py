@@ -50,14 +50,14 @@ def test_a_pod_is_not_created_before_what_it_mounts_is_there(what: str) -> None:
     cluster.advance(60)
 
     before = cluster.found()["status"]["phase"], waiting(cluster)["reason"]
-    told = cluster.events("one")
+    events = cluster.events("one")
     given(cluster, kind, a="1")
     cluster.advance(240)
 
     assert before == ("Pending", "ContainerCreating")
     failed = ("FailedMount", f'MountVolume.SetUp failed for volume "config" : {why}')
-    assert failed in told
-    assert "Pulling" not in [reason for reason, _ in told]
+    assert failed in events
+    assert "Pulling" not in [reason for reason, _ in events]
     assert cluster.found()["status"]["phase"] == "Running"
 
 
@@ -108,12 +108,12 @@ def test_a_container_is_not_created_before_its_environment_is_there(what: str) -
     cluster.pod(containers=[{**CONTAINER, **more}])
     cluster.advance(60)
 
-    before, told = waiting(cluster), cluster.events("one")
+    before, events = waiting(cluster), cluster.events("one")
     given(cluster, kind, a="1")
     cluster.advance(60)
 
     assert before == {"reason": "CreateContainerConfigError", "message": why}
-    assert ("Failed", f"Error: {why}") in told
+    assert ("Failed", f"Error: {why}") in events
     assert cluster.found()["status"]["phase"] == "Running"
 
 

@@ -16,13 +16,15 @@ IMAGE = "ghcr.io/sergelogvinov/proxmox-csi-controller:v0.19.1"
 
 
 def cluster() -> Running:
-    made = Running("n1", more=CONTROLLERS)
-    made.settle()
-    made.network()
+    running = Running("n1", more=CONTROLLERS)
+    running.settle()
+    running.network()
     spec = {"containers": [{"name": "c", "image": IMAGE}]}
-    made.ask("POST", "/api/v1/namespaces/default/pods", {"metadata": {"name": "d"}, "spec": spec})
-    made.settle()
-    return made
+    running.ask(
+        "POST", "/api/v1/namespaces/default/pods", {"metadata": {"name": "d"}, "spec": spec}
+    )
+    running.settle()
+    return running
 
 
 def claim(made: Running, **more: Any) -> None:

@@ -43,9 +43,9 @@ def _file() -> bytes:
 
 
 def cluster_of(world: World) -> KubernetesCluster:
-    found = world.kubernetes.cluster_of(world.talos.machines[0])
-    assert found is not None
-    return found
+    cluster = world.kubernetes.cluster_of(world.talos.machines[0])
+    assert cluster is not None
+    return cluster
 
 
 def _network(cluster: KubernetesCluster, machine: Machine) -> None:
@@ -140,8 +140,10 @@ def test_a_machine_that_shuts_down_evicts_its_pods_first() -> None:
     world.advance(200)
     assert not machine.state.is_on
     pods = ask(cluster, "GET", "/api/v1/namespaces/default/pods")["items"]
-    places = {one["spec"].get("nodeName") for one in pods if one["status"]["phase"] == "Running"}
-    assert machine.hostname not in places
+    node_names = {
+        pod["spec"].get("nodeName") for pod in pods if pod["status"]["phase"] == "Running"
+    }
+    assert machine.hostname not in node_names
     assert len(pods) >= 3
 
 
@@ -152,9 +154,11 @@ def test_whoever_reads_leases_finds_them_fresh() -> None:
     before = ask(cluster, "GET", path)["spec"]["renewTime"]
     world.advance(3600)
     user = User("admin", ("system:masters",))
-    found = json.loads(cluster.handle(Request("GET", path, user=user)).body)["spec"]["renewTime"]
-    assert before < found
-    assert found == micro_time(world.now - world.now % 10)
+    renew_time = json.loads(cluster.handle(Request("GET", path, user=user)).body)["spec"][
+        "renewTime"
+    ]
+    assert before < renew_time
+    assert renew_time == micro_time(world.now - world.now % 10)
 
 
 def test_an_account_that_may_gets_a_talosconfig(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,8 +234,8 @@ def test_the_dns_that_talos_brings_is_found_by_its_service(
     first = core_dns.service(wanted)["spec"]["clusterIP"]
     assert service["spec"]["clusterIP"] == first
     slices = ask(cluster, "GET", f"/apis/discovery.k8s.io/v1{space}/endpointslices")["items"]
-    (found,) = [one for one in slices if one["metadata"]["name"].startswith("kube-dns")]
-    assert [one["conditions"]["ready"] for one in found["endpoints"]] == [True, True]
+    (slice_,) = [one for one in slices if one["metadata"]["name"].startswith("kube-dns")]
+    assert [endpoint["conditions"]["ready"] for endpoint in slice_["endpoints"]] == [True, True]
 
 
 def test_manifests_follow_the_configuration() -> None:
@@ -250,7 +254,9 @@ def test_manifests_follow_the_configuration() -> None:
         ),
         features=replace(config.features, talos_api_access=True),
     )
-    found = {(one["kind"], one["metadata"]["name"]) for one in manifests(machine, wanted)}
+    found = {
+        (manifest["kind"], manifest["metadata"]["name"]) for manifest in manifests(machine, wanted)
+    }
     assert {
         ("DaemonSet", "kube-flannel"),
         ("DaemonSet", "kube-proxy"),
@@ -261,5 +267,5 @@ def test_manifests_follow_the_configuration() -> None:
         ("Service", "kube-dns"),
     } <= found
     assert ("ConfigMap", "coredns") in found
-    bare = {one["kind"] for one in manifests(machine, config)}
+    bare = {manifest["kind"] for manifest in manifests(machine, config)}
     assert bare == {"Secret", "ConfigMap"}

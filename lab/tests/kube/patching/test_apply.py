@@ -25,7 +25,10 @@ def applied(server: Served, manager: str, *, force: bool = False, **data: str) -
 
 
 def owned(found: Any) -> dict[str, Any]:
-    return {one["manager"]: one["fieldsV1"] for one in found["metadata"]["managedFields"]}
+    return {
+        managed_field["manager"]: managed_field["fieldsV1"]
+        for managed_field in found["metadata"]["managedFields"]
+    }
 
 
 def test_what_is_not_there_is_created_with_its_owner(server: Served) -> None:

@@ -26,23 +26,23 @@ WRITTEN: dict[str, Any] = {
 
 
 def test_what_is_read_is_written_again_in_the_same_order() -> None:
-    found = read_field_set(WRITTEN).content
+    content = read_field_set(WRITTEN).content
 
-    assert found == WRITTEN
-    assert list(found["f:spec"]["f:ports"]) == list(WRITTEN["f:spec"]["f:ports"])
+    assert content == WRITTEN
+    assert list(content["f:spec"]["f:ports"]) == list(WRITTEN["f:spec"]["f:ports"])
 
 
 def test_sets_are_joined_cut_and_taken_from_each_other() -> None:
-    one, other = FieldSet(), FieldSet()
-    one.add(("f:a", "f:b"))
-    one.add(("f:c",))
+    field_set, other = FieldSet(), FieldSet()
+    field_set.add(("f:a", "f:b"))
+    field_set.add(("f:c",))
     other.add(("f:a", "f:b"))
     other.add(("f:a",))
 
-    assert one.union(other).content == {"f:a": {".": {}, "f:b": {}}, "f:c": {}}
-    assert one.intersection(other).content == {"f:a": {"f:b": {}}}
-    assert one.difference(other).content == {"f:c": {}}
-    assert not one.difference(one)
+    assert field_set.union(other).content == {"f:a": {".": {}, "f:b": {}}, "f:c": {}}
+    assert field_set.intersection(other).content == {"f:a": {"f:b": {}}}
+    assert field_set.difference(other).content == {"f:c": {}}
+    assert not field_set.difference(field_set)
 
 
 def test_paths_are_written_as_conflicts_name_them() -> None:
@@ -53,15 +53,15 @@ def test_paths_are_written_as_conflicts_name_them() -> None:
 
 
 def test_sets_that_others_were_made_of_stay_what_they_are() -> None:
-    one, other = read_field_set(WRITTEN), FieldSet()
+    field_set, other = read_field_set(WRITTEN), FieldSet()
     other.add(("f:spec", "f:type"))
     other.add(("f:spec", "f:more"))
 
-    assert one.union(other).content["f:spec"].keys() == {"f:ports", "f:type", "f:more"}
-    assert one.difference(other).content["f:spec"].keys() == {"f:ports"}
-    assert one.without((("f:spec", "f:ports"), ("f:metadata",))).content == {
+    assert field_set.union(other).content["f:spec"].keys() == {"f:ports", "f:type", "f:more"}
+    assert field_set.difference(other).content["f:spec"].keys() == {"f:ports"}
+    assert field_set.without((("f:spec", "f:ports"), ("f:metadata",))).content == {
         "f:spec": {"f:type": {}}
     }
     assert other.but("f:spec") is other
-    assert one.content == WRITTEN
+    assert field_set.content == WRITTEN
     assert other.content == {"f:spec": {"f:more": {}, "f:type": {}}}

@@ -30,7 +30,7 @@ def test_items_are_found_by_their_key() -> None:
 def test_new_items_come_before_those_that_only_the_object_has() -> None:
     found = patched({"containers": containers("a")}, {"containers": containers("z")})
 
-    assert [one["name"] for one in found["containers"]] == ["z", "a"]
+    assert [container["name"] for container in found["containers"]] == ["z", "a"]
 
 
 def test_an_item_can_be_deleted_and_a_list_replaced() -> None:
@@ -42,8 +42,8 @@ def test_an_item_can_be_deleted_and_a_list_replaced() -> None:
         {"containers": [*containers("c"), {"$patch": "replace"}]},
     )
 
-    assert [one["name"] for one in deleted["containers"]] == ["b"]
-    assert [one["name"] for one in replaced["containers"]] == ["c"]
+    assert [container["name"] for container in deleted["containers"]] == ["b"]
+    assert [container["name"] for container in replaced["containers"]] == ["c"]
 
 
 def test_the_order_of_items_can_be_told() -> None:
@@ -52,7 +52,7 @@ def test_the_order_of_items_can_be_told() -> None:
         {"$setElementOrder/containers": [{"name": "c"}, {"name": "a"}]},
     )
 
-    assert [one["name"] for one in found["containers"]] == ["b", "c", "a"]
+    assert [container["name"] for container in found["containers"]] == ["b", "c", "a"]
 
 
 def test_only_keys_that_are_retained_stay() -> None:

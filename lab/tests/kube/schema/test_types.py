@@ -12,20 +12,24 @@ SERVER = Types.of_server()
 
 
 def test_a_resource_is_found_by_its_path() -> None:
-    found = SERVER.resource("apps", "v1", "deployments")
+    resource = SERVER.resource("apps", "v1", "deployments")
 
-    assert found is not None
-    assert (found.kind, found.namespaced, found.short_names) == ("Deployment", True, ("deploy",))
-    assert found.subresources["scale"].group == "autoscaling"
-    assert (found.api_version, found.qualified) == ("apps/v1", "deployments.apps")
+    assert resource is not None
+    assert (resource.kind, resource.namespaced, resource.short_names) == (
+        "Deployment",
+        True,
+        ("deploy",),
+    )
+    assert resource.subresources["scale"].group == "autoscaling"
+    assert (resource.api_version, resource.qualified) == ("apps/v1", "deployments.apps")
     assert SERVER.resource("apps", "v2", "deployments") is None
 
 
 def test_a_resource_is_found_by_its_kind() -> None:
-    found = SERVER.resource_of_kind("", "v1", "Endpoints")
+    resource = SERVER.resource_of_kind("", "v1", "Endpoints")
 
-    assert found is not None
-    assert found.plural == "endpoints"
+    assert resource is not None
+    assert resource.plural == "endpoints"
     assert SERVER.resource_of_kind("", "v1", "Nothing") is None
 
 
@@ -79,23 +83,29 @@ def test_a_kind_that_is_not_there_is_said_so(kind: tuple[str, str, str]) -> None
 
 
 def test_every_resource_has_a_type_for_itself_and_its_list() -> None:
-    for one in SERVER.resources():
-        if "list" in one.verbs:
-            made = SERVER.type_of(one.group, one.version, one.kind)
+    for resource in SERVER.resources():
+        if "list" in resource.verbs:
+            made = SERVER.type_of(resource.group, resource.version, resource.kind)
             assert made.kind is Kind.OBJECT
-            assert "items" in SERVER.type_of(one.group, one.version, one.list_kind).fields
+            assert (
+                "items"
+                in SERVER.type_of(resource.group, resource.version, resource.list_kind).fields
+            )
 
 
 def test_every_field_of_every_type_can_be_read() -> None:
     seen: set[str] = set()
-    waiting = [SERVER.type_of(one.group, one.version, one.kind) for one in SERVER.resources()]
+    waiting = [
+        SERVER.type_of(resource.group, resource.version, resource.kind)
+        for resource in SERVER.resources()
+    ]
     while waiting:
         made = waiting.pop()
         if made.element is not None:
             waiting.append(made.element)
         if made.name not in seen:
             seen.add(made.name)
-            waiting += [one.type for one in made.fields.values()]
+            waiting += [field.type for field in made.fields.values()]
 
     assert "core.v1.Container" in seen
     assert len(seen) > 300
@@ -104,11 +114,11 @@ def test_every_field_of_every_type_can_be_read() -> None:
 def test_custom_kinds_come_and_go() -> None:
     types = types_with({})
 
-    found = types.resource("example.org", "v1", "widgets")
+    resource = types.resource("example.org", "v1", "widgets")
 
-    assert found is not None
-    assert found.is_custom
-    assert (found.singular, found.list_kind) == ("widget", "WidgetList")
+    assert resource is not None
+    assert resource.is_custom
+    assert (resource.singular, resource.list_kind) == ("widget", "WidgetList")
     assert types.groups()[-1].name == "example.org"
     assert types.type_of("example.org", "v1", "WidgetList").at(["items", 0, "spec"]) is not None
     assert types.without_crd("widgets.example.org").resource("example.org", "v1", "widgets") is None
@@ -128,9 +138,9 @@ def test_versions_of_a_group_are_told_newest_first() -> None:
     (version,) = crd["spec"]["versions"]
     crd["spec"]["versions"] = [{**version, "name": name} for name in names]
 
-    found = SERVER.with_crd(crd).groups()[-1]
+    group = SERVER.with_crd(crd).groups()[-1]
 
-    assert found.versions == ("v10", "v2", "v1", "v2beta1", "v1alpha1", "foo")
+    assert group.versions == ("v10", "v2", "v1", "v2beta1", "v1alpha1", "foo")
 
 
 def test_custom_objects_have_metadata_that_are_known() -> None:

@@ -16,7 +16,7 @@ EITHER = [{"required": ["a"]}, {"required": ["b"]}]
 
 def told(rule: dict[str, Any], value: object) -> list[str]:
     """What is said of a value under a rule."""
-    return [one.text for one in violations(widgets(x=rule), widget(x=value))]
+    return [violation.text for violation in violations(widgets(x=rule), widget(x=value))]
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_rules_that_wait_for_better_objects_are_said_to_wait() -> None:
     rules = {"x-kubernetes-validations": [{"rule": "self.x > 1"}], "required": ["x"]}
     made = types_with(rules).type_of("example.org", "v1", "Widget")
 
-    assert [one.field for one in violations(made, widget())] == ["spec.x", "<nil>"]
+    assert [violation.field for violation in violations(made, widget())] == ["spec.x", "<nil>"]
 
 
 def test_metadata_are_read_as_those_of_all_objects() -> None:

@@ -12,7 +12,7 @@ from lab.tests.kube.asking import MAPS, MERGE, Served, seen, served
 
 
 def kinds(events: list[Any]) -> list[tuple[str, str]]:
-    return [(one["type"], one["object"]["metadata"].get("name", "")) for one in events]
+    return [(event["type"], event["object"]["metadata"].get("name", "")) for event in events]
 
 
 def version(server: Served) -> str:
@@ -87,7 +87,7 @@ def test_a_watch_ends_with_a_bookmark_when_its_time_is_over() -> None:
 
     events = seen(answer)
 
-    assert [one["type"] for one in events] == ["BOOKMARK"]
+    assert [event["type"] for event in events] == ["BOOKMARK"]
     assert int(events[0]["object"]["metadata"]["resourceVersion"]) > int(begin)
 
 

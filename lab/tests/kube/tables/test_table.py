@@ -138,7 +138,7 @@ def test_custom_kinds_have_the_columns_that_they_declare() -> None:
 
     made = table(found, [widget(size=3, when=MADE, map={"b": 1, "a": 2})], NOW, {"continue": ""})
 
-    assert [one["name"] for one in made["columnDefinitions"]] == [
+    assert [column_definition["name"] for column_definition in made["columnDefinitions"]] == [
         *("Name", "Size", "When", "Map", "Wrong", "Nothing")
     ]
     assert made["rows"][0]["cells"] == ["one", 3, "60m", '{"a":2,"b":1}', None, None]

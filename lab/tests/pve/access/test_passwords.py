@@ -33,10 +33,10 @@ def change(userid: str, confirmation: str | None = None) -> PasswordChange:
     return PasswordChange(userid, scrambled(NEW, dice(9)), confirmation)
 
 
-def refused(found: Authority, caller: Caller, wanted: PasswordChange) -> ApiError:
+def refused(found: Authority, caller: Caller, password_change: PasswordChange) -> ApiError:
     before = repr(found.state)
     with pytest.raises(ApiError) as caught:
-        change_password(found, caller, wanted, NOW)
+        change_password(found, caller, password_change, NOW)
     assert repr(found.state) == before
     return caught.value
 

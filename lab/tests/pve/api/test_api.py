@@ -105,7 +105,8 @@ def test_a_request_can_fail_with_nothing_done() -> None:
 def test_a_request_can_fail_after_it_was_done() -> None:
     asked = struck(Effect.DO_THEN_FAIL)
     refused(asked, "POST", "/access/groups", groupid="shepherds")
-    assert [one["groupid"] for one in asked.get("/access/groups")] == ["shepherds"]  # type: ignore[attr-defined]
+    groups = asked.get("/access/groups")
+    assert [group["groupid"] for group in groups] == ["shepherds"]  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ def put_template(asked: MemoryDoor, name: str = "debian-13.tar.gz", content: byt
 
 def with_template(profile: str = "9.1", hosts: int = 3) -> MemoryDoor:
     """A cluster that has a system to make containers of."""
-    asked = door(small_world(profile, hosts))
-    put_template(asked)
-    return asked
+    template = door(small_world(profile, hosts))
+    put_template(template)
+    return template
 
 
 def made(asked: MemoryDoor, vmid: int = 200, /, **settings: object) -> Guest:

@@ -170,7 +170,7 @@ def test_volumes_of_a_job_are_told_with_the_reason() -> None:
     assert promised(api, "GET", "/cluster/backup/{id}/included_volumes", found) == []
     assert isinstance(found, dict)
     assert [
-        [(one["id"], one["included"], one["reason"]) for one in guest.get("children", [])]
+        [(child["id"], child["included"], child["reason"]) for child in guest.get("children", [])]
         for guest in found["children"]
     ] == [
         [("100:scsi0", 1, "enabled"), ("100:scsi1", 0, "disabled")],

@@ -9,10 +9,10 @@ from lab.tests.worlds import door, small_world
 
 
 def test_who_wants_to_join_is_told_of_all_hosts() -> None:
-    found = door().get("/cluster/config/join", node="pve2")
-    assert isinstance(found, dict)
-    assert found["preferred_node"] == "pve2"
-    assert [row["pve_addr"] for row in found["nodelist"]] == [
+    cluster_config_join = door().get("/cluster/config/join", node="pve2")
+    assert isinstance(cluster_config_join, dict)
+    assert cluster_config_join["preferred_node"] == "pve2"
+    assert [row["pve_addr"] for row in cluster_config_join["nodelist"]] == [
         "127.66.0.11",
         "127.66.0.12",
         "127.66.0.13",

@@ -27,8 +27,8 @@ def test_a_stopped_container_takes_its_local_volumes_along() -> None:
     guest = asked.cluster.state.guests[200]
     assert guest.node == "pve2"
     assert "lock" not in guest.config.values
-    places = [place for place in asked.cluster.state.volumes if "200" in place]
-    assert places == ["pve2/local-zfs:subvol-200-disk-0", "pve2/thin:vm-200-disk-0"]
+    volumes = [volume for volume in asked.cluster.state.volumes if "200" in volume]
+    assert volumes == ["pve2/local-zfs:subvol-200-disk-0", "pve2/thin:vm-200-disk-0"]
 
 
 def test_a_shared_volume_stays_where_it_is() -> None:
@@ -82,9 +82,9 @@ def test_hosts_that_it_cannot_go_to(
 def test_a_directory_of_the_host_keeps_it_there() -> None:
     asked = one_container(mp0="/srv,mp=/srv")
 
-    found = asked.done(asked.post(f"{CT}/migrate", target="pve2"))
+    done = asked.done(asked.post(f"{CT}/migrate", target="pve2"))
 
-    assert found == "cannot migrate local bind mount point 'mp0'"
+    assert done == "cannot migrate local bind mount point 'mp0'"
 
 
 def test_a_linked_clone_on_local_storage_stays() -> None:
@@ -107,8 +107,8 @@ def test_a_failure_on_the_way_leaves_it_where_it_was_and_running() -> None:
 
     upid = asked.post(f"{CT}/migrate", target="pve2", restart=1)
 
-    found = asked.done(upid)
-    assert found.startswith("storage migration for 'local-zfs:subvol-200-disk-0' to storage")
+    done = asked.done(upid)
+    assert done.startswith("storage migration for 'local-zfs:subvol-200-disk-0' to storage")
     guest = asked.cluster.state.guests[200]
     assert (guest.node, guest.is_running, guest.lock) == ("pve1", True, "")
 

@@ -74,28 +74,28 @@ def test_what_runs_cannot_start(action: str) -> None:
 def test_containers_cannot_be_frozen_on_hosts_without_the_program() -> None:
     asked = running_container()
 
-    found = asked.done(asked.post(f"{STATUS}/suspend"))
+    done = asked.done(asked.post(f"{STATUS}/suspend"))
 
     expected = "command 'lxc-checkpoint -n 200 -s -D /var/lib/vz/dump' failed: exit code 1"
-    assert found == expected
+    assert done == expected
     assert status(asked) == "running"
 
 
 def test_nothing_is_there_to_go_on_from() -> None:
     asked = one_container()
 
-    found = asked.done(asked.post(f"{STATUS}/resume"))
+    done = asked.done(asked.post(f"{STATUS}/resume"))
 
-    assert found.startswith("command 'lxc-checkpoint -n 200 -r")
+    assert done.startswith("command 'lxc-checkpoint -n 200 -r")
 
 
 def test_a_template_does_not_start() -> None:
     asked = one_container()
     values(asked)["template"] = "1"
 
-    found = asked.done(asked.post(f"{STATUS}/start"))
+    done = asked.done(asked.post(f"{STATUS}/start"))
 
-    assert found == "you can't start a CT if it's a template"
+    assert done == "you can't start a CT if it's a template"
 
 
 def test_a_container_that_became_a_template_does_not_come_back() -> None:
@@ -109,9 +109,9 @@ def test_a_container_that_became_a_template_does_not_come_back() -> None:
 def test_quotas_are_not_for_unprivileged_containers() -> None:
     asked = one_container(rootfs="thin:1,quota=1")
 
-    found = asked.done(asked.post(f"{STATUS}/start"))
+    done = asked.done(asked.post(f"{STATUS}/start"))
 
-    assert found == "Quotas are not supported by unprivileged containers."
+    assert done == "Quotas are not supported by unprivileged containers."
 
 
 def test_a_locked_container_does_not_start_unless_it_is_only_mounted() -> None:
@@ -134,9 +134,9 @@ def test_a_container_whose_volume_is_gone_does_not_start() -> None:
     asked = one_container()
     asked.cluster.state.volumes.clear()
 
-    found = asked.done(asked.post(f"{STATUS}/start"))
+    done = asked.done(asked.post(f"{STATUS}/start"))
 
-    assert found == "volume 'local-zfs:subvol-200-disk-0' does not exist"
+    assert done == "volume 'local-zfs:subvol-200-disk-0' does not exist"
     assert status(asked) == "stopped"
 
 

@@ -63,10 +63,10 @@ def test_forgetting_one_of_the_middle_joins_the_others() -> None:
 
     assert asked.done(asked.delete(f"{SNAPSHOTS}/two")) == "OK"
 
-    found = {str(row["name"]): row.get("parent") for row in rows(asked, SNAPSHOTS)}
-    assert found == {"one": None, "three": "one", "current": "three"}
+    parents = {str(row["name"]): row.get("parent") for row in rows(asked, SNAPSHOTS)}
+    assert parents == {"one": None, "three": "one", "current": "three"}
     volume = asked.cluster.state.volumes["pve1/local-zfs:subvol-200-disk-0"]
-    assert [one.name for one in volume.snapshots] == ["one", "three"]
+    assert [snapshot.name for snapshot in volume.snapshots] == ["one", "three"]
 
 
 @pytest.mark.parametrize("name", ["current", "vzdump"])
@@ -109,10 +109,10 @@ def test_zfs_goes_back_only_to_the_newest() -> None:
     take(asked, "one")
     take(asked, "two")
 
-    found = asked.done(asked.post(f"{SNAPSHOTS}/one/rollback"))
+    done = asked.done(asked.post(f"{SNAPSHOTS}/one/rollback"))
 
     expected = "can't rollback, 'one' is not most recent snapshot on 'local-zfs:subvol-200-disk-0'"
-    assert found == expected
+    assert done == expected
 
 
 def test_what_is_not_there_is_missed() -> None:

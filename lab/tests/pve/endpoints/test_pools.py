@@ -29,19 +29,19 @@ def test_pools_are_listed_by_name(pool: MemoryDoor) -> None:
 
 def test_members_are_guests_and_storages(pool: MemoryDoor) -> None:
     pool.put("/pools/a", vms="100,200", storage="ceph")
-    found = pool.get("/pools/a")
-    assert isinstance(found, dict)
-    members = found["members"]
+    pools_a = pool.get("/pools/a")
+    assert isinstance(pools_a, dict)
+    members = pools_a["members"]
     assert [row["id"] for row in members] == ["qemu/100", "lxc/200", "storage/pve1/ceph"]
-    assert promised(pool, "GET", "/pools/{poolid}", found) == []
+    assert promised(pool, "GET", "/pools/{poolid}", pools_a) == []
 
 
 def test_members_of_one_kind_are_asked_for(pool: MemoryDoor) -> None:
     pool.put("/pools", poolid="a/b", vms="200", storage="ceph,local")
-    found = pool.get("/pools", poolid="a/b", type="lxc")
-    assert isinstance(found, list)
-    assert [row["id"] for row in found[0]["members"]] == ["lxc/200"]
-    assert promised(pool, "GET", "/pools", found) == []
+    pools = pool.get("/pools", poolid="a/b", type="lxc")
+    assert isinstance(pools, list)
+    assert [row["id"] for row in pools[0]["members"]] == ["lxc/200"]
+    assert promised(pool, "GET", "/pools", pools) == []
 
 
 def test_a_guest_moves_only_if_that_is_allowed(pool: MemoryDoor) -> None:
@@ -58,9 +58,9 @@ def test_a_guest_moves_only_if_that_is_allowed(pool: MemoryDoor) -> None:
 def test_members_are_taken_out(pool: MemoryDoor) -> None:
     pool.put("/pools/a", vms="100", storage="local")
     pool.put("/pools/a", vms="100", storage="local", delete=1)
-    found = pool.get("/pools/a")
-    assert isinstance(found, dict)
-    assert found["members"] == []
+    pools_a = pool.get("/pools/a")
+    assert isinstance(pools_a, dict)
+    assert pools_a["members"] == []
 
 
 @pytest.mark.parametrize(

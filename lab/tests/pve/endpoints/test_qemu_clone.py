@@ -21,15 +21,15 @@ def test_a_full_clone_has_disks_addresses_and_ids_of_its_own() -> None:
 
     assert ended(api, "POST", CLONE, newid=101, name="copy", description="mine") == "OK"
 
-    made = api.cluster.state.guests[101].config.values
-    assert made["scsi0"] == "local-zfs:vm-101-disk-0,size=2G"
-    assert made["ide2"] == "local-zfs:vm-101-cloudinit,media=cdrom,size=4M"
-    assert made["net0"] != source["net0"]
-    assert made["net0"].endswith(",bridge=vmbr0")
-    assert made["smbios1"].startswith("base64=1,serial=aGVsbG8=,uuid=")
-    assert made["vmgenid"] != source["vmgenid"]
-    assert (made["name"], made["description"], made["tags"]) == ("copy", "mine", "a")
-    assert "lock" not in made
+    values = api.cluster.state.guests[101].config.values
+    assert values["scsi0"] == "local-zfs:vm-101-disk-0,size=2G"
+    assert values["ide2"] == "local-zfs:vm-101-cloudinit,media=cdrom,size=4M"
+    assert values["net0"] != source["net0"]
+    assert values["net0"].endswith(",bridge=vmbr0")
+    assert values["smbios1"].startswith("base64=1,serial=aGVsbG8=,uuid=")
+    assert values["vmgenid"] != source["vmgenid"]
+    assert (values["name"], values["description"], values["tags"]) == ("copy", "mine", "a")
+    assert "lock" not in values
     volumes = api.cluster.state.volumes
     assert (
         volumes["pve1/local-zfs:vm-101-disk-0"].blob == volumes["pve1/local-zfs:vm-100-disk-0"].blob

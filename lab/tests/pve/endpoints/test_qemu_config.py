@@ -51,7 +51,7 @@ def test_a_running_machine_takes_what_can_be_plugged_and_keeps_the_rest_waiting(
     assert guest.config.pending == {"cores": "4"}
     assert "net1" in guest.config.values
     assert guest.config.values["unused0"] == "local-zfs:vm-100-disk-1"
-    assert [one["key"] for one in _rows(api.get(f"{QEMU}/100/pending")) if "pending" in one] == [
+    assert [row["key"] for row in _rows(api.get(f"{QEMU}/100/pending")) if "pending" in row] == [
         "cores"
     ]
     assert _object(api.get(CONFIG))["cores"] == 4
@@ -66,7 +66,7 @@ def test_what_runs_inside_sees_a_new_card() -> None:
     api.put(CONFIG, net1="virtio=BC:24:11:00:00:01,bridge=vmbr0")
 
     interfaces = _rows(_object(api.get(f"{QEMU}/100/agent/network-get-interfaces"))["result"])
-    assert "bc:24:11:00:00:01" in [one["hardware-address"] for one in interfaces]
+    assert "bc:24:11:00:00:01" in [interface["hardware-address"] for interface in interfaces]
     assert guest.is_running
 
 

@@ -72,7 +72,7 @@ def test_a_deleted_snapshot_leaves_its_children_to_its_parent() -> None:
     assert guest.config.snapshots["three"]["parent"] == "one"
     assert "pve1/local-zfs:vm-100-state-two" not in api.cluster.state.volumes
     disk = api.cluster.state.volumes["pve1/local-zfs:vm-100-disk-0"]
-    assert [one.name for one in disk.snapshots] == ["one", "three"]
+    assert [snapshot.name for snapshot in disk.snapshots] == ["one", "three"]
 
 
 def test_descriptions_can_be_changed() -> None:

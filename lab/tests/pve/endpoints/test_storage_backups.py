@@ -293,14 +293,14 @@ def test_what_a_backup_is_by_default_comes_from_the_storage() -> None:
     api = door()
     api.put("/storage/local", prune__backups="keep-last=2")
 
-    found = api.get("/nodes/pve1/vzdump/defaults")
+    nodes_pve1_vzdump_defaults = api.get("/nodes/pve1/vzdump/defaults")
 
-    assert found == {
+    assert nodes_pve1_vzdump_defaults == {
         "storage": "local",
         "dumpdir": "/var/lib/vz/dump",
         "prune-backups": "keep-last=2",
     }
-    assert promised(api, "GET", "/nodes/{node}/vzdump/defaults", found) == []
+    assert promised(api, "GET", "/nodes/{node}/vzdump/defaults", nodes_pve1_vzdump_defaults) == []
 
 
 def test_a_backup_task_that_fails_leaves_no_lock() -> None:

@@ -28,10 +28,10 @@ def test_a_new_storage_is_shown_as_it_was_written_down() -> None:
     )
 
     assert reply == {"storage": "backups", "type": "dir"}
-    found = api.get("/storage/backups")
-    assert isinstance(found, dict)
-    digest = found.pop("digest")
-    assert found == {
+    storage_backups = api.get("/storage/backups")
+    assert isinstance(storage_backups, dict)
+    digest = storage_backups.pop("digest")
+    assert storage_backups == {
         "storage": "backups",
         "type": "dir",
         "path": "/srv/backups",
@@ -47,9 +47,13 @@ def test_what_goes_without_saying_is_shown_too() -> None:
 
     api.post("/storage", storage="nas", type="nfs", server="10.0.0.9", export="/tank")
 
-    found = api.get("/storage/nas")
-    assert isinstance(found, dict)
-    assert (found["path"], found["content"], found["shared"]) == ("/mnt/pve/nas", "images", 1)
+    storage_nas = api.get("/storage/nas")
+    assert isinstance(storage_nas, dict)
+    assert (storage_nas["path"], storage_nas["content"], storage_nas["shared"]) == (
+        "/mnt/pve/nas",
+        "images",
+        1,
+    )
 
 
 def test_the_server_of_a_new_network_storage_answers_on_all_hosts() -> None:
@@ -208,11 +212,11 @@ def test_a_generated_encryption_key_is_told_once() -> None:
 
     assert isinstance(reply, dict)
     key = json.loads(reply["config"]["encryption-key"])
-    found = api.get("/storage/pbs")
-    assert isinstance(found, dict)
-    assert found["encryption-key"] == key["fingerprint"]
-    assert "password" not in found
-    assert key["data"] not in json.dumps(found)
+    storage_pbs = api.get("/storage/pbs")
+    assert isinstance(storage_pbs, dict)
+    assert storage_pbs["encryption-key"] == key["fingerprint"]
+    assert "password" not in storage_pbs
+    assert key["data"] not in json.dumps(storage_pbs)
 
 
 def test_options_change_and_go_away() -> None:
@@ -222,10 +226,10 @@ def test_options_change_and_go_away() -> None:
     reply = api.put("/storage/dd", content="iso,backup", delete="nodes", disable=1)
 
     assert reply == {"storage": "dd", "type": "dir"}
-    found = api.get("/storage/dd")
-    assert isinstance(found, dict)
-    assert (found["content"], found["disable"]) == ("iso,backup", 1)
-    assert "nodes" not in found
+    storage_dd = api.get("/storage/dd")
+    assert isinstance(storage_dd, dict)
+    assert (storage_dd["content"], storage_dd["disable"]) == ("iso,backup", 1)
+    assert "nodes" not in storage_dd
 
 
 @pytest.mark.parametrize(
@@ -262,14 +266,14 @@ def test_a_change_that_cannot_be_is_refused(given: dict[str, object], text: str 
 
 def test_a_digest_that_is_still_right_lets_a_change_pass() -> None:
     api = door()
-    found = api.get("/storage/local")
-    assert isinstance(found, dict)
+    storage_local = api.get("/storage/local")
+    assert isinstance(storage_local, dict)
 
-    api.put("/storage/local", content="iso", digest=found["digest"])
+    api.put("/storage/local", content="iso", digest=storage_local["digest"])
 
     changed = api.get("/storage/local")
     assert isinstance(changed, dict)
-    assert changed["digest"] != found["digest"]
+    assert changed["digest"] != storage_local["digest"]
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
@@ -337,9 +341,9 @@ def test_the_local_storage_is_for_every_host() -> None:
 
     api.put("/storage/local", nodes="pve2")
 
-    found = api.get("/storage/local")
-    assert isinstance(found, dict)
-    assert "nodes" not in found
+    storage_local = api.get("/storage/local")
+    assert isinstance(storage_local, dict)
+    assert "nodes" not in storage_local
 
 
 def test_folders_of_contents_are_shown_as_an_object_and_used() -> None:
@@ -347,9 +351,9 @@ def test_folders_of_contents_are_shown_as_an_object_and_used() -> None:
 
     api.put("/storage/files", content__dirs="iso=discs,images=vms")
 
-    found = api.get("/storage/files")
-    assert isinstance(found, dict)
-    assert found["content-dirs"] == {"iso": "discs", "images": "vms"}
+    storage_files = api.get("/storage/files")
+    assert isinstance(storage_files, dict)
+    assert storage_files["content-dirs"] == {"iso": "discs", "images": "vms"}
     api.post("/nodes/pve1/storage/files/content", vmid=100, filename="vm-100-a.raw", size="1G")
     info = api.get("/nodes/pve1/storage/files/content/100/vm-100-a.raw")
     assert isinstance(info, dict)
@@ -385,9 +389,9 @@ def test_the_local_storage_always_comes_back() -> None:
 
     api.delete("/storage/local")
 
-    found = api.get("/storage/local")
-    assert isinstance(found, dict)
-    assert (found["type"], found["path"]) == ("dir", "/var/lib/vz")
+    storage_local = api.get("/storage/local")
+    assert isinstance(storage_local, dict)
+    assert (storage_local["type"], storage_local["path"]) == ("dir", "/var/lib/vz")
 
 
 def test_only_storages_that_somebody_may_see_are_listed() -> None:

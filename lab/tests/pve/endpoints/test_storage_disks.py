@@ -72,9 +72,9 @@ def test_a_zfs_pool_with_a_storage_is_made_of_disks() -> None:
     rows = api.get(f"{DISKS}/list", type="unused")
     assert isinstance(rows, list)
     assert [row["devpath"] for row in rows] == ["/dev/sda"]
-    found = api.get("/storage/tank")
-    assert isinstance(found, dict)
-    assert (found["nodes"], found["pool"]) == ("pve1", "tank")
+    storage_tank = api.get("/storage/tank")
+    assert isinstance(storage_tank, dict)
+    assert (storage_tank["nodes"], storage_tank["pool"]) == ("pve1", "tank")
 
 
 def test_the_same_pool_on_another_host_extends_the_storage() -> None:
@@ -89,10 +89,10 @@ def test_the_same_pool_on_another_host_extends_the_storage() -> None:
         )
         assert api.done(upid) == "OK"
 
-    found = api.get("/storage/tank")
+    storage_tank = api.get("/storage/tank")
 
-    assert isinstance(found, dict)
-    assert found["nodes"] == "pve1,pve2"
+    assert isinstance(storage_tank, dict)
+    assert storage_tank["nodes"] == "pve1,pve2"
 
 
 @pytest.mark.parametrize(
@@ -167,12 +167,12 @@ def test_volumes_go_with_their_pool() -> None:
 
     api.done(api.delete(f"{DISKS}/lvmthin/data", volume__group="pve"))
 
-    assert [one.host for one in api.cluster.state.volumes.values()] == ["pve2"]
+    assert [volume.host for volume in api.cluster.state.volumes.values()] == ["pve2"]
 
 
 def test_a_disk_is_wiped_unless_somebody_uses_it() -> None:
     api = with_disks("/dev/sdb", "/dev/sdc")
-    disks = {one.devpath: one for one in api.cluster.state.hosts["pve1"].disks}
+    disks = {disk.devpath: disk for disk in api.cluster.state.hosts["pve1"].disks}
     disks["/dev/sdb"].used = "LVM"
     disks["/dev/sdc"].used = "ext4"
     disks["/dev/sda"].used = "partitions"

@@ -440,10 +440,13 @@ def test_a_download_may_hang() -> None:
 def test_metadata_of_a_url_comes_from_outside() -> None:
     api, _ = shelf_door()
 
-    found = api.get("/nodes/pve1/query-url-metadata", url=URL)
+    nodes_pve1_query_url_metadata = api.get("/nodes/pve1/query-url-metadata", url=URL)
 
-    assert found == {"filename": "nocloud-amd64.qcow2", "size": len(QCOW2)}
-    assert promised(api, "GET", "/nodes/{node}/query-url-metadata", found) == []
+    assert nodes_pve1_query_url_metadata == {"filename": "nocloud-amd64.qcow2", "size": len(QCOW2)}
+    assert (
+        promised(api, "GET", "/nodes/{node}/query-url-metadata", nodes_pve1_query_url_metadata)
+        == []
+    )
     with pytest.raises(ApiError) as error:
         api.get("/nodes/pve1/query-url-metadata", url="http://127.0.0.1/none")
     assert error.value.message == "invalid server response: '404 Not Found'"

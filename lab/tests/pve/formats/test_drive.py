@@ -88,10 +88,10 @@ def test_an_option_that_the_bus_has_is_kept(key: str, option: str) -> None:
 
 
 def test_a_new_disk_names_storage_and_gibibytes() -> None:
-    asked = parse_drive("scsi0", "local-lvm:32,discard=on", asked=True)
+    drive = parse_drive("scsi0", "local-lvm:32,discard=on", asked=True)
     fraction = parse_drive("scsi0", "file=local-lvm:0.5", asked=True)
 
-    assert asked.new_disk == ("local-lvm", "32")
+    assert drive.new_disk == ("local-lvm", "32")
     assert fraction.new_disk == ("local-lvm", "0.5")
     assert parse_drive("scsi0", DISK).new_disk is None
 
@@ -99,10 +99,10 @@ def test_a_new_disk_names_storage_and_gibibytes() -> None:
 def test_an_import_is_only_understood_in_a_request() -> None:
     text = "local-lvm:0,import-from=local:import/talos.qcow2"
 
-    asked = parse_drive("scsi0", text, asked=True)
+    drive = parse_drive("scsi0", text, asked=True)
 
-    assert asked.import_from == "local:import/talos.qcow2"
-    assert asked.new_disk == ("local-lvm", "0")
+    assert drive.import_from == "local:import/talos.qcow2"
+    assert drive.new_disk == ("local-lvm", "0")
     assert readable_drive("scsi0", text) is None
 
 

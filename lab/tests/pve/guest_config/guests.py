@@ -63,11 +63,13 @@ def machine(**more: str) -> GuestConfig:
     return GuestConfig({**values, **more})
 
 
-def update(config: GuestConfig, around: Surroundings, parameters: Mapping[str, str]) -> Outcome:
+def update(
+    config: GuestConfig, surroundings: Surroundings, parameters: Mapping[str, str]
+) -> Outcome:
     """What a request with these parameters does."""
-    return plan_update(config, read_machine_change(parameters), around)
+    return plan_update(config, read_machine_change(parameters), surroundings)
 
 
-def changed(config: GuestConfig, around: Surroundings, **sets: str) -> Outcome:
+def changed(config: GuestConfig, surroundings: Surroundings, **sets: str) -> Outcome:
     """What a request that only sets keys does."""
-    return plan_update(config, Change(sets=sets), around)
+    return plan_update(config, Change(sets=sets), surroundings)

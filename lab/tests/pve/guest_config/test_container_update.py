@@ -37,9 +37,11 @@ def container(**more: str) -> GuestConfig:
     return GuestConfig({**values, **more})
 
 
-def update(config: GuestConfig, around: Surroundings, parameters: Mapping[str, str]) -> Outcome:
+def update(
+    config: GuestConfig, surroundings: Surroundings, parameters: Mapping[str, str]
+) -> Outcome:
     """What a request with these parameters does."""
-    return plan_container_update(config, read_container_change(parameters), around)
+    return plan_container_update(config, read_container_change(parameters), surroundings)
 
 
 def test_a_stopped_container_takes_everything_at_once() -> None:

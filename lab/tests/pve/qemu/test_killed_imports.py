@@ -24,7 +24,7 @@ def _back(api: MemoryDoor) -> None:
 
 
 def _volumes(api: MemoryDoor) -> list[str]:
-    return [one.name for one in api.cluster.state.volumes.values() if one.vmid == 100]
+    return [volume.name for volume in api.cluster.state.volumes.values() if volume.vmid == 100]
 
 
 def test_an_import_into_a_machine_takes_as_long_as_one_at_its_creation() -> None:

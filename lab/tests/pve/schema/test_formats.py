@@ -32,8 +32,8 @@ def _checks(profile: str) -> list[Check]:
     formats = formats_of(profile)
     shapes: dict[object, Shape] = {}
     for operation in Schema.of(profile).operations.values():
-        for part in operation.parameters.values():
-            shapes[part.shape.form or id(part.shape.keys)] = part.shape
+        for parameter in operation.parameters.values():
+            shapes[parameter.shape.form or id(parameter.shape.keys)] = parameter.shape
     return [check for shape in shapes.values() if (check := formats.check(shape)) is not None]
 
 

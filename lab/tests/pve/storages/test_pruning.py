@@ -76,7 +76,7 @@ def test_renamed_and_protected_backups_stay() -> None:
         api.cluster, state.storages["local"], state.hosts["pve1"], {"keep-last": 1}
     )
 
-    assert {one.volid: one.mark for one in entries} == {
+    assert {entry.volid: entry.mark for entry in entries} == {
         first.id: "protected",
         renamed.id: "renamed",
         "local:backup/vzdump-qemu-100-2026_01_01-13_00_00.vma": "keep",

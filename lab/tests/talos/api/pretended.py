@@ -158,7 +158,12 @@ class PretendedLand:
 
     def machine_at(self, text: str) -> ApiMachine | None:
         return next(
-            (one for one in self.machines if text == one.hostname or text in one.addresses), None
+            (
+                machine
+                for machine in self.machines
+                if text == machine.hostname or text in machine.addresses
+            ),
+            None,
         )
 
     def fault(self, point: Point, facts: Mapping[str, object]) -> Fault | None:

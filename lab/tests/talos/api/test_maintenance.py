@@ -16,10 +16,14 @@ NOBODY: frozenset[str] = frozenset()
 
 def answer(minor: str, path: str, **headers: list[str]) -> str:
     """`ok`, or the refusal."""
-    one = PretendedMachine("m1", ["127.0.0.2"], minor, is_controlplane=False)
-    one.enter_maintenance()
+    pretended_machine = PretendedMachine("m1", ["127.0.0.2"], minor, is_controlplane=False)
+    pretended_machine.enter_maintenance()
     try:
-        asyncio.run(Asking(PretendedLand(one)).one(one, path, roles=NOBODY, headers=headers))
+        asyncio.run(
+            Asking(PretendedLand(pretended_machine)).one(
+                pretended_machine, path, roles=NOBODY, headers=headers
+            )
+        )
     except Refusal as refusal:
         return str(refusal).removeprefix("rpc error: code = ")
     return "ok"

@@ -27,17 +27,17 @@ def test_who_leaves_in_the_middle_leaves_nothing_behind() -> None:
 def test_all_of_all_machines_arrives() -> None:
     world = staged("three-node")
     addresses = tuple(one.address for one in world.talos.machines)
-    found = Asking(world, machine(world), nodes=addresses).stream("Dmesg")
+    stream = Asking(world, machine(world), nodes=addresses).stream("Dmesg")
     each = [len(Asking(world, one).stream("Dmesg")) for one in world.talos.machines]
-    assert len(found) == sum(each)
-    assert {one.metadata.hostname for one in found} == set(addresses)
+    assert len(stream) == sum(each)
+    assert {one.metadata.hostname for one in stream} == set(addresses)
 
 
 def test_a_machine_that_is_gone_is_told_beside_the_others() -> None:
     world = staged("three-node")
     addresses = tuple(one.address for one in world.talos.machines)
     world.talos.power_off(machine(world, "talos-neo"))
-    found = Asking(world, machine(world, "talos-trinity"), nodes=addresses).stream("Dmesg")
-    wrong = [one.metadata for one in found if one.metadata.error]
+    stream = Asking(world, machine(world, "talos-trinity"), nodes=addresses).stream("Dmesg")
+    wrong = [one.metadata for one in stream if one.metadata.error]
     assert len(wrong) == 1
     assert "no route to host" in wrong[0].error

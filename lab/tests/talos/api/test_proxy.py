@@ -55,7 +55,10 @@ def test_many_answers_become_one_that_says_whose_they_are() -> None:
 
     (found,) = three.ask(three.first, VERSION, nodes=[SECOND, "cp-1", WORKER])
 
-    assert [(one["metadata"]["hostname"], one["version"]["tag"]) for one in found["messages"]] == [
+    assert [
+        (message["metadata"]["hostname"], message["version"]["tag"])
+        for message in found["messages"]
+    ] == [
         (SECOND, "v1.14.0"),
         ("cp-1", "v1.13.0"),
         (WORKER, "v1.13.0"),
@@ -83,11 +86,11 @@ def test_a_node_that_refuses_does_not_spoil_the_others() -> None:
 
 def test_streams_of_many_are_one_stream() -> None:
     three = Three()
-    asked = three.asking.all(
+    asking = three.asking.all(
         three.first, READ, {"path": "x"}, headers={"nodes": [FIRST, SECOND, "127.0.0.8"]}
     )
 
-    found = asyncio.run(asked)
+    found = asyncio.run(asking)
 
     assert [one for one in found if "bytes" in one] == [
         {"metadata": {"hostname": FIRST}, "bytes": b"x"},
@@ -117,9 +120,9 @@ def test_roles_are_those_of_who_asked_first() -> None:
 def test_a_worker_carries_nothing_on(headers: dict[str, list[str]], message: str) -> None:
     three = Three()
 
-    found = three.refusal(three.worker, VERSION, **headers)
+    refusal = three.refusal(three.worker, VERSION, **headers)
 
-    assert (found.code, found.message) == (GrpcCode.PERMISSION_DENIED, message)
+    assert (refusal.code, refusal.message) == (GrpcCode.PERMISSION_DENIED, message)
 
 
 @pytest.mark.parametrize("headers", [{"node": [WORKER]}, {"nodes": ["work-1"]}])
@@ -164,18 +167,18 @@ def test_headers_that_make_no_sense_are_refused(
 ) -> None:
     three = Three()
 
-    found = three.refusal(three.first, path, **headers)
+    refusal = three.refusal(three.first, path, **headers)
 
-    assert (found.code, found.message) == (code, message)
+    assert (refusal.code, refusal.message) == (code, message)
 
 
 def test_a_machine_that_is_off_is_waited_for_in_vain() -> None:
     three = Three()
     three.second.is_on = False
 
-    found = three.refusal(three.first, VERSION, node=[SECOND])
+    refusal = three.refusal(three.first, VERSION, node=[SECOND])
 
-    assert "connect: no route to host" in found.message
+    assert "connect: no route to host" in refusal.message
     assert three.asking.patience.slept == pytest.approx(3.0)
 
 
@@ -191,24 +194,27 @@ def test_machines_of_another_cluster_are_not_trusted() -> None:
     three = Three()
     three.land.machines.append(PretendedMachine("foreign", ["127.0.0.7"], seed=2))
 
-    found = three.refusal(three.first, VERSION, node=["127.0.0.7"])
+    refusal = three.refusal(three.first, VERSION, node=["127.0.0.7"])
 
-    assert "certificate signed by unknown authority (possibly because of" in found.message
+    assert "certificate signed by unknown authority (possibly because of" in refusal.message
 
 
 def test_machines_without_a_configuration_are_not_trusted() -> None:
     three = Three()
     three.second.enter_maintenance()
 
-    found = three.refusal(three.first, VERSION, node=[SECOND])
+    refusal = three.refusal(three.first, VERSION, node=[SECOND])
 
-    assert found.message.endswith('x509: certificate signed by unknown authority"')
+    assert refusal.message.endswith('x509: certificate signed by unknown authority"')
 
 
 def test_a_connection_that_breaks_behind_the_proxy_is_told() -> None:
     three = Three()
     three.land.faults.add(Fault(Point.TALOS_CALL, Effect.CUT, {"machine": "cp-2"}))
 
-    found = three.refusal(three.first, VERSION, node=[SECOND])
+    refusal = three.refusal(three.first, VERSION, node=[SECOND])
 
-    assert (found.code, found.message) == (GrpcCode.UNAVAILABLE, "error reading from server: EOF")
+    assert (refusal.code, refusal.message) == (
+        GrpcCode.UNAVAILABLE,
+        "error reading from server: EOF",
+    )

@@ -44,7 +44,7 @@ def test_a_method_is_open_to_its_roles(path: str, minor: str, roles: str) -> Non
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_admins_may_do_everything(minor: str) -> None:
-    services = [name for one in packages().values() for name in one.get("services", {})]
+    services = [name for package in packages().values() for name in package.get("services", {})]
 
     for service in services:
         try:

@@ -92,7 +92,7 @@ def test_a_card_without_a_cable_gets_nothing() -> None:
     found = applied(None, of=machine(linked=False))
 
     assert found.node_addresses == ()
-    assert [(one.name, one.up, one.carrier) for one in found.links] == [
+    assert [(link.name, link.up, link.carrier) for link in found.links] == [
         ("lo", True, True),
         ("eth0", True, False),
     ]
@@ -101,7 +101,7 @@ def test_a_card_without_a_cable_gets_nothing() -> None:
 def test_cards_are_named_by_their_slots_unless_told_not_to() -> None:
     found = applied(None, of=machine(2), platform=PlatformData())
 
-    assert [one.name for one in found.links] == ["lo", "ens18", "ens19"]
+    assert [link.name for link in found.links] == ["lo", "ens18", "ens19"]
     assert found.link("enp0s19") == found.links[2]
     assert found.link("eth0") is None
     assert (found.links[1].bus_path, found.links[1].driver) == ("0000:00:12.0", "virtio_net")
@@ -114,7 +114,9 @@ def test_a_platform_that_speaks_of_a_card_keeps_it_from_asking() -> None:
 
     assert found.addresses_of("eth0") == ("10.42.0.21/24",)
     assert found.addresses_of("eth1") == ("10.42.0.100/24",)
-    assert [(one.link, one.layer) for one in found.operators] == [("eth1", Layer.DEFAULT)]
+    assert [(operator.link, operator.layer) for operator in found.operators] == [
+        ("eth1", Layer.DEFAULT)
+    ]
     assert (found.hostname, found.domain, found.hostname_layer) == (
         "shed",
         "example",
@@ -166,13 +168,13 @@ link: net0
 
     assert found.addresses_of("eth1") == ("10.42.0.5/24",)
     assert found.link("net0") == found.links[2]
-    assert [(one.name, one.up) for one in found.links] == [
+    assert [(link.name, link.up) for link in found.links] == [
         ("lo", True),
         ("eth0", False),
         ("eth1", True),
     ]
     assert found.vips == {"10.42.0.9": "eth1"}
-    assert [(one.kind, one.vip) for one in found.operators] == [("vip", "10.42.0.9")]
+    assert [(operator.kind, operator.vip) for operator in found.operators] == [("vip", "10.42.0.9")]
     assert found.routes == (
         AppliedRoute(link="eth1", gateway="10.42.0.1", layer=Layer.CONFIGURATION),
     )
@@ -197,24 +199,24 @@ machine:
         vlans: [{vlanId: 66, dhcp: true}]
 """
     found = applied(text, of=machine(2))
-    links = {one.name: one for one in found.links}
+    links = {link.name: link for link in found.links}
 
     assert links["bond0"].mac == links["eth1"].mac == "bc:24:11:00:00:01"
     assert links["eth1"].permanent_mac == "bc:24:11:00:00:02"
-    assert [(one.master, one.slave_index) for one in found.links[1:3]] == [
+    assert [(link.master, link.slave_index) for link in found.links[1:3]] == [
         ("bond0", 0),
         ("bond0", 1),
     ]
     assert (links["bond0.66"].parent, links["bond0.66"].vlan) == ("bond0", 66)
     assert found.addresses_of("bond0.66") == ("10.42.66.100/24",)
-    assert [one.link for one in found.operators] == ["bond0.66"]
+    assert [operator.link for operator in found.operators] == ["bond0.66"]
 
 
 def test_links_that_are_ignored_are_left_alone() -> None:
     text = "machine: {type: worker, network: {interfaces: [{interface: eth0, ignore: true}]}}"
     found = applied(text, of=machine(2))
 
-    assert [one.link for one in found.operators] == ["eth1"]
+    assert [operator.link for operator in found.operators] == ["eth1"]
     assert found.addresses_of("eth0") == ()
 
 
@@ -232,7 +234,7 @@ def test_an_address_of_the_arguments_goes_to_the_first_card() -> None:
 
     assert found.addresses_of("eth0") == ("10.42.0.5/24",)
     assert found.routes[0].layer is Layer.CMDLINE
-    assert [one.link for one in found.operators] == ["eth1"]
+    assert [operator.link for operator in found.operators] == ["eth1"]
 
 
 @pytest.mark.parametrize(

@@ -81,13 +81,13 @@ def test_the_refusal_shows_only_what_stands_in_the_way() -> None:
 
 def test_a_dry_run_shows_all_that_would_change() -> None:
     new = OLD.replace(b"meadow", b"pasture")
-    told = comparing.dry_run(comparing.LIVE, OLD, new, "1.13")
+    dry_run = comparing.dry_run(comparing.LIVE, OLD, new, "1.13")
 
-    assert told.startswith(
+    assert dry_run.startswith(
         "Dry run summary:\nApplied configuration without a reboot (skipped in dry-run).\n"
         "Config diff:\n\n--- a\n+++ b\n@@ -"
     )
-    assert "-    clusterName: meadow\n+    clusterName: pasture\n" in told
+    assert "-    clusterName: meadow\n+    clusterName: pasture\n" in dry_run
 
 
 def test_a_dry_run_of_the_same_says_so() -> None:

@@ -75,29 +75,35 @@ def test_installation_and_volumes_are_the_same(estate: str) -> None:
 
         assert _terms(new.install.expression) == _terms(old.install.expression)
         assert _VERSION.sub("", new.install.image) == _VERSION.sub("", old.install.image)
-        assert {one.name: (one.encryption, one.max_size) for one in old.volumes}.items() <= {
-            one.name: (one.encryption, one.max_size) for one in new.volumes
+        assert {
+            volume.name: (volume.encryption, volume.max_size) for volume in old.volumes
+        }.items() <= {
+            volume.name: (volume.encryption, volume.max_size) for volume in new.volumes
         }.items()
         assert replace(new.features, workload_isolation=False) == old.features
 
 
 def _plain(found: Effective) -> dict[str, object]:
     """What is the same in every contract; versions differ from one to the next."""
-    told = {one.name: getattr(found, one.name) for one in fields(found) if one.name not in OWN}
-    told["sysctls"] = {key: one for key, one in found.sysctls.items() if key != HARDENING}
+    told = {
+        field.name: getattr(found, field.name) for field in fields(found) if field.name not in OWN
+    }
+    told["sysctls"] = {key: sysctl for key, sysctl in found.sysctls.items() if key != HARDENING}
     told["kubernetes"] = _kubernetes(found.kubernetes) if found.is_controlplane else None
-    told["files"] = {one.path: one.content for one in found.files}
+    told["files"] = {file.path: file.content for file in found.files}
     return {name: _VERSION.sub("", repr(value)) for name, value in told.items()}
 
 
 def _kubernetes(told: KubernetesSetting) -> KubernetesSetting:
     """Without names of manifests, which are new, and logins, which are a document of their own."""
     server = told.api_server
-    arguments = {key: one for key, one in server.arguments.items() if not key.startswith("oidc-")}
+    arguments = {
+        key: argument for key, argument in server.arguments.items() if not key.startswith("oidc-")
+    }
     return replace(
         told,
         api_server=replace(server, arguments=arguments),
-        manifests=tuple(replace(one, name="") for one in told.manifests),
+        manifests=tuple(replace(manifest, name="") for manifest in told.manifests),
     )
 
 
@@ -108,7 +114,7 @@ def _terms(expression: str) -> set[str]:
 def _network(found: Effective) -> AppliedNetwork:
     macs = dict.fromkeys(mac for link in found.links for mac in _macs(link))
     macs |= dict.fromkeys(
-        one.expression.rpartition("== ")[2].strip('"') for one in found.aliases.values()
+        alias.expression.rpartition("== ")[2].strip('"') for alias in found.aliases.values()
     )
     nics = tuple(
         NicView(number=number, mac=mac, bridge="vmbr0") for number, mac in enumerate(sorted(macs))
@@ -124,11 +130,17 @@ def _network(found: Effective) -> AppliedNetwork:
 
 def _seen(found: AppliedNetwork) -> list[set[object]]:
     """What can be seen; VLANs are named after a card, or after the name that was given to it."""
-    links = {one.name: (one.mac, one.vlan, one.kind) for one in found.links}
+    links = {link.name: (link.mac, link.vlan, link.kind) for link in found.links}
     return [
-        {(*links[one.name], one.mtu, one.master, one.up) for one in found.links},
-        {(links[one.link], one.address, one.scope, one.layer) for one in found.addresses},
-        {(links[one.link], one.destination, one.gateway, one.metric) for one in found.routes},
+        {(*links[link.name], link.mtu, link.master, link.up) for link in found.links},
+        {
+            (links[address.link], address.address, address.scope, address.layer)
+            for address in found.addresses
+        },
+        {
+            (links[route.link], route.destination, route.gateway, route.metric)
+            for route in found.routes
+        },
         {(links[link], vip) for vip, link in found.vips.items()},
     ]
 
@@ -136,5 +148,9 @@ def _seen(found: AppliedNetwork) -> list[set[object]]:
 def _macs(link: LinkSetting) -> list[str]:
     selectors = [link.selector, *(link.bond.selectors if link.bond is not None else ())]
     return [
-        mac for one in selectors if one is not None for mac in (one.mac, one.permanent_mac) if mac
+        mac
+        for selector in selectors
+        if selector is not None
+        for mac in (selector.mac, selector.permanent_mac)
+        if mac
     ]

@@ -220,9 +220,9 @@ def test_an_unattended_installation_starts_again_if_it_has_an_image() -> None:
 
 
 def test_the_disk_of_old_configurations_is_an_expression_too() -> None:
-    found = read("machine: {install: {disk: /dev/sda, extraKernelArgs: [quiet]}}").install
+    install = read("machine: {install: {disk: /dev/sda, extraKernelArgs: [quiet]}}").install
 
-    assert found == InstallSetting(
+    assert install == InstallSetting(
         disk="/dev/sda", expression='disk.dev_path == "/dev/sda"', extra_kernel_args=("quiet",)
     )
     assert read("machine: {type: worker}").install is None

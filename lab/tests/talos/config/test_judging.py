@@ -22,7 +22,7 @@ def verdict(text: str, minor: str, mode: str = "cloud") -> Verdict:
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_configurations_of_presets_are_taken(minor: str) -> None:
-    styles = [one for one in CONTRACTS if one <= minor]
+    styles = [contract for contract in CONTRACTS if contract <= minor]
     texts = [text for style in styles for text in nodes("three-node", style).values()]
 
     assert [judged(text, minor, "metal") for text in texts] == [Verdict()] * len(texts)

@@ -16,12 +16,12 @@ DISK = {"dev_path": "/dev/sda", "size": 100 << 30, "serial": "", "model": "", "t
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_configurations_of_presets_fit_their_machines(contract: str) -> None:
     facts = RuntimeFacts(version=TALOS[contract], needs_install=True, disks=(DISK,))
-    found = [
+    verdicts = [
         runtime_judged(effective(text, contract), facts)
         for text in nodes("three-node", contract).values()
     ]
 
-    assert found == [Verdict()] * len(found)
+    assert verdicts == [Verdict()] * len(verdicts)
 
 
 def test_a_disk_that_is_not_there_is_told_where_it_is_needed() -> None:
@@ -81,7 +81,7 @@ def test_kernel_arguments_and_extensions_are_warned_of() -> None:
     facts = RuntimeFacts(version="1.13.9", boots_with_stub=True)
 
     assert [
-        one.split(" ")[0] for one in runtime_judged(effective(text, "1.13"), facts).warnings
+        warning.split(" ")[0] for warning in runtime_judged(effective(text, "1.13"), facts).warnings
     ] == [
         "extra",
         ".machine.install.extensions",

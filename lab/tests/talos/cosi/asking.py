@@ -52,17 +52,17 @@ def answers(
     roles: frozenset[str] = ADMIN,
 ) -> list[dict[str, object]]:
     """All messages of an answer; a watch ends when no more of the changes are left."""
-    found: list[dict[str, object]] = []
+    messages: list[dict[str, object]] = []
     land = cast("HandMadeLand", machine.land)
 
     async def ask() -> None:
         patience = Changing(list(changes))
-        async for one in _messages(land, machine, name, request, patience, roles):
-            found.append(one)  # noqa: PERF401  # what came before the end counts
+        async for message in _messages(land, machine, name, request, patience, roles):
+            messages.append(message)  # noqa: PERF401  # what came before the end counts
 
     with suppress(Over):
         asyncio.run(ask())
-    return found
+    return messages
 
 
 async def _messages(

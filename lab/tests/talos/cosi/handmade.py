@@ -104,7 +104,12 @@ class HandMadeLand:
 
     def machine_at(self, text: str) -> HandMade | None:
         return next(
-            (one for one in self.machines if text == one.hostname or text in one.addresses), None
+            (
+                machine
+                for machine in self.machines
+                if text == machine.hostname or text in machine.addresses
+            ),
+            None,
         )
 
     def fault(self, point: Point, facts: Mapping[str, object]) -> Fault | None:

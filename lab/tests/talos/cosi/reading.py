@@ -19,21 +19,21 @@ def contents(shape: str, minor: str, raw: bytes) -> dict[str, object]:
 
 def _structure(shape: str, minor: str, message: Message) -> dict[str, object]:
     held = {field.number: value for field, value in message.ListFields()}
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for part in parts(shape, minor):
         value = held.get(part.row.number)
         if value is None:
             continue
         if part.row.is_inline:
-            found |= _inline(part, minor, value)
+            values |= _inline(part, minor, value)
         else:
-            found[part.row.key] = _value(part, minor, value)
-    return found
+            values[part.row.key] = _value(part, minor, value)
+    return values
 
 
 def _inline(part: Part, minor: str, value: Any) -> dict[str, object]:
-    found = _single(part, minor, value)
-    return found if isinstance(found, dict) else {}
+    single = _single(part, minor, value)
+    return single if isinstance(single, dict) else {}
 
 
 def _value(part: Part, minor: str, value: Any) -> object:
@@ -50,7 +50,7 @@ def _single(part: Part, minor: str, value: Any) -> object:
     if part.row.hint == "mac":
         return value.hex(":")
     if part.row.hint.startswith("Nethelpers"):
-        return ",".join(word for word, bit in words(part.row.hint).items() if value & bit)
+        return ",".join(name for name, bit in words(part.row.hint).items() if value & bit)
     if part.row.hint == "base64":
         return base64.b64encode(value).decode()
     if part.row.hint in ("text", "bytes"):

@@ -71,10 +71,10 @@ def _as_sent(shape: str, minor: str, written: dict[str, object]) -> object:
 
 def _all_parts(shape: str, minor: str) -> list[Part]:
     """The fields of a structure, and of those that stand in its place."""
-    found = []
+    all_parts = []
     for part in parts(shape, minor):
-        found += _all_parts(part.shape, minor) if part.row.is_inline and part.shape else [part]
-    return found
+        all_parts += _all_parts(part.shape, minor) if part.row.is_inline and part.shape else [part]
+    return all_parts
 
 
 def _told(part: Part, minor: str, value: object) -> object:
@@ -147,12 +147,12 @@ def _strange(minor: str, name: str) -> set[str]:
     shape = shape_of(name)
     known = {row.key for each in MINORS for row in rows(shape, each)}
     inline = {row.key for each in MINORS for row in rows("network.BondSlave", each)}
-    told = {
+    keys = {
         key
         for content in claimed()[name].told(machine(minor)).values()
         for key in (content if isinstance(content, dict) else getattr(content, "spec", {}))
     }
-    return set() if "" in known else told - known - inline
+    return set() if "" in known else keys - known - inline
 
 
 @pytest.mark.parametrize("minor", MINORS)
@@ -180,7 +180,7 @@ def test_a_machine_in_maintenance_has_nothing_of_a_cluster() -> None:
         "StaticPods.kubernetes.talos.dev",
     ]
 
-    assert [one for one in names if looked_at(waiting, one).items] == []
+    assert [name for name in names if looked_at(waiting, name).items] == []
 
 
 def test_workers_have_nothing_of_a_control_plane() -> None:
@@ -193,4 +193,4 @@ def test_workers_have_nothing_of_a_control_plane() -> None:
         "StaticPodStatuses.kubernetes.talos.dev",
     ]
 
-    assert [one for one in names if looked_at(worker, one).items] == []
+    assert [name for name in names if looked_at(worker, name).items] == []

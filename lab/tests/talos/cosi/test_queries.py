@@ -22,7 +22,7 @@ def fits(resource: Seen, *queries: Sequence[Mapping[str, object]], regexp: str =
     options = new_message(
         load_api_schema("1.13"),
         "cosi.resource.ListOptions",
-        {"label_query": [{"terms": one} for one in queries], "id_query": {"regexp": regexp}},
+        {"label_query": [{"terms": query} for query in queries], "id_query": {"regexp": regexp}},
     )
     return wanted(options)(resource)
 

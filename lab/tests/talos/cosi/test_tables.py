@@ -64,18 +64,20 @@ def test_definitions_define_themselves() -> None:
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_every_kind_is_in_a_namespace_that_exists(minor: str) -> None:
-    assert {one.namespace for one in definitions(minor).values()} <= set(namespaces(minor))
+    assert {definition.namespace for definition in definitions(minor).values()} <= set(
+        namespaces(minor)
+    )
 
 
 @pytest.mark.parametrize(
     ("namespace", "since"), [("security", "1.13"), ("storage", "1.14"), ("containers", "1.14")]
 )
 def test_namespaces_came_later(namespace: str, since: str) -> None:
-    assert next(one for one in MINORS if namespace in namespaces(one)) == since
+    assert next(minor for minor in MINORS if namespace in namespaces(minor)) == since
 
 
 def test_every_claimed_kind_is_defined_in_some_minor() -> None:
-    known = {one.type for minor in MINORS for one in definitions(minor).values()}
+    known = {definition.type for minor in MINORS for definition in definitions(minor).values()}
 
     assert set(claimed()) <= known
 

@@ -32,12 +32,12 @@ def test_the_bootloader_decides_the_layout(
     disk = node.disk
     assert disk is not None
     disk.view.contents["talos"]["bootloader"] = bootloader  # type: ignore[index]  # a mapping
-    found = system_partitions(node)
-    assert [one.label for one in found] == labels
-    assert [one.number for one in found] == list(range(1, len(labels) + 1))
-    for one, after in pairwise(found):
+    partitions = system_partitions(node)
+    assert [partition.label for partition in partitions] == labels
+    assert [partition.number for partition in partitions] == list(range(1, len(labels) + 1))
+    for one, after in pairwise(partitions):
         assert one.start + one.size == after.start
-    assert found[-1].start + found[-1].size == disk.view.size - MIB
+    assert partitions[-1].start + partitions[-1].size == disk.view.size - MIB
 
 
 def test_there_are_none_without_an_installation(node: Machine) -> None:

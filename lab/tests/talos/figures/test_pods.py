@@ -16,7 +16,7 @@ from lab.tests.talos.staged import machine, staged
 def test_there_are_none_without_a_kubelet() -> None:
     world = staged()
     node = machine(world)
-    assert {one.container for one in pods(node)} >= {"kube-apiserver", "kube-scheduler"}
+    assert {pod.container for pod in pods(node)} >= {"kube-apiserver", "kube-scheduler"}
     stop(node, "kubelet")
     assert pods(node) == []
 
@@ -67,7 +67,7 @@ def test_every_pod_has_one_sandbox_and_all_of_its_containers() -> None:
 def test_after_a_reboot_none_of_before_is_left() -> None:
     world = staged()
     node = machine(world)
-    before = {one.container_id for one in pods(node)}
+    before = {pod.container_id for pod in pods(node)}
     acting.reboot(node, "default")
     world.settle()
     after = pods(node)

@@ -23,7 +23,7 @@ def made() -> Tree:
 def test_it_can_be_unpacked_with_all_that_files_have() -> None:
     packed = io.BytesIO(b"".join(archived(made(), "/d")))
     with tarfile.open(fileobj=packed, mode="r:gz") as archive:
-        members = {one.name: one for one in archive.getmembers()}
+        members = {getmember.name: getmember for getmember in archive.getmembers()}
     assert set(members) == {"plain", "short", "long", "page", "link", "empty"}
     assert members["plain"].mode == 0o600
     assert members["plain"].mtime == 1_000_000

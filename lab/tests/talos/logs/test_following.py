@@ -20,11 +20,11 @@ class Turning:
         self.machine = SimpleNamespace(state=SimpleNamespace(boot=1, api="secured"))
 
     async def changed(self) -> None:
-        found = next(self._logs, None)
-        if found is None:
+        log = next(self._logs, None)
+        if log is None:
             self.machine.state.boot += 1
             return
-        self.now = [LogLine(float(text[0]), text) for text in found]
+        self.now = [LogLine(float(text[0]), text) for text in log]
 
 
 def seen(begin: list[str], *logs: list[str]) -> list[str]:

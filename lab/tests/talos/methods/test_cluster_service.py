@@ -61,9 +61,9 @@ def test_a_cluster_that_is_well_passes_every_check_in_order(version: str) -> Non
     addresses = {one.address for one in world.talos.machines}
     assert lines[0].startswith("discovered nodes: [")
     assert set(lines[0].split('"')[1::2]) == addresses
-    begun = [one for one in lines if one.endswith(": ...")]
+    begun = [line for line in lines if line.endswith(": ...")]
     assert begun == [f"waiting for {one}: ..." for one in ORDER]
-    ended = [one for one in lines[1:] if not one.endswith(": ...")]
+    ended = [line for line in lines[1:] if not line.endswith(": ...")]
     assert all(one.endswith((": OK", ": SKIP")) for one in ended)
     assert len(ended) == len(ORDER)
 

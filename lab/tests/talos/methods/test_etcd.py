@@ -64,14 +64,18 @@ def test_a_snapshot_ends_with_the_checksum_of_what_is_before(world: World) -> No
 
 def test_a_member_that_leaves_is_gone_and_can_come_back(world: World) -> None:
     ask(world, "talos-neo").call("EtcdLeaveCluster")
-    names = [one.hostname for one in ask(world).call("EtcdMemberList").members]
+    names = [member.hostname for member in ask(world).call("EtcdMemberList").members]
     assert sorted(names) == ["talos-niobe", "talos-trinity"]
     assert machine(world, "talos-neo").state.services["etcd"].state == "Finished"
     ask(world, "talos-neo").call("Reboot")
     world.settle()
     members = ask(world).call("EtcdMemberList").members
-    assert sorted(one.hostname for one in members) == ["talos-neo", "talos-niobe", "talos-trinity"]
-    assert not any(one.is_learner for one in members)
+    assert sorted(member.hostname for member in members) == [
+        "talos-neo",
+        "talos-niobe",
+        "talos-trinity",
+    ]
+    assert not any(member.is_learner for member in members)
 
 
 def test_an_unknown_member_cannot_be_removed(world: World) -> None:
@@ -83,7 +87,9 @@ def test_an_unknown_member_cannot_be_removed(world: World) -> None:
 def test_a_dead_member_is_removed_and_its_machine_says_so_when_it_returns(world: World) -> None:
     lost = machine(world, "talos-neo")
     key = next(
-        one.id for one in ask(world).call("EtcdMemberList").members if one.hostname == "talos-neo"
+        member.id
+        for member in ask(world).call("EtcdMemberList").members
+        if member.hostname == "talos-neo"
     )
     world.talos.power_off(lost)
     ask(world).call("EtcdRemoveMemberByID", member_id=key)
@@ -112,7 +118,9 @@ def test_without_quorum_calls_fail_as_those_of_etcd_do(world: World) -> None:
 def test_alarms_are_listed_and_disarmed(world: World) -> None:
     (cluster,) = world.state.talos.etcd.values()
     cluster.alarms.append(Alarm(cluster.leader, AlarmKind.NOSPACE))
-    assert [one.alarm for one in ask(world).call("EtcdAlarmList").member_alarms] == [1]
+    assert [
+        member_alarm.alarm for member_alarm in ask(world).call("EtcdAlarmList").member_alarms
+    ] == [1]
     ask(world).call("EtcdAlarmDisarm")
     assert not ask(world).call("EtcdAlarmList").member_alarms
 
@@ -122,7 +130,9 @@ def test_a_learner_that_is_never_promoted_stays_one(world: World) -> None:
     ask(world, "talos-neo").call("EtcdLeaveCluster")
     ask(world, "talos-neo").call("Reboot")
     world.settle()
-    learners = [one.hostname for one in ask(world).call("EtcdMemberList").members if one.is_learner]
+    learners = [
+        member.hostname for member in ask(world).call("EtcdMemberList").members if member.is_learner
+    ]
     assert learners == ["talos-neo"]
 
 

@@ -24,38 +24,41 @@ def asking(world: World) -> Asking:
 
 
 def test_services_of_the_system_are_containers_without_an_image(asking: Asking) -> None:
-    found = asking.call("Containers", namespace="system", driver="CONTAINERD").containers
-    assert [one.id for one in found] == ["apid", "ext-qemu-guest-agent", "trustd"]
-    assert all(one.image == "" and one.status == "RUNNING" and one.pid for one in found)
+    containers = asking.call("Containers", namespace="system", driver="CONTAINERD").containers
+    assert [container.id for container in containers] == ["apid", "ext-qemu-guest-agent", "trustd"]
+    assert all(
+        container.image == "" and container.status == "RUNNING" and container.pid
+        for container in containers
+    )
 
 
 def test_their_processes_are_those_of_the_process_list(asking: Asking) -> None:
-    known = {one.pid: one.args for one in asking.call("Processes").processes}
-    for one in asking.call("Containers", namespace="system").containers:
-        assert known[one.pid].endswith(f"/{one.id.removeprefix('ext-')}")
-    for one in asking.call("Containers", namespace="k8s.io", driver="CRI").containers:
-        assert one.pid in known
+    known = {process.pid: process.args for process in asking.call("Processes").processes}
+    for container in asking.call("Containers", namespace="system").containers:
+        assert known[container.pid].endswith(f"/{container.id.removeprefix('ext-')}")
+    for container in asking.call("Containers", namespace="k8s.io", driver="CRI").containers:
+        assert container.pid in known
 
 
 def test_static_pods_are_there_with_their_images(world: World, asking: Asking) -> None:
-    found = asking.call("Containers", namespace="k8s.io", driver="CRI").containers
+    containers = asking.call("Containers", namespace="k8s.io", driver="CRI").containers
     name = machine(world).hostname
-    pods = [one for one in found if one.id == one.pod_id]
-    assert [one.id for one in pods if "kube-apiserver" in one.id] == [
+    pods = [container for container in containers if container.id == container.pod_id]
+    assert [pod.id for pod in pods if "kube-apiserver" in pod.id] == [
         f"kube-system/kube-apiserver-{name}"
     ]
-    assert all(one.status == "SANDBOX_READY" and one.uid for one in pods)
+    assert all(pod.status == "SANDBOX_READY" and pod.uid for pod in pods)
     config = machine(world).config
     assert config is not None
-    (server,) = (one for one in found if one.name == "kube-apiserver")
+    (server,) = (container for container in containers if container.name == "kube-apiserver")
     assert server.image == config.kubernetes.api_server.image
     assert server.status == "CONTAINER_RUNNING"
     assert server.id == f"{server.pod_id}:kube-apiserver:{server.internal_id[:12]}"
 
 
 def test_containerd_itself_calls_them_differently(asking: Asking) -> None:
-    found = asking.call("Containers", namespace="k8s.io", driver="CONTAINERD").containers
-    (server,) = (one for one in found if one.name == "kube-apiserver")
+    containers = asking.call("Containers", namespace="k8s.io", driver="CONTAINERD").containers
+    (server,) = (container for container in containers if container.name == "kube-apiserver")
     assert server.id == f"{server.pod_id}:kube-apiserver"
     assert server.status == "RUNNING"
 
@@ -63,7 +66,7 @@ def test_containerd_itself_calls_them_differently(asking: Asking) -> None:
 def test_containers_are_new_ones_after_a_reboot(world: World, asking: Asking) -> None:
     def identities() -> set[str]:
         reply = asking.call("Containers", namespace="k8s.io", driver="CRI")
-        return {one.internal_id for one in reply.containers}
+        return {container.internal_id for container in reply.containers}
 
     before = identities()
     acting.reboot(machine(world), "default")
@@ -75,12 +78,12 @@ def test_containers_are_new_ones_after_a_reboot(world: World, asking: Asking) ->
 def test_containers_use_memory_and_sandboxes_do_not(world: World, asking: Asking) -> None:
     before = {one.id: one for one in asking.call("Stats", namespace="k8s.io", driver="CRI").stats}
     world.advance(60.0)
-    for one in asking.call("Stats", namespace="k8s.io", driver="CRI").stats:
-        if one.id == one.pod_id:
-            assert one.memory_usage == one.cpu_usage == 0
+    for stat in asking.call("Stats", namespace="k8s.io", driver="CRI").stats:
+        if stat.id == stat.pod_id:
+            assert stat.memory_usage == stat.cpu_usage == 0
         else:
-            assert one.memory_usage > 1 << 20
-            assert one.cpu_usage > before[one.id].cpu_usage
+            assert stat.memory_usage > 1 << 20
+            assert stat.cpu_usage > before[stat.id].cpu_usage
 
 
 @pytest.mark.parametrize(

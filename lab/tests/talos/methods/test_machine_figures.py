@@ -78,7 +78,7 @@ def test_counters_only_grow(world: World, asking: Asking) -> None:
             network.tx_packets,
             disk.read_completed,
             disk.write_sectors,
-            sum(one.cpu_time for one in asking.call("Processes").processes),
+            sum(process.cpu_time for process in asking.call("Processes").processes),
         ]
 
     rows = []
@@ -112,14 +112,14 @@ def test_memory_is_that_of_the_virtual_machine(world: World, asking: Asking) -> 
     assert found.state.memory * 0.9 < total < found.state.memory
     assert memory.memfree + memory.cached + memory.buffers < memory.memtotal
     assert memory.memfree < memory.memavailable <= memory.memtotal
-    resident = sum(one.resident_memory for one in asking.call("Processes").processes)
+    resident = sum(process.resident_memory for process in asking.call("Processes").processes)
     used = (memory.memtotal - memory.memfree - memory.cached - memory.buffers) * 1024
     assert used > resident
 
 
 def test_a_service_that_stops_gives_its_memory_back(world: World, asking: Asking) -> None:
     def programs() -> set[str]:
-        return {one.command for one in asking.call("Processes").processes}
+        return {process.command for process in asking.call("Processes").processes}
 
     assert {"init", "containerd", "etcd", "kubelet", "kube-apiserver"} <= programs()
     before = asking.call("Memory").meminfo.anonpages
@@ -129,13 +129,16 @@ def test_a_service_that_stops_gives_its_memory_back(world: World, asking: Asking
 
 
 def test_virtual_processors_have_no_governor(asking: Asking) -> None:
-    found = asking.call("CPUFreqStats").cpu_freq_stats
-    assert found
-    assert all(one.governor == "" and one.current_frequency == 0 for one in found)
+    cpu_freq_stats = asking.call("CPUFreqStats").cpu_freq_stats
+    assert cpu_freq_stats
+    assert all(
+        cpu_freq_stat.governor == "" and cpu_freq_stat.current_frequency == 0
+        for cpu_freq_stat in cpu_freq_stats
+    )
 
 
 def test_data_is_on_the_last_partition_of_the_system_disk(asking: Asking) -> None:
-    mounts = {one.mounted_on: one for one in asking.call("Mounts").stats}
+    mounts = {stat.mounted_on: stat for stat in asking.call("Mounts").stats}
     data, state = mounts["/var"], mounts["/system/state"]
     assert (state.filesystem, data.filesystem) == ("/dev/sda3", "/dev/sda4")
     assert data.size > 50 * 1024 * MIB
@@ -144,12 +147,12 @@ def test_data_is_on_the_last_partition_of_the_system_disk(asking: Asking) -> Non
 
 
 def test_partitions_have_their_counters_beside_their_disk(asking: Asking) -> None:
-    names = [one.name for one in asking.call("DiskStats").devices]
+    names = [device.name for device in asking.call("DiskStats").devices]
     assert names.index("sda") < names.index("sda1") < names.index("sda4")
 
 
 def test_a_link_that_is_down_is_quiet(world: World, asking: Asking) -> None:
     link = next(one for one in machine(world).state.network.links if one.nic >= 0)
-    before = {one.name: one.rx_bytes for one in asking.call("NetworkDeviceStats").devices}
+    before = {device.name: device.rx_bytes for device in asking.call("NetworkDeviceStats").devices}
     assert before[link.name] > 0
     assert before["lo"] > 0

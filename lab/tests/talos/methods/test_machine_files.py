@@ -108,10 +108,10 @@ def test_links_are_followed(world: World, asking: Asking) -> None:
 
 
 def test_a_directory_is_listed_with_itself_first(asking: Asking) -> None:
-    found = asking.stream("List", root="/etc")
-    assert names(found)[0] == "."
-    assert names(found)[1:] == sorted(names(found)[1:])
-    by_name = {one.relative_name: one for one in found}
+    stream = asking.stream("List", root="/etc")
+    assert names(stream)[0] == "."
+    assert names(stream)[1:] == sorted(names(stream)[1:])
+    by_name = {one.relative_name: one for one in stream}
     assert by_name["kubernetes"].is_dir
     assert by_name["kubernetes"].mode & GO_DIRECTORY
     assert stat.S_IMODE(by_name["hostname"].mode) == 0o644
@@ -132,14 +132,14 @@ def test_depth_and_kinds_are_looked_at(asking: Asking) -> None:
     links = asking.stream("List", root="/etc", recurse=True, types=["SYMLINK"])
     assert names(links) == ["ssl/certs/ca-certificates.crt"]
     folders = asking.stream("List", root="/var", recurse=True, types=["DIRECTORY"])
-    assert all(one.is_dir for one in folders)
+    assert all(folder.is_dir for folder in folders)
 
 
 def test_labels_are_shown_where_they_are_asked_for(asking: Asking) -> None:
     (plain,) = asking.stream("List", root="/etc/hostname")
     assert not plain.xattrs
     (labelled,) = asking.stream("List", root="/etc/hostname", report_xattrs=True)
-    assert [(one.name, one.data) for one in labelled.xattrs] == [
+    assert [(xattr.name, xattr.data) for xattr in labelled.xattrs] == [
         ("security.selinux", b"system_u:object_r:etc_t:s0")
     ]
 
@@ -152,7 +152,7 @@ def test_a_missing_directory_cannot_be_listed(asking: Asking) -> None:
 
 def test_a_copy_holds_what_reading_gives(asking: Asking) -> None:
     pieces = asking.stream("Copy", root_path="/etc/kubernetes")
-    found = unpacked(one.bytes for one in pieces)
+    found = unpacked(piece.bytes for piece in pieces)
     assert found["kubelet.yaml"].decode() == content(asking, "/etc/kubernetes/kubelet.yaml")
     single = unpacked(one.bytes for one in asking.stream("Copy", root_path="/etc/hostname"))
     assert list(single) == ["hostname"]
@@ -160,7 +160,7 @@ def test_a_copy_holds_what_reading_gives(asking: Asking) -> None:
 
 def test_files_of_the_kernel_are_copied_with_their_content(asking: Asking) -> None:
     pieces = asking.stream("Copy", root_path="/sys/fs/cgroup")
-    found = unpacked(one.bytes for one in pieces)
+    found = unpacked(piece.bytes for piece in pieces)
     assert "usage_usec" in found["podruntime/etcd/cpu.stat"].decode()
     total = int(found["cpu.stat"].split()[1])
     parts = [int(found[f"{one}/cpu.stat"].split()[1]) for one in ("init", "system", "podruntime")]
@@ -194,12 +194,12 @@ def test_the_file_of_etcd_is_a_database(asking: Asking) -> None:
 
 
 def test_room_is_added_up_directory_by_directory(asking: Asking) -> None:
-    found = {
+    sizes = {
         one.relative_name: one.size for one in asking.stream("DiskUsage", paths=["/var"], all=True)
     }
-    assert found["."] > found["lib"] > found["lib/etcd"]
-    inside = sum(size for name, size in found.items() if name.count("/") == 1 and "log/" in name)
-    assert found["log"] == inside + 4096
+    assert sizes["."] > sizes["lib"] > sizes["lib/etcd"]
+    inside = sum(size for name, size in sizes.items() if name.count("/") == 1 and "log/" in name)
+    assert sizes["log"] == inside + 4096
     shallow = asking.stream("DiskUsage", paths=["/var"], recursion_depth=1)
     assert names(shallow) == ["."]
     large = asking.stream("DiskUsage", paths=["/var"], threshold=1 << 20)
@@ -210,9 +210,9 @@ def test_room_is_added_up_directory_by_directory(asking: Asking) -> None:
 
 
 def test_a_path_that_is_not_there_is_told_and_the_next_one_looked_at(asking: Asking) -> None:
-    found = asking.stream("DiskUsage", paths=["/nope", "/etc"], recursion_depth=1)
-    assert found[0].error == "lstat /nope: no such file or directory"
-    assert found[1].name == "/etc"
+    stream = asking.stream("DiskUsage", paths=["/nope", "/etc"], recursion_depth=1)
+    assert stream[0].error == "lstat /nope: no such file or directory"
+    assert stream[1].name == "/etc"
 
 
 def test_a_reader_may_list_and_not_read(world: World) -> None:

@@ -29,13 +29,13 @@ def asking(world: World) -> Asking:
 
 
 def text(pieces: list[Any]) -> str:
-    return b"".join(one.bytes for one in pieces).decode()
+    return b"".join(piece.bytes for piece in pieces).decode()
 
 
 def test_logs_that_exist_are_listed(asking: Asking) -> None:
-    found = list(asking.call("LogsContainers").ids)
-    assert found == sorted(found)
-    assert {"controller-runtime", "machined", "apid", "etcd", "kubelet"} <= set(found)
+    ids = list(asking.call("LogsContainers").ids)
+    assert ids == sorted(ids)
+    assert {"controller-runtime", "machined", "apid", "etcd", "kubelet"} <= set(ids)
 
 
 def test_every_service_said_something(asking: Asking) -> None:
@@ -101,10 +101,10 @@ def test_a_log_that_is_followed_goes_on_until_the_machine_goes_down(
 
 def test_lines_of_the_kernel_have_facility_priority_and_moment(asking: Asking) -> None:
     lines = [one.bytes.decode() for one in asking.stream("Dmesg")]
-    assert all(KERNEL_LINE.match(one) for one in lines)
+    assert all(KERNEL_LINE.match(line) for line in lines)
     assert "Linux version" in lines[0]
-    moments = [one.split("[")[1].split("]")[0] for one in lines]
-    assert [one[:19] for one in moments] == sorted(one[:19] for one in moments)
+    moments = [line.split("[")[1].split("]")[0] for line in lines]
+    assert [moment[:19] for moment in moments] == sorted(moment[:19] for moment in moments)
 
 
 def test_only_what_is_new_is_shown_where_that_is_asked_for(world: World, asking: Asking) -> None:

@@ -10,16 +10,16 @@ from lab.tests.talos.staged import machine, staged
 
 def test_services_are_listed_by_name_with_what_happened_to_them() -> None:
     world = staged()
-    found = Asking(world, machine(world)).call("ServiceList").services
-    names = [one.id for one in found]
+    services = Asking(world, machine(world)).call("ServiceList").services
+    names = [one.id for one in services]
     assert names == sorted(names)
     assert {"apid", "containerd", "cri", "etcd", "kubelet", "machined", "trustd"} <= set(names)
-    for one in found:
-        assert one.state == "Running"
-        assert one.events.events[-1].ts.seconds <= world.now
-        is_asked = one.id not in ("dashboard", "ext-qemu-guest-agent")
-        assert one.health.unknown is not is_asked
-        assert one.health.healthy is is_asked
+    for service in services:
+        assert service.state == "Running"
+        assert service.events.events[-1].ts.seconds <= world.now
+        is_asked = service.id not in ("dashboard", "ext-qemu-guest-agent")
+        assert service.health.unknown is not is_asked
+        assert service.health.healthy is is_asked
 
 
 def test_an_ill_service_says_why() -> None:
@@ -27,7 +27,9 @@ def test_an_ill_service_says_why() -> None:
     node = machine(world)
     feel(node, node.state.services["kubelet"], False, "connection refused")
     (kubelet,) = (
-        one for one in Asking(world, node).call("ServiceList").services if one.id == "kubelet"
+        service
+        for service in Asking(world, node).call("ServiceList").services
+        if service.id == "kubelet"
     )
     assert not kubelet.health.healthy
     assert not kubelet.health.unknown

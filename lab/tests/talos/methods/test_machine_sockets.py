@@ -27,7 +27,9 @@ def sockets(world: World, name: str = "", **fields: object) -> list[Any]:
 
 
 def test_services_listen_where_others_look_for_them(world: World) -> None:
-    found = {(one.localport, one.process.name) for one in sockets(world, filter="LISTENING")}
+    found = {
+        (socket.localport, socket.process.name) for socket in sockets(world, filter="LISTENING")
+    }
     assert {
         (50000, "init"),
         (50001, "init"),
@@ -41,13 +43,13 @@ def test_services_listen_where_others_look_for_them(world: World) -> None:
 
 def test_a_service_that_stops_listens_no_more(world: World) -> None:
     stop(machine(world), "etcd")
-    assert 2379 not in {one.localport for one in sockets(world, filter="LISTENING")}
+    assert 2379 not in {socket.localport for socket in sockets(world, filter="LISTENING")}
 
 
 @pytest.mark.parametrize(("version", "listens"), [("1.13.9", False), ("1.14.1", True)])
 def test_etcd_has_one_more_port_since_the_fourteenth_minor(version: str, listens: bool) -> None:
     world = staged("single", version)
-    assert (2383 in {one.localport for one in sockets(world, filter="LISTENING")}) is listens
+    assert (2383 in {socket.localport for socket in sockets(world, filter="LISTENING")}) is listens
 
 
 def test_both_ends_of_a_connection_show_the_same_ports(world: World) -> None:
@@ -71,9 +73,9 @@ def test_what_is_shown_is_what_is_asked_for(world: World) -> None:
     listening, connected = sockets(world, filter="LISTENING"), sockets(world, filter="CONNECTED")
     assert len(everything) == len(listening) + len(connected)
     assert all(one.remoteport == 0 for one in listening)
-    assert {one.l4proto for one in sockets(world, l4proto={"tcp6": True})} == {"tcp6"}
+    assert {socket.l4proto for socket in sockets(world, l4proto={"tcp6": True})} == {"tcp6"}
     assert not sockets(world, netns={})
-    assert all(one.process.pid == 0 for one in sockets(world, feature={}))
+    assert all(socket.process.pid == 0 for socket in sockets(world, feature={}))
 
 
 def test_an_unknown_filter_is_refused(world: World) -> None:

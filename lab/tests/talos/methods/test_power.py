@@ -104,9 +104,9 @@ def test_stages_are_told_in_order() -> None:
     world = staged()
     found = machine(world)
     actor = Asking(world, found).call("Reboot").actor_id
-    told = [one for one in found.state.events if one.actor == actor]
-    assert told[0].kind == "machine.SequenceEvent"
-    assert told[0].content == {"sequence": "reboot", "action": 1}
+    events = [event for event in found.state.events if event.actor == actor]
+    assert events[0].kind == "machine.SequenceEvent"
+    assert events[0].content == {"sequence": "reboot", "action": 1}
     seen = []
     while world.timeline.next_at is not None:
         world.timeline.run_until(world.timeline.next_at)
@@ -117,10 +117,10 @@ def test_stages_are_told_in_order() -> None:
 def test_ids_of_events_grow_over_a_reboot() -> None:
     world = staged()
     found = machine(world)
-    before = [one.id for one in found.state.events]
+    before = [event.id for event in found.state.events]
     Asking(world, found).call("Reboot")
     world.settle()
-    after = [one.id for one in found.state.events]
+    after = [event.id for event in found.state.events]
     assert before == sorted(before)
     assert after == sorted(after)
     assert after[0] > before[-1]

@@ -29,8 +29,8 @@ def refused(one: HandMade, name: str, request: Mapping[str, object], **more: obj
 @pytest.mark.parametrize("minor", MINORS)
 def test_one_resource_is_read(minor: str) -> None:
     request = {"namespace": "network", "type": LINKS, "id": "eth0"}
-    (found,) = answers(machine(minor), "Get", request)
-    resource = found["resource"]
+    (answer,) = answers(machine(minor), "Get", request)
+    resource = answer["resource"]
 
     assert resource["metadata"]["version"] == "1"  # type: ignore[index]
     assert resource["metadata"]["owner"] == "network.LinkStatusController"  # type: ignore[index]
@@ -119,8 +119,8 @@ def test_a_configuration_is_a_text_since_the_second_minor(
     minor: str, has_text: bool, annotations: dict[str, str] | None
 ) -> None:
     one = machine(minor)
-    (found,) = answers(one, "Get", {**CONFIG, "id": "v1alpha1"})
-    resource = found["resource"]
+    (answer,) = answers(one, "Get", {**CONFIG, "id": "v1alpha1"})
+    resource = answer["resource"]
     text = resource["spec"]["yaml_spec"]  # type: ignore[index]
     held = yaml.safe_load(text) if has_text else text
 

@@ -43,10 +43,10 @@ def test_the_new_way_installs_and_waits_for_a_reboot() -> None:
     store = {"driver": "CRI", "namespace": "NS_SYSTEM"}
     pulled = ask.stream("machine.ImageService/Pull", containerd=store, image_ref=image)
     assert pulled[-1].name == image
-    told = ask.stream(
+    stream = ask.stream(
         "machine.LifecycleService/Upgrade", containerd=store, source={"image_name": image}
     )
-    assert told[-1].progress.exit_code == 0
+    assert stream[-1].progress.exit_code == 0
     assert found.version == "v1.13.9"
     assert found.state.pending_install == "v1.14.1"
     ask.call("Reboot")
@@ -196,10 +196,10 @@ def test_an_image_in_an_archive_can_be_installed() -> None:
     archive = assets.content_of(world.factory, order)
     store = {"driver": "CRI", "namespace": "NS_SYSTEM"}
     name = Asking(world, found).imported(archive, store)
-    told = Asking(world, found).stream(
+    stream = Asking(world, found).stream(
         "machine.LifecycleService/Upgrade", containerd=store, source={"image_name": name}
     )
-    assert told[-1].progress.exit_code == 0
+    assert stream[-1].progress.exit_code == 0
     assert found.state.pending_install == "v1.14.1"
 
 

@@ -33,32 +33,39 @@ def der(pem: str) -> bytes:
 
 
 def test_a_server_certificate_names_all_addresses_and_lasts_a_day() -> None:
-    made = server_certificate(cluster_authority(), NAMES, TODAY, Dice(3).random_bytes)
-    found = read_certificate(made.crt)
-    names = found.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    certificate_and_key = server_certificate(
+        cluster_authority(), NAMES, TODAY, Dice(3).random_bytes
+    )
+    certificate = read_certificate(certificate_and_key.crt)
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
 
-    assert is_issued_by(made.crt, cluster_authority().crt)
-    assert key_matches_certificate(made.crt, made.key)
-    assert [str(one) for one in names.get_values_for_type(x509.IPAddress)] == list(NAMES.addresses)
+    assert is_issued_by(certificate_and_key.crt, cluster_authority().crt)
+    assert key_matches_certificate(certificate_and_key.crt, certificate_and_key.key)
+    assert [str(value) for value in names.get_values_for_type(x509.IPAddress)] == list(
+        NAMES.addresses
+    )
     assert names.get_values_for_type(x509.DNSName) == list(NAMES.dns)
-    assert found.not_valid_after_utc - TODAY == timedelta(hours=24)
-    assert isinstance(found.public_key(), Ed25519PublicKey)
+    assert certificate.not_valid_after_utc - TODAY == timedelta(hours=24)
+    assert isinstance(certificate.public_key(), Ed25519PublicKey)
 
 
 def test_the_same_bytes_make_the_same_certificate() -> None:
-    made = [
+    crts = [
         server_certificate(cluster_authority(), NAMES, TODAY, Dice(3).random_bytes).crt
         for _ in range(2)
     ]
 
-    assert made[0] == made[1]
+    assert crts[0] == crts[1]
 
 
 def test_a_machine_without_a_configuration_shows_one_that_nobody_knows() -> None:
-    made = maintenance_certificate(["10.42.0.11"], TODAY, Dice(3).random_bytes)
+    certificate_and_key = maintenance_certificate(["10.42.0.11"], TODAY, Dice(3).random_bytes)
 
-    assert read_certificate_facts(made.crt).common_name == "maintenance-service.talos.dev"
-    assert not is_issued_by(made.crt, cluster_authority().crt)
+    assert (
+        read_certificate_facts(certificate_and_key.crt).common_name
+        == "maintenance-service.talos.dev"
+    )
+    assert not is_issued_by(certificate_and_key.crt, cluster_authority().crt)
 
 
 def test_roles_are_the_organizations_of_a_caller() -> None:

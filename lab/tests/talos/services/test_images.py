@@ -28,7 +28,7 @@ def test_a_kubelet_without_its_image_waits_until_the_registry_is_back() -> None:
     kubelet = found.state.services["kubelet"]
     assert kubelet.state == "Preparing"
     assert "connection refused" in kubelet.events[-1].message
-    assert len([one for one in kubelet.events if "refused" in one.message]) == 1
+    assert len([event for event in kubelet.events if "refused" in event.message]) == 1
     world.faults.remove(fault.number)
     world.talos.look_around()
     world.settle()
@@ -42,7 +42,7 @@ def test_images_outlast_a_reboot_and_are_not_fetched_again() -> None:
     world = staged("single")
     found = machine(world)
     names = set(found.state.images["system"]) | set(found.state.images["k8s.io"])
-    assert {one.rpartition("/")[2].partition(":")[0] for one in names} == {
+    assert {name.rpartition("/")[2].partition(":")[0] for name in names} == {
         "etcd",
         "kubelet",
         "kube-apiserver",

@@ -23,7 +23,7 @@ def machine_console(places: LabPlaces, name: str) -> dict[str, Any]:
     """The console of a machine; refuses names that none has."""
     found = ask(places, "machine", name=name)
     if found is None:
-        known = [str(one["name"]) for one in machine_rows(places)]
+        known = [str(machine_row["name"]) for machine_row in machine_rows(places)]
         raise NotFound(unknown_machine(name, known))
     return cast("dict[str, Any]", found)
 

@@ -38,9 +38,9 @@ class Coverage:
 
 def coverage(profile: str) -> Coverage:
     """Every call of a release, and whether a lab answers it."""
-    there = load_endpoints()
+    handlers = load_endpoints()
     calls = tuple(
-        Call(method=method, path=path, there=(method, path) in there)
+        Call(method=method, path=path, there=(method, path) in handlers)
         for method, path in sorted(Schema.of(profile).operations, key=lambda one: one[::-1])
     )
     areas: dict[str, list[bool]] = {}

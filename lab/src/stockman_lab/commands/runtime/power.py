@@ -31,7 +31,7 @@ def host_rows(places: LabPlaces) -> list[dict[str, Any]]:
 
 def host_names(places: LabPlaces) -> list[str]:
     """Names of all hosts."""
-    return [str(one["name"]) for one in host_rows(places)]
+    return [str(host_row["name"]) for host_row in host_rows(places)]
 
 
 def unknown_host(name: str, known: list[str]) -> Problem:

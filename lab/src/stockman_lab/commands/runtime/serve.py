@@ -233,7 +233,7 @@ def _new_world(wish: LabWish, doors: Doors, told: Told | None) -> World:
     if wish.stage == CLUSTER:
         from stockman_lab.world.staging import Staging, stage_cluster
 
-        wanted = Staging(
+        staging = Staging(
             preset=wish.preset,
             network=wish.network,
             talos_version=wish.talos_version,
@@ -241,7 +241,7 @@ def _new_world(wish: LabWish, doors: Doors, told: Told | None) -> World:
             flux=True,
             told=told,
         )
-        stage_cluster(world, wanted)
+        stage_cluster(world, staging)
         world.advance(max(moment - world.now, 0.0))
     return world
 

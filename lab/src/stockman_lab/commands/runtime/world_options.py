@@ -41,7 +41,7 @@ def wish(preset: str, network: str, profile: str, speed: str, manners: Manners =
         profile=profile,
         speed=speed_of(speed),
         slow_refusals=manners.slow_refusals,
-        repositories=dict(_repository(one) for one in manners.repositories),
+        repositories=dict(_repository(repository) for repository in manners.repositories),
         stage=manners.stage,
         talos_version=None if manners.talos is None else _talos(manners.talos),
     )
@@ -118,10 +118,14 @@ def _repository(text: str) -> tuple[str, str]:
 
 def _network(text: str) -> IPv4Network:
     try:
-        found = IPv4Network(text)
+        ipv4_network = IPv4Network(text)
     except (AddressValueError, NetmaskValueError, ValueError):
-        found = None
-    if found is None or not found.subnet_of(_LOOPBACK) or found.prefixlen > _LONGEST_PREFIX:
+        ipv4_network = None
+    if (
+        ipv4_network is None
+        or not ipv4_network.subnet_of(_LOOPBACK)
+        or ipv4_network.prefixlen > _LONGEST_PREFIX
+    ):
         raise WrongUsage(
             Problem(
                 code="lab.network",
@@ -130,4 +134,4 @@ def _network(text: str) -> IPv4Network:
                 fix="write a network inside 127.0.0.0/8 of /24 or larger, such as 127.66.0.0/16",
             )
         )
-    return found
+    return ipv4_network

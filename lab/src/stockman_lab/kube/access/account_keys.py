@@ -56,16 +56,16 @@ class AccountKey:
         body, _, signature = rest.partition(".")
         try:
             told = json.loads(decoded(head))
-            found = json.loads(decoded(body))
+            claims = json.loads(decoded(body))
             raw = decoded(signature)
         except ValueError:
             raise BadToken(token) from None
-        if not isinstance(told, dict) or not isinstance(found, dict):
+        if not isinstance(told, dict) or not isinstance(claims, dict):
             raise BadToken(token)
         if told.get("alg") != self.algorithm:
             raise BadToken(token)
         self._verify(raw, f"{head}.{body}".encode())
-        return found
+        return claims
 
     def _signature(self, text: bytes) -> bytes:
         if isinstance(self._key, rsa.RSAPrivateKey):

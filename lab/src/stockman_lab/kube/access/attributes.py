@@ -42,23 +42,23 @@ class Attributes:
 
 def attributes_of(request: Request) -> Attributes:
     """What a request wants to do."""
-    parts = [one for one in request.path.split("/") if one]
+    path = [one for one in request.path.split("/") if one]
     plain = Attributes(request.user, request.method.lower(), path=request.path or "/")
-    if len(parts) < 3 or parts[0] not in _PREFIXES or (parts[0] == "apis" and len(parts) < 4):
+    if len(path) < 3 or path[0] not in _PREFIXES or (path[0] == "apis" and len(path) < 4):
         return plain
-    group, parts = ("", parts[1:]) if parts[0] == "api" else (parts[1], parts[2:])
-    version, *parts = parts
+    group, path = ("", path[1:]) if path[0] == "api" else (path[1], path[2:])
+    version, *path = path
     verb = _VERBS.get(request.method, "")
-    if parts[0] in ("watch", "proxy"):
-        verb, parts = parts[0], parts[1:]
-        if not parts:
+    if path[0] in ("watch", "proxy"):
+        verb, path = path[0], path[1:]
+        if not path:
             return plain
     namespace = ""
-    if parts[0] == "namespaces" and len(parts) > 1:
-        namespace = parts[1]
-        if len(parts) > 2 and parts[2] not in _OF_NAMESPACES:
-            parts = parts[2:]
-    resource, name, subresource, *_ = [*parts, "", ""] if len(parts) < 3 else parts
+    if path[0] == "namespaces" and len(path) > 1:
+        namespace = path[1]
+        if len(path) > 2 and path[2] not in _OF_NAMESPACES:
+            path = path[2:]
+    resource, name, subresource, *_ = [*path, "", ""] if len(path) < 3 else path
     if not name:
         verb = _of_many(request, verb)
         name = _named_by_field(request) if verb in ("list", "watch", "deletecollection") else ""
@@ -90,11 +90,11 @@ def forbidden(asked: Attributes, reason: str = "") -> Failure:
         text = f'forbidden: User "{user}" cannot {asked.verb} path "{asked.path}"{more}'
         return Failure(403, "Forbidden", text, About())
     where = f'in the namespace "{asked.namespace}"' if asked.namespace else "at the cluster scope"
-    what = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
+    resource = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
     if asked.name:
-        what = f'{what} "{asked.name}"'
+        resource = f'{resource} "{asked.name}"'
     text = (
-        f'{what} is forbidden: User "{user}" cannot {asked.verb} resource'
+        f'{resource} is forbidden: User "{user}" cannot {asked.verb} resource'
         f' "{asked.qualified}" in API group "{asked.group}" {where}{more}'
     )
     return Failure(403, "Forbidden", text, About(asked.name, asked.group, asked.resource))

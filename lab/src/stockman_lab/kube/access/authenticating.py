@@ -33,12 +33,15 @@ def certificate_user(certificate: bytes) -> User | None:
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 
-    found = x509.load_der_x509_certificate(certificate)
-    names = found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    der_x509_certificate = x509.load_der_x509_certificate(certificate)
+    names = der_x509_certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
     if not names or not names[0].value:
         return None
     groups = tuple(
-        str(one.value) for one in found.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
+        str(attribute.value)
+        for attribute in der_x509_certificate.subject.get_attributes_for_oid(
+            NameOID.ORGANIZATION_NAME
+        )
     )
     digest = hashlib.sha256(certificate).hexdigest()
     extra = {"authentication.kubernetes.io/credential-id": (f"X509SHA256={digest}",)}
@@ -56,16 +59,16 @@ def certificate_ends(certificate: bytes) -> float:
 class Authentication:
     """Knows everybody who may speak to a cluster."""
 
-    def __init__(self, tokens: Tokens | None, around: Surroundings) -> None:
+    def __init__(self, tokens: Tokens | None, surroundings: Surroundings) -> None:
         self._tokens = tokens
-        self._around = around
+        self._around = surroundings
 
     def user(self, headers: Mapping[str, str], certificate: bytes | None = None) -> User:
         """Who asks; raises `Failure` where credentials are given that are worth nothing."""
         if certificate is not None:
-            found = certificate_user(certificate)
-            if found is not None and certificate_ends(certificate) >= self._around.now:
-                return found
+            user = certificate_user(certificate)
+            if user is not None and certificate_ends(certificate) >= self._around.now:
+                return user
         scheme, _, token = headers.get("authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() == "bearer" and token:
@@ -99,7 +102,11 @@ class Authentication:
             or is_over
         ):
             raise BadToken(token)
-        more = [one.strip() for one in told.get("auth-extra-groups", "").split(",") if one.strip()]
+        more = [
+            auth_extra_group.strip()
+            for auth_extra_group in told.get("auth-extra-groups", "").split(",")
+            if auth_extra_group.strip()
+        ]
         groups = (*dict.fromkeys([_BOOTSTRAPPERS, *sorted(more)]), AUTHENTICATED)
         return User(f"system:bootstrap:{identity}", groups)
 
@@ -115,10 +122,10 @@ def _is_over(moment: str, now: float) -> bool:
 
 
 def _told(secret: Object) -> dict[str, str]:
-    made = {}
+    b64decodes = {}
     for name, text in (secret.get("data") or {}).items():
         try:
-            made[name] = base64.b64decode(text).decode()
+            b64decodes[name] = base64.b64decode(text).decode()
         except (binascii.Error, UnicodeDecodeError):
             continue
-    return made
+    return b64decodes

@@ -28,9 +28,9 @@ class Decision:
 class Authorization:
     """Those who decide, one after the other: masters, kubelets, roles."""
 
-    def __init__(self, store: Store, around: Surroundings) -> None:
+    def __init__(self, store: Store, surroundings: Surroundings) -> None:
         self.roles = roles_of(store)
-        self._kubelets = Kubelets(around)
+        self._kubelets = Kubelets(surroundings)
 
     def decide(self, asked: Attributes) -> Decision:
         """Whether somebody may do something."""

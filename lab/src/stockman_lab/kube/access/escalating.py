@@ -34,13 +34,13 @@ def check_escalation(api: Api, judge: Authorization, request: Request, asked: At
     if asked.resource in _ROLES:
         if _may(judge, replace(asked, name=name), "escalate", asked.resource):
             return
-        wanted = read_rules(made)
+        rules = read_rules(made)
     else:
-        found = _bound(judge, asked, made, name)
-        if found is None:
+        bound = _bound(judge, asked, made, name)
+        if bound is None:
             return
-        wanted = found
-    missing = uncovered(judge.rules(asked.user, asked.namespace), wanted)
+        rules = bound
+    missing = uncovered(judge.rules(asked.user, asked.namespace), rules)
     if missing:
         raise forbidden(Named(asked.resource, GROUP), name, _text(asked, missing))
 
@@ -68,14 +68,14 @@ def _bound(
     plural = "roles" if reference.get("kind") == "Role" else "clusterroles"
     if _may(judge, replace(asked, name=role), "bind", plural):
         return None
-    found = judge.roles.rules_of(reference, asked.namespace)
-    if found is None:
+    rules = judge.roles.rules_of(reference, asked.namespace)
+    if rules is None:
         raise not_found(Named(asked.resource, GROUP), role)
-    return found
+    return rules
 
 
 def _text(asked: Attributes, missing: list[Rule]) -> str:
     user = asked.user
-    groups = " ".join(f'"{one}"' for one in user.groups)
+    groups = " ".join(f'"{group}"' for group in user.groups)
     head = f'user "{user.name}" (groups=[{groups}]) is attempting to grant RBAC permissions'
     return "\n".join([f"{head} not currently held:", *(one.shown for one in missing)])

@@ -67,11 +67,11 @@ class Front:
         request = replace(request, user=user)
         user = impersonated(request, self.authorization, is_constrained=self._is_constrained)
         request = replace(request, user=user)
-        asked = attributes_of(request)
-        decided = self.authorization.decide(asked)
+        attributes = attributes_of(request)
+        decided = self.authorization.decide(attributes)
         if not decided.allowed:
-            raise forbidden(asked, decided.reason)
-        return request, asked
+            raise forbidden(attributes, decided.reason)
+        return request, attributes
 
     def answer(self, request: Request, asked: Attributes) -> Response:
         """The answer to a request that was let in."""

@@ -28,7 +28,7 @@ def impersonated(request: Request, judge: Authorization, *, is_constrained: bool
     headers = request.headers
     name = unquote(headers.get(_USER, ""))
     if not name:
-        if any(one.startswith("impersonate-") and headers[one] for one in headers):
+        if any(header.startswith("impersonate-") and headers[header] for header in headers):
             raise _nobody(request, is_constrained=is_constrained)
         return request.user
     for wanted in _wanted(request, name):
@@ -100,9 +100,9 @@ def _wanted(request: Request, name: str) -> Iterator[Attributes]:
 
 
 def _constrained(request: Request, name: str) -> Attributes:
-    asked = attributes_of(request)
+    attributes = attributes_of(request)
     mode = "user-info" if _account(name) is None else "serviceaccount"
-    return replace(asked, verb=f"impersonate-on:{mode}:{asked.verb}")
+    return replace(attributes, verb=f"impersonate-on:{mode}:{attributes.verb}")
 
 
 def _user(request: Request, name: str) -> User:

@@ -28,8 +28,8 @@ def _rules() -> tuple[Rule, ...]:
 class Kubelets:
     """Judges requests of kubelets."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self._around = around
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._around = surroundings
 
     def allows(self, asked: Attributes) -> tuple[bool, str]:
         """Whether a kubelet may do something, and why not; anybody else may nothing here."""
@@ -46,11 +46,11 @@ class Kubelets:
                 return _lease(asked, node)
             case "", "nodes" if asked.verb in _READ and asked.name != node:
                 return False, f"node '{node}' cannot read all nodes, only its own Node object"
-        return any(one.allows(asked) for one in _rules()), ""
+        return any(rule.allows(asked) for rule in _rules()), ""
 
     def _needed(self, asked: Attributes, node: str) -> tuple[bool, str]:
         if asked.subresource == "status" and asked.resource == "persistentvolumeclaims":
-            return any(one.allows(asked) for one in _rules()), ""
+            return any(rule.allows(asked) for rule in _rules()), ""
         if asked.verb not in _READ:
             return False, "can only read resources of this type"
         if asked.subresource:
@@ -79,23 +79,24 @@ class Kubelets:
     def _uses(self, pod: Object) -> set[tuple[str, str, str]]:
         """What a pod needs: resource, namespace, name."""
         space, spec = str(metadata_of(pod)["namespace"]), part_of(pod, "spec")
-        found = {
-            ("secrets", space, str(one.get("name"))) for one in entries_of(spec, "imagePullSecrets")
+        uses = {
+            ("secrets", space, str(entry.get("name")))
+            for entry in entries_of(spec, "imagePullSecrets")
         }
         for container in (*entries_of(spec, "containers"), *entries_of(spec, "initContainers")):
             for one in (*entries_of(container, "env"), *entries_of(container, "envFrom")):
-                found |= _told_of(one.get("valueFrom") or one, space)
+                uses |= _told_of(one.get("valueFrom") or one, space)
         for volume in entries_of(spec, "volumes"):
-            found |= _told_of(volume, space)
+            uses |= _told_of(volume, space)
             for source in entries_of(volume, "projected", "sources"):
-                found |= _told_of(source, space)
-        claims = {one for one in found if one[0] == "persistentvolumeclaims"}
+                uses |= _told_of(source, space)
+        claims = {use for use in uses if use[0] == "persistentvolumeclaims"}
         for _, _, name in claims:
             claim = self._around.found("persistentvolumeclaims", space, name)
             bound = "" if claim is None else part_of(claim, "spec").get("volumeName", "")
             if bound:
-                found.add(("persistentvolumes", "", str(bound)))
-        return found
+                uses.add(("persistentvolumes", "", str(bound)))
+        return uses
 
 
 def _told_of(source: Object, namespace: str) -> set[tuple[str, str, str]]:

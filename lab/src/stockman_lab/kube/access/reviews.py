@@ -110,10 +110,10 @@ def asked_in(spec: Object, user: User) -> Attributes:
 
 
 def _decided(call: Call, content: Object, judge: Authorization, user: User) -> Response:
-    found = judge.decide(asked_in(part_of(content, "spec"), user))
-    status: Object = {"allowed": found.allowed}
-    if found.reason:
-        status["reason"] = found.reason
+    decide = judge.decide(asked_in(part_of(content, "spec"), user))
+    status: Object = {"allowed": decide.allowed}
+    if decide.reason:
+        status["reason"] = decide.reason
     return _written(call, _tracked(call, content), status)
 
 
@@ -133,10 +133,10 @@ def _rules(call: Call, judge: Authorization) -> Response:
     namespace = part_of(content, "spec").get("namespace", "")
     if not namespace:
         raise bad_request("no namespace on request")
-    found = judge.rules(call.request.user, str(namespace))
+    rules = judge.rules(call.request.user, str(namespace))
     status: Object = {
-        "resourceRules": [one.content for one in found if one.resources],
-        "nonResourceRules": [one.content for one in found if one.paths],
+        "resourceRules": [rule.content for rule in rules if rule.resources],
+        "nonResourceRules": [rule.content for rule in rules if rule.paths],
         "incomplete": False,
     }
     if NODES in call.request.user.groups:
@@ -164,12 +164,12 @@ def _token(call: Call, who: Authentication) -> Response:
         raise bad_request("token is required for TokenReview in authentication")
     status: Object
     try:
-        found = who.token_user(token, tuple(spec.get("audiences") or ()))
+        token_user = who.token_user(token, tuple(spec.get("audiences") or ()))
     except BadToken:
         status = {"user": {}, "error": "invalid bearer token"}
     except WrongAudience as why:
         status = {"user": {}, "error": f"[invalid bearer token, {why}]"}
     else:
-        status = {"authenticated": True, "user": user_content(found.user)}
-        status["audiences"] = list(found.audiences)
+        status = {"authenticated": True, "user": user_content(token_user.user)}
+        status["audiences"] = list(token_user.audiences)
     return _written(call, _tracked(call, content), status)

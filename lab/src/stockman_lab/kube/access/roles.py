@@ -114,15 +114,15 @@ class Roles:
 
     def _listed(self, plural: str) -> list[Object]:
         prefix = ObjectKey(plural, "").key + b"/"
-        return [one.content for one in self._store.list(prefix, cached=True).entries]
+        return [entry.content for entry in self._store.list(prefix, cached=True).entries]
 
 
 def roles_of(store: Store) -> Roles:
     """What stands in a store, for all who ask for it."""
-    found = store.views.get(Roles)
-    if not isinstance(found, Roles):
-        found = store.views[Roles] = Roles(store)
-    return found
+    view = store.views.get(Roles)
+    if not isinstance(view, Roles):
+        view = store.views[Roles] = Roles(store)
+    return view
 
 
 def _place_of(role: Object) -> tuple[str, str]:
@@ -139,7 +139,7 @@ def aggregated(
     selectors = entries_of(role, "aggregationRule", "clusterRoleSelectors")
     if not selectors:
         return read(role)
-    made: dict[Rule, None] = {}
+    rules: dict[Rule, None] = {}
     for selector in selectors:
         chosen = [
             other
@@ -147,40 +147,40 @@ def aggregated(
             if other is not role and _selects(selector, metadata_of(other).get("labels") or {})
         ]
         for other in sorted(chosen, key=lambda one: str(metadata_of(one)["name"])):
-            made |= dict.fromkeys(aggregated(other, every, read))
-    return tuple(made)
+            rules |= dict.fromkeys(aggregated(other, every, read))
+    return tuple(rules)
 
 
 def _selects(selector: Object, labels: dict[str, str]) -> bool:
-    wanted = selector.get("matchLabels") or {}
-    if any(labels.get(name) != text for name, text in wanted.items()):
+    match_labels = selector.get("matchLabels") or {}
+    if any(labels.get(name) != text for name, text in match_labels.items()):
         return False
-    for one in selector.get("matchExpressions") or []:
-        values, there = one.get("values") or [], one.get("key") in labels
-        text = labels.get(one.get("key", ""), "")
+    for match_expression in selector.get("matchExpressions") or []:
+        values, there = match_expression.get("values") or [], match_expression.get("key") in labels
+        text = labels.get(match_expression.get("key", ""), "")
         fits = {
             "In": there and text in values,
             "NotIn": text not in values or not there,
             "Exists": there,
             "DoesNotExist": not there,
         }
-        if not fits.get(one.get("operator"), False):
+        if not fits.get(match_expression.get("operator"), False):
             return False
     return True
 
 
 def _subject(binding: Object, user: User, namespace: str) -> Object | None:
-    for one in binding.get("subjects") or []:
-        name = one.get("name")
-        match one.get("kind"):
+    for subject in binding.get("subjects") or []:
+        name = subject.get("name")
+        match subject.get("kind"):
             case "User" if name == user.name:
-                return dict(one)
+                return dict(subject)
             case "Group" if name in user.groups:
-                return dict(one)
+                return dict(subject)
             case "ServiceAccount":
-                space = one.get("namespace") or namespace
+                space = subject.get("namespace") or namespace
                 if space and user.name == f"{ACCOUNT}{space}:{name}":
-                    return dict(one)
+                    return dict(subject)
     return None
 
 

@@ -27,7 +27,7 @@ class Rule:
         if ALL not in self.verbs and asked.verb not in self.verbs:
             return False
         if asked.path:
-            return any(_fits(one, asked.path) for one in self.paths)
+            return any(_fits(path, asked.path) for path in self.paths)
         return (
             (ALL in self.groups or asked.group in self.groups)
             and self._has_resource(asked.resource, asked.subresource)
@@ -39,7 +39,7 @@ class Rule:
         if not _holds(self.verbs, other.verbs):
             return False
         if other.paths:
-            return all(any(_fits(mine, one) for mine in self.paths) for one in other.paths)
+            return all(any(_fits(mine, path) for mine in self.paths) for path in other.paths)
         names = not self.names or (bool(other.names) and set(other.names) <= set(self.names))
         resources = ALL in self.resources or all(map(self._covers_resource, other.resources))
         return bool(self.resources) and _holds(self.groups, other.groups) and resources and names
@@ -88,21 +88,21 @@ def read_rules(role: Object) -> tuple[Rule, ...]:
     """The rules of a role."""
     return tuple(
         Rule(
-            _texts(one, "verbs"),
-            _texts(one, "apiGroups"),
-            _texts(one, "resources"),
-            _texts(one, "resourceNames"),
-            _texts(one, "nonResourceURLs"),
+            _texts(rule, "verbs"),
+            _texts(rule, "apiGroups"),
+            _texts(rule, "resources"),
+            _texts(rule, "resourceNames"),
+            _texts(rule, "nonResourceURLs"),
         )
-        for one in role.get("rules") or []
+        for rule in role.get("rules") or []
     )
 
 
-def uncovered(mine: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
+def uncovered(mine: Sequence[Rule], rules: Iterable[Rule]) -> list[Rule]:
     """What of some rules is not allowed by others, put together again."""
     missing = [
         piece
-        for rule in wanted
+        for rule in rules
         for piece in rule.pieces()
         if not any(one.covers(piece) for one in mine)
     ]
@@ -111,12 +111,12 @@ def uncovered(mine: Sequence[Rule], wanted: Iterable[Rule]) -> list[Rule]:
 
 def _together(pieces: Iterable[Rule]) -> Iterator[Rule]:
     verbs: dict[tuple[tuple[str, ...], ...], list[str]] = {}
-    for one in pieces:
-        known = verbs.setdefault((one.groups, one.resources, one.names, one.paths), [])
-        if one.verbs[0] not in known:
-            known.append(one.verbs[0])
-    for (groups, resources, names, paths), found in verbs.items():
-        yield Rule(tuple(found), groups, resources, names, paths)
+    for piece in pieces:
+        known = verbs.setdefault((piece.groups, piece.resources, piece.names, piece.paths), [])
+        if piece.verbs[0] not in known:
+            known.append(piece.verbs[0])
+    for (groups, resources, names, paths), verb in verbs.items():
+        yield Rule(tuple(verb), groups, resources, names, paths)
 
 
 def _texts(content: Object, name: str) -> tuple[str, ...]:
@@ -139,4 +139,4 @@ def _parts(resource: str) -> tuple[str, str]:
 
 
 def _quoted(texts: tuple[str, ...]) -> str:
-    return "[" + " ".join(f'"{one}"' for one in texts) + "]"
+    return "[" + " ".join(f'"{text}"' for text in texts) + "]"

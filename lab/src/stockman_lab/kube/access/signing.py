@@ -27,8 +27,8 @@ RandomBytes = Callable[[int], bytes]
 
 def is_approved(request: Object) -> bool:
     """Whether somebody approved a request, and nobody denied it."""
-    found = {one.get("type") for one in entries_of(request, "status", "conditions")}
-    return "Approved" in found and not found & {"Denied", "Failed"}
+    types = {entry.get("type") for entry in entries_of(request, "status", "conditions")}
+    return "Approved" in types and not types & {"Denied", "Failed"}
 
 
 def approved(request: Object, now: float, reason: str, message: str) -> Object:
@@ -52,8 +52,8 @@ def _with_condition(request: Object, now: float, kind: str, reason: str, message
         "lastTransitionTime": moment,
     }
     status = part_of(request, "status")
-    others = [one for one in entries_of(status, "conditions") if one.get("type") != kind]
-    return {**request, "status": {**status, "conditions": [*others, condition]}}
+    entries = [entry for entry in entries_of(status, "conditions") if entry.get("type") != kind]
+    return {**request, "status": {**status, "conditions": [*entries, condition]}}
 
 
 def flaw(request: Object) -> str:
@@ -63,17 +63,21 @@ def flaw(request: Object) -> str:
 
     spec = part_of(request, "spec")
     try:
-        found = x509.load_pem_x509_csr(base64.b64decode(str(spec.get("request", ""))))
+        pem_x509_csr = x509.load_pem_x509_csr(base64.b64decode(str(spec.get("request", ""))))
     except ValueError:
         return "the request cannot be read"
-    if not found.is_signature_valid:
+    if not pem_x509_csr.is_signature_valid:
         return "the request is not signed by its own key"
-    names = [str(one.value) for one in found.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+    names = [
+        str(attribute.value)
+        for attribute in pem_x509_csr.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    ]
     groups = [
-        str(one.value) for one in found.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
+        str(attribute.value)
+        for attribute in pem_x509_csr.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
     ]
     usages = frozenset(spec.get("usages") or ())
-    alternatives = _alternatives(found)
+    alternatives = _alternatives(pem_x509_csr)
     signer = spec.get("signerName")
     if signer == CLIENT:
         return "" if "system:masters" not in groups else "system:masters is not signed"
@@ -132,16 +136,16 @@ def signed(request: Object, authority: CertificateAndKey, now: float, dice: Rand
     from stockman.crypto.private_keys import read_key
 
     spec = part_of(request, "spec")
-    asked = x509.load_pem_x509_csr(base64.b64decode(str(spec.get("request", ""))))
+    pem_x509_csr = x509.load_pem_x509_csr(base64.b64decode(str(spec.get("request", ""))))
     parent, key = read_certificate(authority.crt), read_key(authority.key)
     seconds = max(int(spec.get("expirationSeconds") or _YEAR), _SHORTEST)
     moment = datetime.fromtimestamp(int(now), UTC)
     end = min(moment + timedelta(seconds=seconds), parent.not_valid_after_utc)
     builder = (
         x509.CertificateBuilder()
-        .subject_name(asked.subject)
+        .subject_name(pem_x509_csr.subject)
         .issuer_name(parent.subject)
-        .public_key(asked.public_key())
+        .public_key(pem_x509_csr.public_key())
         .serial_number(int.from_bytes(dice(16), "big") >> 1 | 1)
         .not_valid_before(moment - _BACK)
         .not_valid_after(end)
@@ -153,8 +157,8 @@ def signed(request: Object, authority: CertificateAndKey, now: float, dice: Rand
         builder = builder.add_extension(x509.ExtendedKeyUsage(extended), critical=False)
     plain = x509.BasicConstraints(ca=False, path_length=None)
     builder = builder.add_extension(plain, critical=True)
-    if _alternatives(asked):
-        names = asked.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    if _alternatives(pem_x509_csr):
+        names = pem_x509_csr.extensions.get_extension_for_class(x509.SubjectAlternativeName)
         builder = builder.add_extension(names.value, critical=names.critical)
     hashed = isinstance(key, (rsa.RSAPrivateKey, ec.EllipticCurvePrivateKey))
     made = builder.sign(key, hashes.SHA256() if hashed else None)

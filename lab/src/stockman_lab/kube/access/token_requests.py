@@ -94,8 +94,8 @@ def _check(found: Object, seconds: int) -> None:
         why = "may not specify a duration larger than 2^32 seconds"
     if why:
         cause = Cause("FieldValueInvalid", f"Invalid value: {seconds}: {why}", where)
-        what = Named("", "authentication.k8s.io", "TokenRequest")
-        raise invalid(what, str(metadata_of(found).get("name", "")), [cause])
+        named = Named("", "authentication.k8s.io", "TokenRequest")
+        raise invalid(named, str(metadata_of(found).get("name", "")), [cause])
 
 
 def _bound(call: Call, spec: Object) -> Object:

@@ -38,12 +38,16 @@ class Tokens:
     """Says who is behind the tokens of one cluster."""
 
     def __init__(
-        self, key: AccountKey, issuer: str, around: Surroundings, audiences: Sequence[str] = ()
+        self,
+        key: AccountKey,
+        issuer: str,
+        surroundings: Surroundings,
+        audiences: Sequence[str] = (),
     ) -> None:
         self.key = key
         self.issuer = issuer
         self.audiences = tuple(audiences) or (issuer,)
-        self._around = around
+        self._around = surroundings
 
     def verified(self, token: str, audiences: Sequence[str] = ()) -> Verified:
         """Who shows a token; raises `BadToken` or `WrongAudience`."""
@@ -53,12 +57,12 @@ class Tokens:
         if claims.get("iss") != self.issuer:
             raise BadToken(token)
         self._check_time(claims)
-        told = claims.get("aud") or []
-        told = [told] if isinstance(told, str) else [str(one) for one in told]
+        aud = claims.get("aud") or []
+        aud = [aud] if isinstance(aud, str) else [str(one) for one in aud]
         wanted = audiences or self.audiences
-        common = tuple(one for one in wanted if one in told)
+        common = tuple(one for one in wanted if one in aud)
         if not common:
-            shown = [" ".join(f'"{one}"' for one in some) for some in (told, wanted)]
+            shown = [" ".join(f'"{one}"' for one in some) for some in (aud, wanted)]
             text = f"token audiences [{shown[0]}] is invalid for the target audiences [{shown[1]}]"
             raise WrongAudience(text)
         return Verified(self._bound(claims), common)

@@ -61,13 +61,13 @@ class Draft:
     @property
     def named(self) -> Named:
         """How refusals name it."""
-        one = self.resource
-        return Named(one.plural, one.group, one.kind)
+        resource = self.resource
+        return Named(resource.plural, resource.group, resource.kind)
 
     @property
     def name(self) -> str:
-        found = self.content.get("metadata", {}).get("name", "")
-        return found if isinstance(found, str) else ""
+        name = self.content.get("metadata", {}).get("name", "")
+        return name if isinstance(name, str) else ""
 
     @property
     def place(self) -> tuple[str, str]:

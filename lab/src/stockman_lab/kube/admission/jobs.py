@@ -11,7 +11,7 @@ _OWN = frozenset({f"{_PREFIX}controller-uid", f"{_PREFIX}job-name", "controller-
 
 def _before(labels: Object) -> Object:
     """Labels of a template as its owner gave them."""
-    return {name: one for name, one in labels.items() if name not in _OWN}
+    return {name: label for name, label in labels.items() if name not in _OWN}
 
 
 def prepare_job(draft: Draft) -> None:

@@ -29,11 +29,11 @@ def give_limits(draft: Draft) -> None:
         metadata["annotations"] = {**(metadata.get("annotations") or {}), _NOTE: note}
 
 
-def _fill(container: Object, wanted: dict[str, Object], called: str) -> Iterator[str]:
+def _fill(container: Object, objects: dict[str, Object], called: str) -> Iterator[str]:
     for part, word in (("requests", "request"), ("limits", "limit")):
         resources = container.get("resources") or {}
         known = resources.get(part) or {}
-        missing = {name: one for name, one in wanted[part].items() if name not in known}
+        missing = {name: one for name, one in objects[part].items() if name not in known}
         if missing:
             container["resources"] = {**resources, part: {**known, **missing}}
             yield f"{', '.join(sorted(missing))} {word} for {called}"
@@ -42,13 +42,13 @@ def _fill(container: Object, wanted: dict[str, Object], called: str) -> Iterator
 def refuse_beyond_limits(draft: Draft) -> None:
     """Refuse a pod or a claim that asks for too little or too much."""
     if draft.place == ("", "pods"):
-        found = list(_beyond_as_pod(draft))
+        beyond = list(_beyond_as_pod(draft))
     elif draft.place == ("", "persistentvolumeclaims"):
-        found = list(_beyond_as_claim(draft))
+        beyond = list(_beyond_as_claim(draft))
     else:
         return
-    if found:
-        why = found[0] if len(found) == 1 else f"[{', '.join(dict.fromkeys(found))}]"
+    if beyond:
+        why = beyond[0] if len(beyond) == 1 else f"[{', '.join(dict.fromkeys(beyond))}]"
         raise forbidden(draft.named, draft.name, why)
 
 
@@ -106,7 +106,7 @@ def _items(draft: Draft, kind: str) -> list[Object]:
 
 
 def _containers(pod: Object) -> Iterator[tuple[str, Object]]:
-    for one in entries_of(pod, "spec", "containers"):
-        yield "container", one
-    for one in entries_of(pod, "spec", "initContainers"):
-        yield "init container", one
+    for entry in entries_of(pod, "spec", "containers"):
+        yield "container", entry
+    for entry in entries_of(pod, "spec", "initContainers"):
+        yield "init container", entry

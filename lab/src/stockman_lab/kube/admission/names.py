@@ -87,21 +87,21 @@ def _length(text: str, most: int) -> list[str]:
 def qualified_errors(text: str) -> tuple[str, ...]:
     """What is wrong with the name of a label, an annotation or a finalizer."""
     prefix, slash, name = text.rpartition("/")
-    found = []
+    qualified_texts = []
     if slash:
         if not prefix:
-            found.append("prefix part must be non-empty")
+            qualified_texts.append("prefix part must be non-empty")
         elif not is_subdomain(prefix):
-            found.append(f"prefix part {SUBDOMAIN_TEXT}")
+            qualified_texts.append(f"prefix part {SUBDOMAIN_TEXT}")
         if "/" in prefix:
             return (_WHOLE_TEXT,)
     if not name:
-        found.append("name part must be non-empty")
+        qualified_texts.append("name part must be non-empty")
     elif len(name) > 63:
-        found.append("name part must be no more than 63 bytes")
+        qualified_texts.append("name part must be no more than 63 bytes")
     if not re.fullmatch(_QUALIFIED, name):
-        found.append(_QUALIFIED_TEXT)
-    return tuple(found)
+        qualified_texts.append(_QUALIFIED_TEXT)
+    return tuple(qualified_texts)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -174,10 +174,10 @@ def _owner_causes(metadata: Object) -> Iterator[Cause]:
         if owner.get("controller"):
             controllers.append(owner)
     if len(controllers) > 1:
-        one, other = controllers[0].get("kind"), controllers[1].get("kind")
+        kind, other = controllers[0].get("kind"), controllers[1].get("kind")
         why = 'Only one reference can have Controller set to true. Found "true" in references'
         yield wrong(
-            "metadata.ownerReferences", quoted([one, other]), f"{why} for {one} and {other}"
+            "metadata.ownerReferences", quoted([kind, other]), f"{why} for {kind} and {other}"
         )
 
 
@@ -191,9 +191,9 @@ def metadata_update_causes(draft: Draft) -> Iterator[Cause]:
     metadata, old = metadata_of(draft.content), metadata_of(draft.old)
     if draft.old and old.get("deletionTimestamp"):
         added = [
-            one
-            for one in metadata.get("finalizers") or []
-            if one not in (old.get("finalizers") or [])
+            finalizer
+            for finalizer in metadata.get("finalizers") or []
+            if finalizer not in (old.get("finalizers") or [])
         ]
         if added:
             told = quoted(added)

@@ -123,9 +123,9 @@ def _give_ingress_class(draft: Draft) -> None:
 
 def _newest_default(classes: list[Object], annotation: str) -> str:
     chosen = [
-        metadata_of(one)
-        for one in classes
-        if part_of(one, "metadata", "annotations").get(annotation) == "true"
+        metadata_of(class_)
+        for class_ in classes
+        if part_of(class_, "metadata", "annotations").get(annotation) == "true"
     ]
     chosen.sort(key=lambda one: str(one["name"]))
     chosen.sort(key=lambda one: str(one.get("creationTimestamp", "")), reverse=True)
@@ -137,7 +137,7 @@ def _taint(draft: Draft) -> None:
     spec = draft.content.setdefault("spec", {})
     taints = spec.get("taints") or []
     key, effect = "node.kubernetes.io/not-ready", "NoSchedule"
-    if not any(one.get("key") == key and one.get("effect") == effect for one in taints):
+    if not any(taint.get("key") == key and taint.get("effect") == effect for taint in taints):
         spec["taints"] = [*taints, {"key": key, "effect": effect}]
 
 
@@ -151,7 +151,7 @@ def _admit_pod(draft: Draft) -> None:
 def _give_priority(draft: Draft) -> None:
     spec = draft.content["spec"]
     name = spec.get("priorityClassName", "")
-    given = spec.get("priority")
+    priority = spec.get("priority")
     if not name:
         chosen = [one for one in draft.around.listed("priorityclasses") if one.get("globalDefault")]
         value, policy = 0, "PreemptLowerPriority"
@@ -165,9 +165,9 @@ def _give_priority(draft: Draft) -> None:
             raise forbidden(draft.named, draft.name, why)
         value = _CRITICAL[name] if found is None else found["value"]
         policy = (found or {}).get("preemptionPolicy", "PreemptLowerPriority")
-    if given is not None and given != value:
+    if priority is not None and priority != value:
         why = (
-            f"the integer value of priority ({given}) must not be provided in pod spec; priority"
+            f"the integer value of priority ({priority}) must not be provided in pod spec; priority"
             f" admission controller computed {value} from the given PriorityClass name"
         )
         raise forbidden(draft.named, draft.name, why)
@@ -185,7 +185,7 @@ def _tolerate(spec: Object) -> None:
             "tolerationSeconds": _TOLERATED_SECONDS,
         }
         for key in _TOLERATED
-        if not any(_tolerates(one, key) for one in tolerations)
+        if not any(_tolerates(toleration, key) for toleration in tolerations)
     ]
     if added:
         spec["tolerations"] = [*tolerations, *added]

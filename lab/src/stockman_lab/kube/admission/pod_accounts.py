@@ -27,10 +27,10 @@ def give_account(draft: Draft) -> None:
             f' "{name}" not found'
         )
         raise forbidden(draft.named, draft.name, why)
-    wanted = spec.get("automountServiceAccountToken")
-    if wanted is None:
-        wanted = account.get("automountServiceAccountToken", True)
-    if wanted:
+    automount_service_account_token = spec.get("automountServiceAccountToken")
+    if automount_service_account_token is None:
+        automount_service_account_token = account.get("automountServiceAccountToken", True)
+    if automount_service_account_token:
         _mount(draft, spec)
     if not spec.get("imagePullSecrets") and account.get("imagePullSecrets"):
         spec["imagePullSecrets"] = account["imagePullSecrets"]
@@ -38,7 +38,7 @@ def give_account(draft: Draft) -> None:
 
 def _mount(draft: Draft, spec: Object) -> None:
     volumes = entries_of(spec, "volumes")
-    named = [one["name"] for one in volumes if one.get("name", "").startswith(_PREFIX)]
+    named = [volume["name"] for volume in volumes if volume.get("name", "").startswith(_PREFIX)]
     name = named[0] if named else f"{_PREFIX}{random_suffix(draft)}"
     mounted = False
     for kind in ("initContainers", "containers"):

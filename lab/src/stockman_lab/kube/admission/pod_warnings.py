@@ -35,8 +35,8 @@ _KINDS = ("initContainers", "containers")
 
 def warn_of_pods(draft: Draft) -> None:
     """Warn of what is odd about the pods of an object that is written."""
-    way = _TEMPLATES.get(draft.place)
-    if way is None or draft.subresource:
+    template = _TEMPLATES.get(draft.place)
+    if template is None or draft.subresource:
         return
     if draft.old is not None:
         same = metadata_of(draft.content).get("generation") == metadata_of(draft.old).get(
@@ -44,8 +44,8 @@ def warn_of_pods(draft: Draft) -> None:
         )
         if same:
             return
-    owner = part_of(draft.content, *way) if way else draft.content
-    path = ".".join((*way, "spec"))
+    owner = part_of(draft.content, *template) if template else draft.content
+    path = ".".join((*template, "spec"))
     draft.warnings.extend(_warnings(part_of(owner, "spec"), path))
 
 
@@ -54,9 +54,9 @@ def _warnings(spec: Object, path: str) -> Iterator[str]:
         if label in _OLD_LABELS:
             yield f"{path}.nodeSelector[{label}]: {_OLD_LABELS[label]}"
     containers = [
-        (f"{path}.{kind}[{place}]", one)
+        (f"{path}.{kind}[{place}]", entry)
         for kind in _KINDS
-        for place, one in enumerate(entries_of(spec, kind))
+        for place, entry in enumerate(entries_of(spec, kind))
     ]
     for where, container in containers:
         yield from _fractions(container, where)
@@ -78,10 +78,10 @@ def _fractions(container: Object, where: str) -> Iterator[str]:
 
 def _hidden(container: Object, where: str) -> Iterator[str]:
     seen: set[str] = set()
-    for place, one in enumerate(entries_of(container, "env")):
-        name, value = one.get("name", ""), one.get("value", "")
+    for place, entry in enumerate(entries_of(container, "env")):
+        name, value = entry.get("name", ""), entry.get("value", "")
         reference = f"$({name})"
-        replaces = one.get("valueFrom") or value == reference or reference not in value
+        replaces = entry.get("valueFrom") or value == reference or reference not in value
         if name in seen and replaces:
             text = f'hides previous definition of "{name}", which may be dropped when using apply'
             yield f"{where}.env[{place}]: {text}"

@@ -31,10 +31,10 @@ def used_of(quota: Object, namespace: str, listed: Listed) -> Used:
     """How much there is of what a quota limits."""
     hard = part_of(quota, "spec", "hard")
     kinds = {_kind(name) for name in hard}
-    found = sum_of(
+    used = sum_of(
         usage(kind, one) for kind in sorted(kinds) for one in listed(kind.split(".")[0], namespace)
     )
-    return {name: found.get(name, "0") for name in sorted(hard)}
+    return {name: used.get(name, "0") for name in sorted(hard)}
 
 
 def _kind(name: str) -> str:
@@ -84,10 +84,10 @@ def _shown(amounts: Object | Used, names: list[str]) -> str:
 
 def _unsaid(pod: Object, hard: Object) -> str:
     """What containers have to say where a quota counts it."""
-    wanted = {_OTHERS.get(name, name): name for name in hard}
+    names = {_OTHERS.get(name, name): name for name in hard}
     told = []
     for known in sorted(_OF_COMPUTING):
-        if known not in wanted:
+        if known not in names:
             continue
         part, _, name = known.partition(".")
         silent = [
@@ -99,5 +99,5 @@ def _unsaid(pod: Object, hard: Object) -> str:
             if name not in part_of(one, "resources", part)
         ]
         if silent:
-            told.append(f"{wanted[known]} for: {','.join(sorted(silent))}")
+            told.append(f"{names[known]} for: {','.join(sorted(silent))}")
     return "; ".join(told)

@@ -42,20 +42,20 @@ def prepare_service(draft: Draft) -> None:
 
 
 def _give_address(draft: Draft, spec: Object, old: Object) -> None:
-    wanted = spec.get("clusterIP")
-    if wanted == _NO_ADDRESS:
+    cluster_ip = spec.get("clusterIP")
+    if cluster_ip == _NO_ADDRESS:
         spec["clusterIPs"] = [_NO_ADDRESS]
         return
-    if not wanted:
-        wanted = spec["clusterIP"] = _free_address(draft)
+    if not cluster_ip:
+        cluster_ip = spec["clusterIP"] = _free_address(draft)
     elif not old.get("clusterIP"):
-        _check_address(draft, wanted)
-    spec["clusterIPs"] = [wanted, *(spec.get("clusterIPs") or [])[1:]]
+        _check_address(draft, cluster_ip)
+    spec["clusterIPs"] = [cluster_ip, *(spec.get("clusterIPs") or [])[1:]]
 
 
 def _taken(draft: Draft) -> set[str]:
     services = draft.around.listed("services")
-    return {part_of(one, "spec").get("clusterIP", "") for one in services}
+    return {part_of(service, "spec").get("clusterIP", "") for service in services}
 
 
 def _free_address(draft: Draft) -> str:
@@ -65,14 +65,14 @@ def _free_address(draft: Draft) -> str:
     kept = min(max(_STATIC_LEAST, size // _STATIC_STEP), _STATIC_MOST)
     taken = _taken(draft)
     for _ in range(64):
-        found = str(network[1 + kept + draft.around.dice.below(max(1, size - kept))])
-        if found not in taken:
-            return found
-    found = next((str(one) for one in network.hosts() if str(one) not in taken), "")
-    if not found:
+        free_address = str(network[1 + kept + draft.around.dice.below(max(1, size - kept))])
+        if free_address not in taken:
+            return free_address
+    free_address = next((str(host) for host in network.hosts() if str(host) not in taken), "")
+    if not free_address:
         text = "failed to allocate IP: range is full"
         raise invalid(draft.named, draft.name, [wrong("spec.clusterIPs", spec_of(draft), text)])
-    return found
+    return free_address
 
 
 def spec_of(draft: Draft) -> list[str]:
@@ -106,7 +106,9 @@ def _give_ports(draft: Draft, spec: Object, old: Object) -> None:
             for port in ports:
                 port.pop("nodePort", None)
         return
-    before = {(one.get("port"), one.get("protocol")): one for one in entries_of(old, "ports")}
+    before = {
+        (entry.get("port"), entry.get("protocol")): entry for entry in entries_of(old, "ports")
+    }
     taken = {
         port.get("nodePort")
         for one in draft.around.listed("services")
@@ -122,7 +124,7 @@ def _give_ports(draft: Draft, spec: Object, old: Object) -> None:
 
 
 def _check_port(draft: Draft, wanted: int, place: int, old: Object, taken: set[object]) -> None:
-    if wanted in {one.get("nodePort") for one in entries_of(old, "ports")}:
+    if wanted in {entry.get("nodePort") for entry in entries_of(old, "ports")}:
         return
     field = f"spec.ports[{place}].nodePort"
     if not _FIRST_PORT <= wanted <= _LAST_PORT:

@@ -30,11 +30,11 @@ def change_request(draft: Draft) -> None:
     if not draft.subresource:
         return
     before, wanted = part_of(old, "status"), part_of(draft.content, "status")
-    given = [dict(one) for one in entries_of(wanted, "conditions")]
-    made = {**(before if draft.subresource == "approval" else wanted), "conditions": given}
-    if not given:
+    entries = [dict(entry) for entry in entries_of(wanted, "conditions")]
+    made = {**(before if draft.subresource == "approval" else wanted), "conditions": entries}
+    if not entries:
         del made["conditions"]
-    _give_times(given, entries_of(before, "conditions"), written_time(draft.around.now))
+    _give_times(entries, entries_of(before, "conditions"), written_time(draft.around.now))
     draft.content["status"] = made
 
 
@@ -62,4 +62,4 @@ def request_status_causes(draft: Draft) -> Iterator[Cause]:
 
 
 def _kinds(content: Object) -> set[object]:
-    return {one.get("type") for one in entries_of(content, "status", "conditions")}
+    return {entry.get("type") for entry in entries_of(content, "status", "conditions")}

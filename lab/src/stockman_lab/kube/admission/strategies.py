@@ -108,13 +108,13 @@ def has_status(draft: Draft) -> bool:
 def reset_fields(draft: Draft) -> Paths:
     """Fields that this way of writing leaves as they are."""
     if draft.subresource in _STATUS_WRITERS:
-        found: Paths = (("f:spec",),)
+        paths: Paths = (("f:spec",),)
         if draft.place == ("", "pods"):
             kept = ("deletionTimestamp", "ownerReferences")
-            return (*found, *(("f:metadata", f"f:{name}") for name in kept))
+            return (*paths, *(("f:metadata", f"f:{name}") for name in kept))
         if draft.place == ("apps", "deployments"):
-            return (*found, ("f:metadata", "f:labels"))
-        return found
+            return (*paths, ("f:metadata", "f:labels"))
+        return paths
     if draft.place == _SIGNING:
         return (("f:spec",), ("f:status",))
     return (("f:status",),) if has_status(draft) else ()
@@ -228,9 +228,9 @@ def _begin_budget(draft: Draft) -> None:
 
 def _begin_definition(draft: Draft) -> None:
     stored = [
-        one.get("name", "")
-        for one in draft.content.get("spec", {}).get("versions") or []
-        if one.get("storage")
+        version.get("name", "")
+        for version in draft.content.get("spec", {}).get("versions") or []
+        if version.get("storage")
     ]
     draft.content["status"] = {"storedVersions": stored}
 

@@ -57,8 +57,8 @@ def _of_pod(pod: Object) -> Used:
 def pod_total(pod: Object, part: str) -> Used:
     """What all containers of a pod ask for, or may have."""
     total = sum_of(part_of(one, "resources", part) for one in entries_of(pod, "spec", "containers"))
-    for one in entries_of(pod, "spec", "initContainers"):
-        for name, value in part_of(one, "resources", part).items():
+    for entry in entries_of(pod, "spec", "initContainers"):
+        for name, value in part_of(entry, "resources", part).items():
             if amount(value) > amount(total.get(name, "0")):
                 total[name] = str(value)
     return total

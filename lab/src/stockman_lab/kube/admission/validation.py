@@ -87,32 +87,32 @@ _WHOLE_AGAIN = frozenset(
 
 def validate_create(draft: Draft) -> list[Cause]:
     """What is wrong with a new object."""
-    found = list(metadata_causes(draft))
-    found += _violations(draft)
+    causes = list(metadata_causes(draft))
+    causes += _violations(draft)
     check = _CREATED.get(draft.place)
     if check is not None:
-        found += check(draft)
-    return found
+        causes += check(draft)
+    return causes
 
 
 def _violations(draft: Draft) -> Iterator[Cause]:
     """What is wrong with a custom object by its schema."""
     if draft.shape is not None and draft.resource.is_custom:
-        for one in violations(draft.shape, draft.content):
-            yield Cause(one.reason, one.message, one.field)
+        for violation in violations(draft.shape, draft.content):
+            yield Cause(violation.reason, violation.message, violation.field)
         yield from definitions.scale_causes(draft)
 
 
 def validate_update(draft: Draft) -> list[Cause]:
     """What is wrong with a change. Metadata is looked at for all kinds, and for each anew."""
     labels = list(label_causes(metadata_of(draft.content).get("labels"), "metadata.labels"))
-    found = [*labels, *metadata_update_causes(draft), *metadata_update_causes(draft)]
+    causes = [*labels, *metadata_update_causes(draft), *metadata_update_causes(draft)]
     if draft.place in _WHOLE_AGAIN:
-        found += labels
-    found += _violations(draft)
+        causes += labels
+    causes += _violations(draft)
     if draft.place == ("certificates.k8s.io", "certificatesigningrequests"):
-        found += request_status_causes(draft)
+        causes += request_status_causes(draft)
     if draft.subresource != "status":
         for check in _UPDATED.get(draft.place, ()):
-            found += check(draft)
-    return found
+            causes += check(draft)
+    return causes

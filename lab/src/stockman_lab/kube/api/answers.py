@@ -61,10 +61,10 @@ def compressed(response: Response, accepted: str) -> Response:
 
 def refused(failure: Failure, wanted: Wanted) -> Response:
     """A refusal."""
-    made = answered(failure.status, wanted, failure.code)
+    response = answered(failure.status, wanted, failure.code)
     if failure.about is not None and failure.about.retry_after:
-        made.headers["Retry-After"] = str(failure.about.retry_after)
-    return made
+        response.headers["Retry-After"] = str(failure.about.retry_after)
+    return response
 
 
 def plain(text: str, status: int = 200) -> Response:

@@ -19,13 +19,13 @@ _TOPOLOGY = ("topology.kubernetes.io/zone", "topology.kubernetes.io/region")
 def bind(call: Call) -> Response:
     """Put a pod on a node; raises `Failure`."""
     request = call.request
-    found = read_body(request.body, request.headers.get("content-type", ""), "Binding")
-    name = metadata_of(found).get("name", "")
+    tree = read_body(request.body, request.headers.get("content-type", ""), "Binding")
+    name = metadata_of(tree).get("name", "")
     if not call.name:
         call.route = replace(call.route, name=name)
     if name and name != call.name:
         raise bad_request("name in URL does not match name in Binding object")
-    target = part_of(found, "target")
+    target = part_of(tree, "target")
     node = target.get("name", "")
     if target.get("kind") not in (None, "", "Node"):
         cause = Cause(
@@ -40,7 +40,7 @@ def bind(call: Call) -> Response:
     pods = call.types.resource("", "v1", "pods")
     if pods is not None:
         call.route = replace(call.route, resource=pods)
-    changed(call, lambda pod: _bound(call, pod, node, metadata_of(found)))
+    changed(call, lambda pod: _bound(call, pod, node, metadata_of(tree)))
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     return answered({**status, "code": 201}, call.wanted, 201)
 
@@ -69,8 +69,12 @@ def _bound(call: Call, pod: Object, node: str, more: Object) -> Object:
         "lastTransitionTime": written_time(call.around.now),
     }
     status = pod.setdefault("status", {})
-    others = [one for one in status.get("conditions") or [] if one.get("type") != "PodScheduled"]
-    status["conditions"] = [*others, scheduled]
+    conditions = [
+        condition
+        for condition in status.get("conditions") or []
+        if condition.get("type") != "PodScheduled"
+    ]
+    status["conditions"] = [*conditions, scheduled]
     return pod
 
 

@@ -55,8 +55,8 @@ class Call:
     @property
     def shape(self) -> Type:
         """The type of the objects."""
-        one = self.resource
-        return self.types.type_of(one.group, one.version, one.kind)
+        resource = self.resource
+        return self.types.type_of(resource.group, resource.version, resource.kind)
 
     def key(self, name: str = "") -> bytes:
         """The key of an object."""

@@ -52,8 +52,8 @@ def set_namespace(call: Call, content: Object) -> None:
     metadata = content.setdefault("metadata", {})
     if not call.resource.namespaced:
         return
-    given = metadata.get("namespace")
-    if given and given != call.namespace:
+    namespace = metadata.get("namespace")
+    if namespace and namespace != call.namespace:
         raise bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )

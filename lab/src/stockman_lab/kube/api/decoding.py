@@ -41,22 +41,22 @@ def read_body(body: bytes, content_type: str, kind: str) -> Tree:
     if media == PROTOBUF:
         return _from_protobuf(body, kind)
     try:
-        found = _from_yaml(body, kind) if media == YAML else read_json(body)
+        yaml = _from_yaml(body, kind) if media == YAML else read_json(body)
     except Unreadable as why:
         raise _unrecognized(kind, f"json parse error: {why}", body) from None
     except TooDeep as why:
         raise bad_request(str(why)) from None
-    if found is None:
+    if yaml is None:
         return {}
-    if not isinstance(found, dict):
-        said = _STRUCT.format(_SAID.get(type(found), "null"))
-        raise _unrecognized(kind, f"json parse error: {said}", body)
+    if not isinstance(yaml, dict):
+        struct = _STRUCT.format(_SAID.get(type(yaml), "null"))
+        raise _unrecognized(kind, f"json parse error: {struct}", body)
     for name in ("apiVersion", "kind"):
-        if not isinstance(found.get(name), str | None):
-            said = _SAID.get(type(found[name]), "object")
-            unfit = f"json: cannot unmarshal {said} into Go struct field .{name} of type string"
+        if not isinstance(yaml.get(name), str | None):
+            struct = _SAID.get(type(yaml[name]), "object")
+            unfit = f"json: cannot unmarshal {struct} into Go struct field .{name} of type string"
             raise _unrecognized(kind, f"json parse error: {unfit}", body)
-    return found
+    return yaml
 
 
 def need_size(body: bytes) -> None:
@@ -102,11 +102,11 @@ def _from_yaml(body: bytes, kind: str) -> Json:
     from stockman_lab.kube.api.yaml_bodies import BadYaml, read_yaml
 
     try:
-        found: Json = read_yaml(body)
+        yaml: Json = read_yaml(body)
     except BadYaml as why:
         head = f"the object provided is unrecognized (must be of type {kind})"
         raise bad_request(f"{head}: {why} ({_summary(body)})") from None
-    return found
+    return yaml
 
 
 def read_object(call: Call, live: Object | None = None) -> Object:
@@ -118,16 +118,16 @@ def read_object(call: Call, live: Object | None = None) -> Object:
     kind = call.resource.kind
     if request.content is not None:
         return _given(call, request.content, live or {})
-    found = read_body(request.body, request.headers.get("content-type", ""), kind)
-    if not isinstance(found, dict):
+    tree = read_body(request.body, request.headers.get("content-type", ""), kind)
+    if not isinstance(tree, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind})")
-    if call.resource.is_custom and not found.get("kind"):
+    if call.resource.is_custom and not tree.get("kind"):
         text = request.body.decode("utf-8", "replace")
         head = f"the object provided is unrecognized (must be of type {kind})"
         why = f"{head}: Object 'Kind' is missing in '{text}' ({_summary(request.body)})"
         raise bad_request(why)
-    check_kind(call, found)
-    return typed(call, found)
+    check_kind(call, tree)
+    return typed(call, tree)
 
 
 def _given(call: Call, content: Object, live: Object) -> Object:
@@ -285,9 +285,10 @@ def _take_texts(made: Object) -> None:
     """Secrets may be given as plain texts."""
     if made.get("kind") != "Secret" or made.get("apiVersion") != "v1":
         return
-    given = made.pop("stringData", None)
-    if isinstance(given, dict) and given:
+    string_data = made.pop("stringData", None)
+    if isinstance(string_data, dict) and string_data:
         texts = {
-            name: base64.b64encode((one or "").encode()).decode() for name, one in given.items()
+            name: base64.b64encode((one or "").encode()).decode()
+            for name, one in string_data.items()
         }
         made["data"] = {**(made.get("data") or {}), **texts}

@@ -42,19 +42,21 @@ def establish(call: Call, entry: Entry) -> Entry:
     clashing = _clashes(call, content)
     known = part_of(status, "acceptedNames")
     accepted = {
-        name: told for name in _NAMES if (told := (known if name in clashing else names).get(name))
+        name: refused_names
+        for name in _NAMES
+        if (refused_names := (known if name in clashing else names).get(name))
     }
     if known == accepted and not clashing:
         return entry
     status["acceptedNames"] = accepted
     now = written_time(call.around.now)
-    before = {one["type"]: one for one in status.get("conditions") or []}
-    told = _refused_names(clashing, before) if clashing else _CONDITIONS
+    before = {condition["type"]: condition for condition in status.get("conditions") or []}
+    refused_names = _refused_names(clashing, before) if clashing else _CONDITIONS
     status["conditions"] = [
         found
         if (found := before.get(kind)) and found["status"] == truth
         else _condition(kind, reason, message, now, truth)
-        for kind, truth, reason, message in told
+        for kind, truth, reason, message in refused_names
     ]
     writing = Writing(
         "kube-apiserver", call.resource.api_version, call.shape, now, "status", (("f:spec",),)
@@ -71,23 +73,23 @@ def _clashes(call: Call, content: Object) -> dict[str, list[str]]:
     names = part_of(spec, "names")
     resources: set[str] = set()
     kinds: set[str] = set()
-    for one in call.store.list(ObjectKey(_PLACE[1], "").key + b"/").entries:
-        other = part_of(one.content, "spec")
-        if other.get("group") != spec.get("group") or _named(one.content) == _named(content):
+    for entry in call.store.list(ObjectKey(_PLACE[1], "").key + b"/").entries:
+        other = part_of(entry.content, "spec")
+        if other.get("group") != spec.get("group") or _named(entry.content) == _named(content):
             continue
-        taken = part_of(one.content, "status", "acceptedNames")
+        taken = part_of(entry.content, "status", "acceptedNames")
         resources |= {taken.get("plural", ""), taken.get("singular", "")}
         resources |= set(taken.get("shortNames") or ())
         kinds |= {taken.get("kind", ""), taken.get("listKind", "")}
-    found: dict[str, list[str]] = {}
+    clashings: dict[str, list[str]] = {}
     for name in _CLASHES:
         told = names.get(name) or []
         told = told if isinstance(told, list) else [told]
         among = kinds if "ind" in name else resources
         clashing = [one for one in told if one in among]
         if clashing:
-            found[name] = clashing
-    return found
+            clashings[name] = clashing
+    return clashings
 
 
 def _named(content: Object) -> str:
@@ -109,8 +111,8 @@ def _refused_names(
 def is_refused(content: Object) -> bool:
     """Whether a definition has names that others have, and is not served."""
     return any(
-        one.get("type") == "Established" and one.get("status") == "False"
-        for one in part_of(content, "status").get("conditions") or []
+        condition.get("type") == "Established" and condition.get("status") == "False"
+        for condition in part_of(content, "status").get("conditions") or []
     )
 
 
@@ -173,10 +175,12 @@ def finish(call: Call, name: str = "") -> None:
         return
     if call.store.list(_instances(entry.content)).entries:
         return
-    others = [one for one in metadata_of(entry.content)["finalizers"] if one != _CLEANUP]
-    if others:
+    finalizers = [
+        finalizer for finalizer in metadata_of(entry.content)["finalizers"] if finalizer != _CLEANUP
+    ]
+    if finalizers:
         content = copied(entry.content)
-        content["metadata"]["finalizers"] = others
+        content["metadata"]["finalizers"] = finalizers
         _put(call, entry, content)
     else:
         call.store.delete(entry)

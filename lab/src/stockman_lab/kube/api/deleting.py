@@ -47,18 +47,18 @@ def read_options(call: Call) -> Object:
 def _read_body(call: Call) -> Object:
     """Options in a body, beside which those of the query do not count."""
     request = call.request
-    found = read_body(request.body, request.headers.get("content-type", ""), _OPTIONS)
-    if not isinstance(found, dict):
+    tree = read_body(request.body, request.headers.get("content-type", ""), _OPTIONS)
+    if not isinstance(tree, dict):
         raise bad_request(f"{_OPTIONS} have to be an object")
-    kind = found.get("kind") or _OPTIONS
+    kind = tree.get("kind") or _OPTIONS
     if kind != _OPTIONS:
-        version = found.get("apiVersion") or "v1"
+        version = tree.get("apiVersion") or "v1"
         text = f'no kind "{kind}" is registered for version "{version}"'
         raise bad_request(f'{text} in scheme "pkg/runtime/scheme.go:111"')
-    why = decoding_error(builtin("meta.v1.DeleteOptions"), found)
+    why = decoding_error(builtin("meta.v1.DeleteOptions"), tree)
     if why:
         raise bad_request(why)
-    return {name: one for name, one in found.items() if one is not None}
+    return {name: one for name, one in tree.items() if one is not None}
 
 
 def _read(name: str, text: str) -> object:
@@ -150,22 +150,22 @@ def _is_held(call: Call, content: Object) -> bool:
 
 
 def _check_preconditions(call: Call, entry: Entry, options: Object) -> None:
-    wanted = options.get("preconditions") or {}
+    preconditions = options.get("preconditions") or {}
     metadata = metadata_of(entry.content)
-    what = Named(call.resource.kind, call.resource.group, call.resource.kind)
-    uid, version = wanted.get("uid"), wanted.get("resourceVersion")
+    named = Named(call.resource.kind, call.resource.group, call.resource.kind)
+    uid, version = preconditions.get("uid"), preconditions.get("resourceVersion")
     if uid and uid != metadata.get("uid"):
         why = (
             f"the UID in the precondition ({uid}) does not match the UID in record"
             f" ({metadata.get('uid')}). The object might have been deleted and then recreated"
         )
-        raise conflict(what, metadata["name"], why)
+        raise conflict(named, metadata["name"], why)
     if version and version != str(entry.revision):
         why = (
             f"the ResourceVersion in the precondition ({version}) does not match the"
             f" ResourceVersion in record ({entry.revision}). The object might have been modified"
         )
-        raise conflict(what, metadata["name"], why)
+        raise conflict(named, metadata["name"], why)
 
 
 def _finalizers(metadata: Object, options: Object) -> list[str]:
@@ -188,13 +188,13 @@ def _grace(call: Call, content: Object, options: Object) -> int:
     """How many seconds an object has left; only pods have any."""
     if (call.resource.group, call.resource.plural) != ("", "pods"):
         return 0
-    asked = options.get("gracePeriodSeconds")
+    grace_period_seconds = options.get("gracePeriodSeconds")
     spec = part_of(content, "spec")
-    if asked is None:
-        asked = spec.get("terminationGracePeriodSeconds", 30)
+    if grace_period_seconds is None:
+        grace_period_seconds = spec.get("terminationGracePeriodSeconds", 30)
     if not spec.get("nodeName") or part_of(content, "status").get("phase") in _ENDED:
         return 0
-    return max(int(asked), 0) if int(asked) >= 0 else 1
+    return max(int(grace_period_seconds), 0) if int(grace_period_seconds) >= 0 else 1
 
 
 def delete_many(call: Call) -> Page:

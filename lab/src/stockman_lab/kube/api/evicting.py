@@ -19,11 +19,11 @@ _CANNOT = "Cannot evict pod as it would violate the pod's disruption budget."
 def evict(call: Call) -> Response:
     """Evict a pod; raises `Failure`."""
     request = call.request
-    found = read_body(request.body, request.headers.get("content-type", ""), "Eviction")
-    name = metadata_of(found).get("name")
+    tree = read_body(request.body, request.headers.get("content-type", ""), "Eviction")
+    name = metadata_of(tree).get("name")
     if name and name != call.name:
         raise bad_request("name in URL does not match name in Eviction object")
-    options = part_of(found, "deleteOptions")
+    options = part_of(tree, "deleteOptions")
     if request.query.get("dryRun"):
         options = {**options, "dryRun": request.query["dryRun"]}
     entry = call.store.get(call.key())
@@ -43,7 +43,11 @@ def _targeted(call: Call, entry: Entry) -> Object:
     """A pod with the reason why it goes."""
     pod = copied(entry.content)
     status = pod.setdefault("status", {})
-    others = [one for one in status.get("conditions") or [] if one["type"] != "DisruptionTarget"]
+    conditions = [
+        condition
+        for condition in status.get("conditions") or []
+        if condition["type"] != "DisruptionTarget"
+    ]
     target = {
         "type": "DisruptionTarget",
         "status": "True",
@@ -52,7 +56,7 @@ def _targeted(call: Call, entry: Entry) -> Object:
         "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting",
     }
-    status["conditions"] = [*others, target]
+    status["conditions"] = [*conditions, target]
     return pod
 
 
@@ -77,8 +81,8 @@ def _account(call: Call, pod: Entry, *, is_dry: bool) -> None:
         raise internal(text)
     budget = budgets[0]
     ready = any(
-        one.get("type") == "Ready" and one.get("status") == "True"
-        for one in part_of(pod.content, "status").get("conditions") or []
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in part_of(pod.content, "status").get("conditions") or []
     )
     status, name = part_of(budget, "status"), metadata_of(budget)["name"]
     if not ready:

@@ -42,7 +42,7 @@ _FIELDS: dict[tuple[str, str], tuple[str, ...]] = {
         "type",
     ),
 }
-_TERSE = frozenset({one for one in _FIELDS if one[0] in {"", "batch"}})
+_TERSE = frozenset({field for field in _FIELDS if field[0] in {"", "batch"}})
 _TRUTHS = {True: "true", False: "false"}
 
 
@@ -60,26 +60,26 @@ class FieldSelector:
     @property
     def name(self) -> str:
         """The one object that can be meant; empty: it is not said."""
-        found = (value for name, value, same in self.wanted if same and name == "metadata.name")
-        return next(found, "")
+        values = (value for name, value, same in self.wanted if same and name == "metadata.name")
+        return next(values, "")
 
 
 def told(content: Object, name: str) -> str:
     """A field as selectors see it."""
     if name == "status.podIPs":
-        found: Tree = (part_of(content, "status").get("podIPs") or [{}])[0].get("ip")
+        tree: Tree = (part_of(content, "status").get("podIPs") or [{}])[0].get("ip")
     elif name == "source":
-        found = part_of(content, "source").get("component") or content.get("reportingComponent")
+        tree = part_of(content, "source").get("component") or content.get("reportingComponent")
     elif name == "status.successful":
-        found = part_of(content, "status").get("succeeded", 0)
+        tree = part_of(content, "status").get("succeeded", 0)
     else:
         *way, last = name.split(".")
-        found = part_of(content, *way).get(last)
-        if found is None and name in {"spec.unschedulable", "spec.hostNetwork"}:
-            found = False
-        if found is None and name == "status.replicas":
-            found = 0
-    return _TRUTHS[found] if isinstance(found, bool) else "" if found is None else str(found)
+        tree = part_of(content, *way).get(last)
+        if tree is None and name in {"spec.unschedulable", "spec.hostNetwork"}:
+            tree = False
+        if tree is None and name == "status.replicas":
+            tree = 0
+    return _TRUTHS[tree] if isinstance(tree, bool) else "" if tree is None else str(tree)
 
 
 def read_field_selector(

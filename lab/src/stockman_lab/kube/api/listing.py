@@ -144,8 +144,8 @@ def _continued(call: Call, chosen: Selection, token: str, limit: int) -> Page:
     key = prefix + start.encode()
     if version < 0:
         listed = call.store.list(prefix)
-        rest = [one for one in listed.entries if one.key >= key]
-        return _page(call, chosen, Listed(listed.revision, rest), limit)
+        entries = [entry for entry in listed.entries if entry.key >= key]
+        return _page(call, chosen, Listed(listed.revision, entries), limit)
     try:
         listed = call.store.list_at(prefix, version, key)
     except EtcdError as why:
@@ -162,10 +162,10 @@ def _page(call: Call, chosen: Selection, listed: Listed, limit: int) -> Page:
         metadata = {"continue": "", **metadata}
     entries = listed.entries
     if entries and entries[0].content.get("apiVersion") != resource.api_version:
-        entries = [seen_as(one, resource) for one in entries]
+        entries = [seen_as(entry, resource) for entry in entries]
     if not chosen.is_everything:
         matches = chosen.matches
-        entries = [one for one in entries if matches(one.content)]
+        entries = [entry for entry in entries if matches(entry.content)]
     if 0 < limit < len(entries):
         start = entries[limit - 1].key.removeprefix(call.prefix).decode() + "\0"
         metadata["continue"] = _token(listed.revision, start)

@@ -49,10 +49,10 @@ def pod_log(call: Call, written: Written = lambda _: None) -> Response:
     if not part_of(pod, "spec").get("nodeName"):
         return Response(204)
     _reach(call, pod, wish.container)
-    said = _cut(_said(pod, wish, call.around.now, written(pod)), wish)
+    cut = _cut(_said(pod, wish, call.around.now, written(pod)), wish)
     if not call.request.is_asked("follow") or wish.previous:
-        return Response(200, dict(_TEXT), _written(said, wish))
-    return Response(200, dict(_TEXT), stream=_followed(call, wish, said, written))
+        return Response(200, dict(_TEXT), _written(cut, wish))
+    return Response(200, dict(_TEXT), stream=_followed(call, wish, cut, written))
 
 
 def _number(call: Call, name: str) -> int | None:
@@ -102,8 +102,8 @@ def _reach(call: Call, pod: Object, container: str) -> None:
     if found is None:
         raise not_found(Named("pods"), name)
     addresses = {
-        one.get("type"): one.get("address")
-        for one in reversed(entries_of(found.content, "status", "addresses"))
+        entry.get("type"): entry.get("address")
+        for entry in reversed(entries_of(found.content, "status", "addresses"))
     }
     kinds = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
     host = addresses.get("InternalIP") or next(
@@ -113,9 +113,9 @@ def _reach(call: Call, pod: Object, container: str) -> None:
         raise Failure(500, "", "no preferred addresses found; known addresses: []")
     ready = next(
         (
-            one
-            for one in entries_of(found.content, "status", "conditions")
-            if one.get("type") == "Ready"
+            entry
+            for entry in entries_of(found.content, "status", "conditions")
+            if entry.get("type") == "Ready"
         ),
         {},
     )
@@ -199,5 +199,5 @@ async def _followed(
 
 def _has_ended(pod: Object, container: str) -> bool:
     statuses = entries_of(pod, "status", "containerStatuses")
-    state = next((one for one in statuses if one.get("name") == container), {})
+    state = next((status for status in statuses if status.get("name") == container), {})
     return bool(part_of(state, "state", "terminated"))

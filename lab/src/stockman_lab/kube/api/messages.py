@@ -12,13 +12,13 @@ from stockman_lab.kube.objects import Object
 
 def read_query(text: str) -> dict[str, list[str]]:
     """The parameters of a query: pairs that cannot be read, or have a semicolon, are left out."""
-    found: dict[str, list[str]] = {}
+    query: dict[str, list[str]] = {}
     for pair in text.split("&"):
         name, _, value = pair.partition("=")
         if not pair or ";" in pair or _BROKEN.search(pair):
             continue
-        found.setdefault(unquote_plus(name), []).append(unquote_plus(value))
-    return found
+        query.setdefault(unquote_plus(name), []).append(unquote_plus(value))
+    return query
 
 
 _BROKEN = re.compile("%(?![0-9a-fA-F]{2})")

@@ -48,7 +48,7 @@ class _Range:
 
 
 def _ranges(accept: str) -> list[_Range]:
-    made = []
+    ranges = []
     for part in accept.split(","):
         name, *rest = (one.strip() for one in part.split(";"))
         if not name:
@@ -58,8 +58,8 @@ def _ranges(accept: str) -> list[_Range]:
             quality = float(pairs.pop("q", "1"))
         except ValueError:
             quality = 1.0
-        made.append(_Range(name, quality, pairs))
-    return sorted(made, key=lambda one: -one.quality)
+        ranges.append(_Range(name, quality, pairs))
+    return sorted(ranges, key=lambda one: -one.quality)
 
 
 @lru_cache(maxsize=256)
@@ -67,15 +67,15 @@ def negotiated(accept: str, *, streams: bool = True, pretty: bool = False) -> Wa
     """What is answered to an `Accept` header, where lists may be watched; raises `Failure`."""
     is_understood = False
     ranges = _ranges(accept) or [_Range("*/*", 1.0)]
-    for one in ranges:
-        media = JSON if one.name in {"*/*", "application/*"} else one.name
+    for range_ in ranges:
+        media = JSON if range_.name in {"*/*", "application/*"} else range_.name
         if media not in _OFFERED:
             continue
-        kind = one.parameters.get("as", "")
+        kind = range_.parameters.get("as", "")
         if kind:
             is_understood = True
-            version = one.parameters.get("v", "")
-            if kind not in _KINDS or one.parameters.get("g") != _META:
+            version = range_.parameters.get("v", "")
+            if kind not in _KINDS or range_.parameters.get("g") != _META:
                 continue
             if version not in {"v1", "v1beta1"}:
                 continue

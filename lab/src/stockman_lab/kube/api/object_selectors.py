@@ -10,19 +10,22 @@ def selects(selector: Tree, labels: Tree) -> bool:
     if not isinstance(selector, dict):
         return False
     found = labels if isinstance(labels, dict) else {}
-    wanted = selector.get("matchLabels") or {}
-    if any(found.get(name) != one for name, one in wanted.items()):
+    match_labels = selector.get("matchLabels") or {}
+    if any(found.get(name) != match_label for name, match_label in match_labels.items()):
         return False
-    return all(_holds(one, found) for one in selector.get("matchExpressions") or [])
+    return all(
+        _holds(match_expression, found)
+        for match_expression in selector.get("matchExpressions") or []
+    )
 
 
 def _holds(expression: Tree, labels: Tree) -> bool:
-    found, values = labels.get(expression["key"]), expression.get("values") or []
+    label, values = labels.get(expression["key"]), expression.get("values") or []
     match expression["operator"]:
         case "In":
-            return found in values
+            return label in values
         case "NotIn":
-            return found not in values
+            return label not in values
         case "Exists":
-            return found is not None
-    return found is None
+            return label is not None
+    return label is None

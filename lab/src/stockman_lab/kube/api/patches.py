@@ -289,20 +289,20 @@ def _newly_applied(call: Call) -> tuple[Entry, bool]:
 def _applied_object(call: Call) -> Object:
     body = call.request.body
     try:
-        found: Tree = read_json(body)
+        tree: Tree = read_json(body)
     except Unreadable:
-        found = _from_yaml(body)
+        tree = _from_yaml(body)
     except TooDeep as why:
         raise bad_request(str(why)) from None
-    if found is None:
-        found = {}
-    if not isinstance(found, dict):
-        said = _SAID.get(type(found), "null")
+    if tree is None:
+        tree = {}
+    if not isinstance(tree, dict):
+        said = _SAID.get(type(tree), "null")
         raise bad_request(
             f"error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot"
             f" unmarshal {said} into Go value of type {_MAP}"
         )
-    return copied(found)
+    return copied(tree)
 
 
 def _from_yaml(body: bytes) -> Tree:
@@ -333,8 +333,8 @@ def _check_applied_name(call: Call, wanted: Object) -> None:
 def _check_typed(call: Call, wanted: Object) -> None:
     errors = unlike(wanted, call.shape)
     if errors:
-        told = errors[0] if len(errors) == 1 else "errors:\n  " + "\n  ".join(errors)
-        text = f"failed to create typed patch object ({_told(wanted)}): {told}"
+        error = errors[0] if len(errors) == 1 else "errors:\n  " + "\n  ".join(errors)
+        text = f"failed to create typed patch object ({_told(wanted)}): {error}"
         raise Failure(500, "", text)
 
 

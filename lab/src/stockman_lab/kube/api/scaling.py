@@ -57,16 +57,16 @@ def scale(call: Call) -> Response:
 
 def _forget_time(call: Call, content: Object) -> None:
     """Of those who scale it is not told when they did."""
-    for one in metadata_of(content).get("managedFields") or []:
-        if one.get("subresource") == "scale":
-            one.pop("time", None)
+    for managed_field in metadata_of(content).get("managedFields") or []:
+        if managed_field.get("subresource") == "scale":
+            managed_field.pop("time", None)
 
 
 def _wanted(call: Call, now: Object) -> Object:
     request = call.request
     if call.route.verb == "update":
-        found = read_body(request.body, request.headers.get("content-type", ""), "Scale")
-        return found if isinstance(found, dict) else {}
+        tree = read_body(request.body, request.headers.get("content-type", ""), "Scale")
+        return tree if isinstance(tree, dict) else {}
     media = request.headers.get("content-type", "").partition(";")[0].strip()
     if media not in PATCHES:
         raise Failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", About())
@@ -94,10 +94,10 @@ def _put(content: Object, path: list[str], value: Tree) -> None:
 
 
 def _got(content: Object, path: list[str]) -> Tree:
-    found: Tree = content
+    tree: Tree = content
     for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
+        tree = tree.get(name) if isinstance(tree, dict) else None
+    return tree
 
 
 def scale_of(call: Call, entry: Entry) -> Object:
@@ -106,9 +106,9 @@ def scale_of(call: Call, entry: Entry) -> Object:
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
     content = entry.content
     wanted = _got(content, _path(call, "specReplicasPath", ".spec.replicas"))
-    there = _got(content, _path(call, "statusReplicasPath", ".status.replicas"))
+    got = _got(content, _path(call, "statusReplicasPath", ".status.replicas"))
     spec: Object = {"replicas": wanted} if wanted else {}
-    status: Object = {"replicas": there or 0}
+    status: Object = {"replicas": got or 0}
     selector = _selector(call, content)
     if selector:
         status["selector"] = selector
@@ -133,12 +133,14 @@ def _selector(call: Call, content: Object) -> str:
 
 def written_selector(selector: Object) -> str:
     """A selector of an object as queries write it."""
-    parts = [f"{name}={one}" for name, one in (selector.get("matchLabels") or {}).items()]
-    for one in selector.get("matchExpressions") or []:
-        key, operator = one["key"], one["operator"]
+    keys = [
+        f"{name}={match_label}" for name, match_label in (selector.get("matchLabels") or {}).items()
+    ]
+    for match_expression in selector.get("matchExpressions") or []:
+        key, operator = match_expression["key"], match_expression["operator"]
         if operator in _OPERATORS:
-            values = ",".join(sorted(one.get("values") or []))
-            parts.append(f"{key} {_OPERATORS[operator]} ({values})")
+            values = ",".join(sorted(match_expression.get("values") or []))
+            keys.append(f"{key} {_OPERATORS[operator]} ({values})")
         else:
-            parts.append(key if operator == "Exists" else f"!{key}")
-    return ",".join(sorted(parts))
+            keys.append(key if operator == "Exists" else f"!{key}")
+    return ",".join(sorted(keys))

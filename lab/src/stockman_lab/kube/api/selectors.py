@@ -26,17 +26,17 @@ class Requirement:
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether an object with these labels is meant."""
-        found = labels.get(self.key)
+        label = labels.get(self.key)
         match self.operator:
             case "in":
-                return found is not None and found in self.values
+                return label is not None and label in self.values
             case "notin":
-                return found is None or found not in self.values
+                return label is None or label not in self.values
             case "exists":
-                return found is not None
+                return label is not None
             case "!":
-                return found is None
-        return found is not None and _compares(found, self.operator, *self.values)
+                return label is None
+        return label is not None and _compares(label, self.operator, *self.values)
 
 
 def _compares(found: str, operator: str, value: str) -> bool:
@@ -55,13 +55,13 @@ class LabelSelector:
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Whether an object with these labels is meant."""
-        return all(one.matches(labels) for one in self.requirements)
+        return all(requirement.matches(labels) for requirement in self.requirements)
 
 
 def read_label_selector(text: str) -> LabelSelector:
     """`app in (a,b),!old`; raises `Failure`."""
     tokens = [found.group(1) for found in _TOKEN.finditer(text)]
-    made: list[Requirement] = []
+    requirements: list[Requirement] = []
     place = 0
     while place < len(tokens):
         if tokens[place] in _SIGNS:
@@ -69,7 +69,7 @@ def read_label_selector(text: str) -> LabelSelector:
             raise bad_request(text)
         requirement, place = _requirement(tokens, place)
         _check(requirement)
-        made.append(requirement)
+        requirements.append(requirement)
         if place < len(tokens):
             if tokens[place] != ",":
                 raise bad_request(f"found '{tokens[place]}', expected: ',' or 'end of string'")
@@ -77,7 +77,7 @@ def read_label_selector(text: str) -> LabelSelector:
             following = tokens[place] if place < len(tokens) else ""
             if not following or following in _SIGNS:
                 raise bad_request(f"found '{following}', expected: identifier after ','")
-    return LabelSelector(tuple(made))
+    return LabelSelector(tuple(requirements))
 
 
 _SIGNS = frozenset({"=", "==", "!=", ",", "(", ")", "<", ">"})
@@ -94,14 +94,14 @@ def _check(requirement: Requirement) -> None:
     if requirement.operator in {"gt", "lt"}:
         why = "for 'Gt', 'Lt' operators, the value must be an integer"
         wrong += [
-            f"values[{place}]: Invalid value: {quoted(one)}: {why}"
-            for place, one in enumerate(values)
-            if not _NUMBER.fullmatch(one)
+            f"values[{place}]: Invalid value: {quoted(value)}: {why}"
+            for place, value in enumerate(values)
+            if not _NUMBER.fullmatch(value)
         ]
     wrong += [
-        f"values[{place}][{requirement.key}]: Invalid value: {quoted(one)}: {why}"
-        for place, one in enumerate(values)
-        for why in label_value_errors(one)
+        f"values[{place}][{requirement.key}]: Invalid value: {quoted(value)}: {why}"
+        for place, value in enumerate(values)
+        for why in label_value_errors(value)
     ]
     if wrong:
         raise _unreadable(wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
@@ -138,8 +138,8 @@ def _requirement(tokens: list[str], place: int) -> tuple[Requirement, int]:
 
 def _among(key: str, operator: str, tokens: list[str], place: int) -> tuple[Requirement, int]:
     if place == len(tokens) or tokens[place] != "(":
-        found = tokens[place] if place < len(tokens) else ""
-        raise _unreadable(f"found '{found}' expected: '('")
+        token = tokens[place] if place < len(tokens) else ""
+        raise _unreadable(f"found '{token}' expected: '('")
     try:
         end = tokens.index(")", place)
     except ValueError:

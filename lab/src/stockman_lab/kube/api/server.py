@@ -144,8 +144,8 @@ class Api:
         try:
             route = read_route(request.method, request.path, types)
         except NotAnObject:
-            found = None if self._elsewhere is None else self._elsewhere(request, types)
-            return found or self._told(request, types)
+            elsewhere = None if self._elsewhere is None else self._elsewhere(request, types)
+            return elsewhere or self._told(request, types)
         if self.admits is not None:
             self.admits(request, route)
         accept = request.headers.get("accept", "")
@@ -158,7 +158,7 @@ class Api:
             response = self._served(call, route)
         except Failure as failure:
             response = answers.refused(failure, Wanted(pretty=wanted.pretty))
-        response.warnings += [_warning(one) for one in dict.fromkeys(call.warnings)]
+        response.warnings += [_warning(fromkey) for fromkey in dict.fromkeys(call.warnings)]
         return response
 
     def _told(self, request: Request, types: Types) -> Response:
@@ -170,11 +170,11 @@ class Api:
             self._discovery = Discovery(types, self.settings.version, self.settings.address)
         failing = () if self._has_quorum() else ("etcd",)
         accept = request.headers.get("accept", "")
-        found = self._discovery.reply(request.path, request.query, accept, failing)
-        if found is None or "//" in request.path:
+        reply = self._discovery.reply(request.path, request.query, accept, failing)
+        if reply is None or "//" in request.path:
             return answers.plain("404 page not found\n", 404)
-        headers = {"Content-Type": found.content_type, **found.headers}
-        return Response(found.status, headers, found.body)
+        headers = {"Content-Type": reply.content_type, **reply.headers}
+        return Response(reply.status, headers, reply.body)
 
     def _has_quorum(self) -> bool:
         try:
@@ -269,7 +269,7 @@ def _list(call: Call, page: Page) -> Response:
     if wanted.is_metadata:
         if not wanted.kind.endswith("List"):
             raise _not_this(call, call.resource.list_kind, "a list")
-        items = [answers.metadata_only(one.content, wanted.version) for one in page.entries]
+        items = [answers.metadata_only(entry.content, wanted.version) for entry in page.entries]
         content = {
             "kind": "PartialObjectMetadataList",
             "apiVersion": f"meta.k8s.io/{wanted.version}",
@@ -277,7 +277,7 @@ def _list(call: Call, page: Page) -> Response:
             "items": items,
         }
         return answers.answered(content, wanted)
-    items_encoded = (one.item for one in page.entries)
+    items_encoded = (entry.item for entry in page.entries)
     return answers.raw(answers.encoded_list(call.resource, page.metadata, items_encoded), wanted)
 
 

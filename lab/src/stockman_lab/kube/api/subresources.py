@@ -48,14 +48,14 @@ def _as_object(call: Call) -> Response:
 
 
 def _refused(call: Call) -> Response:
-    found = get(call).content
+    content = get(call).content
     name = call.route.subresource
     if name in {"exec", "attach"}:
         try:
-            container_of(found, call.request.asked("container"))
+            container_of(content, call.request.asked("container"))
         except NoLogs as why:
             raise bad_request(str(why)) from None
-    if call.resource.plural == "pods" and not part_of(found, "spec").get("nodeName"):
+    if call.resource.plural == "pods" and not part_of(content, "spec").get("nodeName"):
         raise bad_request(f"pod {call.name} does not have a host assigned")
     text = f"{name} is not simulated: containers of the lab are not really there"
     raise bad_request(text)

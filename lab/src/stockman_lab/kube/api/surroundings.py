@@ -52,4 +52,4 @@ class Cluster:
     def listed(self, plural: str, namespace: str = "") -> list[Object]:
         """All built-in objects of a kind, of one namespace or of all."""
         prefix = ObjectKey(plural, "", namespace).key + b"/"
-        return [one.content for one in self.store.list(prefix, cached=True).entries]
+        return [entry.content for entry in self.store.list(prefix, cached=True).entries]

@@ -16,5 +16,5 @@ def table_of(call: Call, entries: list[Entry], metadata: Object) -> Object:
         include = Include(asked) if asked else Include.METADATA
     except ValueError:
         raise bad_request(f'unrecognized includeObject value: "{asked}"') from None
-    contents = (one.content for one in entries)
+    contents = (entry.content for entry in entries)
     return table(call.resource, contents, call.around.now, metadata, include)

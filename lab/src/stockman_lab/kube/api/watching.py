@@ -58,9 +58,9 @@ def watch(call: Call) -> Watch:
 
 def _seconds(call: Call) -> float:
     if "timeoutSeconds" in call.request.query:
-        found = read_number(call.request.asked("timeoutSeconds"))
-        if found > 0:
-            return float(found)
+        number = read_number(call.request.asked("timeoutSeconds"))
+        if number > 0:
+            return float(number)
     return float(_SHORTEST + call.around.dice.below(_SPREAD))
 
 

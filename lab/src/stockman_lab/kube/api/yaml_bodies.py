@@ -36,8 +36,10 @@ class _Loader(yaml.SafeLoader):
 
 
 _Loader.yaml_implicit_resolvers = {
-    first: [(tag, form) for tag, form in found if tag[len(_TAG) :] in {"null", "merge"}]
-    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    first: [
+        (tag, form) for tag, form in yaml_implicit_resolver if tag[len(_TAG) :] in {"null", "merge"}
+    ]
+    for first, yaml_implicit_resolver in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _Loader.add_implicit_resolver(f"{_TAG}bool", _BOOLEAN, list("yYnNtTfFoO"))
 _Loader.add_implicit_resolver(f"{_TAG}int", _INTEGER, list("-+0123456789"))
@@ -54,14 +56,14 @@ def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int | str:
 
 
 def _mapping(loader: yaml.SafeLoader, node: yaml.MappingNode) -> Iterator[dict[str, Tree]]:
-    made: dict[str, Tree] = {}
-    yield made
+    trees: dict[str, Tree] = {}
+    yield trees
     loader.flatten_mapping(node)
     for key, value in node.value:
         name = loader.construct_object(key, deep=True)
         if isinstance(name, dict | list):
             raise BadYaml(f"yaml: invalid map key: {name}")
-        made[_key(name)] = loader.construct_object(value, deep=True)
+        trees[_key(name)] = loader.construct_object(value, deep=True)
 
 
 def _whatever(loader: yaml.SafeLoader, _tag: str, node: yaml.Node) -> Tree:
@@ -100,14 +102,14 @@ def read_yaml(body: bytes) -> Tree:
         if node is None:
             return None
         _check_aliases(node)
-        found = loader.construct_document(node)
+        construct_document = loader.construct_document(node)
     except yaml.MarkedYAMLError as why:
         raise BadYaml(f"yaml: {_in_words_of_go(why)}") from None
     except yaml.reader.ReaderError:
         raise BadYaml("yaml: control characters are not allowed") from None
     except (yaml.YAMLError, ValueError, TypeError, OverflowError) as why:
         raise BadYaml("yaml: " + str(why).replace("\n", " ")) from None
-    return _as_json(found)
+    return _as_json(construct_document)
 
 
 def read_yaml_documents(body: bytes) -> list[Tree]:
@@ -135,7 +137,7 @@ def _is_shallow(body: bytes) -> bool:
         depth += 1 if sign in b"{[" else -1
         deepest = max(deepest, depth)
     lines = re.findall(rb"^[ ]*(?:[-?:][ ]+)*", body, re.MULTILINE)
-    widest = max((len(one) for one in lines), default=0)
+    widest = max((len(line) for line in lines), default=0)
     return deepest <= DEEPEST and widest // 2 <= DEEPEST
 
 

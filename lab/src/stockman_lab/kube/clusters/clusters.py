@@ -139,8 +139,8 @@ class KubernetesCluster:
         return type("AccountsOfCluster", (TalosAccounts,), {"access": staticmethod(self._access)})
 
     def _access(self) -> Access | None:
-        found = (access_of(one) for one in self.hosts.controllers())
-        return next((one for one in found if one is not None), None)
+        accesses = (access_of(controller) for controller in self.hosts.controllers())
+        return next((access for access in accesses if access is not None), None)
 
     def _root_ca(self) -> str:
         config = self._config()
@@ -171,9 +171,9 @@ class KubernetesCluster:
     def keep_own_objects(self) -> None:
         """See to it that objects tell where API servers are."""
         servers = [
-            ServerPlace(one.hostname, one.address)
-            for one in self.hosts.controllers()
-            if has_static_pods(one) and one.is_reachable
+            ServerPlace(controller.hostname, controller.address)
+            for controller in self.hosts.controllers()
+            if has_static_pods(controller) and controller.is_reachable
         ]
         keep_own_objects(self.api, servers, self.land.now)
 
@@ -196,10 +196,10 @@ class KubernetesCluster:
     def is_served(self) -> bool:
         """Whether one of its API servers answers."""
         return any(
-            has_static_pods(one)
-            and one.is_reachable
-            and etcd_member.cluster_of(one) is self.cluster
-            for one in self.land.all_controllers()
+            has_static_pods(all_controller)
+            and all_controller.is_reachable
+            and etcd_member.cluster_of(all_controller) is self.cluster
+            for all_controller in self.land.all_controllers()
         ) and quorum.has_quorum(self.cluster, self._alive())
 
     def notice(self, machine: Machine) -> None:
@@ -255,38 +255,38 @@ class Kubernetes:
 
     def cluster(self, name: str) -> KubernetesCluster | None:
         """The cluster on an etcd, by the id of that. None: there is no such etcd."""
-        found = self._clusters.get(name)
+        cluster = self._clusters.get(name)
         etcd = self._land.state.etcd.get(name)
         if etcd is None:
             return None
-        if found is None or found.cluster is not etcd or found.keyspace is not etcd.keyspace:
-            if found is not None:
-                found.controllers.retire()
+        if cluster is None or cluster.cluster is not etcd or cluster.keyspace is not etcd.keyspace:
+            if cluster is not None:
+                cluster.controllers.retire()
             state = self._states.setdefault(name, ControllersState())
-            found = KubernetesCluster(
+            cluster = KubernetesCluster(
                 self._land, etcd, state, self._kinds, self._outcomes, self._repositories
             )
-            self._clusters[name] = found
-        return found
+            self._clusters[name] = cluster
+        return cluster
 
     def _all(self) -> list[KubernetesCluster]:
         """Every cluster that has begun, also where nobody has asked for it since it was loaded."""
-        found = (self.cluster(name) for name in tuple(self._states))
-        return [one for one in found if one is not None]
+        clusters = (self.cluster(name) for name in tuple(self._states))
+        return [cluster for cluster in clusters if cluster is not None]
 
     def cluster_of(self, machine: Machine) -> KubernetesCluster | None:
         """The cluster that a machine belongs to. None: there is none yet."""
-        for one in self._land.controllers(machine):
-            etcd = etcd_member.cluster_of(one)
+        for controller in self._land.controllers(machine):
+            etcd = etcd_member.cluster_of(controller)
             if etcd is not None:
                 return self.cluster(etcd.id)
         return None
 
     def notice(self, machine: Machine) -> None:
         """Something happened to a machine."""
-        found = self.cluster_of(machine)
-        if found is not None and nodename(machine):
-            found.notice(machine)
+        cluster = self.cluster_of(machine)
+        if cluster is not None and nodename(machine):
+            cluster.notice(machine)
             return
         for one in self._all():
             one.miss()
@@ -299,17 +299,17 @@ class Kubernetes:
 
     def served(self, machine: Machine) -> None:
         """The API server of a machine began to answer: what Talos brings is applied."""
-        found = self.cluster_of(machine)
-        if found is not None and found.is_served():
-            add_builtin_roles(found.api.store, self._land.around.dice, self._land.now)
-            found.keep_own_objects()
-            apply_manifests(found.api, machine)
-            found.notice_all()
+        cluster = self.cluster_of(machine)
+        if cluster is not None and cluster.is_served():
+            add_builtin_roles(cluster.api.store, self._land.around.dice, self._land.now)
+            cluster.keep_own_objects()
+            apply_manifests(cluster.api, machine)
+            cluster.notice_all()
 
     def listed(self, machine: Machine, plural: str) -> Sequence[Mapping[str, object]]:
         """Objects of a built-in kind of a machine's cluster."""
-        found = self.cluster_of(machine)
-        return () if found is None else found.api.around.listed(plural)
+        cluster = self.cluster_of(machine)
+        return () if cluster is None else cluster.api.around.listed(plural)
 
     def manifests(self, machine: Machine) -> Mapping[str, Sequence[Mapping[str, object]]]:
         """What a machine brings into its cluster, by name."""
@@ -318,19 +318,19 @@ class Kubernetes:
 
     def drain(self, machine: Machine) -> bool:
         """Close a node and evict its pods."""
-        found = self.cluster_of(machine)
-        if found is None or not found.is_served():
+        cluster = self.cluster_of(machine)
+        if cluster is None or not cluster.is_served():
             return False
-        return found.draining.begin(machine)
+        return cluster.draining.begin(machine)
 
     def happen(self, name: str, arguments: Arguments) -> None:
         """Something that was planned happens."""
-        found = self.cluster(str(arguments["cluster"]))
-        if found is None:
+        cluster = self.cluster(str(arguments["cluster"]))
+        if cluster is None:
             return
         if name.startswith("kube.drain"):
             machine = self._land.by_key.get(str(arguments["machine"]))
             if machine is not None:
-                found.draining.go_on(machine, arguments)
+                cluster.draining.go_on(machine, arguments)
         else:
-            found.controllers.happen(name, arguments)
+            cluster.controllers.happen(name, arguments)

@@ -31,8 +31,8 @@ class _OfNamespaces(Controller):
 
     def is_open(self, namespace: str) -> bool:
         """Whether something may be put into a namespace."""
-        found = self.objects.get("namespaces", namespace)
-        return found is not None and not metadata_of(found).get("deletionTimestamp")
+        namespaces = self.objects.get("namespaces", namespace)
+        return namespaces is not None and not metadata_of(namespaces).get("deletionTimestamp")
 
     def put(self, kind: str, content: Object) -> None:
         """Create something, unless it is there."""

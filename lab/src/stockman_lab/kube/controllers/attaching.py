@@ -50,8 +50,8 @@ class Attaching(Controller):
         return (str(part_of(change.newest, "spec", "source").get("persistentVolumeName")),)
 
     def _volume(self, claim: str) -> str:
-        found = self.objects.get("persistentvolumeclaims", claim)
-        return str(part_of(found or {}, "spec").get("volumeName", ""))
+        persistentvolumeclaims = self.objects.get("persistentvolumeclaims", claim)
+        return str(part_of(persistentvolumeclaims or {}, "spec").get("volumeName", ""))
 
     def sync(self, key: str) -> None:
         """Bring the attachments of one volume in order."""
@@ -64,15 +64,15 @@ class Attaching(Controller):
             and metadata_of(one)["name"].startswith(_OWN)
         }
         is_wanted = volume is not None and is_attachable(self.objects, volume)
-        wanted = self._nodes(key, volume) if volume is not None and is_wanted else []
+        nodes = self._nodes(key, volume) if volume is not None and is_wanted else []
         for node, one in known.items():
             is_going = metadata_of(one).get("deletionTimestamp")
-            if node not in wanted and not is_going and self._may_detach(key, node):
+            if node not in nodes and not is_going and self._may_detach(key, node):
                 self.client.delete(one)
         single = volume is not None and "ReadWriteMany" not in (
             part_of(volume, "spec").get("accessModes") or ()
         )
-        for node in wanted:
+        for node in nodes:
             if node in known or volume is None:
                 continue
             if single and known:
@@ -85,11 +85,11 @@ class Attaching(Controller):
         claim = named_key(reference.get("namespace", ""), reference.get("name", ""))
         pods = self.objects.listed("pods", reference.get("namespace", ""))
         found = [
-            str(part_of(one, "spec")["nodeName"])
-            for one in pods
-            if claim in claims_of(one)
-            and part_of(one, "spec").get("nodeName")
-            and pod_facts.phase(one) not in {"Succeeded", "Failed"}
+            str(part_of(pod, "spec")["nodeName"])
+            for pod in pods
+            if claim in claims_of(pod)
+            and part_of(pod, "spec").get("nodeName")
+            and pod_facts.phase(pod) not in {"Succeeded", "Failed"}
         ]
         return list(dict.fromkeys(found))
 
@@ -119,14 +119,14 @@ class Attaching(Controller):
 
     def _may_detach(self, key: str, node: str) -> bool:
         """Whether a node let go of a volume: a silent one is believed only after a while."""
-        found = self.objects.get("nodes", node)
-        ready = pod_facts.condition(found or {}, "Ready") or {}
+        nodes = self.objects.get("nodes", node)
+        ready = pod_facts.condition(nodes or {}, "Ready") or {}
         tainted = any(
-            one["key"] == _OUT_OF_SERVICE
-            for one in part_of(found or {}, "spec").get("taints") or ()
+            taint["key"] == _OUT_OF_SERVICE
+            for taint in part_of(nodes or {}, "spec").get("taints") or ()
         )
         note = f"{self.name} {key} {node}"
-        if found is None or ready.get("status") == "True" or tainted:
+        if nodes is None or ready.get("status") == "True" or tainted:
             self.around.notes.pop(note, None)
             return True
         since = float(self.around.notes.setdefault(note, str(self.now)))

@@ -125,12 +125,12 @@ class Client:
         if known is not None:
             return known
         group, _, version = api_version.rpartition("/")
-        found = self._api.types.resource_of_kind(group, version, kind)
-        if found is None:
+        resource = self._api.types.resource_of_kind(group, version, kind)
+        if resource is None:
             raise Refused(404, "NotFound", f"no matches for kind {kind!r}")
-        if not found.is_custom:
-            self._resources[api_version, kind] = found
-        return found
+        if not resource.is_custom:
+            self._resources[api_version, kind] = resource
+        return resource
 
     def _ask(
         self,

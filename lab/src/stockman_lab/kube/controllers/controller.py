@@ -53,11 +53,13 @@ class Controller:
     watches: ClassVar[tuple[str, ...]]
     """Plurals of what it looks at, of custom kinds with their groups; empty: everything."""
 
-    def __init__(self, around: Surroundings) -> None:
-        self.around = around
-        self.objects = around.objects
-        self.client = around.client
-        self.recorder = Recorder(around.objects, around.client, around.clock, self.component)
+    def __init__(self, surroundings: Surroundings) -> None:
+        self.around = surroundings
+        self.objects = surroundings.objects
+        self.client = surroundings.client
+        self.recorder = Recorder(
+            surroundings.objects, surroundings.client, surroundings.clock, self.component
+        )
 
     @property
     def now(self) -> float:

@@ -84,7 +84,7 @@ def read_schedule(text: str) -> Schedule:
 
 
 def _numbers(text: str, low: int, high: int, words: list[str] | None = None) -> frozenset[int]:
-    found: set[int] = set()
+    numbers: set[int] = set()
     for part in text.split(","):
         span, _, step = part.partition("/")
         if span in {"*", "?"}:
@@ -95,8 +95,8 @@ def _numbers(text: str, low: int, high: int, words: list[str] | None = None) -> 
             last = _number(right, words, low) if right else high if step else first
         if not low <= first <= last <= high or (step and not step.isdigit()):
             raise BadSchedule(f"failed to parse {part!r}")
-        found.update(range(first, last + 1, int(step or 1)))
-    return frozenset(found)
+        numbers.update(range(first, last + 1, int(step or 1)))
+    return frozenset(numbers)
 
 
 def _number(text: str, words: list[str] | None, low: int) -> int:

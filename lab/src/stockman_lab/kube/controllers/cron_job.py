@@ -36,27 +36,27 @@ class CronJobs(Controller):
 
     def sync(self, key: str) -> None:
         """Note which jobs ended, and start one if it is time."""
-        found = self.objects.get("cronjobs", key)
-        if found is None or metadata_of(found).get("deletionTimestamp"):
+        cronjobs = self.objects.get("cronjobs", key)
+        if cronjobs is None or metadata_of(cronjobs).get("deletionTimestamp"):
             return
         jobs = [
             one
-            for one in self.objects.listed("jobs", metadata_of(found)["namespace"])
-            if is_controlled_by(one, found)
+            for one in self.objects.listed("jobs", metadata_of(cronjobs)["namespace"])
+            if is_controlled_by(one, cronjobs)
         ]
-        status = copied(part_of(found, "status"))
-        self._note_ended(found, jobs, status)
-        self._forget_old(found, jobs)
+        status = copied(part_of(cronjobs, "status"))
+        self._note_ended(cronjobs, jobs, status)
+        self._forget_old(cronjobs, jobs)
         try:
-            schedule = read_schedule(found["spec"]["schedule"])
+            schedule = read_schedule(cronjobs["spec"]["schedule"])
         except BadSchedule as why:
-            text = f"unparseable schedule: {found['spec']['schedule']} : {why}"
-            self.recorder.warning(found, "UnparseableSchedule", text)
-            self._tell(found, status)
+            text = f"unparseable schedule: {cronjobs['spec']['schedule']} : {why}"
+            self.recorder.warning(cronjobs, "UnparseableSchedule", text)
+            self._tell(cronjobs, status)
             return
-        if not found["spec"].get("suspend"):
-            self._start(key, found, jobs, status, schedule)
-        self._tell(found, status)
+        if not cronjobs["spec"].get("suspend"):
+            self._start(key, cronjobs, jobs, status, schedule)
+        self._tell(cronjobs, status)
 
     def _tell(self, found: Object, status: Object) -> None:
         if status != part_of(found, "status"):

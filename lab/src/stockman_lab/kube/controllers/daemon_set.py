@@ -42,8 +42,8 @@ class DaemonSets(Controller):
     component = "daemonset-controller"
     watches = ("daemonsets", "pods", "nodes")
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around)
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
         self._decided: dict[str, _Decided] = {}
 
     def keys(self, change: Change) -> Iterable[str]:
@@ -75,22 +75,25 @@ class DaemonSets(Controller):
 
     def sync(self, key: str) -> None:
         """Make, delete and replace pods."""
-        found = self.objects.get("daemonsets", key)
-        if found is None:
+        daemonsets = self.objects.get("daemonsets", key)
+        if daemonsets is None:
             self._decided.pop(key, None)
             return
-        if metadata_of(found).get("deletionTimestamp"):
+        if metadata_of(daemonsets).get("deletionTimestamp"):
             return
-        history = kept_history(found, self.objects, self.client, _HASH)
+        history = kept_history(daemonsets, self.objects, self.client, _HASH)
         code = part_of(history.current, "metadata", "labels")[_HASH]
-        work = self._begun(found, code)
+        work = self._begun(daemonsets, code)
         self._place(work)
         work_after = self._again(work)
-        if part_of(found, "spec", "updateStrategy").get("type", "RollingUpdate") == "RollingUpdate":
+        if (
+            part_of(daemonsets, "spec", "updateStrategy").get("type", "RollingUpdate")
+            == "RollingUpdate"
+        ):
             self._replace(work_after)
             work_after = self._again(work_after)
-        limit = part_of(found, "spec").get("revisionHistoryLimit", 10)
-        stem = metadata_of(found)["name"]
+        limit = part_of(daemonsets, "spec").get("revisionHistoryLimit", 10)
+        stem = metadata_of(daemonsets)["name"]
         used = {f"{stem}-{_hash(pod)}" for pods in work_after.by_node.values() for pod in pods}
         trim_history(history, limit, used, self.client)
         self._tell(key, work_after)
@@ -117,9 +120,9 @@ class DaemonSets(Controller):
         known = self._decided.get(place)
         if known is not None and known[0] is every and known[1] == template:
             return known[2]
-        made = {metadata_of(node)["name"]: should_run(template, node) for node in every}
-        self._decided[place] = every, template, made
-        return made
+        should_runs = {metadata_of(node)["name"]: should_run(template, node) for node in every}
+        self._decided[place] = every, template, should_runs
+        return should_runs
 
     def _place(self, work: _Work) -> None:
         doomed: list[Object] = []
@@ -295,9 +298,9 @@ def node_of(pod: Object) -> str:
         spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
     )
     for term in entries_of(required, "nodeSelectorTerms"):
-        for one in entries_of(term, "matchFields"):
-            if one.get("key") == "metadata.name" and one.get("values"):
-                return str(one["values"][0])
+        for entry in entries_of(term, "matchFields"):
+            if entry.get("key") == "metadata.name" and entry.get("values"):
+                return str(entry["values"][0])
     return ""
 
 
@@ -307,7 +310,7 @@ def _bind(spec: Object, node: str) -> None:
     affinity = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})
     name = "requiredDuringSchedulingIgnoredDuringExecution"
     terms = part_of(affinity, name).get("nodeSelectorTerms") or [{}]
-    affinity[name] = {"nodeSelectorTerms": [{**one, "matchFields": only} for one in terms]}
+    affinity[name] = {"nodeSelectorTerms": [{**term, "matchFields": only} for term in terms]}
 
 
 def _hash(pod: Object) -> str:

@@ -54,29 +54,31 @@ class Deployments(Controller):
         owner = controller_of(change.newest)
         if change.after is not None or owner is None or owner["kind"] != "ReplicaSet":
             return ()
-        found = self.objects.get("replicasets", named_key(change.key.namespace, owner["name"]))
-        above = None if found is None else controller_of(found)
+        replicasets = self.objects.get(
+            "replicasets", named_key(change.key.namespace, owner["name"])
+        )
+        above = None if replicasets is None else controller_of(replicasets)
         if above is None:
             return ()
         return (named_key(change.key.namespace, above["name"]),)
 
     def sync(self, key: str) -> None:
         """Bring a deployment one step further."""
-        found = self.objects.get("deployments", key)
-        if found is None:
+        deployments = self.objects.get("deployments", key)
+        if deployments is None:
             return
-        sets = claimed(found, "replicasets", self.objects, self.client)
-        if metadata_of(found).get("deletionTimestamp"):
-            new, _ = split(found, sets)
-            self._tell(key, found, sets, new, progress=False)
+        sets = claimed(deployments, "replicasets", self.objects, self.client)
+        if metadata_of(deployments).get("deletionTimestamp"):
+            new, _ = split(deployments, sets)
+            self._tell(key, deployments, sets, new, progress=False)
             return
-        self._tell_pause(found)
-        if part_of(found, "spec").get("paused") or self._is_scaled(found, sets):
-            self._scale(key, found, sets)
-        elif is_rolling(found):
-            self._roll(key, found, sets)
+        self._tell_pause(deployments)
+        if part_of(deployments, "spec").get("paused") or self._is_scaled(deployments, sets):
+            self._scale(key, deployments, sets)
+        elif is_rolling(deployments):
+            self._roll(key, deployments, sets)
         else:
-            self._recreate(key, found, sets)
+            self._recreate(key, deployments, sets)
 
     # -- steps ---------------------------------------------------------------------------------
 
@@ -112,11 +114,11 @@ class Deployments(Controller):
         if self._has_old_pods(old):
             self._tell(key, found, sets, new)
             return
-        found, made, old = self._with_new(found, sets)
-        made = self._resize(found, made, wanted(found))
+        found, resize, old = self._with_new(found, sets)
+        resize = self._resize(found, resize, wanted(found))
         if telling.is_complete(found, part_of(found, "status")):
             self._clean_up(found, old)
-        self._tell(key, found, [*old, made], made)
+        self._tell(key, found, [*old, resize], resize)
 
     def _has_old_pods(self, old: list[Object]) -> bool:
         return any(
@@ -253,13 +255,13 @@ class Deployments(Controller):
         before = wanted(one)
         if changed == one:
             return one
-        made = self.client.update(changed)
+        resize = self.client.update(changed)
         if size != before:
             way = "up" if size > before else "down"
             name = metadata_of(one)["name"]
             text = f"Scaled {way} replica set {name} from {before} to {size}"
             self.recorder.normal(found, "ScalingReplicaSet", text)
-        return made
+        return resize
 
     def _shrink_old(self, found: Object, new: Object, old: list[Object]) -> list[Object] | None:
         """All old replica sets after some were made smaller; None: none may be."""
@@ -355,7 +357,7 @@ def _tell_failure(status: Object, sets: list[Object], new: Object | None) -> Non
     failed = next((one for one in found if one is not None), None)
     if failed is None:
         status["conditions"] = [
-            one for one in status["conditions"] if one["type"] != "ReplicaFailure"
+            condition for condition in status["conditions"] if condition["type"] != "ReplicaFailure"
         ]
     else:
         now = failed["lastTransitionTime"]

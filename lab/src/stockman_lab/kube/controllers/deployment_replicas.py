@@ -15,8 +15,8 @@ HASH = "pod-template-hash"
 
 def wanted(content: Object) -> int:
     """How many pods somebody wants."""
-    found: int = part_of(content, "spec").get("replicas", 1)
-    return found
+    replicas: int = part_of(content, "spec").get("replicas", 1)
+    return replicas
 
 
 def told(content: Object, name: str) -> int:
@@ -97,9 +97,9 @@ def shares(deployment: Object, sets: list[Object]) -> list[tuple[Object, int]]:
     for one in active:
         size = wanted(one)
         if to_add:
-            part = _share(deployment, one, to_add, added)
-            size += part
-            added += part
+            share = _share(deployment, one, to_add, added)
+            size += share
+            added += share
         sizes[metadata_of(one)["name"]] = size
     if active:
         first = metadata_of(active[0])["name"]

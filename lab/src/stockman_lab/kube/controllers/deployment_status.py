@@ -12,9 +12,9 @@ _NO_DEADLINE = 2_147_483_647
 
 def found_condition(status: Object, kind: str) -> Object | None:
     """A condition by its type."""
-    for one in status.get("conditions") or []:
-        if one["type"] == kind:
-            return dict(one)
+    for condition in status.get("conditions") or []:
+        if condition["type"] == kind:
+            return dict(condition)
     return None
 
 
@@ -34,7 +34,9 @@ def put_condition(  # noqa: PLR0913  # the parts of a condition
     """Put a condition last, whatever it said."""
     old = found_condition(status, kind)
     since = now if old is None or old["status"] != value else old["lastTransitionTime"]
-    others = [one for one in status.get("conditions") or [] if one["type"] != kind]
+    conditions = [
+        condition for condition in status.get("conditions") or [] if condition["type"] != kind
+    ]
     made = {
         "type": kind,
         "status": value,
@@ -43,13 +45,17 @@ def put_condition(  # noqa: PLR0913  # the parts of a condition
         "reason": reason,
         "message": message,
     }
-    status["conditions"] = [*others, made]
+    status["conditions"] = [*conditions, made]
 
 
 def deadline(deployment: Object) -> int | None:
     """Seconds within which there has to be progress; None: there is no such limit."""
-    found = part_of(deployment, "spec").get("progressDeadlineSeconds")
-    return None if found is None or found == _NO_DEADLINE else int(found)
+    progress_deadline_seconds = part_of(deployment, "spec").get("progressDeadlineSeconds")
+    return (
+        None
+        if progress_deadline_seconds is None or progress_deadline_seconds == _NO_DEADLINE
+        else int(progress_deadline_seconds)
+    )
 
 
 def counted(deployment: Object, sets: list[Object], new: Object | None, now: str) -> Object:
@@ -95,8 +101,8 @@ def is_progressing(old: Object, new: Object) -> bool:
     """Whether there are more new pods, fewer old ones, or more that can be used."""
 
     def number(status: Object, name: str) -> int:
-        found: int = status.get(name, 0)
-        return found
+        number: int = status.get(name, 0)
+        return number
 
     def outdated(status: Object) -> int:
         return number(status, "replicas") - number(status, "updatedReplicas")
@@ -124,7 +130,9 @@ def tell_progress(  # the parts of a condition
 ) -> None:
     """Note how the rollout goes."""
     if deadline(deployment) is None:
-        status["conditions"] = [one for one in status["conditions"] if one["type"] != "Progressing"]
+        status["conditions"] = [
+            condition for condition in status["conditions"] if condition["type"] != "Progressing"
+        ]
         return
     current = found_condition(status, "Progressing")
     ended = current is not None and current["reason"] == "NewReplicaSetAvailable"

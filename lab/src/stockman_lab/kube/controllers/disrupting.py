@@ -11,7 +11,11 @@ def disrupt(  # noqa: PLR0913  # the parts of a condition
 ) -> None:
     """Give a pod the condition that says so."""
     status = copied(part_of(pod, "status"))
-    others = [one for one in status.get("conditions") or [] if one["type"] != "DisruptionTarget"]
+    conditions = [
+        condition
+        for condition in status.get("conditions") or []
+        if condition["type"] != "DisruptionTarget"
+    ]
     made = {
         "type": "DisruptionTarget",
         "status": "True",
@@ -20,7 +24,7 @@ def disrupt(  # noqa: PLR0913  # the parts of a condition
         "reason": reason,
         "message": message,
     }
-    status["conditions"] = [*others, made]
+    status["conditions"] = [*conditions, made]
     if phase:
         status["phase"] = phase
     try:

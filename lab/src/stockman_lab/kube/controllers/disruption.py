@@ -62,28 +62,28 @@ class Disruptions(Controller):
 
     def sync(self, key: str) -> None:
         """Count pods."""
-        found = self.objects.get("poddisruptionbudgets", key)
-        if found is None:
+        poddisruptionbudgets = self.objects.get("poddisruptionbudgets", key)
+        if poddisruptionbudgets is None:
             return
-        metadata, spec = metadata_of(found), part_of(found, "spec")
+        metadata, spec = metadata_of(poddisruptionbudgets), part_of(poddisruptionbudgets, "spec")
         pods = [
             one
             for one in self.objects.listed("pods", metadata["namespace"])
             if selects(spec.get("selector"), metadata_of(one).get("labels"))
         ]
         if not pods:
-            self.recorder.normal(found, "NoPods", "No matching pods found")
+            self.recorder.normal(poddisruptionbudgets, "NoPods", "No matching pods found")
         try:
             expected, desired = self._wanted(spec, pods)
         except _Uncountable as why:
-            self._fail(found, str(why))
+            self._fail(poddisruptionbudgets, str(why))
             return
-        disrupted = self._disrupted(key, found, pods)
+        disrupted = self._disrupted(key, poddisruptionbudgets, pods)
         healthy = sum(
-            pod_facts.is_ready(one)
-            and not pod_facts.is_going(one)
-            and metadata_of(one)["name"] not in disrupted
-            for one in pods
+            pod_facts.is_ready(pod)
+            and not pod_facts.is_going(pod)
+            and metadata_of(pod)["name"] not in disrupted
+            for pod in pods
         )
         allowed = max(healthy - desired, 0) if expected > 0 else 0
         status: Object = {"observedGeneration": metadata["generation"]}
@@ -96,9 +96,9 @@ class Disruptions(Controller):
             "expectedPods": expected,
         }
         reason = "SufficientPods" if allowed else "InsufficientPods"
-        status["conditions"] = self._conditions(found, allowed > 0, reason, "")
-        if status != part_of(found, "status"):
-            self.client.update_status(found, status)
+        status["conditions"] = self._conditions(poddisruptionbudgets, allowed > 0, reason, "")
+        if status != part_of(poddisruptionbudgets, "status"):
+            self.client.update_status(poddisruptionbudgets, status)
 
     def _fail(self, found: Object, why: str) -> None:
         text = f"Failed to calculate the number of expected pods: {why}"
@@ -131,7 +131,7 @@ class Disruptions(Controller):
     def _disrupted(self, key: str, found: Object, pods: list[Object]) -> Object:
         """Pods that were evicted a moment ago and are still there."""
         kept: Object = {}
-        alive = {metadata_of(one)["name"]: one for one in pods if not pod_facts.is_going(one)}
+        alive = {metadata_of(pod)["name"]: pod for pod in pods if not pod_facts.is_going(pod)}
         for name, since in part_of(found, "status", "disruptedPods").items():
             end = read_time(since) + _FORGOTTEN
             if name in alive and end > self.now:

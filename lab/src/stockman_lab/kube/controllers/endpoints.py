@@ -30,22 +30,22 @@ class _OfServices(Controller):
             return (change.name,)
         if change.before and change.after and _facts(change.before) == _facts(change.after):
             return ()
-        found: dict[str, None] = {}
+        keys: dict[str, None] = {}
         for pod in (change.before, change.after):
             labels = None if pod is None else metadata_of(pod).get("labels")
             for one in self.objects.listed("services", change.key.namespace) if labels else ():
-                wanted = part_of(one, "spec").get("selector")
-                if wanted and selects({"matchLabels": wanted}, labels):
-                    found[named_key(change.key.namespace, metadata_of(one)["name"])] = None
-        return found
+                selector = part_of(one, "spec").get("selector")
+                if selector and selects({"matchLabels": selector}, labels):
+                    keys[named_key(change.key.namespace, metadata_of(one)["name"])] = None
+        return keys
 
     def behind(self, service: Object) -> list[Object]:
         """Pods of a service that have an address, by name."""
-        wanted = part_of(service, "spec").get("selector")
+        selector = part_of(service, "spec").get("selector")
         return [
             one
             for one in self.objects.listed("pods", metadata_of(service)["namespace"])
-            if selects({"matchLabels": wanted}, metadata_of(one).get("labels"))
+            if selects({"matchLabels": selector}, metadata_of(one).get("labels"))
             and part_of(one, "status").get("podIP")
             and pod_facts.phase(one) not in {"Succeeded", "Failed"}
         ]
@@ -79,7 +79,7 @@ class EndpointSlices(_OfServices):
         ]
         pods = self.behind(service)
         ports = slice_ports(service, pods)
-        endpoints = [self._endpoint(service, one) for one in pods]
+        endpoints = [self._endpoint(service, pod) for pod in pods]
         parts = [endpoints[at : at + _MOST] for at in range(0, len(endpoints), _MOST)] or [[]]
         for part, old in zip(parts, [*known, *[None] * len(parts)], strict=False):
             self._write(service, old, part, ports if part else None)
@@ -89,7 +89,7 @@ class EndpointSlices(_OfServices):
     def _endpoint(self, service: Object, pod: Object) -> Object:
         status, spec = part_of(pod, "status"), part_of(pod, "spec")
         serving = pod_facts.is_ready(pod)
-        made: Object = {
+        endpoint: Object = {
             "addresses": [status["podIP"]],
             "conditions": {
                 "ready": self.shown(service, pod),
@@ -98,15 +98,15 @@ class EndpointSlices(_OfServices):
             },
         }
         if spec.get("hostname") and spec.get("subdomain") == metadata_of(service)["name"]:
-            made["hostname"] = spec["hostname"]
-        made["targetRef"] = _target(pod)
+            endpoint["hostname"] = spec["hostname"]
+        endpoint["targetRef"] = _target(pod)
         if spec.get("nodeName"):
-            made["nodeName"] = spec["nodeName"]
+            endpoint["nodeName"] = spec["nodeName"]
             node = self.objects.get("nodes", spec["nodeName"]) or {}
             zone = part_of(node, "metadata", "labels").get("topology.kubernetes.io/zone")
             if zone:
-                made["zone"] = zone
-        return made
+                endpoint["zone"] = zone
+        return endpoint
 
     def _write(
         self, service: Object, old: Object | None, endpoints: list[Object], ports: object
@@ -188,17 +188,17 @@ class Endpoints(_OfServices):
         pods.sort(key=lambda one: str(part_of(one, "status")["podIP"]))
         if not pods:
             return []
-        made: Object = {}
+        founds: Object = {}
         for name, wanted in (("addresses", True), ("notReadyAddresses", False)):
-            found = [_address(one) for one in pods if self.shown(service, one) is wanted]
-            if found:
-                made[name] = found
+            addresses = [_address(pod) for pod in pods if self.shown(service, pod) is wanted]
+            if addresses:
+                founds[name] = addresses
         ports = slice_ports(service, pods)
         if ports:
-            made["ports"] = [
+            founds["ports"] = [
                 {name: one for name, one in each.items() if one != ""} for each in ports
             ]
-        return [made]
+        return [founds]
 
 
 def is_headless(service: Object) -> bool:
@@ -208,19 +208,19 @@ def is_headless(service: Object) -> bool:
 
 def slice_ports(service: Object, pods: list[Object]) -> list[Object]:
     """Ports of the pods of a service, by the names that the service gives them."""
-    found = []
-    for one in entries_of(service, "spec", "ports"):
-        target = one.get("targetPort", one["port"])
+    mades = []
+    for entry in entries_of(service, "spec", "ports"):
+        target = entry.get("targetPort", entry["port"])
         if isinstance(target, str):
-            target = _named_port(pods, target, one.get("protocol", "TCP"))
+            target = _named_port(pods, target, entry.get("protocol", "TCP"))
             if target is None:
                 continue
-        made = {"name": one.get("name", ""), "port": target or one["port"]}
-        made["protocol"] = one.get("protocol", "TCP")
-        if one.get("appProtocol"):
-            made["appProtocol"] = one["appProtocol"]
-        found.append(made)
-    return found
+        made = {"name": entry.get("name", ""), "port": target or entry["port"]}
+        made["protocol"] = entry.get("protocol", "TCP")
+        if entry.get("appProtocol"):
+            made["appProtocol"] = entry["appProtocol"]
+        mades.append(made)
+    return mades
 
 
 def _named_port(pods: list[Object], name: str, protocol: str) -> int | None:

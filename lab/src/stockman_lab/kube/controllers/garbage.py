@@ -80,14 +80,14 @@ class GarbageCollector(Controller):
         if not references:
             return
         solid, waiting, dangling = [], [], []
-        for one in references:
-            owner = self._found(one, place.namespace)
+        for reference in references:
+            owner = self._found(reference, place.namespace)
             if owner is None:
-                dangling.append(one)
-            elif _is_foreground(metadata_of(owner[1])) and one.get("blockOwnerDeletion"):
-                waiting.append(one)
+                dangling.append(reference)
+            elif _is_foreground(metadata_of(owner[1])) and reference.get("blockOwnerDeletion"):
+                waiting.append(reference)
             else:
-                solid.append(one)
+                solid.append(reference)
         if solid:
             if dangling or waiting:
                 self._keep_references(found, solid)

@@ -53,26 +53,26 @@ class Jobs(Controller):
 
     def sync(self, key: str) -> None:
         """Count what ended, make what is missing, tell how it stands."""
-        found = self.objects.get("jobs", key)
-        if found is None:
+        jobs = self.objects.get("jobs", key)
+        if jobs is None:
             return
-        pods = claimed(found, "pods", self.objects, self.client)
-        if is_ended(found) or metadata_of(found).get("deletionTimestamp"):
+        pods = claimed(jobs, "pods", self.objects, self.client)
+        if is_ended(jobs) or metadata_of(jobs).get("deletionTimestamp"):
             self._untrack(
                 [
-                    one
-                    for one in pods
-                    if pod_facts.phase(one) in {"Succeeded", "Failed"} or pod_facts.is_going(one)
+                    pod
+                    for pod in pods
+                    if pod_facts.phase(pod) in {"Succeeded", "Failed"} or pod_facts.is_going(pod)
                 ]
             )
             return
-        status = copied(part_of(found, "status"))
-        active = [one for one in pods if pod_facts.is_active(one)]
+        status = copied(part_of(jobs, "status"))
+        active = [pod for pod in pods if pod_facts.is_active(pod)]
         going = sum(
-            pod_facts.is_going(one) and pod_facts.phase(one) not in {"Succeeded", "Failed"}
-            for one in pods
+            pod_facts.is_going(pod) and pod_facts.phase(pod) not in {"Succeeded", "Failed"}
+            for pod in pods
         )
-        work = _Work(found, status, active, going, pods)
+        work = _Work(jobs, status, active, going, pods)
         if not status.get("startTime") and not work.spec.get("suspend"):
             status["startTime"] = self.today
         self._count(work)
@@ -90,7 +90,7 @@ class Jobs(Controller):
 
     def _count(self, work: _Work) -> None:
         """Count pods that ended, each once: until its finalizer is gone, it is noted by its id."""
-        ended = [one for one in work.pods if _is_tracked(one) and _has_ended(one)]
+        ended = [pod for pod in work.pods if _is_tracked(pod) and _has_ended(pod)]
         if not ended:
             return
         status = work.status
@@ -124,9 +124,9 @@ class Jobs(Controller):
         limit = spec.get("backoffLimit", 6)
         again = part_of(spec, "template", "spec").get("restartPolicy") == "OnFailure"
         restarts = sum(
-            one.get("restartCount", 0)
+            entry.get("restartCount", 0)
             for pod in work.active
-            for one in entries_of(pod, "status", "containerStatuses")
+            for entry in entries_of(pod, "status", "containerStatuses")
         )
         if failed > limit or (again and restarts and restarts >= limit):
             text = "Job has reached the specified backoff limit"
@@ -136,8 +136,10 @@ class Jobs(Controller):
         if most is not None and started and self.now >= started + most and not spec.get("suspend"):
             text = "Job was active longer than specified deadline"
             return "Failed", "DeadlineExceeded", text
-        succeeded, wanted = status.get("succeeded", 0), spec.get("completions")
-        enough = succeeded > 0 and not work.active if wanted is None else succeeded >= wanted
+        succeeded, completions = status.get("succeeded", 0), spec.get("completions")
+        enough = (
+            succeeded > 0 and not work.active if completions is None else succeeded >= completions
+        )
         if enough:
             text = "Reached expected number of succeeded pods"
             return "Complete", "CompletionsReached", text
@@ -148,7 +150,7 @@ class Jobs(Controller):
             self._drop(work, pod)
         status = work.status
         target = "FailureTarget" if kind == "Failed" else "SuccessCriteriaMet"
-        if not any(one["type"] == target for one in status.get("conditions") or []):
+        if not any(condition["type"] == target for condition in status.get("conditions") or []):
             self._condition(status, target, "True", reason, message)
         left = [
             one
@@ -167,7 +169,9 @@ class Jobs(Controller):
             self.recorder.warning(work.found, reason, message)
 
     def _condition(self, status: Object, kind: str, value: str, reason: str, message: str) -> None:
-        others = [one for one in status.get("conditions") or [] if one["type"] != kind]
+        conditions = [
+            condition for condition in status.get("conditions") or [] if condition["type"] != kind
+        ]
         made = {
             "type": kind,
             "status": value,
@@ -176,7 +180,7 @@ class Jobs(Controller):
             "reason": reason,
             "message": message,
         }
-        status["conditions"] = [*others, made]
+        status["conditions"] = [*conditions, made]
 
     # -- pods ----------------------------------------------------------------------------------
 
@@ -202,12 +206,12 @@ class Jobs(Controller):
 
     def _manage(self, key: str, work: _Work) -> None:
         spec, status = work.spec, work.status
-        parallel, wanted = spec.get("parallelism", 1), spec.get("completions")
+        parallel, completions = spec.get("parallelism", 1), spec.get("completions")
         succeeded = status.get("succeeded", 0)
-        if wanted is None:
+        if completions is None:
             target = len(work.active) if succeeded else parallel
         else:
-            target = min(parallel, wanted - succeeded)
+            target = min(parallel, completions - succeeded)
         surplus = len(work.active) - target
         if surplus > 0:
             ordered = sorted(work.active, key=lambda one: pod_facts.deletion_order(one, 0))
@@ -294,8 +298,8 @@ class Jobs(Controller):
 def is_ended(job: Object) -> bool:
     """Whether nothing more will happen with a job."""
     return any(
-        one["type"] in _ENDS and one["status"] == "True"
-        for one in entries_of(job, "status", "conditions")
+        entry["type"] in _ENDS and entry["status"] == "True"
+        for entry in entries_of(job, "status", "conditions")
     )
 
 
@@ -312,15 +316,15 @@ def _index(pod: Object) -> int:
 
 
 def _suspended(status: Object) -> str:
-    for one in status.get("conditions") or []:
-        if one["type"] == "Suspended":
-            return str(one["status"])
+    for condition in status.get("conditions") or []:
+        if condition["type"] == "Suspended":
+            return str(condition["status"])
     return ""
 
 
 def _finished_at(pod: Object) -> float:
-    found = [
-        read_time(part_of(one, "state", "terminated").get("finishedAt"))
-        for one in entries_of(pod, "status", "containerStatuses")
+    times = [
+        read_time(part_of(entry, "state", "terminated").get("finishedAt"))
+        for entry in entries_of(pod, "status", "containerStatuses")
     ]
-    return max(found or [read_time(metadata_of(pod).get("creationTimestamp"))])
+    return max(times or [read_time(metadata_of(pod).get("creationTimestamp"))])

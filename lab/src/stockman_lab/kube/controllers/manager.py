@@ -55,7 +55,7 @@ class Controllers:
         self._cluster = cluster
         self._is_served = is_served
         self.objects = Objects(api.store)
-        around = Surroundings(
+        surroundings = Surroundings(
             self.objects,
             Client(api),
             dice,
@@ -66,7 +66,7 @@ class Controllers:
             silent_since,
             sign,
         )
-        made = [kind(around) for kind in (CONTROLLERS if kinds is None else kinds)]
+        made = [kind(surroundings) for kind in (CONTROLLERS if kinds is None else kinds)]
         self._controllers = {one.name: one for one in made}
         self._everywhere = [one for one in made if not one.watches]
         self._watching: dict[str, list[Controller]] = {}

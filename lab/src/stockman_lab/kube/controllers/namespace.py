@@ -31,28 +31,28 @@ class Namespaces(Controller):
             return (change.key.name,) if metadata_of(change.newest).get("deletionTimestamp") else ()
         if change.after is not None or not change.key.namespace:
             return ()
-        found = self.objects.get("namespaces", change.key.namespace)
-        is_going = found is not None and metadata_of(found).get("deletionTimestamp")
+        namespaces = self.objects.get("namespaces", change.key.namespace)
+        is_going = namespaces is not None and metadata_of(namespaces).get("deletionTimestamp")
         return (change.key.namespace,) if is_going else ()
 
     def sync(self, key: str) -> None:
         """Delete what is left, tell what remains, and let the namespace go when it is empty."""
-        found = self.objects.get("namespaces", key)
-        if found is None or not metadata_of(found).get("deletionTimestamp"):
+        namespaces = self.objects.get("namespaces", key)
+        if namespaces is None or not metadata_of(namespaces).get("deletionTimestamp"):
             return
-        held = part_of(found, "spec").get("finalizers") or []
+        held = part_of(namespaces, "spec").get("finalizers") or []
         if "kubernetes" not in held:
             return
         failures = self._empty(key)
         left = self._left(key)
         if not left and not failures:
-            changed = copied(found)
+            changed = copied(namespaces)
             changed["spec"]["finalizers"] = [one for one in held if one != "kubernetes"]
             self.client.update(changed, "finalize")
             return
-        status = self._told(found, left, failures)
-        if status != part_of(found, "status"):
-            self.client.update_status(found, status)
+        status = self._told(namespaces, left, failures)
+        if status != part_of(namespaces, "status"):
+            self.client.update_status(namespaces, status)
 
     def _left(self, namespace: str) -> list[tuple[str, Object]]:
         found = []
@@ -66,12 +66,12 @@ class Namespaces(Controller):
         every = self.objects.all_in(namespace)
         pods = [one for key, one in every if key.resource == "pods"]
         failures = []
-        for one in pods or [content for _, content in every]:
-            metadata = metadata_of(one)
+        for pod in pods or [content for _, content in every]:
+            metadata = metadata_of(pod)
             if metadata.get("deletionTimestamp"):
                 continue
             try:
-                self.client.delete(one, "Background")
+                self.client.delete(pod, "Background")
             except Refused as why:
                 failures.append(why.message)
         return failures
@@ -81,8 +81,8 @@ class Namespaces(Controller):
         finalizers: dict[str, int] = {}
         for name, content in left:
             counts[name] = counts.get(name, 0) + 1
-            for one in metadata_of(content).get("finalizers") or ():
-                finalizers[one] = finalizers.get(one, 0) + 1
+            for finalizer in metadata_of(content).get("finalizers") or ():
+                finalizers[finalizer] = finalizers.get(finalizer, 0) + 1
         remaining = ", ".join(
             f"{name} has {count} resource instances" for name, count in sorted(counts.items())
         )
@@ -123,7 +123,10 @@ class Namespaces(Controller):
                 else "All content-preserving finalizers finished",
             ),
         }
-        old = {one["type"]: one for one in part_of(found, "status").get("conditions") or []}
+        old = {
+            condition["type"]: condition
+            for condition in part_of(found, "status").get("conditions") or []
+        }
         conditions = []
         for kind in _ORDER:
             value, reason, message = facts[kind]

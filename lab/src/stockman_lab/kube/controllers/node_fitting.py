@@ -43,7 +43,8 @@ def untolerated(spec: Object, node: Object, effects: frozenset[str]) -> bool:
     """Whether a node has a taint that a pod does not tolerate."""
     tolerations = [*entries_of(spec, "tolerations"), *daemon_tolerations(spec)]
     return any(
-        taint.get("effect") in effects and not any(tolerates(one, taint) for one in tolerations)
+        taint.get("effect") in effects
+        and not any(tolerates(toleration, taint) for toleration in tolerations)
         for taint in entries_of(node, "spec", "taints")
     )
 
@@ -68,7 +69,7 @@ def _is_chosen(spec: Object, node: Object) -> bool:
         spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
     )
     terms = entries_of(required, "nodeSelectorTerms")
-    return not terms or any(matches_term(one, labels, name) for one in terms)
+    return not terms or any(matches_term(term, labels, name) for term in terms)
 
 
 def matches_term(term: Object, labels: Object, name: str) -> bool:
@@ -76,22 +77,22 @@ def matches_term(term: Object, labels: Object, name: str) -> bool:
     expressions, fields = entries_of(term, "matchExpressions"), entries_of(term, "matchFields")
     if not expressions and not fields:
         return False
-    return all(_holds(one, labels) for one in expressions) and all(
-        _holds(one, {"metadata.name": name}) for one in fields
+    return all(_holds(expression, labels) for expression in expressions) and all(
+        _holds(field, {"metadata.name": name}) for field in fields
     )
 
 
 def _holds(one: Object, labels: Object) -> bool:
-    found, values = labels.get(one["key"]), one.get("values") or []
+    label, values = labels.get(one["key"]), one.get("values") or []
     match one["operator"]:
         case "In":
-            return found in values
+            return label in values
         case "NotIn":
-            return found not in values
+            return label not in values
         case "Exists":
-            return found is not None
+            return label is not None
         case "DoesNotExist":
-            return found is None
-    if found is None or not str(found).lstrip("-").isdigit() or not values:
+            return label is None
+    if label is None or not str(label).lstrip("-").isdigit() or not values:
         return False
-    return int(found) > int(values[0]) if one["operator"] == "Gt" else int(found) < int(values[0])
+    return int(label) > int(values[0]) if one["operator"] == "Gt" else int(label) < int(values[0])

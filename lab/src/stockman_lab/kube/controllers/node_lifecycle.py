@@ -38,8 +38,8 @@ class NodeLifecycle(Controller):
     component = "node-controller"
     watches = ("nodes",)
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around)
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
         self._counted: tuple[list[Object], int] = ([], 0)
         self._seen: tuple[bool, bool] | None = None
 
@@ -70,19 +70,19 @@ class NodeLifecycle(Controller):
 
     def sync(self, key: str) -> None:
         """Look at one node."""
-        found = self.objects.get("nodes", key)
-        if found is None:
+        nodes = self.objects.get("nodes", key)
+        if nodes is None:
             self.around.notes.pop(f"{self.name} {key}", None)
             return
-        uid = metadata_of(found)["uid"]
+        uid = metadata_of(nodes)["uid"]
         if self.around.notes.get(f"{self.name} {key}") != uid:
             self.around.notes[f"{self.name} {key}"] = uid
             text = f"Node {key} event: Registered Node {key} in Controller"
-            self.recorder.normal(_unversioned(found), "RegisteredNode", text)
-        found = self._label(found)
-        found = self._listen(key, found)
-        found = self._taint(found)
-        if _ready(found) != "True":
+            self.recorder.normal(_unversioned(nodes), "RegisteredNode", text)
+        nodes = self._label(nodes)
+        nodes = self._listen(key, nodes)
+        nodes = self._taint(nodes)
+        if _ready(nodes) != "True":
             self._pods_not_ready(key)
 
     def _label(self, found: Object) -> Object:
@@ -102,7 +102,7 @@ class NodeLifecycle(Controller):
             self.look_again(key, end + self.around.dice.between(0.0, _PERIOD))
             return found
         status = copied(part_of(found, "status"))
-        known = {one["type"]: one for one in status.get("conditions") or []}
+        known = {condition["type"]: condition for condition in status.get("conditions") or []}
         created = metadata_of(found)["creationTimestamp"]
         for kind in _TOLD:
             one = known.get(kind)
@@ -119,10 +119,10 @@ class NodeLifecycle(Controller):
                     "message": "Kubelet stopped posting node status.",
                 }
             one |= {"status": "Unknown", "lastTransitionTime": self.today}
-        made = self.client.update_status(found, status)
+        update_status = self.client.update_status(found, status)
         text = f"Node {key} status is now: NodeNotReady"
         self.recorder.normal(_unversioned(found), "NodeNotReady", text)
-        return made
+        return update_status
 
     # -- taints --------------------------------------------------------------------------------
 
@@ -136,9 +136,10 @@ class NodeLifecycle(Controller):
             wanted[_UNSCHEDULABLE] = "NoSchedule"
         taints = entries_of(found, "spec", "taints")
         kept = [
-            one
-            for one in taints
-            if one["key"] not in _OWN or (one["effect"] == "NoSchedule" and one["key"] in wanted)
+            taint
+            for taint in taints
+            if taint["key"] not in _OWN
+            or (taint["effect"] == "NoSchedule" and taint["key"] in wanted)
         ]
         present = {one["key"] for one in kept if one["effect"] == "NoSchedule"}
         kept += [
@@ -163,7 +164,9 @@ class NodeLifecycle(Controller):
         for key in (NOT_READY, UNREACHABLE):
             if key in wanted:
                 known = [
-                    one for one in taints if one["key"] == key and one["effect"] == "NoExecute"
+                    taint
+                    for taint in taints
+                    if taint["key"] == key and taint["effect"] == "NoExecute"
                 ]
                 if known or mostly_gone:
                     return known
@@ -175,9 +178,9 @@ class NodeLifecycle(Controller):
             if not pod_facts.is_ready(pod):
                 continue
             status = copied(part_of(pod, "status"))
-            for one in status["conditions"]:
-                if one["type"] == "Ready":
-                    one |= {"status": "False", "lastTransitionTime": self.today}
+            for condition in status["conditions"]:
+                if condition["type"] == "Ready":
+                    condition |= {"status": "False", "lastTransitionTime": self.today}
             try:
                 self.client.update_status(pod, status)
             except Refused as why:

@@ -28,10 +28,10 @@ class NodeTtl(Controller):
 
     def sync(self, key: str) -> None:
         """Write it."""
-        found = self.objects.get("nodes", key)
-        if found is None:
+        nodes = self.objects.get("nodes", key)
+        if nodes is None:
             return
         count = len(self.objects.listed("nodes"))
         seconds = next((ttl for most, ttl in _BY_SIZE if count <= most), _LARGEST)
-        if (metadata_of(found).get("annotations") or {}).get(_ANNOTATION) != str(seconds):
-            self.client.patch(found, {"metadata": {"annotations": {_ANNOTATION: str(seconds)}}})
+        if (metadata_of(nodes).get("annotations") or {}).get(_ANNOTATION) != str(seconds):
+            self.client.patch(nodes, {"metadata": {"annotations": {_ANNOTATION: str(seconds)}}})

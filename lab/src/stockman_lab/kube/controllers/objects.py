@@ -28,8 +28,8 @@ class Change:
     @property
     def newest(self) -> Object:
         """What it is, or what it was when it went."""
-        found = self.after if self.after is not None else self.before
-        return found if found is not None else {}
+        after = self.after if self.after is not None else self.before
+        return after if after is not None else {}
 
     @property
     def name(self) -> str:
@@ -44,10 +44,10 @@ def named_key(namespace: str, name: str) -> str:
 
 def controller_of(content: Object) -> Object | None:
     """The reference to the owner who controls an object; None: nobody does."""
-    for one in metadata_of(content).get("ownerReferences") or ():
-        if one.get("controller"):
-            found: Object = one
-            return found
+    for owner_reference in metadata_of(content).get("ownerReferences") or ():
+        if owner_reference.get("controller"):
+            controller: Object = owner_reference
+            return controller
     return None
 
 
@@ -189,9 +189,9 @@ class Objects:
         known = self._lists.get(prefix)
         if known is not None and known[0] is keyspace and known[1] == touched:
             return known[2]
-        found = [one.content for one in self._store.readable(prefix)]
-        self._lists[prefix] = keyspace, touched, found
-        return found
+        contents = [one.content for one in self._store.readable(prefix)]
+        self._lists[prefix] = keyspace, touched, contents
+        return contents
 
     def listed_from(self, plural: str, namespace: str, stem: str) -> list[Object]:
         """Objects of a namespace whose names begin with a stem."""

@@ -30,9 +30,9 @@ def is_active(pod: Object) -> bool:
 
 def condition(content: Object, kind: str) -> Object | None:
     """A condition of an object by its type."""
-    for one in entries_of(content, "status", "conditions"):
-        if one.get("type") == kind:
-            return one
+    for entry in entries_of(content, "status", "conditions"):
+        if entry.get("type") == kind:
+            return entry
     return None
 
 
@@ -62,12 +62,12 @@ def from_template(owner: Object, template: Object) -> Object:
     """A new pod of a workload, without a name."""
     metadata = metadata_of(owner)
     about = part_of(template, "metadata")
-    made: Object = {"generateName": f"{metadata['name']}-", "namespace": metadata["namespace"]}
+    its: Object = {"generateName": f"{metadata['name']}-", "namespace": metadata["namespace"]}
     for name in ("labels", "annotations", "finalizers"):
         if about.get(name):
-            made[name] = copied({"it": about[name]})["it"]
-    made["ownerReferences"] = [controller_reference(owner)]
-    return {"metadata": made, "spec": copied(part_of(template, "spec"))}
+            its[name] = copied({"it": about[name]})["it"]
+    its["ownerReferences"] = [controller_reference(owner)]
+    return {"metadata": its, "spec": copied(part_of(template, "spec"))}
 
 
 def touched_owners(change: Change, objects: Objects, plural: str, kind: str) -> list[str]:
@@ -95,7 +95,7 @@ def deletion_order(pod: Object, doubled: int) -> tuple[object, ...]:
     status = part_of(pod, "status")
     cost = part_of(pod, "metadata", "annotations").get(_COST, "0")
     restarts = max(
-        [one.get("restartCount", 0) for one in entries_of(status, "containerStatuses")] or [0]
+        [entry.get("restartCount", 0) for entry in entries_of(status, "containerStatuses")] or [0]
     )
     ready = is_ready(pod)
     return (

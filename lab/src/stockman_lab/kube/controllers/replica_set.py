@@ -31,23 +31,23 @@ class ReplicaSets(Controller):
 
     def sync(self, key: str) -> None:
         """Make and delete pods, and tell how many there are."""
-        found = self.objects.get("replicasets", key)
-        if found is None:
+        replicasets = self.objects.get("replicasets", key)
+        if replicasets is None:
             return
-        pods = claimed(found, "pods", self.objects, self.client)
-        active = [one for one in pods if pod_facts.is_active(one)]
-        going = [one for one in pods if pod_facts.is_going(one)]
+        pods = claimed(replicasets, "pods", self.objects, self.client)
+        active = [pod for pod in pods if pod_facts.is_active(pod)]
+        going = [pod for pod in pods if pod_facts.is_going(pod)]
         failure = None
-        if not metadata_of(found).get("deletionTimestamp"):
-            failure = self._manage(found, active)
-        self._tell(key, found, active, len(going), failure)
+        if not metadata_of(replicasets).get("deletionTimestamp"):
+            failure = self._manage(replicasets, active)
+        self._tell(key, replicasets, active, len(going), failure)
         if failure is not None:
             raise failure
 
     def _manage(self, found: Object, active: list[Object]) -> Refused | None:
-        wanted = found["spec"].get("replicas", 1)
+        replicas = found["spec"].get("replicas", 1)
         template = part_of(found, "spec", "template")
-        for _ in range(min(wanted - len(active), _BURST)):
+        for _ in range(min(replicas - len(active), _BURST)):
             try:
                 made = self.client.create("v1", "Pod", pod_facts.from_template(found, template))
             except Refused as why:
@@ -57,7 +57,7 @@ class ReplicaSets(Controller):
                 return why
             name = metadata_of(made)["name"]
             self.recorder.normal(found, "SuccessfulCreate", f"Created pod: {name}")
-        surplus = min(len(active) - wanted, _BURST)
+        surplus = min(len(active) - replicas, _BURST)
         if surplus > 0:
             for pod in self._least_missed(found, active)[:surplus]:
                 self.client.delete(pod)
@@ -121,10 +121,18 @@ class ReplicaSets(Controller):
             self.client.update_status(found, status)
 
     def _conditions(self, old: Object, failure: Refused | None) -> list[Object]:
-        kept = [one for one in old.get("conditions") or [] if one["type"] != "ReplicaFailure"]
+        kept = [
+            condition
+            for condition in old.get("conditions") or []
+            if condition["type"] != "ReplicaFailure"
+        ]
         if failure is None:
             return kept
-        told = [one for one in old.get("conditions") or [] if one["type"] == "ReplicaFailure"]
+        conditions = [
+            condition
+            for condition in old.get("conditions") or []
+            if condition["type"] == "ReplicaFailure"
+        ]
         made: Object = {
             "type": "ReplicaFailure",
             "status": "True",
@@ -132,4 +140,4 @@ class ReplicaSets(Controller):
             "reason": "FailedCreate",
             "message": failure.message,
         }
-        return [*kept, *(told or [made])]
+        return [*kept, *(conditions or [made])]

@@ -31,11 +31,13 @@ class ResourceQuotas(Controller):
 
     def sync(self, key: str) -> None:
         """Count."""
-        found = self.objects.get("resourcequotas", key)
-        if found is None or not is_simple(found):
+        resourcequotas = self.objects.get("resourcequotas", key)
+        if resourcequotas is None or not is_simple(resourcequotas):
             return
-        hard = part_of(found, "spec", "hard")
-        used = used_of(found, metadata_of(found)["namespace"], self.objects.listed)
+        hard = part_of(resourcequotas, "spec", "hard")
+        used = used_of(
+            resourcequotas, metadata_of(resourcequotas)["namespace"], self.objects.listed
+        )
         status = {"hard": hard, "used": used} if hard else {}
-        if status != part_of(found, "status"):
-            self.client.update_status(found, status)
+        if status != part_of(resourcequotas, "status"):
+            self.client.update_status(resourcequotas, status)

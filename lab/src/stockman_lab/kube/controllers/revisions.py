@@ -49,14 +49,14 @@ def trim_history(history: History, limit: int, used: set[str], client: Client) -
 
 def template_of(revision: Object) -> Object:
     """The template that a revision holds."""
-    found = copied(part_of(revision, "data", "spec", "template"))
-    found.pop("$patch", None)
-    return found
+    template = copied(part_of(revision, "data", "spec", "template"))
+    template.pop("$patch", None)
+    return template
 
 
 def _number(revision: Object) -> int:
-    found: int = revision.get("revision", 0)
-    return found
+    number: int = revision.get("revision", 0)
+    return number
 
 
 def _data(owner: Object) -> Object:

@@ -22,15 +22,17 @@ class CertificateApproval(Controller):
 
     def sync(self, key: str) -> None:
         """Approve a request if it is one of a kubelet."""
-        found = self.objects.get("certificatesigningrequests", key)
-        if found is None or part_of(found, "status").get("conditions"):
+        certificatesigningrequests = self.objects.get("certificatesigningrequests", key)
+        if certificatesigningrequests is None or part_of(certificatesigningrequests, "status").get(
+            "conditions"
+        ):
             return
-        spec = part_of(found, "spec")
+        spec = part_of(certificatesigningrequests, "spec")
         if spec.get("signerName") != _KUBELET or not _MAY_ASK & set(spec.get("groups") or ()):
             return
         itself = "system:nodes" in spec["groups"]
         what = "self kubelet" if itself else "kubelet"
-        changed = copied(found)
+        changed = copied(certificatesigningrequests)
         changed.setdefault("status", {})["conditions"] = [
             {
                 "type": "Approved",
@@ -53,13 +55,21 @@ class CertificateSigning(Controller):
 
     def sync(self, key: str) -> None:
         """Put the certificate into a request, or say why there is none."""
-        found = self.objects.get("certificatesigningrequests", key)
+        certificatesigningrequests = self.objects.get("certificatesigningrequests", key)
         sign = self.around.sign
-        if found is None or sign is None or part_of(found, "status").get("certificate"):
+        if (
+            certificatesigningrequests is None
+            or sign is None
+            or part_of(certificatesigningrequests, "status").get("certificate")
+        ):
             return
-        spec = part_of(found, "spec")
-        if spec.get("signerName") not in _SIGNERS or not is_approved(found):
+        spec = part_of(certificatesigningrequests, "spec")
+        if spec.get("signerName") not in _SIGNERS or not is_approved(certificatesigningrequests):
             return
-        why = flaw(found)
-        changed = refused(found, self.now, why) if why else sign(found)
-        self.client.update_status(found, changed["status"])
+        why = flaw(certificatesigningrequests)
+        changed = (
+            refused(certificatesigningrequests, self.now, why)
+            if why
+            else sign(certificatesigningrequests)
+        )
+        self.client.update_status(certificatesigningrequests, changed["status"])

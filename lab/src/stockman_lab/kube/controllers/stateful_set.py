@@ -68,12 +68,16 @@ class StatefulSets(Controller):
 
     def sync(self, key: str) -> None:
         """Make, delete or replace the pods whose turn it is."""
-        found = self.objects.get("statefulsets", key)
-        if found is None:
+        statefulsets = self.objects.get("statefulsets", key)
+        if statefulsets is None:
             return
-        history = kept_history(found, self.objects, self.client, "controller.kubernetes.io/hash")
-        work = _begun(found, claimed(found, "pods", self.objects, self.client), history)
-        if not metadata_of(found).get("deletionTimestamp"):
+        history = kept_history(
+            statefulsets, self.objects, self.client, "controller.kubernetes.io/hash"
+        )
+        work = _begun(
+            statefulsets, claimed(statefulsets, "pods", self.objects, self.client), history
+        )
+        if not metadata_of(statefulsets).get("deletionTimestamp"):
             self._step(work)
         self._tell(key, work)
         self._trim(work, history)
@@ -142,8 +146,8 @@ class StatefulSets(Controller):
         name = f"{metadata['name']}-{number}"
         is_old = number < work.partition or self._is_before_turn(work, number)
         revision = work.current if is_old else work.update
-        made = pod_facts.from_template(work.found, work.templates[revision])
-        about, spec = made["metadata"], made["spec"]
+        template = pod_facts.from_template(work.found, work.templates[revision])
+        about, spec = template["metadata"], template["spec"]
         about["name"] = name
         about.setdefault("labels", {}).update(
             {_NAME: name, _INDEX: str(number), _REVISION: revision}
@@ -153,7 +157,7 @@ class StatefulSets(Controller):
             spec["subdomain"] = work.spec["serviceName"]
         self._claim(work, name, spec)
         try:
-            work.pods[number] = self.client.create("v1", "Pod", made)
+            work.pods[number] = self.client.create("v1", "Pod", template)
         except Refused as why:
             text = (
                 f"create Pod {name} in StatefulSet {metadata['name']} failed error: {why.message}"
@@ -187,8 +191,8 @@ class StatefulSets(Controller):
             self.client.create("v1", "PersistentVolumeClaim", content)
             text = f"Create Claim {name} Pod {pod} in StatefulSet {metadata['name']} success"
             self.recorder.normal(work.found, "SuccessfulCreate", text)
-        named = {one["name"] for one in volumes}
-        others = [one for one in spec.get("volumes") or [] if one["name"] not in named]
+        named = {volume["name"] for volume in volumes}
+        others = [volume for volume in spec.get("volumes") or [] if volume["name"] not in named]
         if volumes:
             spec["volumes"] = [*volumes, *others]
 
@@ -210,10 +214,10 @@ class StatefulSets(Controller):
         least = work.spec.get("minReadySeconds", 0)
         pods = list(work.pods.values())
         ready = [
-            one for one in pods if pod_facts.is_ready(one) and pod_facts.phase(one) == "Running"
+            pod for pod in pods if pod_facts.is_ready(pod) and pod_facts.phase(pod) == "Running"
         ]
         available = [one for one in ready if pod_facts.is_available(one, least, self.now)]
-        alive = [one for one in pods if not pod_facts.is_going(one)]
+        alive = [pod for pod in pods if not pod_facts.is_going(pod)]
         updated = [one for one in alive if _revision(one) == work.update]
         current = [one for one in alive if _revision(one) == work.current]
         old = part_of(work.found, "status")
@@ -245,7 +249,7 @@ class StatefulSets(Controller):
             self.client.update_status(work.found, status)
 
     def _trim(self, work: _Work, history: History) -> None:
-        used = {work.current, work.update, *(_revision(one) for one in work.pods.values())}
+        used = {work.current, work.update, *(_revision(pod) for pod in work.pods.values())}
         trim_history(history, work.spec.get("revisionHistoryLimit", 10), used, self.client)
 
 

@@ -30,8 +30,8 @@ class TaintEviction(Controller):
         if before == after:
             return ()
         return [
-            named_key(metadata_of(one)["namespace"], metadata_of(one)["name"])
-            for one in self.objects.pods_on(change.key.name)
+            named_key(metadata_of(pod)["namespace"], metadata_of(pod)["name"])
+            for pod in self.objects.pods_on(change.key.name)
         ]
 
     def sync(self, key: str) -> None:
@@ -50,7 +50,7 @@ class TaintEviction(Controller):
         patience = _patience(pod, taints)
         if patience is None:
             return
-        end = max(read_time(one.get("timeAdded")) for one in taints) + patience
+        end = max(read_time(taint.get("timeAdded")) for taint in taints) + patience
         if patience and end > self.now:
             self.around.notes[note] = "waits"
             self.look_again(key, end)
@@ -63,14 +63,16 @@ class TaintEviction(Controller):
 
 
 def _driving(node: Object) -> list[Object]:
-    return [one for one in entries_of(node, "spec", "taints") if one["effect"] == "NoExecute"]
+    return [entry for entry in entries_of(node, "spec", "taints") if entry["effect"] == "NoExecute"]
 
 
 def _patience(pod: Object, taints: list[Object]) -> float | None:
     """Seconds that a pod stays; None: for ever."""
     seconds: list[float] = []
     for taint in taints:
-        fitting = [one for one in entries_of(pod, "spec", "tolerations") if tolerates(one, taint)]
+        fitting = [
+            entry for entry in entries_of(pod, "spec", "tolerations") if tolerates(entry, taint)
+        ]
         if not fitting:
             return 0.0
         limits = [one["tolerationSeconds"] for one in fitting if "tolerationSeconds" in one]

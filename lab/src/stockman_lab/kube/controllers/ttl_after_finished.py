@@ -17,18 +17,18 @@ class TtlAfterFinished(Controller):
 
     def sync(self, key: str) -> None:
         """Delete a job, now or when it is time."""
-        found = self.objects.get("jobs", key)
-        if found is None or metadata_of(found).get("deletionTimestamp") or not is_ended(found):
+        jobs = self.objects.get("jobs", key)
+        if jobs is None or metadata_of(jobs).get("deletionTimestamp") or not is_ended(jobs):
             return
-        seconds = part_of(found, "spec").get("ttlSecondsAfterFinished")
+        seconds = part_of(jobs, "spec").get("ttlSecondsAfterFinished")
         if seconds is None:
             return
         ended = max(
-            read_time(one["lastTransitionTime"])
-            for one in entries_of(found, "status", "conditions")
-            if one["type"] in {"Complete", "Failed"}
+            read_time(entry["lastTransitionTime"])
+            for entry in entries_of(jobs, "status", "conditions")
+            if entry["type"] in {"Complete", "Failed"}
         )
         if ended + seconds > self.now:
             self.look_again(key, ended + seconds, patient=True)
         else:
-            self.client.delete(found, "Foreground")
+            self.client.delete(jobs, "Foreground")

@@ -50,21 +50,21 @@ class VolumeBinding(Controller):
     # -- volumes -------------------------------------------------------------------------------
 
     def _volume(self, key: str) -> None:
-        found = self.objects.get("persistentvolumes", key)
-        if found is None or metadata_of(found).get("deletionTimestamp"):
+        persistentvolumes = self.objects.get("persistentvolumes", key)
+        if persistentvolumes is None or metadata_of(persistentvolumes).get("deletionTimestamp"):
             return
-        reference = part_of(found, "spec", "claimRef")
+        reference = part_of(persistentvolumes, "spec", "claimRef")
         if not reference:
-            self._phase(found, "Available")
+            self._phase(persistentvolumes, "Available")
             return
         name = named_key(reference.get("namespace", ""), reference.get("name", ""))
         claim = self.objects.get("persistentvolumeclaims", name)
         if not reference.get("uid"):
-            self._phase(found, "Available")
+            self._phase(persistentvolumes, "Available")
         elif claim is None or metadata_of(claim)["uid"] != reference["uid"]:
-            self._phase(found, "Released")
+            self._phase(persistentvolumes, "Released")
         elif part_of(claim, "spec").get("volumeName") == key:
-            self._phase(found, "Bound")
+            self._phase(persistentvolumes, "Bound")
 
     def _phase(self, found: Object, phase: str) -> None:
         status = part_of(found, "status")
@@ -75,17 +75,19 @@ class VolumeBinding(Controller):
     # -- claims --------------------------------------------------------------------------------
 
     def _claim(self, key: str) -> None:
-        found = self.objects.get("persistentvolumeclaims", key)
-        if found is None:
+        persistentvolumeclaims = self.objects.get("persistentvolumeclaims", key)
+        if persistentvolumeclaims is None:
             return
-        if metadata_of(found).get("deletionTimestamp") or _COMPLETED in _annotations(found):
-            self._tell_lost(found)
+        if metadata_of(persistentvolumeclaims).get(
+            "deletionTimestamp"
+        ) or _COMPLETED in _annotations(persistentvolumeclaims):
+            self._tell_lost(persistentvolumeclaims)
             return
-        volume = self._fitting(found)
+        volume = self._fitting(persistentvolumeclaims)
         if volume is not None:
-            self._bind(found, volume)
+            self._bind(persistentvolumeclaims, volume)
             return
-        self._wait(self._with_class(found))
+        self._wait(self._with_class(persistentvolumeclaims))
 
     def _tell_lost(self, found: Object) -> None:
         volume = part_of(found, "spec").get("volumeName")
@@ -146,7 +148,7 @@ class VolumeBinding(Controller):
     def _fitting(self, claim: Object) -> Object | None:
         """The smallest volume that is meant for a claim, or free and large enough."""
         spec, metadata = part_of(claim, "spec"), metadata_of(claim)
-        wanted = amount(part_of(spec, "resources", "requests").get("storage", "0"))
+        fraction = amount(part_of(spec, "resources", "requests").get("storage", "0"))
         fitting: list[tuple[object, str, Object]] = []
         for one in self.objects.listed("persistentvolumes"):
             about, name = part_of(one, "spec"), metadata_of(one)["name"]
@@ -164,7 +166,7 @@ class VolumeBinding(Controller):
                     return one
                 continue
             size = amount(part_of(about, "capacity").get("storage", "0"))
-            if self._suits(about, spec) and size >= wanted:
+            if self._suits(about, spec) and size >= fraction:
                 fitting.append((size, name, one))
         fitting.sort(key=lambda each: each[:2])
         return fitting[0][2] if fitting else None

@@ -14,14 +14,14 @@ _CLAIM, _VOLUME = "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"
 def claims_of(pod: Object) -> list[str]:
     """Keys of the claims that a pod uses."""
     namespace = metadata_of(pod)["namespace"]
-    found = []
-    for one in entries_of(pod, "spec", "volumes"):
-        name = part_of(one, "persistentVolumeClaim").get("claimName")
+    named_keys = []
+    for entry in entries_of(pod, "spec", "volumes"):
+        name = part_of(entry, "persistentVolumeClaim").get("claimName")
         if name:
-            found.append(named_key(namespace, name))
-        elif "ephemeral" in one:
-            found.append(named_key(namespace, f"{metadata_of(pod)['name']}-{one['name']}"))
-    return found
+            named_keys.append(named_key(namespace, name))
+        elif "ephemeral" in entry:
+            named_keys.append(named_key(namespace, f"{metadata_of(pod)['name']}-{entry['name']}"))
+    return named_keys
 
 
 class VolumeProtection(Controller):

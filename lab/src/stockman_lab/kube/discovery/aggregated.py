@@ -13,19 +13,19 @@ Object: TypeAlias = dict[str, Any]
 
 def aggregated(types: Types, stage: str, *, is_legacy: bool) -> Object:
     """What `/api` (legacy) or `/apis` says; the stage is `v2` or `v2beta1`."""
-    groups = [one for one in types.groups() if is_legacy is not bool(one.name)]
+    groups = [group for group in types.groups() if is_legacy is not bool(group.name)]
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": f"apidiscovery.k8s.io/{stage}",
         "metadata": {},
-        "items": [_group(types, one) for one in groups],
+        "items": [_group(types, group) for group in groups],
     }
 
 
 def _group(types: Types, group: Group) -> Object:
     versions = []
     for version in group.versions:
-        resources = [_resource(one) for one in resources_of(types, group.name, version)]
+        resources = [_resource(resource) for resource in resources_of(types, group.name, version)]
         versions.append({"version": version, "resources": resources, "freshness": "Current"})
     return {"metadata": {"name": group.name} if group.name else {}, "versions": versions}
 
@@ -43,7 +43,9 @@ def _resource(resource: Resource) -> Object:
     if resource.categories:
         found["categories"] = [*resource.categories]
     if resource.subresources:
-        found["subresources"] = [_below(resource, one) for one in resource.subresources.values()]
+        found["subresources"] = [
+            _below(resource, subresource) for subresource in resource.subresources.values()
+        ]
     return found
 
 

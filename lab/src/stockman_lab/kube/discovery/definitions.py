@@ -78,7 +78,7 @@ class Definitions:
         made = builtin(name)
         found: Object = {"type": "object"}
         into[full_name(name)] = found
-        if required := [one.name for one in made.fields.values() if one.required]:
+        if required := [field.name for field in made.fields.values() if field.required]:
             found["required"] = required
         properties = {field: self._field(made.fields[field], into) for field in sorted(made.fields)}
         if properties:
@@ -87,17 +87,17 @@ class Definitions:
             found["x-kubernetes-map-type"] = "atomic"
 
     def _field(self, field: Field, into: Object) -> Object:
-        found = self.schema(field.type, into)
+        schema = self.schema(field.type, into)
         if self._with_defaults:
             if field.type.default is not MISSING:
-                found["default"] = field.type.default
+                schema["default"] = field.type.default
             elif not field.pointer and field.type.kind is Kind.OBJECT:
-                found["default"] = {}
+                schema["default"] = {}
             elif not field.pointer and not field.omitted and field.type.kind in _ZEROS:
-                found["default"] = _ZEROS[field.type.kind]
+                schema["default"] = _ZEROS[field.type.kind]
         if field.type.atomic and field.type.kind is Kind.MAP:
-            found["x-kubernetes-map-type"] = "atomic"
-        return found
+            schema["x-kubernetes-map-type"] = "atomic"
+        return schema
 
     def schema(self, made: Type, into: Object) -> Object:
         """The schema of a value of a type."""
@@ -136,11 +136,11 @@ class Definitions:
                 element["default"] = _ZEROS[made.element.kind]
         if made.kind is Kind.MAP:
             return {"type": "object", "additionalProperties": element}
-        found: Object = {"type": "array", "items": element}
+        several: Object = {"type": "array", "items": element}
         if made.keys:
-            found["x-kubernetes-list-map-keys"] = [*made.keys]
-        found["x-kubernetes-list-type"] = made.list_kind.value
-        return found
+            several["x-kubernetes-list-map-keys"] = [*made.keys]
+        several["x-kubernetes-list-type"] = made.list_kind.value
+        return several
 
     @staticmethod
     def _patched(made: Type, found: Object) -> Object:
@@ -169,24 +169,24 @@ def _anything(name: str) -> Object:
 
 def _published(schema: Object, whole: Object) -> Object:
     """A schema in which objects inside of objects have what every object has."""
-    found: Object = {}
+    values: Object = {}
     for word, value in schema.items():
         if word == "properties":
-            found[word] = {name: _published(one, whole) for name, one in value.items()}
+            values[word] = {name: _published(one, whole) for name, one in value.items()}
         elif word in ("items", "additionalProperties") and isinstance(value, dict):
-            found[word] = _published(value, whole)
+            values[word] = _published(value, whole)
         else:
-            found[word] = value
+            values[word] = value
     if schema.get("x-kubernetes-embedded-resource"):
-        required = found.get("required", [])
-        found["required"] = sorted({*required, "apiVersion", "kind"})
-        found["properties"] = {**found.get("properties", {}), **whole}
-    return found
+        required = values.get("required", [])
+        values["required"] = sorted({*required, "apiVersion", "kind"})
+        values["properties"] = {**values.get("properties", {}), **whole}
+    return values
 
 
 def custom_definitions(types: Types, resource: Resource, definitions: Definitions) -> Object:
     """The definitions of a custom kind and of lists of it."""
-    found: Object = {}
+    schemas: Object = {}
     made = types.type_of(resource.group, resource.version, resource.kind)
     words = [*reversed(resource.group.split(".")), resource.version]
     name, listed = (".".join([*words, kind]) for kind in (resource.kind, resource.list_kind))
@@ -195,22 +195,22 @@ def custom_definitions(types: Types, resource: Resource, definitions: Definition
         {"group": resource.group, "kind": kind, "version": resource.version}
         for kind in (resource.kind, resource.list_kind)
     ]
-    metadata = definitions.schema(builtin("meta.v1.ObjectMeta"), found)
+    metadata = definitions.schema(builtin("meta.v1.ObjectMeta"), schemas)
     whole = {"apiVersion": string, "kind": string, "metadata": metadata}
     schema: Object = _published(dict(made.rules), whole)
     schema["properties"] = {**schema.get("properties", {}), **whole}
     schema["x-kubernetes-group-version-kind"] = marks[:1]
     items = {"type": "array", "items": definitions.refer(name)}
-    found[name] = schema
-    found[listed] = {
+    schemas[name] = schema
+    schemas[listed] = {
         "type": "object",
         "required": ["items"],
         "properties": {
             "apiVersion": string,
             "items": items,
             "kind": string,
-            "metadata": definitions.schema(builtin("meta.v1.ListMeta"), found),
+            "metadata": definitions.schema(builtin("meta.v1.ListMeta"), schemas),
         },
         "x-kubernetes-group-version-kind": marks[1:],
     }
-    return found
+    return schemas

@@ -102,7 +102,7 @@ class Discovery:
         """The version of aggregated discovery that a client takes, or nothing."""
         for one in accept.split(","):
             name, *parameters = (word.strip() for word in one.split(";"))
-            given = dict(word.partition("=")[::2] for word in parameters)
+            given = dict(parameter.partition("=")[::2] for parameter in parameters)
             if name != JSON or given.get("as") != "APIGroupDiscoveryList":
                 if name in (JSON, "*/*") and not given.get("as"):
                     return ""
@@ -178,13 +178,13 @@ class Discovery:
 
     def _identity(self, group: str, version: str) -> bytes:
         """What the content of a document depends on, without making it."""
-        found: list[Object] = [resource_list(self._types, group, version) or {}]
-        found += [
-            dict(one.declared)
-            for one in self._types.resources()
-            if one.is_custom and (one.group, one.version) == (group, version)
+        objects: list[Object] = [resource_list(self._types, group, version) or {}]
+        objects += [
+            dict(resource.declared)
+            for resource in self._types.resources()
+            if resource.is_custom and (resource.group, resource.version) == (group, version)
         ]
-        return self._version.encode() + json.dumps(found, sort_keys=True).encode()
+        return self._version.encode() + json.dumps(objects, sort_keys=True).encode()
 
     def _document(self, group: str, version: str) -> bytes:
         return self._kept(
@@ -223,7 +223,7 @@ def _takes_json(accept: str) -> bool:
     for one in accept.split(","):
         name, *parameters = (word.strip() for word in one.split(";"))
         known = name in (JSON, "*/*", "application/*")
-        if known and not any(word.startswith("as=") for word in parameters):
+        if known and not any(parameter.startswith("as=") for parameter in parameters):
             return True
     return False
 

@@ -19,21 +19,22 @@ def api_versions(address: str) -> Object:
 
 def group_list(types: Types) -> Object:
     """What `/apis` says."""
-    groups = [_group(one) for one in types.groups() if one.name]
+    groups = [_group(group) for group in types.groups() if group.name]
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def group_named(types: Types, name: str) -> Object | None:
     """What `/apis/GROUP` says; None: there is no such group."""
-    for one in types.groups():
-        if one.name == name and name:
-            return {"kind": "APIGroup", "apiVersion": "v1", **_group(one)}
+    for group in types.groups():
+        if group.name == name and name:
+            return {"kind": "APIGroup", "apiVersion": "v1", **_group(group)}
     return None
 
 
 def _group(group: Group) -> Object:
     versions = [
-        {"groupVersion": api_version(group.name, one), "version": one} for one in group.versions
+        {"groupVersion": api_version(group.name, version), "version": version}
+        for version in group.versions
     ]
     return {"name": group.name, "versions": versions, "preferredVersion": versions[0]}
 
@@ -42,7 +43,7 @@ def resource_list(types: Types, group: str, version: str) -> Object | None:
     """What `/api/v1` or `/apis/GROUP/VERSION` says; None: there is no such version."""
     if not any(one.name == group and version in one.versions for one in types.groups()):
         return None
-    rows = [row for one in resources_of(types, group, version) for row in _rows(one)]
+    rows = [row for resource in resources_of(types, group, version) for row in _rows(resource)]
     start: Object = {"kind": "APIResourceList"}
     if group:
         start["apiVersion"] = "v1"
@@ -51,8 +52,12 @@ def resource_list(types: Types, group: str, version: str) -> Object | None:
 
 def resources_of(types: Types, group: str, version: str) -> list[Resource]:
     """The resources of a version of a group, by name."""
-    found = (one for one in types.resources() if (one.group, one.version) == (group, version))
-    return sorted(found, key=lambda one: one.plural)
+    resources = (
+        resource
+        for resource in types.resources()
+        if (resource.group, resource.version) == (group, version)
+    )
+    return sorted(resources, key=lambda one: one.plural)
 
 
 def _rows(resource: Resource) -> Iterator[Object]:
@@ -70,12 +75,12 @@ def _rows(resource: Resource) -> Iterator[Object]:
     if resource.storage_hash:
         row["storageVersionHash"] = resource.storage_hash
     yield row
-    for one in resource.subresources.values():
+    for subresource in resource.subresources.values():
         below: Object = {
-            "name": f"{resource.plural}/{one.name}",
+            "name": f"{resource.plural}/{subresource.name}",
             "singularName": "",
             "namespaced": resource.namespaced,
         }
-        if (one.group, one.version) != (resource.group, resource.version):
-            below |= {"group": one.group, "version": one.version}
-        yield below | {"kind": one.kind, "verbs": [*one.verbs]}
+        if (subresource.group, subresource.version) != (resource.group, resource.version):
+            below |= {"group": subresource.group, "version": subresource.version}
+        yield below | {"kind": subresource.kind, "verbs": [*subresource.verbs]}

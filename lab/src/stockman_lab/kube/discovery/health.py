@@ -36,9 +36,9 @@ _HOOKS = (
 )
 _LAST_HOOKS = ("apiservice-openapi-controller", "apiservice-openapiv3-controller")
 _STARTED = (
-    *(f"poststarthook/{one}" for one in _HOOKS),
+    *(f"poststarthook/{hook}" for hook in _HOOKS),
     "autoregister-completion",
-    *(f"poststarthook/{one}" for one in _LAST_HOOKS),
+    *(f"poststarthook/{last_hook}" for last_hook in _LAST_HOOKS),
 )
 _ALIVE = ("ping", "log", "loopback-serving-certificate", "etcd", *_STARTED)
 CHECKS: Mapping[str, tuple[str, ...]] = {

@@ -91,15 +91,15 @@ def _schemas(types: Types, resources: list[Resource], definitions: Definitions) 
     found: Object = {}
     for name in ALWAYS_THERE:
         definitions.collect(name, found)
-    for one in resources:
-        if one.is_custom:
-            found |= custom_definitions(types, one, definitions)
+    for resource in resources:
+        if resource.is_custom:
+            found |= custom_definitions(types, resource, definitions)
             definitions.collect("meta.v1.ObjectMeta", found)
             definitions.collect("meta.v1.ListMeta", found)
             continue
-        for name in (one.kind, one.list_kind):
-            definitions.collect_kind(types, KindName(one.group, one.version, name), found)
-        for below in one.subresources.values():
+        for name in (resource.kind, resource.list_kind):
+            definitions.collect_kind(types, KindName(resource.group, resource.version, name), found)
+        for below in resource.subresources.values():
             kind = KindName(below.group, below.version, below.kind)
             definitions.collect_kind(types, kind, found)
     return dict(sorted(found.items()))
@@ -110,19 +110,19 @@ def _root(group: str, version: str) -> str:
 
 
 def _paths(resources: list[Resource], inside: str) -> Iterator[tuple[str, Object]]:
-    for one in resources:
-        root = _root(one.group, one.version)
-        whole = f"{root}/{one.plural}"
-        if one.namespaced:
-            below = f"{root}/namespaces/{{namespace}}/{one.plural}"
-            if "list" in one.verbs:
-                yield whole, {"get": _operation(one, "list", "get", inside)}
+    for resource in resources:
+        root = _root(resource.group, resource.version)
+        whole = f"{root}/{resource.plural}"
+        if resource.namespaced:
+            below = f"{root}/namespaces/{{namespace}}/{resource.plural}"
+            if "list" in resource.verbs:
+                yield whole, {"get": _operation(resource, "list", "get", inside)}
             whole = below
         listed = {"list": "get", "create": "post", "deletecollection": "delete"}
-        yield whole, _operations(one, listed, inside)
+        yield whole, _operations(resource, listed, inside)
         single = {"get": "get", "update": "put", "patch": "patch", "delete": "delete"}
-        if found := _operations(one, single, inside):
-            yield f"{whole}/{{name}}", found
+        if operations := _operations(resource, single, inside):
+            yield f"{whole}/{{name}}", operations
 
 
 def _operations(resource: Resource, verbs: dict[str, str], inside: str) -> Object:
@@ -135,7 +135,7 @@ def _operations(resource: Resource, verbs: dict[str, str], inside: str) -> Objec
 
 def _operation(resource: Resource, verb: str, method: str, inside: str) -> Object:
     kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
-    found: Object = {
+    operation: Object = {
         "operationId": f"{verb}{api_version(resource.group, resource.version)}{resource.kind}",
         "responses": {"200": {"description": "OK"}},
         "x-kubernetes-action": method if verb in ("update", "create") else verb,
@@ -143,10 +143,10 @@ def _operation(resource: Resource, verb: str, method: str, inside: str) -> Objec
     }
     if method in ("post", "put", "patch"):
         names = (*_WRITING, "force") if method == "patch" else _WRITING
-        found["parameters"] = [_parameter(name, inside) for name in names]
+        operation["parameters"] = [_parameter(name, inside) for name in names]
     if method == "patch" and inside:
-        found["requestBody"] = {"content": {one: {"schema": {}} for one in _PATCHES}}
-    return found
+        operation["requestBody"] = {"content": {patch: {"schema": {}} for patch in _PATCHES}}
+    return operation
 
 
 def _parameter(name: str, inside: str) -> Object:

@@ -134,9 +134,9 @@ class Applying:
         return live is not None and says(content, ssa="IfNotPresent")
 
     def _may_replace(self, content: Object, live: Object, why: Refused) -> bool:
-        wanted = self._force or says(content, force="enabled") or says(live, force="enabled")
+        force = self._force or says(content, force="enabled") or says(live, force="enabled")
         is_fixed = why.reason in {"Invalid", "Conflict"} or bool(_IMMUTABLE.search(why.message))
-        return wanted and is_fixed
+        return force and is_fixed
 
     def delete_all(self, entries: list[Entry], name: str, namespace: str) -> list[Change]:
         """Delete what still belongs to a Kustomization; raises `ApplyFailure`."""

@@ -26,9 +26,9 @@ def interval_of(spec: Object) -> float:
 
 
 def timeout_of(spec: Object) -> float:
-    said = spec.get("timeout")
-    wanted = seconds_of(str(said)) if said else interval_of(spec) - _LEAST_TIMEOUT
-    return max(wanted, _LEAST_TIMEOUT)
+    timeout = spec.get("timeout")
+    seconds = seconds_of(str(timeout)) if timeout else interval_of(spec) - _LEAST_TIMEOUT
+    return max(seconds, _LEAST_TIMEOUT)
 
 
 def checksum(objects: list[Object]) -> str:

@@ -24,7 +24,7 @@ REQUESTED = "reconcile.fluxcd.io/requestedAt"
 
 def runs(pod: Object, program: str) -> bool:
     """Whether a pod of Flux runs one of its programs."""
-    images = (str(one.get("image", "")) for one in entries_of(pod, "spec", "containers"))
+    images = (str(entry.get("image", "")) for entry in entries_of(pod, "spec", "containers"))
     names = {image.partition("@")[0].rpartition("/")[2].partition(":")[0] for image in images}
     return program in names
 
@@ -39,12 +39,14 @@ class FluxController(Controller):
     repositories: Callable[[], Mapping[str, str]] = staticmethod(dict)
     """Where Git repositories really are, by the URLs that files name."""
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around)
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
         account = f"system:serviceaccount:{NAMESPACE}:{self.program}"
         user = User(account, ("system:masters", "system:authenticated"))
-        self.client = around.client.acting(f"gotk-{self.program}/v0.0.0", user)
-        self.recorder = Recorder(around.objects, self.client, around.clock, self.program)
+        self.client = surroundings.client.acting(f"gotk-{self.program}/v0.0.0", user)
+        self.recorder = Recorder(
+            surroundings.objects, self.client, surroundings.clock, self.program
+        )
 
     # -- what has to be looked at ---------------------------------------------------------------
 
@@ -70,15 +72,15 @@ class FluxController(Controller):
     def is_working(self) -> bool:
         """Whether a pod of the program is ready."""
         pods = self.objects.listed("pods", NAMESPACE)
-        return any(runs(one, self.program) and is_ready(one) for one in pods)
+        return any(runs(pod, self.program) and is_ready(pod) for pod in pods)
 
     def argument(self, name: str) -> str:
         """What the program was started with; empty: nothing was said."""
         for pod in self.objects.listed("pods", NAMESPACE):
-            for one in entries_of(pod, "spec", "containers") if runs(pod, self.program) else ():
-                for said in one.get("args") or ():
-                    if str(said).startswith(f"{name}="):
-                        return str(said).partition("=")[2]
+            for entry in entries_of(pod, "spec", "containers") if runs(pod, self.program) else ():
+                for arg in entry.get("args") or ():
+                    if str(arg).startswith(f"{name}="):
+                        return str(arg).partition("=")[2]
         return ""
 
     def keys_for_all(self) -> str:
@@ -110,8 +112,8 @@ class FluxController(Controller):
 
     def note(self, key: str) -> Object:
         """What is remembered of an object that it does not say itself."""
-        found = self.around.notes.get(f"{self.name} {key}")
-        return json.loads(found) if found else {}
+        note = self.around.notes.get(f"{self.name} {key}")
+        return json.loads(note) if note else {}
 
     def remember_of(self, key: str, note: Object) -> None:
         """Remember something of an object."""
@@ -159,7 +161,7 @@ class FluxController(Controller):
         self.forget(key)
         finalizers = metadata_of(found).get("finalizers") or []
         if FINALIZER in finalizers:
-            kept = [one for one in finalizers if one != FINALIZER]
+            kept = [finalizer for finalizer in finalizers if finalizer != FINALIZER]
             self.client.patch(found, {"metadata": {"finalizers": kept or None}})
 
     def tell(self, found: Object, status: Object) -> Object:

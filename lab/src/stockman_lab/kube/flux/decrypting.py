@@ -35,17 +35,17 @@ def identities(
     """The keys of a secret of the cluster; raises `BuildFailure`."""
     from stockman.crypto.age.identities import parse_identities
 
-    found: list[AgeIdentity] = []
+    age_identities: list[AgeIdentity] = []
     for name, value in sorted(data.items()):
         if name.endswith(_SUFFIX):
             try:
-                found += parse_identities(value.decode("utf-8", "replace"))
+                age_identities += parse_identities(value.decode("utf-8", "replace"))
             except StockmanError as why:
                 what = f"failed to import '{name}' data from sops {kind} '{secret}'"
                 raise BuildFailure(
                     f"{what}: failed to parse and add to age identities: {why}"
                 ) from None
-    return found
+    return age_identities
 
 
 def is_encrypted(content: Object) -> bool:
@@ -102,8 +102,8 @@ def _entry(content: Object, key: str, value: Tree, keys: Sequence[AgeIdentity]) 
 
 def _opened(content: Object, keys: Sequence[AgeIdentity]) -> Object:
     cipher = _cipher(content, keys)
-    made = _values(content, (), cipher)
-    return {name: value for name, value in made.items() if name != "sops"}
+    values = _values(content, (), cipher)
+    return {name: value for name, value in values.items() if name != "sops"}
 
 
 def _cipher(content: Object, keys: Sequence[AgeIdentity]) -> ValueCipher:
@@ -136,10 +136,10 @@ def _values(value: Tree, path: tuple[str, ...], cipher: ValueCipher) -> Tree:
     if not isinstance(value, str) or not looks_encrypted(value):
         return value
     try:
-        found = cipher.decrypt(value, bound_path(path))
+        decrypt = cipher.decrypt(value, bound_path(path))
     except ValueError as why:
         raise BuildFailure(f"error decrypting sops tree: {why}") from None
-    return format_value(found) if isinstance(found, Timestamp | CommentText) else found
+    return format_value(decrypt) if isinstance(decrypt, Timestamp | CommentText) else decrypt
 
 
 def _file(raw: bytes, name: str, keys: Sequence[AgeIdentity]) -> bytes:
@@ -186,8 +186,10 @@ def _open_sources(
 
 
 def _sources(fields: Object) -> list[str]:
-    found = [str(one["path"]) for one in fields.get("patches") or () if one.get("path")]
+    sources = [str(patch["path"]) for patch in fields.get("patches") or () if patch.get("path")]
     for one in fields.get("secretGenerator") or ():
-        found += [str(source).partition("=")[2] or str(source) for source in one.get("files") or ()]
-        found += [str(source) for source in one.get("envs") or ()]
-    return found
+        sources += [
+            str(source).partition("=")[2] or str(source) for source in one.get("files") or ()
+        ]
+        sources += [str(source) for source in one.get("envs") or ()]
+    return sources

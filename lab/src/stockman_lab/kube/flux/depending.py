@@ -37,8 +37,8 @@ def revision_of(source: Object | None) -> str:
 def needed(found: Object) -> Iterator[str]:
     """`namespace/name` of the Kustomizations that one depends on."""
     own = str(metadata_of(found).get("namespace") or "")
-    for one in entries_of(found, "spec", "dependsOn"):
-        yield f"{one.get('namespace') or own}/{one.get('name')}"
+    for entry in entries_of(found, "spec", "dependsOn"):
+        yield f"{entry.get('namespace') or own}/{entry.get('name')}"
 
 
 def unmet(found: Object, revision: str, objects: Objects) -> str:
@@ -51,8 +51,8 @@ def unmet(found: Object, revision: str, objects: Objects) -> str:
             return f"dependency '{key}' not found: {why}"
         status = part_of(other, "status")
         ready = any(
-            one.get("type") == "Ready" and one.get("status") == "True"
-            for one in entries_of(other, "status", "conditions")
+            entry.get("type") == "Ready" and entry.get("status") == "True"
+            for entry in entries_of(other, "status", "conditions")
         )
         if status.get("observedGeneration") != metadata_of(other).get("generation") or not ready:
             return f"dependency '{key}' is not ready"

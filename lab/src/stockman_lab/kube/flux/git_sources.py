@@ -30,9 +30,9 @@ def files_at(repositories: Mapping[str, str], source: Object) -> Mapping[str, by
     spec = part_of(source, "spec")
     url = str(spec.get("url", ""))
     name, _, commit = str(part_of(source, "status", "artifact").get("revision", "")).partition("@")
-    found, known = repository_of(repositories, url), known_tree(url)
-    if found is not None:
-        return _chosen_at(spec, found, (commit or name).rpartition(":")[2])
+    repository, known = repository_of(repositories, url), known_tree(url)
+    if repository is not None:
+        return _chosen_at(spec, repository, (commit or name).rpartition(":")[2])
     files = known(name) if known is not None else None
     if files is None:
         raise Unreadable("repository not found")
@@ -60,7 +60,9 @@ def _checked_out(spec: Object, files: Mapping[str, bytes]) -> Mapping[str, bytes
     )
     if not places:
         return files
-    return {path: one for path, one in files.items() if path.startswith(places) or "/" not in path}
+    return {
+        path: file for path, file in files.items() if path.startswith(places) or "/" not in path
+    }
 
 
 class GitRepositories(SourceController):

@@ -32,9 +32,9 @@ def health(content: Object | None) -> str:
 
 
 def _condition(content: Object, kind: str, part: str = "status") -> str:
-    for one in entries_of(content, "status", "conditions"):
-        if one.get("type") == kind:
-            return str(one.get(part) or "")
+    for entry in entries_of(content, "status", "conditions"):
+        if entry.get("type") == kind:
+            return str(entry.get(part) or "")
     return ""
 
 
@@ -50,50 +50,50 @@ def _number(content: Object, *names: str, default: int = 0) -> int:
 def _deployment(content: Object) -> str:
     if _condition(content, "Progressing", "reason") == "ProgressDeadlineExceeded":
         return FAILED
-    wanted = _number(content, "spec", "replicas", default=1)
+    number = _number(content, "spec", "replicas", default=1)
     total, updated, ready, available = (
         _number(content, "status", name)
         for name in ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas")
     )
-    is_there = wanted <= updated and wanted <= ready and total <= wanted and updated <= available
+    is_there = number <= updated and number <= ready and total <= number and updated <= available
     has_word = _condition(content, "Available") == "True"
-    return _when(is_there and total >= wanted and has_word)
+    return _when(is_there and total >= number and has_word)
 
 
 def _replica_set(content: Object) -> str:
-    wanted = _number(content, "spec", "replicas", default=1)
+    number = _number(content, "spec", "replicas", default=1)
     if _condition(content, "ReplicaFailure") == "True":
         return IN_PROGRESS
     names = ("fullyLabeledReplicas", "availableReplicas", "readyReplicas", "replicas")
-    return _when(all(_number(content, "status", name) == wanted for name in names))
+    return _when(all(_number(content, "status", name) == number for name in names))
 
 
 def _stateful_set(content: Object) -> str:
     strategy = part_of(content, "spec", "updateStrategy")
     if strategy.get("type") == "OnDelete":
         return CURRENT
-    wanted = _number(content, "spec", "replicas", default=1)
+    number = _number(content, "spec", "replicas", default=1)
     total, ready = (
         _number(content, "status", "replicas"),
         _number(content, "status", "readyReplicas"),
     )
-    if total != wanted or ready < wanted:
+    if total != number or ready < number:
         return IN_PROGRESS
     partition = _number(strategy, "rollingUpdate", "partition", default=-1)
     if partition > 0:
-        return _when(_number(content, "status", "updatedReplicas") >= wanted - partition)
+        return _when(_number(content, "status", "updatedReplicas") >= number - partition)
     status = part_of(content, "status")
     is_one = status.get("currentRevision") == status.get("updateRevision")
-    return _when(_number(content, "status", "currentReplicas") >= wanted and is_one)
+    return _when(_number(content, "status", "currentReplicas") >= number and is_one)
 
 
 def _daemon_set(content: Object) -> str:
     status = part_of(content, "status")
     if "observedGeneration" not in status or "desiredNumberScheduled" not in status:
         return IN_PROGRESS
-    wanted = _number(content, "status", "desiredNumberScheduled")
+    number = _number(content, "status", "desiredNumberScheduled")
     names = ("currentNumberScheduled", "updatedNumberScheduled", "numberAvailable", "numberReady")
-    return _when(all(_number(content, "status", name) >= wanted for name in names))
+    return _when(all(_number(content, "status", name) >= number for name in names))
 
 
 def _job(content: Object) -> str:

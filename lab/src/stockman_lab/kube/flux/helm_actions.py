@@ -123,20 +123,20 @@ class Actions:
         wish = _wish(order, policies.of(action), action)
         try:
             if last is None:
-                made = self.helm.begin_install(wish)
+                begin_install = self.helm.begin_install(wish)
             else:
-                made = self.helm.begin_upgrade(wish, last)
+                begin_install = self.helm.begin_upgrade(wish, last)
         except HelmFailed as why:
             self._release_failed(order, standing, action, str(why))
             raise Failed from None
         return {
             "action": action,
-            "revision": made.revision,
+            "revision": begin_install.revision,
             "until": self.now + seconds,
             "since": self.now,
             "waits": policies.waits(action),
             "digest": order.chart.digest,
-            "chart": f"{made.chart['name']}@{made.chart['version']}",
+            "chart": f"{begin_install.chart['name']}@{begin_install.chart['version']}",
         }
 
     def is_over(self, note: Object, standing: Standing, policies: Policies) -> bool:
@@ -253,9 +253,9 @@ class Actions:
             text = "missing target release for rollback: cannot remediate failed release"
             standing.stalled("MissingRollbackTarget", f"Failed to perform remediation: {text}")
             raise Failed(is_final=True)
-        made = self.helm.rollback(target, last, order.storage)
-        self.helm.finish(made, order.storage)
-        self._record(standing, made, "rollback", str(good.get("ociDigest", "")))
+        rollback = self.helm.rollback(target, last, order.storage)
+        self.helm.finish(rollback, order.storage)
+        self._record(standing, rollback, "rollback", str(good.get("ociDigest", "")))
         text = f"Helm rollback to previous release {_both(good)} succeeded"
         self._remedied(standing, "RollbackSucceeded", text)
 
@@ -328,9 +328,9 @@ class Actions:
             return None
 
     def _found(self, order: Object, revision: int) -> Release | None:
-        for one in self.helm.history(str(order["name"]), str(order["storage"])):
-            if one.revision == revision:
-                return one
+        for release in self.helm.history(str(order["name"]), str(order["storage"])):
+            if release.revision == revision:
+                return release
         return None
 
 

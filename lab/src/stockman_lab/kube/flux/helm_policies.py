@@ -40,8 +40,8 @@ class Policies:
 
     def timeout(self, action: str) -> float:
         """How long an action may take."""
-        whole = seconds_of(self.spec.get("timeout"), 300.0)
-        return seconds_of(self.of(action).get("timeout"), whole)
+        seconds = seconds_of(self.spec.get("timeout"), 300.0)
+        return seconds_of(self.of(action).get("timeout"), seconds)
 
     def waits(self, action: str) -> bool:
         return not self.of(action).get("disableWait")
@@ -73,9 +73,9 @@ class Policies:
     def remedies_last(self, action: str) -> bool:
         """Whether also the last failure is remedied."""
         told = part_of(self.of(action), "remediation")
-        given = told.get("remediateLastFailure")
-        if given is not None:
-            return bool(given)
+        remediate_last_failure = told.get("remediateLastFailure")
+        if remediate_last_failure is not None:
+            return bool(remediate_last_failure)
         return action == "upgrade" and int(told.get("retries", 0)) > 0
 
     def remedy(self, action: str) -> str:

@@ -58,8 +58,8 @@ class HelmReleases(Controller):
         "fluxinstances.fluxcd.controlplane.io",
     )
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around)
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
         register(charts.is_known, charts.tags)
 
     def keys(self, change: Change) -> Iterable[str]:
@@ -72,7 +72,7 @@ class HelmReleases(Controller):
             before, after = change.before or {}, change.after or {}
             began = image_name(after) == PROGRAM and is_ready(after) and not is_ready(before)
             return self._every() if began else ()
-        return [one.removeprefix(_NOTE) for one in self.around.notes if one.startswith(_NOTE)]
+        return [note.removeprefix(_NOTE) for note in self.around.notes if note.startswith(_NOTE)]
 
     def _every(self) -> list[str]:
         return [_key(one) for one in self.objects.listed(PLURAL, group=GROUP)]
@@ -86,8 +86,8 @@ class HelmReleases(Controller):
         if _is_ready(after) and (before is None or not _is_ready(before)):
             for other in self.objects.listed(PLURAL, group=GROUP):
                 space = metadata_of(other)["namespace"]
-                for one in entries_of(other, "spec", "dependsOn"):
-                    if f"{one.get('namespace') or space}/{one.get('name')}" == change.name:
+                for entry in entries_of(other, "spec", "dependsOn"):
+                    if f"{entry.get('namespace') or space}/{entry.get('name')}" == change.name:
                         yield _key(other)
 
     def _fed_by(self, change: Change) -> Iterator[str]:
@@ -102,23 +102,23 @@ class HelmReleases(Controller):
         pod = running_pod(self.objects, PROGRAM)
         if pod is None:
             return
-        found = self.objects.get(PLURAL, key, GROUP)
-        if found is None:
+        patch = self.objects.get(PLURAL, key, GROUP)
+        if patch is None:
             self.around.notes.pop(f"{_NOTE}{key}", None)
             return
-        actions = Actions(self._helm(pod, found), self.recorder, self.now)
-        if metadata_of(found).get("deletionTimestamp"):
-            self._delete(key, found, actions)
+        actions = Actions(self._helm(pod, patch), self.recorder, self.now)
+        if metadata_of(patch).get("deletionTimestamp"):
+            self._delete(key, patch, actions)
             return
-        if FINALIZER not in (metadata_of(found).get("finalizers") or ()):
-            names = [*(metadata_of(found).get("finalizers") or ()), FINALIZER]
-            found = self.client.patch(found, {"metadata": {"finalizers": names}})
-        standing = Standing(found, copied(part_of(found, "status")), self.now)
-        if not part_of(found, "spec").get("suspend"):
-            self._reconcile(key, found, standing, actions, pod)
+        if FINALIZER not in (metadata_of(patch).get("finalizers") or ()):
+            names = [*(metadata_of(patch).get("finalizers") or ()), FINALIZER]
+            patch = self.client.patch(patch, {"metadata": {"finalizers": names}})
+        standing = Standing(patch, copied(part_of(patch, "status")), self.now)
+        if not part_of(patch, "spec").get("suspend"):
+            self._reconcile(key, patch, standing, actions, pod)
         if not self.around.notes.get(f"{_NOTE}{key}"):
-            self._handled(found, standing)
-        self._write(found, standing)
+            self._handled(patch, standing)
+        self._write(patch, standing)
 
     def _helm(self, pod: Object, found: Object) -> Helm:
         name = str(part_of(found, "spec").get("serviceAccountName") or "")
@@ -207,11 +207,11 @@ class HelmReleases(Controller):
 
     def _missing_dependency(self, found: Object) -> str:
         space = metadata_of(found)["namespace"]
-        for one in entries_of(found, "spec", "dependsOn"):
-            name = f"{one.get('namespace') or space}/{one.get('name')}"
+        for entry in entries_of(found, "spec", "dependsOn"):
+            name = f"{entry.get('namespace') or space}/{entry.get('name')}"
             other = self.objects.get(PLURAL, name, GROUP)
             if other is None:
-                what = f'{PLURAL}.{GROUP} "{one.get("name")}" not found'
+                what = f'{PLURAL}.{GROUP} "{entry.get("name")}" not found'
                 return f"unable to get '{name}' dependency: {what}"
             if not _is_ready(other):
                 return f"dependency '{name}' is not ready"
@@ -227,7 +227,9 @@ class HelmReleases(Controller):
         live = self.objects.get("helmcharts", key, SOURCES)
         if live is None:
             self.client.create(wanted["apiVersion"], wanted["kind"], wanted)
-        elif any(part_of(live, "spec").get(one) != value for one, value in wanted["spec"].items()):
+        elif any(
+            part_of(live, "spec").get(name) != value for name, value in wanted["spec"].items()
+        ):
             self.client.patch(live, {"spec": wanted["spec"]})
 
     def _reset(self, found: Object, standing: Standing, order: Order) -> None:
@@ -238,10 +240,10 @@ class HelmReleases(Controller):
             "lastAttemptedRevision": order.chart.version,
             "lastAttemptedConfigDigest": digest(order.values),
         }
-        asked = _annotation(found, RESET)
-        is_asked = asked and asked == _annotation(found, REQUESTED)
-        if is_asked and asked != status.get("lastHandledResetAt"):
-            status["lastHandledResetAt"] = asked
+        annotation = _annotation(found, RESET)
+        is_asked = annotation and annotation == _annotation(found, REQUESTED)
+        if is_asked and annotation != status.get("lastHandledResetAt"):
+            status["lastHandledResetAt"] = annotation
         elif all(status.get(name) == one for name, one in now.items()):
             return
         for name in ("failures", "installFailures", "upgradeFailures"):
@@ -252,9 +254,9 @@ class HelmReleases(Controller):
             status["lastAttemptedRevisionDigest"] = order.chart.digest
 
     def _handled(self, found: Object, standing: Standing) -> None:
-        asked = _annotation(found, REQUESTED)
-        if asked:
-            standing.status["lastHandledReconcileAt"] = asked
+        annotation = _annotation(found, REQUESTED)
+        if annotation:
+            standing.status["lastHandledReconcileAt"] = annotation
 
     def _failed(self, key: str, found: Object, standing: Standing, failed: Failed) -> None:
         policies = Policies(part_of(found, "spec"), standing.status)
@@ -271,7 +273,11 @@ class HelmReleases(Controller):
 
     def _delete(self, key: str, found: Object, actions: Actions) -> None:
         self.around.notes.pop(f"{_NOTE}{key}", None)
-        names = [one for one in metadata_of(found).get("finalizers") or () if one != FINALIZER]
+        names = [
+            finalizer
+            for finalizer in metadata_of(found).get("finalizers") or ()
+            if finalizer != FINALIZER
+        ]
         if names == (metadata_of(found).get("finalizers") or []):
             return
         if not part_of(found, "spec").get("suspend"):
@@ -313,18 +319,18 @@ def _asked(content: Object) -> tuple[object, ...]:
 def _is_ready(content: Object) -> bool:
     seen = part_of(content, "status").get("observedGeneration")
     return seen == metadata_of(content).get("generation") and any(
-        one.get("type") == "Ready" and one.get("status") == "True"
-        for one in entries_of(content, "status", "conditions")
+        entry.get("type") == "Ready" and entry.get("status") == "True"
+        for entry in entries_of(content, "status", "conditions")
     )
 
 
 def _is_forced(content: Object, standing: Standing) -> bool:
     """Whether somebody asks for an upgrade in any case; once for each time they ask."""
-    asked = _annotation(content, FORCED)
-    if not asked or asked != _annotation(content, REQUESTED):
+    annotation = _annotation(content, FORCED)
+    if not annotation or annotation != _annotation(content, REQUESTED):
         return False
-    is_new = bool(standing.status.get("lastHandledForceAt") != asked)
-    standing.status["lastHandledForceAt"] = asked
+    is_new = bool(standing.status.get("lastHandledForceAt") != annotation)
+    standing.status["lastHandledForceAt"] = annotation
     return is_new
 
 

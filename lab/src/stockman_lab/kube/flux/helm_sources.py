@@ -91,23 +91,23 @@ def loaded(objects: Objects, release: Object, *, tracks_digest: bool) -> Loaded:
         name = key.rpartition("/")[2]
         raise NoSource("ArtifactFailed", f'could not get Source object: {kind} "{name}" not found')
     _check_ready(found)
-    made = _from_registry(found) if plural == "ocirepositories" else _from_chart(objects, found)
-    if made is None:
+    chart = _from_registry(found) if plural == "ocirepositories" else _from_chart(objects, found)
+    if chart is None:
         raise NoSource("ArtifactFailed", "Could not load chart: failed to load chart from artifact")
     if plural != "ocirepositories":
-        return Loaded(made, made.version)
+        return Loaded(chart, chart.version)
     revision = str(part_of(found, "status", "artifact").get("revision", ""))
     digest = revision.rpartition("@")[2]
     if not tracks_digest:
-        return Loaded(made, made.version, digest)
+        return Loaded(chart, chart.version, digest)
     short = digest.partition(":")[2][:_DIGITS]
-    return Loaded(made, f"{made.version.removeprefix('v')}+{short}", digest)
+    return Loaded(chart, f"{chart.version.removeprefix('v')}+{short}", digest)
 
 
 def _check_ready(source: Object) -> None:
     about, status = metadata_of(source), part_of(source, "status")
     what = f"{source['kind']} '{about['namespace']}/{about['name']}' is not ready:"
-    conditions = {one.get("type"): one for one in entries_of(status, "conditions")}
+    conditions = {entry.get("type"): entry for entry in entries_of(status, "conditions")}
     if about.get("generation") != status.get("observedGeneration"):
         ready = conditions.get("Ready", {})
         why = "latest generation of object has not been reconciled"
@@ -143,8 +143,8 @@ def values_of(objects: Objects, release: Object) -> Object:
     """The values of a HelmRelease, those of references under its own; raises `NoSource`."""
     space = str(metadata_of(release)["namespace"])
     made: Object = {}
-    for one in entries_of(release, "spec", "valuesFrom"):
-        made = merged(made, _referenced(objects, space, one))
+    for entry in entries_of(release, "spec", "valuesFrom"):
+        made = merged(made, _referenced(objects, space, entry))
     return merged(made, part_of(release, "spec", "values"))
 
 

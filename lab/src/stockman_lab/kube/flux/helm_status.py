@@ -33,8 +33,8 @@ class Standing:
 
     def condition(self, kind: str) -> Object:
         """A condition; an empty one where there is none."""
-        found = entries_of(self.status, "conditions")
-        return next((one for one in found if one.get("type") == kind), {})
+        entries = entries_of(self.status, "conditions")
+        return next((entry for entry in entries if entry.get("type") == kind), {})
 
     def mark(self, kind: str, value: str, reason: str, message: str) -> None:
         """Set a condition; the moment of its change stays where it says what it said."""
@@ -50,14 +50,18 @@ class Standing:
         same = ("status", "reason", "message")
         if before and all(before.get(name) == made[name] for name in same):
             made["lastTransitionTime"] = before["lastTransitionTime"]
-        others = [one for one in entries_of(self.status, "conditions") if one["type"] != kind]
-        every = sorted([*others, made], key=_order)
+        entries = [
+            entry for entry in entries_of(self.status, "conditions") if entry["type"] != kind
+        ]
+        every = sorted([*entries, made], key=_order)
         self.status["conditions"] = every
 
     def drop(self, *kinds: str) -> None:
         """Take conditions away."""
-        found = [one for one in entries_of(self.status, "conditions") if one["type"] not in kinds]
-        self.status["conditions"] = found
+        entries = [
+            entry for entry in entries_of(self.status, "conditions") if entry["type"] not in kinds
+        ]
+        self.status["conditions"] = entries
 
     def reconciling(self, reason: str, message: str) -> None:
         """Say that work is under way."""
@@ -71,11 +75,15 @@ class Standing:
 
     def summarize(self) -> None:
         """Say in `Ready` what was released or remediated."""
-        found = [self.condition(one) for one in _SUMMED if self.condition(one)]
-        if not found:
+        conditions = [self.condition(one) for one in _SUMMED if self.condition(one)]
+        if not conditions:
             return
-        newest = max(int(one.get("observedGeneration", 0)) for one in found)
-        first = next(one for one in found if int(one.get("observedGeneration", 0)) == newest)
+        newest = max(int(condition.get("observedGeneration", 0)) for condition in conditions)
+        first = next(
+            condition
+            for condition in conditions
+            if int(condition.get("observedGeneration", 0)) == newest
+        )
         value = "False" if first["type"] == "Remediated" else str(first["status"])
         if value == "True":
             self.drop("Stalled")

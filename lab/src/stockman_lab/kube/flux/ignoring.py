@@ -32,7 +32,7 @@ def kept_files(contents: Mapping[str, bytes], more: str) -> dict[str, bytes]:
             text = contents[path].decode("utf-8", "replace")
             patterns += _read(text, path.rpartition("/")[0])
     patterns += _read(more, "")
-    return {path: one for path, one in contents.items() if not _is_out(path, patterns)}
+    return {path: content for path, content in contents.items() if not _is_out(path, patterns)}
 
 
 def _read(text: str, below: str) -> list[_Pattern]:
@@ -57,8 +57,8 @@ def _pattern(line: str, below: str) -> _Pattern:
 def _part(part: str) -> str:
     if part == "**":
         return "(?:.*)"
-    made = re.escape(part).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
-    return re.sub(r"\\\[(.*?)\\\]", r"[\1]", made)
+    escape = re.escape(part).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    return re.sub(r"\\\[(.*?)\\\]", r"[\1]", escape)
 
 
 def _is_out(path: str, patterns: list[_Pattern]) -> bool:
@@ -66,12 +66,14 @@ def _is_out(path: str, patterns: list[_Pattern]) -> bool:
 
     Other than in Git, a file can be kept though a folder above it is left out.
     """
-    for one in reversed(patterns):
-        inner = path.removeprefix(f"{one.below}/") if one.below else path
-        if one.below and inner == path:
+    for pattern in reversed(patterns):
+        inner = path.removeprefix(f"{pattern.below}/") if pattern.below else path
+        if pattern.below and inner == path:
             continue
         parts = inner.split("/")
-        places = ("/".join(parts[:depth]) for depth in range(1, len(parts) + (not one.is_folder)))
-        if any(one.form.fullmatch(place) for place in places):
-            return not one.is_kept
+        places = (
+            "/".join(parts[:depth]) for depth in range(1, len(parts) + (not pattern.is_folder))
+        )
+        if any(pattern.form.fullmatch(place) for place in places):
+            return not pattern.is_kept
     return False

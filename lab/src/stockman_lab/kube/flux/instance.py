@@ -63,33 +63,33 @@ class FluxInstances(Controller):
             began = image_name(after) == PROGRAM and is_ready(after) and not is_ready(before)
             found = self.objects.listed(PLURAL, group=GROUP) if began else []
             return [_key(one) for one in found]
-        return [one.removeprefix(_NOTE) for one in self.around.notes if one.startswith(_NOTE)]
+        return [note.removeprefix(_NOTE) for note in self.around.notes if note.startswith(_NOTE)]
 
     def sync(self, key: str) -> None:
         """Bring an instance one step further."""
         pod = running_pod(self.objects, PROGRAM)
-        found = self.objects.get(PLURAL, key, GROUP)
-        if pod is None or found is None:
+        patch = self.objects.get(PLURAL, key, GROUP)
+        if pod is None or patch is None:
             return
-        about = metadata_of(found)
+        about = metadata_of(patch)
         writer = Writer(self.client.api, PROGRAM, account(str(about["namespace"]), _account(pod)))
         if about.get("deletionTimestamp"):
-            self._delete(key, found, writer)
+            self._delete(key, patch, writer)
             return
         if FINALIZER not in (about.get("finalizers") or ()):
             names = [*(about.get("finalizers") or ()), FINALIZER]
-            found = self.client.patch(found, {"metadata": {"finalizers": names}})
-        standing = Standing(found, copied(part_of(found, "status")), self.now)
-        if _annotation(found, _RECONCILE) == "disabled":
+            patch = self.client.patch(patch, {"metadata": {"finalizers": names}})
+        standing = Standing(patch, copied(part_of(patch, "status")), self.now)
+        if _annotation(patch, _RECONCILE) == "disabled":
             if not standing.status.get("conditions"):
                 text = "Initialized with reconciliation suspended"
                 standing.mark("Ready", "True", "ReconciliationDisabled", text)
-            self.recorder.warning(found, "ReconciliationDisabled", "Reconciliation is disabled")
+            self.recorder.warning(patch, "ReconciliationDisabled", "Reconciliation is disabled")
         else:
-            self._reconcile(key, found, standing, writer)
-        self._handled(found, standing)
-        self._write(found, standing)
-        fresh = self.objects.get(PLURAL, key, GROUP) or found
+            self._reconcile(key, patch, standing, writer)
+        self._handled(patch, standing)
+        self._write(patch, standing)
+        fresh = self.objects.get(PLURAL, key, GROUP) or patch
         report(self.objects, self.client, fresh, pod, self.now)
 
     def _reconcile(self, key: str, found: Object, standing: Standing, writer: Writer) -> None:
@@ -216,22 +216,26 @@ class FluxInstances(Controller):
             writer.delete(live, "Background")
 
     def _delete(self, key: str, found: Object, writer: Writer) -> None:
-        names = [one for one in metadata_of(found).get("finalizers") or () if one != FINALIZER]
+        names = [
+            finalizer
+            for finalizer in metadata_of(found).get("finalizers") or ()
+            if finalizer != FINALIZER
+        ]
         if names == (metadata_of(found).get("finalizers") or []):
             return
         self.around.notes.pop(f"{_NOTE}{key}", None)
         if _annotation(found, _RECONCILE) != "disabled":
-            for one in reversed(part_of(found, "status", "inventory").get("entries") or []):
-                self._remove(one, writer)
+            for entry in reversed(part_of(found, "status", "inventory").get("entries") or []):
+                self._remove(entry, writer)
         self.client.patch(found, {"metadata": {"finalizers": names or None}})
 
     def _live(self, told: Object, writer: Writer) -> Object | None:
         return writer.live(told)
 
     def _handled(self, found: Object, standing: Standing) -> None:
-        asked = _annotation(found, REQUESTED)
-        if asked:
-            standing.status["lastHandledReconcileAt"] = asked
+        annotation = _annotation(found, REQUESTED)
+        if annotation:
+            standing.status["lastHandledReconcileAt"] = annotation
 
     def _write(self, found: Object, standing: Standing) -> None:
         fresh = self.objects.get(PLURAL, _key(found), GROUP)

@@ -32,8 +32,8 @@ class NotBuilt(Exception):
 @cache
 def _images() -> dict[str, dict[str, list[str]]]:
     text = files(__package__).joinpath("instance_images.json").read_text("utf-8")
-    found: dict[str, dict[str, list[str]]] = json.loads(text)
-    return found
+    images: dict[str, dict[str, list[str]]] = json.loads(text)
+    return images
 
 
 def matched(wanted: str) -> str:
@@ -41,8 +41,8 @@ def matched(wanted: str) -> str:
     found = _VERSION.fullmatch(wanted.strip().removeprefix("="))
     if found is None:
         raise NotBuilt(f"semver '{wanted}' parse error: improper constraint: {wanted}")
-    parts = [one for one in found.groups() if one not in (None, "x", "*")]
-    fitting = [one for one in _images() if one[1:].split(".")[: len(parts)] == parts]
+    groups = [group for group in found.groups() if group not in (None, "x", "*")]
+    fitting = [image for image in _images() if image[1:].split(".")[: len(groups)] == groups]
     if not fitting:
         raise NotBuilt(f"no match found for semver: {wanted}")
     return max(fitting, key=lambda one: tuple(int(part) for part in one[1:].split(".")))
@@ -61,12 +61,15 @@ class Instance:
 
     @property
     def components(self) -> list[str]:
-        return [str(one) for one in part_of(self.content, "spec").get("components") or _USUAL]
+        return [
+            str(component)
+            for component in part_of(self.content, "spec").get("components") or _USUAL
+        ]
 
     @property
     def registry(self) -> str:
-        found = part_of(self.content, "spec", "distribution").get("registry")
-        return str(found or "ghcr.io/fluxcd")
+        registry = part_of(self.content, "spec", "distribution").get("registry")
+        return str(registry or "ghcr.io/fluxcd")
 
     @property
     def images(self) -> list[Object]:
@@ -74,13 +77,13 @@ class Instance:
         known = _images()[self.version]
         return [
             {
-                "digest": f"sha256:{known[one][1]}",
-                "name": one,
-                "repository": f"{self.registry}/{one}",
-                "tag": known[one][0],
+                "digest": f"sha256:{known[component][1]}",
+                "name": component,
+                "repository": f"{self.registry}/{component}",
+                "tag": known[component][0],
             }
-            for one in self.components
-            if one in known
+            for component in self.components
+            if component in known
         ]
 
 
@@ -181,7 +184,7 @@ def _binding(name: str, role: str, space: str, accounts: tuple[str, ...]) -> Obj
         "metadata": {"name": name},
         "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": role},
         "subjects": [
-            {"kind": "ServiceAccount", "name": one, "namespace": space} for one in accounts
+            {"kind": "ServiceAccount", "name": account, "namespace": space} for account in accounts
         ],
     }
 
@@ -223,7 +226,7 @@ def _deployment(instance: Instance, image: Object, labels: Object) -> Object:
     volumes = [
         {"emptyDir": {}, "name": one} for one in (["data", "tmp"] if is_source else ["temp"])
     ]
-    made: Object = {
+    deployment: Object = {
         "replicas": 1,
         "selector": {"matchLabels": {"app": name}},
         "template": {
@@ -242,10 +245,10 @@ def _deployment(instance: Instance, image: Object, labels: Object) -> Object:
         },
     }
     if name != "notification-controller":
-        made["template"]["spec"]["priorityClassName"] = "system-cluster-critical"
+        deployment["template"]["spec"]["priorityClassName"] = "system-cluster-critical"
     if is_source:
-        made["strategy"] = {"type": "Recreate"}
-    return made
+        deployment["strategy"] = {"type": "Recreate"}
+    return deployment
 
 
 def _container(instance: Instance, image: Object) -> Object:

@@ -14,9 +14,9 @@ from stockman_lab.kube.schema.types import Types
 
 def patched(made: list[Object], patches: list[Object], types: Types) -> list[Object]:
     """Objects with all patches, one after the other; raises `NotBuilt`."""
-    for told in patches:
-        change = _read(str(told.get("patch", "")))
-        target = part_of(told, "target")
+    for patch in patches:
+        change = _read(str(patch.get("patch", "")))
+        target = part_of(patch, "target")
         made = [_one(one, change, types) if _is_meant(one, target, change) else one for one in made]
     return [one for one in made if one]
 
@@ -68,8 +68,8 @@ def _one(content: Object, change: object, types: Types) -> Object:
         if inner.get("$patch") == "delete":
             return {}
         group, _, version = str(content["apiVersion"]).rpartition("/")
-        found = types.resource_of_kind(group, version, str(content["kind"]))
-        if found is None or found.is_custom:
+        resource = types.resource_of_kind(group, version, str(content["kind"]))
+        if resource is None or resource.is_custom:
             return merge_patched(content, inner)
         shape = types.type_of(group, version, str(content["kind"]))
         return strategically_patched(content, inner, shape)

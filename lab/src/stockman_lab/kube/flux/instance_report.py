@@ -22,17 +22,17 @@ def report(objects: Objects, client: Client, instance: Object, pod: Object, now:
     """Write down how Flux is now."""
     about = metadata_of(instance)
     key = f"{about['namespace']}/{about['name']}"
-    found = objects.get("fluxreports", key, _GROUP)
+    fluxreports = objects.get("fluxreports", key, _GROUP)
     spec = _spec(objects, client, instance, pod)
-    if found is None:
+    if fluxreports is None:
         names = {"name": about["name"], "namespace": about["namespace"]}
-        found = client.create(f"{_GROUP}/v1", "FluxReport", {"metadata": names, "spec": spec})
-    elif part_of(found, "spec") != spec:
-        found = client.update({**found, "spec": spec})
-    standing = Standing(found, {**part_of(found, "status")}, now)
+        fluxreports = client.create(f"{_GROUP}/v1", "FluxReport", {"metadata": names, "spec": spec})
+    elif part_of(fluxreports, "spec") != spec:
+        fluxreports = client.update({**fluxreports, "spec": spec})
+    standing = Standing(fluxreports, {**part_of(fluxreports, "status")}, now)
     standing.mark("Ready", "True", "Succeeded", "Reporting finished in 12ms")
-    if standing.status != part_of(found, "status"):
-        client.update_status(found, standing.status)
+    if standing.status != part_of(fluxreports, "status"):
+        client.update_status(fluxreports, standing.status)
 
 
 def _spec(objects: Objects, client: Client, instance: Object, pod: Object) -> Object:
@@ -65,42 +65,42 @@ def _spec(objects: Objects, client: Client, instance: Object, pod: Object) -> Ob
 
 
 def _components(objects: Objects, space: str) -> list[Object]:
-    made = []
+    components = []
     for name in _COMPONENTS:
-        found = objects.get("deployments", f"{space}/{name}")
-        if found is None:
+        deployments = objects.get("deployments", f"{space}/{name}")
+        if deployments is None:
             continue
-        why = why_not({"apiVersion": "apps/v1", "kind": "Deployment", **found})
-        inner = part_of(found, "spec", "template")
+        why = why_not({"apiVersion": "apps/v1", "kind": "Deployment", **deployments})
+        inner = part_of(deployments, "spec", "template")
         image = str(entries_of(inner, "spec", "containers")[0].get("image", ""))
         says = f"InProgress {why}" if why else "Current Deployment is available. Replicas: 1"
-        made.append({"name": name, "ready": not why, "status": says, "image": image})
-    return made
+        components.append({"name": name, "ready": not why, "status": says, "image": image})
+    return components
 
 
 def _reconcilers(objects: Objects) -> list[Object]:
-    made = []
-    for one in definitions("flux"):
-        group, kind = one["spec"]["group"], one["spec"]["names"]["kind"]
-        found = objects.listed(one["spec"]["names"]["plural"], group=group)
+    reconcilers = []
+    for definition in definitions("flux"):
+        group, kind = definition["spec"]["group"], definition["spec"]["names"]["kind"]
+        found = objects.listed(definition["spec"]["names"]["plural"], group=group)
         if not found:
             continue
         suspended = [each for each in found if part_of(each, "spec").get("suspend")]
         failing = [each for each in found if _is_failing(each) and each not in suspended]
-        version = next(each["name"] for each in one["spec"]["versions"] if each["storage"])
+        version = next(each["name"] for each in definition["spec"]["versions"] if each["storage"])
         stats = {
             "running": len(found) - len(suspended),
             "failing": len(failing),
             "suspended": len(suspended),
         }
-        made.append({"apiVersion": f"{group}/{version}", "kind": kind, "stats": stats})
-    return made
+        reconcilers.append({"apiVersion": f"{group}/{version}", "kind": kind, "stats": stats})
+    return reconcilers
 
 
 def _is_failing(content: Object) -> bool:
     return any(
-        one.get("type") == "Ready" and one.get("status") == "False"
-        for one in entries_of(content, "status", "conditions")
+        entry.get("type") == "Ready" and entry.get("status") == "False"
+        for entry in entries_of(content, "status", "conditions")
     )
 
 
@@ -109,8 +109,14 @@ def _sync(objects: Objects, instance: Object, space: str) -> Object:
     if not told.get("url"):
         return {}
     name = str(told.get("name") or space)
-    found = objects.get("kustomizations", f"{space}/{name}", "kustomize.toolkit.fluxcd.io") or {}
-    ready = [one for one in entries_of(found, "status", "conditions") if one["type"] == "Ready"]
+    kustomizations = (
+        objects.get("kustomizations", f"{space}/{name}", "kustomize.toolkit.fluxcd.io") or {}
+    )
+    ready = [
+        entry
+        for entry in entries_of(kustomizations, "status", "conditions")
+        if entry["type"] == "Ready"
+    ]
     message = str(ready[0].get("message", "")) if ready else "not found"
     return {
         "id": f"kustomization/{name}",

@@ -83,5 +83,5 @@ class Entry:
 def entries_in(status: Object) -> list[Entry]:
     """The inventory of a status."""
     inventory = status.get("inventory")
-    found = (inventory.get("entries") if isinstance(inventory, dict) else None) or []
-    return [Entry.read(one) for one in found]
+    entries = (inventory.get("entries") if isinstance(inventory, dict) else None) or []
+    return [Entry.read(entry) for entry in entries]

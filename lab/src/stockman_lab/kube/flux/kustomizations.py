@@ -82,9 +82,9 @@ class Kustomizations(FluxController):
     group = KUSTOMIZE_GROUP
     watches = ()
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around)
-        self._waiting = Waiting(around.notes, f"{self.name} waiting")
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
+        self._waiting = Waiting(surroundings.notes, f"{self.name} waiting")
 
     # -- what has to be looked at ---------------------------------------------------------------
 
@@ -246,12 +246,12 @@ class Kustomizations(FluxController):
     # -- how it ends ----------------------------------------------------------------------------
 
     def _finish(self, look: _Look, attempt: Object, done: list[Done]) -> None:
-        wanted = [one.entry for one in done if one.action != SKIPPED]
+        entries = [one.entry for one in done if one.action != SKIPPED]
         if not look.spec.get("wait"):
-            wanted = [referred(one) for one in entries_of(look.spec, "healthChecks")]
+            entries = [referred(entry) for entry in entries_of(look.spec, "healthChecks")]
         own = Entry.of(look.found).is_same_as
-        wanted = [one for one in wanted if one.is_same_as != own]
-        if not wanted:
+        entries = [entry for entry in entries if entry.is_same_as != own]
+        if not entries:
             look.conditions.drop(HEALTHY)
             self._succeeded(look, attempt)
             return
@@ -263,13 +263,13 @@ class Kustomizations(FluxController):
         )
         attempt["was_healthy"] = look.conditions.is_true(HEALTHY)
         attempt["since"] = self.now
-        attempt["entries"] = [[one.written["id"], one.version] for one in wanted]
+        attempt["entries"] = [[entry.written["id"], entry.version] for entry in entries]
         look.conditions.reconciling("Progressing", message)
         look.conditions.mark(HEALTHY, None, "Progressing", message)
         said = self._tell(look)
         kept = self.noted(look.found, self.now + timeout, revision)
         self.remember_of(look.key, {**kept, "checking": attempt})
-        self._waiting.wait(look.key, wanted)
+        self._waiting.wait(look.key, entries)
         self._check(look.key, said, self.note(look.key))
 
     def _check(self, key: str, found: Object, note: Object) -> None:
@@ -280,7 +280,7 @@ class Kustomizations(FluxController):
         since, timeout = float(attempt["since"]), timeout_of(look.spec)
         passed = self.now - since
         is_over = passed >= timeout - _ALMOST
-        if not is_over and not all(one in {CURRENT, FAILED} for one in states):
+        if not is_over and not all(state in {CURRENT, FAILED} for state in states):
             self.look_again(key, since + timeout, patient=True)
             return
         self._waiting.wait(key, [])
@@ -301,12 +301,12 @@ class Kustomizations(FluxController):
 
     def _states(self, entries: list[Entry], short_lived: list[str]) -> list[str]:
         applying = Applying(self.client)
-        found = []
+        currents = []
         for entry in entries:
             live = applying.live(entry)
             is_done = live is None and entry.written["id"] in short_lived
-            found.append(CURRENT if is_done else health(live))
-        return found
+            currents.append(CURRENT if is_done else health(live))
+        return currents
 
     def _succeeded(self, look: _Look, attempt: Object) -> None:
         revision, conditions = attempt["revision"], look.conditions
@@ -339,8 +339,8 @@ class Kustomizations(FluxController):
         self.recorder.warning(said, why.reason, why.message[:_MOST_MESSAGE])
 
     def _retry(self, spec: Object) -> float:
-        said = spec.get("retryInterval")
-        return seconds_of(str(said)) if said else interval_of(spec)
+        retry_interval = spec.get("retryInterval")
+        return seconds_of(str(retry_interval)) if retry_interval else interval_of(spec)
 
     def _tell(self, look: _Look) -> Object:
         made = {**look.status, "conditions": look.conditions.listed()}
@@ -369,7 +369,7 @@ class Kustomizations(FluxController):
                 note = {"ending": self.now, "left": left}
                 self.remember_of(key, note)
             deadline = float(note["ending"]) + timeout_of(spec)
-            left = [one for one in entries if one.written["id"] in note["left"]]
+            left = [entry for entry in entries if entry.written["id"] in note["left"]]
             there = [one for one in left if applying.live(one) is not None]
             if policy == "WaitForTermination" and there and self.now < deadline:
                 self._waiting.wait(key, there)
@@ -385,7 +385,7 @@ def _key(one: Object) -> str:
 
 
 def _reason(found: Object) -> str:
-    ready = [one for one in entries_of(found, "status", "conditions") if one["type"] == READY]
+    ready = [entry for entry in entries_of(found, "status", "conditions") if entry["type"] == READY]
     return str(ready[0]["reason"]) if ready else "info"
 
 

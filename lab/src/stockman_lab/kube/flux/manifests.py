@@ -38,7 +38,7 @@ def check_modelled(spec: Object) -> None:
     for name in _LEFT_OUT:
         if spec.get(name):
             raise not_modelled(f"spec.{name}")
-    if any(one.get("readyExpr") for one in spec.get("dependsOn") or ()):
+    if any(depend.get("readyExpr") for depend in spec.get("dependsOn") or ()):
         raise not_modelled("readyExpr of a dependency")
     decryption = part_of(spec, "decryption")
     if decryption and decryption.get("provider") != "sops":

@@ -25,7 +25,9 @@ def overlaid(files: Files, folder: str, spec: Object) -> Files:
     ):
         if field in spec:
             made[name] = spec[field]
-    patches = [{"patch": one.get("patch", ""), **_target(one)} for one in spec.get("patches") or ()]
+    patches = [
+        {"patch": patch.get("patch", ""), **_target(patch)} for patch in spec.get("patches") or ()
+    ]
     _extend(made, "patches", patches)
     _extend(made, "components", _components(files, folder, spec))
     made["images"] = _images(made.get("images") or [], spec.get("images") or [])
@@ -37,15 +39,15 @@ def _found(files: Files, folder: str) -> tuple[str, Object] | None:
     for name in NAMES:
         path = posixpath.join(folder, name)
         if files.is_file(path):
-            made = first_document(files.contents[path]) or {}
-            if not isinstance(made, dict):
+            tree = first_document(files.contents[path]) or {}
+            if not isinstance(tree, dict):
                 raise BuildFailure(
                     "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal array"
                     " into Go value of type types.Kustomization"
                 )
-            if not made.get("resources"):
-                made["buildMetadata"] = ["originAnnotations"]
-            return path, {"apiVersion": _VERSION, "kind": "Kustomization", **made}
+            if not tree.get("resources"):
+                tree["buildMetadata"] = ["originAnnotations"]
+            return path, {"apiVersion": _VERSION, "kind": "Kustomization", **tree}
     return None
 
 
@@ -91,15 +93,15 @@ def _target(patch: Object) -> Object:
 
 
 def _components(files: Files, folder: str, spec: Object) -> list[str]:
-    found = []
+    paths = []
     for path in spec.get("components") or ():
         place = joined(folder, path)
         if path.startswith("/") or "://" in path:
             raise BuildFailure(f"component path '{path}' must be local and relative")
         is_there = place is not None and (files.is_folder(place) or files.is_file(place))
         if is_there or not spec.get("ignoreMissingComponents"):
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
 def _images(own: list[Object], more: list[Object]) -> list[Object]:

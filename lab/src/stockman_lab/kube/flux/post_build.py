@@ -28,12 +28,12 @@ def with_variables(content: Object, variables: Mapping[str, str]) -> Object:
         check_names(variables)
         if not _names_any(content):
             return content
-        found = first_document(substituted(go_text(content), variables).encode())
+        tree = first_document(substituted(go_text(content), variables).encode())
     except BuildFailure as why:
         name = Identity.of(content)
         place = f"{name.kind_text}/{name.name}"
         raise BuildFailure(f"post build failed for '{place}': envsubst error: {why}") from None
-    return found if isinstance(found, dict) else content
+    return tree if isinstance(tree, dict) else content
 
 
 def _names_any(value: Tree) -> bool:

@@ -163,8 +163,8 @@ def _backoff(tries: int) -> float:
 
 def digest_of(*parts: str | bytes) -> str:
     """`sha256:` of words and bytes."""
-    made = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for part in parts:
-        made.update(part if isinstance(part, bytes) else part.encode())
-        made.update(b"\0")
-    return f"sha256:{made.hexdigest()}"
+        sha256.update(part if isinstance(part, bytes) else part.encode())
+        sha256.update(b"\0")
+    return f"sha256:{sha256.hexdigest()}"

@@ -27,8 +27,8 @@ def claim(live: Object, manager: str) -> Object | None:
 
 
 def _claimed(entries: list[Object], manager: str) -> list[Object] | None:
-    own = next((copied(one) for one in entries if _is(one, manager, "Apply")), None)
-    kept = [one for one in entries if not _is(one, manager, "Apply")]
+    own = next((copied(entry) for entry in entries if _is(entry, manager, "Apply")), None)
+    kept = [entry for entry in entries if not _is(entry, manager, "Apply")]
     others = [one for one in kept if not one.get("subresource") and _is_foreign(one)]
     if not others:
         return None
@@ -52,7 +52,7 @@ def _is_foreign(entry: Object) -> bool:
 
 
 def _union(one: Tree, other: Tree) -> Tree:
-    made = dict(one)
+    trees = dict(one)
     for name, inner in other.items():
-        made[name] = _union(made[name], inner) if name in made else inner
-    return made
+        trees[name] = _union(trees[name], inner) if name in trees else inner
+    return trees

@@ -41,15 +41,15 @@ def _multus() -> Mapping[str, bytes]:
 
 def _each_alone(folder: str, table: str) -> Mapping[str, bytes]:
     """A file for every definition, named after group and plural."""
-    found: dict[str, bytes] = {}
-    for one in definitions(table):
-        plural, _, group = str(metadata_of(one)["name"]).partition(".")
-        found[f"{folder}/{group}_{plural}.yaml"] = _text([one])
-    return found
+    each_alone: dict[str, bytes] = {}
+    for definition in definitions(table):
+        plural, _, group = str(metadata_of(definition)["name"]).partition(".")
+        each_alone[f"{folder}/{group}_{plural}.yaml"] = _text([definition])
+    return each_alone
 
 
 def _text(contents: list[Object]) -> bytes:
-    return "\n---\n".join(json.dumps(one) for one in contents).encode()
+    return "\n---\n".join(json.dumps(content) for content in contents).encode()
 
 
 _MADE: dict[str, Callable[[], Mapping[str, bytes]]] = {

@@ -36,7 +36,7 @@ def newest_fitting(versions: Iterable[str], wanted: str) -> str | None:
         key = key_of(text)
         if key is None or (not key[1] and not takes_early):
             continue
-        if any(all(low <= key and key < high for low, high in one) for one in ranges):
+        if any(all(low <= key and key < high for low, high in range_) for range_ in ranges):
             found.append((key, text))
     return max(found)[1] if found else None
 
@@ -73,7 +73,9 @@ def _span(sign: str, text: str) -> tuple[_Key, _Key]:
         case "<=" | "=<":
             return _BOTTOM, (after if len(given) < 3 else _just_above(key))
         case "^":
-            place = next((i for i, one in enumerate(numbers[: len(given)]) if one), len(given) - 1)
+            place = next(
+                (i for i, number in enumerate(numbers[: len(given)]) if number), len(given) - 1
+            )
             return key, _after(numbers, place + 1)
         case "~" | "~>":
             return key, _after(numbers, min(len(given), 2))

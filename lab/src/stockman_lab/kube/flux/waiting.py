@@ -32,7 +32,7 @@ class Waiting:
             return
         kept = {name: sorted(wanted) for name, wanted in known.items() if name != key}
         if entries:
-            kept[key] = sorted(one.is_same_as for one in entries)
+            kept[key] = sorted(entry.is_same_as for entry in entries)
         self._notes[self._name] = json.dumps(kept) if kept else ""
 
     def _read(self) -> dict[str, set[tuple[str, ...]]]:

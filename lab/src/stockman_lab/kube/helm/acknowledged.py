@@ -61,7 +61,7 @@ def status_of(plural: str, content: Object, words: tuple[Word, ...], now: str) -
         return {**before, "parents": list(_parents(content, now))}
     if plural == "apiservices" and not part_of(content, "spec").get("service"):
         return before
-    kept = {one.get("type"): one for one in entries_of(content, "status", "conditions")}
+    kept = {entry.get("type"): entry for entry in entries_of(content, "status", "conditions")}
     return {**before, "conditions": [_written(one, kept, content, now) for one in words]}
 
 
@@ -89,8 +89,8 @@ def _certificate(content: Object, look: Look) -> Word:
     else:
         namespace = metadata_of(content)["namespace"]
         issuer = look(Found("issuers", f"{namespace}/{name}", "cert-manager.io"))
-    words = entries_of(issuer, "status", "conditions") if issuer is not None else []
-    if any(one.get("type") == "Ready" and one.get("status") == "True" for one in words):
+    entries = entries_of(issuer, "status", "conditions") if issuer is not None else []
+    if any(entry.get("type") == "Ready" and entry.get("status") == "True" for entry in entries):
         told = "Certificate is up to date and has not expired"
         return Word("Ready", "True", "Ready", told)
     told = "Issuing certificate as Secret does not exist"
@@ -99,10 +99,10 @@ def _certificate(content: Object, look: Look) -> Word:
 
 def _parents(content: Object, now: str) -> Iterator[Object]:
     before = {
-        str(part_of(one, "parentRef")): {
-            word.get("type"): word for word in entries_of(one, "conditions")
+        str(part_of(entry, "parentRef")): {
+            word.get("type"): word for word in entries_of(entry, "conditions")
         }
-        for one in entries_of(content, "status", "parents")
+        for entry in entries_of(content, "status", "parents")
     }
     for reference in entries_of(content, "spec", "parentRefs"):
         kept = before.get(str(reference), {})

@@ -51,12 +51,12 @@ class Acknowledging(Controller):
 
     name = "acknowledging"
     component = "acknowledging"
-    watches = ("pods", "secrets", *(one.watched for one in KINDS))
+    watches = ("pods", "secrets", *(kind.watched for kind in KINDS))
 
     def keys(self, change: Change) -> Iterable[str]:
         """An object; all of a program's when its pod becomes ready, or a Secret comes."""
         if change.key.resource == "pods":
-            known = {one.purpose for one in KINDS} & purposes(change.newest)
+            known = {kind.purpose for kind in KINDS} & purposes(change.newest)
             return [f"{one}/{_ALL}" for one in sorted(known)] if is_ready(change.newest) else ()
         if change.key.resource == "secrets":
             is_pair = change.newest.get("type") == "kubernetes.io/tls"
@@ -80,14 +80,14 @@ class Acknowledging(Controller):
             return
         if kind.plural == "certificates":
             self._issue(content)
-        found = conditions_of(kind.plural, content, self._found)
-        status = status_of(kind.plural, content, found, self.today)
+        conditions = conditions_of(kind.plural, content, self._found)
+        status = status_of(kind.plural, content, conditions, self.today)
         if status != part_of(content, "status"):
             self.client.update_status(content, status)
 
     def _has(self, purpose: str) -> bool:
         pods = self.objects.listed("pods")
-        return any(purpose in purposes(one) and is_ready(one) for one in pods)
+        return any(purpose in purposes(pod) and is_ready(pod) for pod in pods)
 
     def _found(self, wanted: Found) -> Object | None:
         return self.objects.get(wanted.plural, wanted.key, wanted.group)
@@ -112,8 +112,8 @@ class Acknowledging(Controller):
         now = datetime.fromtimestamp(self.now, UTC)
         random_bytes = self.around.dice.random_bytes
         authority = new_authority(now, random_bytes)
-        given = spec.get("dnsNames")
-        names = [str(one) for one in given] if isinstance(given, list) else []
+        dns_names = spec.get("dnsNames")
+        names = [str(dns_name) for dns_name in dns_names] if isinstance(dns_names, list) else []
         names = names or [str(spec.get("commonName") or name)]
         own = authority.certificate
         made = own if spec.get("isCA") else new_certificate(authority, names, now, random_bytes)

@@ -81,42 +81,42 @@ def _spec(kind: str, told: Object, match: Object, inner: Object) -> Object:
             "concurrencyPolicy": cron.get("concurrencyPolicy", "Forbid"),
             "jobTemplate": {"spec": {"template": inner}},
         }
-    made: Object = {"selector": {"matchLabels": match}, "template": inner}
+    spec: Object = {"selector": {"matchLabels": match}, "template": inner}
     if kind != "DaemonSet":
-        made["replicas"] = told.get("replicas", 1)
+        spec["replicas"] = told.get("replicas", 1)
     if kind == "Deployment":
-        made["strategy"] = {"type": told.get("strategy", "Recreate")}
+        spec["strategy"] = {"type": told.get("strategy", "Recreate")}
     if kind == "StatefulSet":
-        made["serviceName"] = str(told.get("serviceName") or "")
-    return made
+        spec["serviceName"] = str(told.get("serviceName") or "")
+    return spec
 
 
 def _pod(told: Object, options: Object) -> Object:
-    made: Object = {name: options[name] for name in _POD_OPTIONS if options.get(name)}
+    founds: Object = {name: options[name] for name in _POD_OPTIONS if options.get(name)}
     for name, part in (("initContainers", "initContainers"), ("containers", "containers")):
-        found = [_container(*one) for one in part_of(told, part).items() if one[1]]
-        if found:
-            made[name] = found
-    return made
+        containers = [_container(*one) for one in part_of(told, part).items() if one[1]]
+        if containers:
+            founds[name] = containers
+    return founds
 
 
 def _container(name: str, told: Object) -> Object:
     image = part_of(told, "image")
-    made: Object = {
+    container: Object = {
         "name": told.get("nameOverride") or name,
         "image": f"{image.get('repository', '')}:{image.get('tag', 'latest')}",
     }
     env = told.get("env")
     if isinstance(env, dict):
-        made["env"] = [_variable(*one) for one in env.items()]
+        container["env"] = [_variable(*one) for one in env.items()]
     for part in ("args", "command", "envFrom", "resources", "securityContext"):
         if told.get(part):
-            made[part] = told[part]
+            container[part] = told[part]
     for kind in ("liveness", "readiness", "startup"):
         probe = part_of(told, "probes", kind)
         if probe.get("enabled") and probe.get("spec"):
-            made[f"{kind}Probe"] = probe["spec"]
-    return made
+            container[f"{kind}Probe"] = probe["spec"]
+    return container
 
 
 def _variable(name: str, value: object) -> Object:

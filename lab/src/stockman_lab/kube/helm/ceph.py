@@ -49,9 +49,9 @@ class CephClusters(Controller):
     watches = (f"cephclusters.{GROUP}", "pods", "nodes")
     trouble: ClassVar[Trouble] = staticmethod(no_trouble)
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around)
-        self.client = around.client.acting("rook/v1.20.6", User("rook", ("system:masters",)))
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
+        self.client = surroundings.client.acting("rook/v1.20.6", User("rook", ("system:masters",)))
 
     def keys(self, change: Change) -> Iterable[str]:
         """Clusters; all of them when a node, the operator or a daemon changes."""
@@ -97,7 +97,9 @@ class CephClusters(Controller):
 
     def _bring(self, cluster: Object, wanted: list[Daemon]) -> None:
         made = [("apps/v1", "Deployment", deployment(cluster, one)) for one in wanted]
-        made += [("policy/v1", "PodDisruptionBudget", one) for one in budgets(cluster, wanted)]
+        made += [
+            ("policy/v1", "PodDisruptionBudget", budget) for budget in budgets(cluster, wanted)
+        ]
         for api_version, kind, content in made:
             metadata = metadata_of(content)
             place = named_key(metadata["namespace"], metadata["name"])
@@ -113,7 +115,7 @@ class CephClusters(Controller):
     def _ready(self, cluster: Object) -> set[str]:
         """Names of daemons that work."""
         pods = self.objects.listed("pods", metadata_of(cluster)["namespace"])
-        return {name_of(one) for one in pods if is_ready(one)} - {""}
+        return {name_of(pod) for pod in pods if is_ready(pod)} - {""}
 
     # -- health --------------------------------------------------------------------------------
 
@@ -211,7 +213,7 @@ class CephClusters(Controller):
             "message": text,
             "ceph": ceph,
             "conditions": [
-                *(one for one in entries_of(before, "conditions") if one["type"] != "Ready"),
+                *(entry for entry in entries_of(before, "conditions") if entry["type"] != "Ready"),
                 self._condition(cluster, "Ready", "ClusterCreated", text),
             ],
             "observedGeneration": metadata_of(cluster).get("generation", 1),

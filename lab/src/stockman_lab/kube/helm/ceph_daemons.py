@@ -36,22 +36,22 @@ class Daemon:
 def daemons(cluster: Object, nodes: list[Object], known: list[Object]) -> list[Daemon]:
     """All that a cluster has or should have; those that are there stay where they are."""
     spec = part_of(cluster, "spec")
-    found = [_read(one) for one in known]
+    mades = [_read(one) for one in known]
     for kind, usual in (("mon", _MONS), ("mgr", _MGRS)):
-        places = sorted(_fitting(spec, nodes, kind))
-        have = [one for one in found if one.kind == kind]
+        fitting = sorted(_fitting(spec, nodes, kind))
+        have = [one for one in mades if one.kind == kind]
         for number in range(len(have), int(part_of(spec, kind).get("count", usual))):
-            if places:
-                place = places[number % len(places)]
-                found.append(Daemon(kind, ascii_lowercase[number], place))
-    disks = [one for one in found if one.kind == "osd"]
+            if fitting:
+                place = fitting[number % len(fitting)]
+                mades.append(Daemon(kind, ascii_lowercase[number], place))
+    disks = [one for one in mades if one.kind == "osd"]
     for node, count in sorted(_disks(spec, nodes)):
-        have = [one for one in disks if one.node == node]
+        have = [disk for disk in disks if disk.node == node]
         for _ in range(count - len(have)):
-            made = Daemon("osd", str(len(disks)), node)
-            disks.append(made)
-            found.append(made)
-    return found
+            daemon = Daemon("osd", str(len(disks)), node)
+            disks.append(daemon)
+            mades.append(daemon)
+    return mades
 
 
 def name_of(pod: Object) -> str:
@@ -74,21 +74,21 @@ def _disks(spec: Object, nodes: list[Object]) -> Iterator[tuple[str, int]]:
     if storage.get("useAllNodes", True) and not storage.get("nodes"):
         yield from ((one, max(len(storage.get("devices") or []), 1)) for one in fitting)
         return
-    for one in entries_of(storage, "nodes"):
-        if one.get("name") in fitting:
-            yield str(one["name"]), max(len(one.get("devices") or []), 1)
+    for entry in entries_of(storage, "nodes"):
+        if entry.get("name") in fitting:
+            yield str(entry["name"]), max(len(entry.get("devices") or []), 1)
 
 
 def _fitting(spec: Object, nodes: list[Object], kind: str) -> Iterator[str]:
     tolerations = _tolerations(spec, kind)
     for node in nodes:
         taints = [
-            one
-            for one in entries_of(node, "spec", "taints")
-            if one.get("effect") in REPELLING and not str(one["key"]).startswith(_NOT_LASTING)
+            entry
+            for entry in entries_of(node, "spec", "taints")
+            if entry.get("effect") in REPELLING and not str(entry["key"]).startswith(_NOT_LASTING)
         ]
         is_open = not part_of(node, "spec").get("unschedulable")
-        if is_open and all(tolerates(tolerations, one) for one in taints):
+        if is_open and all(tolerates(tolerations, taint) for taint in taints):
             yield str(metadata_of(node)["name"])
 
 

@@ -51,7 +51,7 @@ def health(found: Found) -> Health:
     checks = dict(_checks(found))
     worst = OK
     if checks:
-        worst = ERR if any(one["severity"] == ERR for one in checks.values()) else WARN
+        worst = ERR if any(check["severity"] == ERR for check in checks.values()) else WARN
     return Health(worst, checks)
 
 
@@ -60,7 +60,7 @@ def _checks(found: Found) -> Iterator[tuple[str, Object]]:
         yield "PG_DAMAGED", _check(found.failure.message or _DAMAGED, ERR)
     mons, silent = found.of("mon")
     if silent:
-        left = ",".join(one.id for one in mons if one not in silent)
+        left = ",".join(mon.id for mon in mons if mon not in silent)
         yield "MON_DOWN", _check(f"{len(silent)}/{len(mons)} mons down, quorum {left}")
     mgrs, gone = found.of("mgr")
     if mgrs and len(gone) == len(mgrs):
@@ -74,7 +74,7 @@ def _disks(found: Found) -> Iterator[tuple[str, Object]]:
         yield "TOO_FEW_OSDS", _check(f"OSD count 0 < osd_pool_default_size {_COPIES}")
         return
     hosts = {one.node for one in down}
-    dead = sum(all(one in down for one in disks if one.node == host) for host in hosts)
+    dead = sum(all(disk in down for disk in disks if disk.node == host) for host in hosts)
     if down:
         yield "OSD_DOWN", _check(f"{len(down)} osds down")
     if dead:

@@ -42,13 +42,13 @@ class Chart:
 @cache
 def _charts() -> dict[str, Object]:
     """Descriptions by the places where charts are found."""
-    found: dict[str, Object] = {}
+    objects: dict[str, Object] = {}
     for file in sorted(files(__package__).joinpath(_FOLDER).iterdir(), key=lambda one: one.name):
         if file.name.endswith(".yaml"):
             told = _read(file.read_text("utf-8"))
             for place in told["places"]:
-                found[place] = told
-    return found
+                objects[place] = told
+    return objects
 
 
 def _read(text: str) -> Object:

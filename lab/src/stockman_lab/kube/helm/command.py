@@ -103,8 +103,8 @@ class Command:
 
     def option(self, name: str, otherwise: str = "") -> str:
         """The last value of an option."""
-        found = [value for key, value in self.options if key == name]
-        return found[-1] if found else otherwise
+        values = [value for key, value in self.options if key == name]
+        return values[-1] if values else otherwise
 
     @property
     def seconds(self) -> float:
@@ -119,20 +119,20 @@ def duration(text: str) -> float:
         raise BadCommand(
             f'invalid argument "{text}" for "--timeout" flag: time: invalid duration "{text}"'
         )
-    hours, minutes, seconds = (float(one or 0) for one in found.groups())
+    hours, minutes, seconds = (float(group or 0) for group in found.groups())
     return hours * 3600 + minutes * 60 + seconds
 
 
 def read_command(words: list[str]) -> Command:
     """What arguments after the name of the program mean; raises `BadCommand`."""
-    made = Command("")
+    command = Command("")
     rest = iter(words)
     for word in rest:
         if not word.startswith("-") or word == "-":
-            if made.name:
-                made.arguments.append(word)
+            if command.name:
+                command.arguments.append(word)
             else:
-                made.name = word
+                command.name = word
             continue
         name, sign, value = word.lstrip("-").partition("=")
         is_short = not word.startswith("--")
@@ -142,14 +142,14 @@ def read_command(words: list[str]) -> Command:
         if name in _VALUED:
             if not sign:
                 value = next(rest, "")
-            made.options.append((name, value))
+            command.options.append((name, value))
         elif name in _FLAGS:
             if value != "false":
-                made.flags.add(name)
+                command.flags.add(name)
             if sign and name in _OPTIONAL:
-                made.options.append((name, value))
+                command.options.append((name, value))
         elif is_short:
             raise BadCommand(f"unknown shorthand flag: '{name[:1]}' in {word}")
         else:
             raise BadCommand(f"unknown flag: --{name}")
-    return made
+    return command

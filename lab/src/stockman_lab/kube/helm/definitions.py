@@ -29,8 +29,8 @@ _SCHEMA: Object = {
 @cache
 def _table(name: str) -> list[Object]:
     text = files(__package__).joinpath(_FOLDER, f"{name}.json").read_text("utf-8")
-    found: list[Object] = json.loads(text)
-    return found
+    objects: list[Object] = json.loads(text)
+    return objects
 
 
 def definitions(name: str, *components: str) -> list[Object]:
@@ -66,7 +66,8 @@ def _definition(told: Object) -> Object:
             "names": names,
             "scope": "Cluster" if told.get("cluster") else "Namespaced",
             "versions": [
-                _version(one, is_unseen=bool(told.get("unseen"))) for one in told["versions"]
+                _version(version, is_unseen=bool(told.get("unseen")))
+                for version in told["versions"]
             ],
         },
     }
@@ -76,28 +77,28 @@ def _version(told: Object, *, is_unseen: bool) -> Object:
     schema = copied(_SCHEMA)
     if is_unseen:  # until its controller has looked at it
         schema["properties"]["status"]["default"] = {"observedGeneration": -1}
-    made: Object = {
+    version: Object = {
         "name": told["name"],
         "served": told.get("served", True),
         "storage": bool(told.get("storage")),
         "schema": {"openAPIV3Schema": schema},
     }
     if told.get("deprecated"):
-        made["deprecated"] = True
+        version["deprecated"] = True
     if "columns" in told:
-        made["additionalPrinterColumns"] = [_column(*one) for one in told["columns"]]
+        version["additionalPrinterColumns"] = [_column(*column) for column in told["columns"]]
     below: Object = {}
     if told.get("status"):
         below["status"] = {}
     if "scale" in told:
         below["scale"] = told["scale"]
     if below:
-        made["subresources"] = below
-    return made
+        version["subresources"] = below
+    return version
 
 
 def _column(name: str, kind: str, path: str, priority: int = 0) -> Object:
-    made: Object = {"name": name, "type": kind, "jsonPath": path}
+    column: Object = {"name": name, "type": kind, "jsonPath": path}
     if priority:
-        made["priority"] = priority
-    return made
+        column["priority"] = priority
+    return column

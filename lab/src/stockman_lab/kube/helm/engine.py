@@ -42,8 +42,8 @@ class Wish:
 
     @property
     def metadata(self) -> Object:
-        found = self.chart.metadata
-        return {**found, "version": self.version} if self.version else found
+        metadata = self.chart.metadata
+        return {**metadata, "version": self.version} if self.version else metadata
 
 
 @dataclass(slots=True)
@@ -81,13 +81,13 @@ class Helm:
             self._bring_namespace(wish.namespace)
         existing = self._check_ownership(objects, wish, "install")
         now = self.clock()
-        made = Release(
+        release = Release(
             wish.name, wish.namespace, revision, wish.metadata, wish.values, objects, now, now
         )
-        made.description = "Initial install underway"
-        self._keep(made, wish.storage, is_new=True)
-        self._make(made, wish.storage, {id(one): existing.get(id(one)) for one in objects}, [])
-        return made
+        release.description = "Initial install underway"
+        self._keep(release, wish.storage, is_new=True)
+        self._make(release, wish.storage, {id(one): existing.get(id(one)) for one in objects}, [])
+        return release
 
     def begin_upgrade(self, wish: Wish, before: Release) -> Release:
         """Bring everything in line with a new revision; raises `HelmFailed`."""
@@ -99,7 +99,7 @@ class Helm:
         added = [one for one in objects if not any(is_same_place(one, old) for old in known)]
         existing = self._check_ownership(added, wish, "update")
         now = self.clock()
-        made = Release(
+        release = Release(
             wish.name,
             wish.namespace,
             before.revision + 1,
@@ -111,14 +111,14 @@ class Helm:
             "pending-upgrade",
             "Preparing upgrade",
         )
-        self._keep(made, wish.storage, is_new=True)
+        self._keep(release, wish.storage, is_new=True)
         live = {id(one): existing.get(id(one)) or self._got(one) for one in objects}
-        self._make(made, wish.storage, live, known)
-        return made
+        self._make(release, wish.storage, live, known)
+        return release
 
     def rollback(self, to: Release, before: Release, storage: str = "") -> Release:
         """Go back to what a revision was, as a new one; raises `HelmFailed`."""
-        made = Release(
+        release = Release(
             to.name,
             to.namespace,
             before.revision + 1,
@@ -130,9 +130,11 @@ class Helm:
             "pending-rollback",
             f"Rollback to {to.revision}",
         )
-        self._keep(made, storage, is_new=True)
-        self._make(made, storage, {id(one): self._got(one) for one in to.objects}, before.objects)
-        return made
+        self._keep(release, storage, is_new=True)
+        self._make(
+            release, storage, {id(one): self._got(one) for one in to.objects}, before.objects
+        )
+        return release
 
     def finish(self, release: Release, storage: str = "") -> None:
         """A revision works: it is the one, and those before it are history."""
@@ -214,15 +216,15 @@ class Helm:
         return objects
 
     def _bring_definitions(self, rendered: Rendered, *, replace: bool) -> None:
-        for one in rendered.definitions:
-            live = self._got(one)
+        for definition in rendered.definitions:
+            live = self._got(definition)
             try:
                 if live is None:
-                    self.writer.made(one)
-                elif replace and part_of(live, "spec") != part_of(one, "spec"):
-                    self.writer.patch(live, {"spec": one["spec"]})
+                    self.writer.made(definition)
+                elif replace and part_of(live, "spec") != part_of(definition, "spec"):
+                    self.writer.patch(live, {"spec": definition["spec"]})
             except Refused as why:
-                name = metadata_of(one)["name"]
+                name = metadata_of(definition)["name"]
                 raise HelmFailed(f"failed to install CRD crds/{name}.yaml: {why.message}") from None
 
     def _bring_namespace(self, name: str) -> None:
@@ -236,7 +238,7 @@ class Helm:
     def _check_ownership(
         self, objects: list[Object], wish: Wish, what: str
     ) -> dict[int, Object | None]:
-        found: dict[int, Object | None] = {}
+        lives: dict[int, Object | None] = {}
         for one in objects:
             live = self._got(one)
             if live is None:
@@ -250,8 +252,8 @@ class Helm:
                     f' "{where}" exists and cannot be imported into the current release:'
                     f" invalid ownership metadata; {why}"
                 )
-            found[id(one)] = live
-        return found
+            lives[id(one)] = live
+        return lives
 
     def _make(
         self, release: Release, storage: str, live: dict[int, Object | None], before: list[Object]
@@ -333,17 +335,17 @@ def _mapping(content: Object) -> str:
 
 def _difference(old: Tree, new: Tree, live: Tree) -> Object:
     """What has to change of an object that is there: what is new, and what is no longer wanted."""
-    made: Object = {}
+    inners: Object = {}
     for name, one in new.items():
         known = live.get(name) if isinstance(live, dict) else None
         before = old.get(name) if isinstance(old, dict) else None
         if isinstance(one, dict) and isinstance(known, dict):
             inner = _difference(before or {}, one, known)
             if inner:
-                made[name] = inner
+                inners[name] = inner
         elif before != one or (known != one and not isinstance(one, list)):
-            made[name] = one
+            inners[name] = one
     for name in old if isinstance(old, dict) else ():
         if name not in new and isinstance(live, dict) and name in live:
-            made[name] = None
-    return made
+            inners[name] = None
+    return inners

@@ -34,14 +34,14 @@ class Scope:
     def looked_up(self, name: str, otherwise: str | None) -> Tree:
         """What a blank stands for; None: nothing."""
         if name.startswith("."):
-            found = _inside(self.values, name[1:])
+            inside = _inside(self.values, name[1:])
         elif name == "item" or name.startswith("item."):
-            found = _inside(self.item, name[5:])
+            inside = _inside(self.item, name[5:])
         else:
-            found = self.names.get(name)
-        if (found is None or found == "") and otherwise is not None:
+            inside = self.names.get(name)
+        if (inside is None or inside == "") and otherwise is not None:
             return _plain(_NAMED.sub(lambda one: self.names.get(one[1], ""), otherwise))
-        return found
+        return inside
 
 
 def filled(tree: Tree, scope: Scope) -> Tree:
@@ -75,8 +75,8 @@ def _entries(entry: Tree, scope: Scope) -> Iterator[Tree]:
 def _text(text: str, scope: Scope) -> Tree:
     whole = _BLANK.fullmatch(text)
     if whole is not None:
-        found = scope.looked_up(whole[2], whole[3])
-        return found if found is None or not whole[1] else _shown(found)
+        looked_up = scope.looked_up(whole[2], whole[3])
+        return looked_up if looked_up is None or not whole[1] else _shown(looked_up)
     return _BLANK.sub(lambda one: _shown(scope.looked_up(one[2], one[3])), text)
 
 

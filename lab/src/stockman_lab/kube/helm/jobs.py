@@ -39,15 +39,15 @@ class HelmJobs(Controller):
     )
     hosts: ClassVar[Hosts]
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around)
-        self._acts = Acts(around.notes)
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
+        self._acts = Acts(surroundings.notes)
 
     def keys(self, change: Change) -> Iterable[str]:
         """Pods that run it; of what a release is waited for with, all that wait."""
         if change.key.resource == "pods":
             return (change.name,) if acting_container(change.newest) is not None else ()
-        return [one.removeprefix(_NOTE) for one in self.around.notes if one.startswith(_NOTE)]
+        return [note.removeprefix(_NOTE) for note in self.around.notes if note.startswith(_NOTE)]
 
     def sync(self, key: str) -> None:
         """Bring a program one step further, if it is time."""
@@ -160,5 +160,5 @@ class HelmJobs(Controller):
 
 def _calls(container: Object, inside: Inside) -> list[Call]:
     words = [str(one) for one in container.get("command") or ["helm"]]
-    words += [str(one) for one in container.get("args") or []]
+    words += [str(arg) for arg in container.get("args") or []]
     return calls(words, inside.variables())

@@ -31,9 +31,9 @@ class Inside:
             inner = path[len(place) :].strip("/") or str(mount.get("subPath", ""))
             if mount.get("subPath") and path != place:
                 inner = f"{mount['subPath']}/{inner}"
-            found = self._volume(str(mount.get("name", ""))).get(inner)
-            if found is not None:
-                return found
+            file = self._volume(str(mount.get("name", ""))).get(inner)
+            if file is not None:
+                return file
         return None
 
     def _volume(self, name: str) -> dict[str, str]:
@@ -71,15 +71,15 @@ class Inside:
 
     def variables(self) -> dict[str, str]:
         """The environment."""
-        made: dict[str, str] = {}
+        variables: dict[str, str] = {}
         for source in entries_of(self.container, "envFrom"):
             for kind, plural in (("configMapRef", "configmaps"), ("secretRef", "secrets")):
                 name = part_of(source, kind).get("name")
                 if name:
-                    made.update(self._data(plural, str(name)))
-        for one in entries_of(self.container, "env"):
-            made[str(one["name"])] = self._variable(one)
-        return made
+                    variables.update(self._data(plural, str(name)))
+        for entry in entries_of(self.container, "env"):
+            variables[str(entry["name"])] = self._variable(entry)
+        return variables
 
     def _variable(self, told: Object) -> str:
         source = part_of(told, "valueFrom")

@@ -25,19 +25,19 @@ class Operators(Controller):
 
     def sync(self, key: str) -> None:
         """Bring what one table holds."""
-        for one in definitions(key):
-            name = str(metadata_of(one)["name"])
+        for definition in definitions(key):
+            name = str(metadata_of(definition)["name"])
             if self.objects.get("customresourcedefinitions", name) is not None:
                 continue
             try:
-                self.client.create(one["apiVersion"], one["kind"], one)
+                self.client.create(definition["apiVersion"], definition["kind"], definition)
             except Refused as why:
                 if not why.is_taken:
                     raise
 
 
 def _tables(pod: Object) -> Iterator[str]:
-    for one in entries_of(pod, "spec", "containers"):
-        found = program(str(one.get("image", ""))).definitions
+    for entry in entries_of(pod, "spec", "containers"):
+        found = program(str(entry.get("image", ""))).definitions
         if found:
             yield found

@@ -31,16 +31,16 @@ def _is_seen(content: Object) -> bool:
 
 
 def _deployment(content: Object) -> str:
-    wanted = part_of(content, "spec").get("replicas", 1)
+    replicas = part_of(content, "spec").get("replicas", 1)
     status = part_of(content, "status")
     if not status.get("observedGeneration") or not _is_seen(content):
         return "Observed generation doesn't match latest generation"
     updated, available = status.get("updatedReplicas", 0), status.get("availableReplicas", 0)
-    if updated < wanted:
-        return f"Updated: {updated}/{wanted}"
-    if status.get("replicas", 0) > wanted:
-        return f"Pending termination: {status.get('replicas', 0) - wanted}"
-    return f"Available: {available}/{wanted}" if available < wanted else ""
+    if updated < replicas:
+        return f"Updated: {updated}/{replicas}"
+    if status.get("replicas", 0) > replicas:
+        return f"Pending termination: {status.get('replicas', 0) - replicas}"
+    return f"Available: {available}/{replicas}" if available < replicas else ""
 
 
 def _daemon_set(content: Object) -> str:
@@ -55,23 +55,23 @@ def _daemon_set(content: Object) -> str:
 
 
 def _stateful_set(content: Object) -> str:
-    wanted = part_of(content, "spec").get("replicas", 1)
+    replicas = part_of(content, "spec").get("replicas", 1)
     ready = part_of(content, "status").get("readyReplicas", 0)
-    return f"Ready: {ready}/{wanted}" if ready < wanted else ""
+    return f"Ready: {ready}/{replicas}" if ready < replicas else ""
 
 
 def _job(content: Object) -> str:
     done = any(
-        one.get("type") == "Complete" and one.get("status") == "True"
-        for one in entries_of(content, "status", "conditions")
+        entry.get("type") == "Complete" and entry.get("status") == "True"
+        for entry in entries_of(content, "status", "conditions")
     )
     return "" if done else "Job in progress"
 
 
 def _definition(content: Object) -> str:
     done = any(
-        one.get("type") == "Established" and one.get("status") == "True"
-        for one in entries_of(content, "status", "conditions")
+        entry.get("type") == "Established" and entry.get("status") == "True"
+        for entry in entries_of(content, "status", "conditions")
     )
     return "" if done else "Install in progress"
 
@@ -84,9 +84,9 @@ def _custom(content: Object) -> str:
     """Conditions that all controllers understand: `Ready`, `Reconciling`, `Stalled`."""
     if not _is_seen(content):
         return "Observed generation doesn't match latest generation"
-    for one in entries_of(content, "status", "conditions"):
-        if one.get("type") == "Ready" and one.get("status") != "True":
-            return str(one.get("message") or "Ready condition is not True")
-        if one.get("type") == "Reconciling" and one.get("status") == "True":
-            return str(one.get("message") or "Reconciling")
+    for entry in entries_of(content, "status", "conditions"):
+        if entry.get("type") == "Ready" and entry.get("status") != "True":
+            return str(entry.get("message") or "Ready condition is not True")
+        if entry.get("type") == "Reconciling" and entry.get("status") == "True":
+            return str(entry.get("message") or "Reconciling")
     return ""

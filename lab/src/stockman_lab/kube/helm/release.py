@@ -137,12 +137,12 @@ def read_release(secret: Object) -> Release | None:
 def _objects(text: str) -> list[Object]:
     """Objects of a manifest that the lab wrote: one in each line that is no remark."""
     lines = [one for one in text.splitlines() if one.startswith("{")]
-    return [json.loads(one) for one in lines]
+    return [json.loads(line) for line in lines]
 
 
 def _moment(seconds: float) -> str:
-    found = datetime.fromtimestamp(seconds, UTC)
-    return found.strftime("%Y-%m-%dT%H:%M:%S.") + f"{found.microsecond * 1000:09d}Z"
+    fromtimestamp = datetime.fromtimestamp(seconds, UTC)
+    return fromtimestamp.strftime("%Y-%m-%dT%H:%M:%S.") + f"{fromtimestamp.microsecond * 1000:09d}Z"
 
 
 def _seconds(text: object) -> float:

@@ -119,9 +119,9 @@ def _names(chart: Chart, release: str, namespace: str, values: Object) -> dict[s
 
 def _full_name(chart: Chart, release: str, name: str, values: Object) -> str:
     way = str(chart.told.get("fullname", "usual"))
-    whole = values.get("fullnameOverride")
-    if isinstance(whole, str) and whole:
-        found = whole
+    fullname_override = values.get("fullnameOverride")
+    if isinstance(fullname_override, str) and fullname_override:
+        found = fullname_override
     elif way == "release":
         found = release
     elif way == "joined":
@@ -134,24 +134,24 @@ def _full_name(chart: Chart, release: str, name: str, values: Object) -> str:
 
 
 def _labels(chart: Chart, names: dict[str, str]) -> Object:
-    made: Object = {
+    labels: Object = {
         "helm.sh/chart": f"{chart.name}-{chart.version}".replace("+", "_")[:_LONGEST],
         "app.kubernetes.io/name": names["appname"],
         "app.kubernetes.io/instance": names["release"],
         "app.kubernetes.io/managed-by": "Helm",
     }
     if chart.app_version:
-        made["app.kubernetes.io/version"] = chart.app_version
+        labels["app.kubernetes.io/version"] = chart.app_version
     if chart.told.get("labels") == "none":
-        made = {"app.kubernetes.io/managed-by": "Helm"}
-    return made
+        labels = {"app.kubernetes.io/managed-by": "Helm"}
+    return labels
 
 
 def _selector(chart: Chart, names: dict[str, str], scope: Scope) -> Object:
     told = chart.told.get("match")
     if told:
-        found: Object = filled(told, scope)
-        return found
+        selector: Object = filled(told, scope)
+        return selector
     return {
         "app.kubernetes.io/name": names["appname"],
         "app.kubernetes.io/instance": names["release"],

@@ -138,10 +138,10 @@ class Program:
         if "reuse-values" in command.flags and live is not None:
             wish = replace(wish, values=merged(live.values, wish.values))
         try:
-            made = self.helm.begin_upgrade(wish, last)
+            begin_upgrade = self.helm.begin_upgrade(wish, last)
         except HelmFailed as why:
             raise HelmFailed(f"UPGRADE FAILED: {self._worded(why)}") from None
-        return self._waiting(command, made, "rollback" if live is not None else "")
+        return self._waiting(command, begin_upgrade, "rollback" if live is not None else "")
 
     def _install(self, command: Command, text: str) -> Waiting:
         name, _ = self._two(command, "install")
@@ -156,10 +156,10 @@ class Program:
 
     def _new(self, command: Command, text: str, revision: int) -> Waiting:
         try:
-            made = self.helm.begin_install(self._wish(command, text), revision)
+            begin_install = self.helm.begin_install(self._wish(command, text), revision)
         except HelmFailed as why:
             raise HelmFailed(self._worded(why)) from None
-        return self._waiting(command, made, "uninstall")
+        return self._waiting(command, begin_install, "uninstall")
 
     def _uninstall(self, command: Command) -> None:
         if not command.arguments:
@@ -218,35 +218,35 @@ class Program:
         if not repository:
             missing = f"repo {alias} not found" if alias else f'path "{place}" not found'
             raise HelmFailed(missing)
-        found = charts.known_in(repository, place, version)
-        if found is None:
+        chart = charts.known_in(repository, place, version)
+        if chart is None:
             asked = f' version "{version}"' if version else ""
             raise HelmFailed(f'chart "{place}"{asked} not found in {repository} repository')
-        return found
+        return chart
 
     def _pulled(self, place: str, version: str) -> Chart:
         url, _, tag = place.removeprefix("oci://").rpartition(":")
         if not url or "/" in tag:
             url, tag = place.removeprefix("oci://"), version
-        found = charts.known(f"oci://{url}", tag) if tag else charts.newest(f"oci://{url}")
-        if found is None:
+        newest = charts.known(f"oci://{url}", tag) if tag else charts.newest(f"oci://{url}")
+        if newest is None:
             raise HelmFailed(
                 f'failed to perform "FetchReference" on source: {url}:{tag}: not found'
             )
-        self.says.append(f"Pulled: {url}:{found.version}")
-        self.says.append(f"Digest: {found.digest}")
-        return found
+        self.says.append(f"Pulled: {url}:{newest.version}")
+        self.says.append(f"Digest: {newest.digest}")
+        return newest
 
     def _values(self, command: Command, text: str) -> Object:
-        made: Object = {}
+        values: Object = {}
         for name, value in command.options:
             if name == "values":
                 for file in value.split(","):
-                    made = merged(made, self._file(file, text))
+                    values = merged(values, self._file(file, text))
         for name, value in command.options:
             if name in {"set", "set-string"}:
-                made = set_values(value, made, is_text=name == "set-string")
-        return made
+                values = set_values(value, values, is_text=name == "set-string")
+        return values
 
     def _file(self, name: str, text: str) -> Object:
         found = text if name == "-" else self.read(name)
@@ -255,17 +255,17 @@ class Program:
         return read_values(found, name)
 
     def _again(self, waiting: Waiting) -> Release:
-        for one in self.helm.history(waiting.release, waiting.namespace):
-            if one.revision == waiting.revision:
-                return one
+        for release in self.helm.history(waiting.release, waiting.namespace):
+            if release.revision == waiting.revision:
+                return release
         raise Ended("Error: release: not found")
 
     def _roll_back(self, release: Release) -> None:
         history = self.helm.history(release.name, release.namespace)
         good = next((one for one in history if one.status == "deployed"), None)
         if good is not None:
-            made = self.helm.rollback(good, release)
-            self.helm.finish(made)
+            rollback = self.helm.rollback(good, release)
+            self.helm.finish(rollback)
 
 
 def _told(release: Release) -> list[str]:

@@ -78,35 +78,35 @@ def place(content: Object, namespace: str) -> None:
 
 
 def _match(entry: Object, made: Made) -> Object:
-    found = dict(entry.get("match") or made.selector)
+    components = dict(entry.get("match") or made.selector)
     if "component" in entry:
-        found[_COMPONENT] = entry["component"]
-    return found
+        components[_COMPONENT] = entry["component"]
+    return components
 
 
 def _template(entry: Object, made: Made) -> Object:
     match = _match(entry, made)
-    given: Tree = made.value(str(entry.get("from") or "")) if "from" in entry else {}
-    given = given if isinstance(given, dict) else {}
-    about: Object = {"labels": {**match, **(given.get("podLabels") or {})}}
-    if given.get("podAnnotations"):
-        about["annotations"] = given["podAnnotations"]
-    spec: Object = {"containers": _containers(entry, given)}
+    tree: Tree = made.value(str(entry.get("from") or "")) if "from" in entry else {}
+    tree = tree if isinstance(tree, dict) else {}
+    about: Object = {"labels": {**match, **(tree.get("podLabels") or {})}}
+    if tree.get("podAnnotations"):
+        about["annotations"] = tree["podAnnotations"]
+    spec: Object = {"containers": _containers(entry, tree)}
     if "init" in entry:
         spec["initContainers"] = [_container(*one) for one in entry["init"].items()]
     if "account" in entry:
         spec["serviceAccountName"] = entry["account"]
     for name in ("nodeSelector", "tolerations", "affinity", "priorityClassName"):
-        if given.get(name):
-            spec[name] = given[name]
-    if given.get("topologySpreadConstraints"):
-        spec["topologySpreadConstraints"] = given["topologySpreadConstraints"]
+        if tree.get(name):
+            spec[name] = tree[name]
+    if tree.get("topologySpreadConstraints"):
+        spec["topologySpreadConstraints"] = tree["topologySpreadConstraints"]
     return {"metadata": about, "spec": merged(entry.get("pod") or {}, spec)}
 
 
 def _containers(entry: Object, given: Object) -> list[Object]:
-    made = [_container(name, image) for name, image in entry["containers"].items()]
-    first = made[0]
+    containers = [_container(name, image) for name, image in entry["containers"].items()]
+    first = containers[0]
     if "ports" in entry:
         first["ports"] = [_port(*one) for one in entry["ports"].items()]
         port = next(iter(entry["ports"]))
@@ -116,7 +116,7 @@ def _containers(entry: Object, given: Object) -> list[Object]:
     for name in ("args", "env", "envFrom", "volumeMounts"):
         if entry.get(name):
             first[name] = entry[name]
-    return made
+    return containers
 
 
 def _container(name: str, image: str) -> Object:
@@ -139,7 +139,7 @@ def _workload(entry: Object, made: Made) -> Iterator[Object]:
     if kind == "StatefulSet":
         spec["serviceName"] = entry.get("service", entry[kind])
         if entry.get("claims"):
-            spec["volumeClaimTemplates"] = [_claim(one) for one in entry["claims"]]
+            spec["volumeClaimTemplates"] = [_claim(claim) for claim in entry["claims"]]
     for name in ("strategy", "updateStrategy"):
         if name in entry:
             spec[name] = entry[name]

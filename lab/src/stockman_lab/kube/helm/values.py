@@ -31,46 +31,46 @@ def read_values(text: str, name: str) -> Object:
     from stockman_lab.kube.api.yaml_bodies import BadYaml, read_yaml
 
     try:
-        found = read_yaml(text.encode())
+        yaml = read_yaml(text.encode())
     except BadYaml as why:
         raise BadValues(
             f"failed to parse {name}: error converting YAML to JSON: yaml: {why}"
         ) from None
-    if found is None:
+    if yaml is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(yaml, dict):
         raise BadValues(
             f"failed to parse {name}: error unmarshaling JSON: while decoding JSON: json: cannot"
             " unmarshal value into Go value of type map[string]interface {}"
         )
-    return found
+    return yaml
 
 
 def set_values(text: str, under: Object | None = None, *, is_text: bool = False) -> Object:
     """Values with `--set a.b=c,d[0]=e` over them; with `--set-string`, everything is a text."""
-    made: Object = copied(under or {})
+    values: Object = copied(under or {})
     for part in _split(text, ","):
         path, sign, value = part.partition("=")
         value = _bare(value)
         if not sign:
             raise BadValues(f'failed parsing --set data: key "{path}" has no value')
-        _put(made, _split(path, "."), value if is_text else _typed(value))
-    return made
+        _put(values, _split(path, "."), value if is_text else _typed(value))
+    return values
 
 
 def _split(text: str, at: str) -> list[str]:
     """Parts between separators, unless these are escaped or stand in braces; escapes stay."""
-    parts, depth, current, is_escaped = [], 0, "", False
+    currents, depth, current, is_escaped = [], 0, "", False
     for sign in text:
         if is_escaped or sign == "\\":
             current, is_escaped = current + sign, not is_escaped
         elif sign == at and not depth:
-            parts.append(current)
+            currents.append(current)
             current = ""
         else:
             depth += (sign == "{") - (sign == "}")
             current += sign
-    return [*parts, current]
+    return [*currents, current]
 
 
 def _bare(text: str) -> str:

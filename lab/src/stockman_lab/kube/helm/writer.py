@@ -62,12 +62,12 @@ class Writer(Client):
         return found if isinstance(found, dict) else {}
 
     def _check(self, request: Request) -> None:
-        asked = attributes_of(request)
-        decided = self._authorization.decide(asked)
+        attributes = attributes_of(request)
+        decided = self._authorization.decide(attributes)
         if not decided.allowed:
-            raise Refused(403, "Forbidden", forbidden(asked, decided.reason).message)
+            raise Refused(403, "Forbidden", forbidden(attributes, decided.reason).message)
         try:
-            check_escalation(self._api, self._authorization, request, asked)
+            check_escalation(self._api, self._authorization, request, attributes)
         except Failure as failure:
             raise Refused(failure.code, failure.reason, failure.message) from None
 

@@ -23,16 +23,16 @@ class Act:
 
 def acting_container(pod: Object) -> Object | None:
     """The container of a pod whose program acts; None: there is none."""
-    for one in entries_of(pod, "spec", "containers"):
-        if program(str(one.get("image", ""))).acts:
-            return one
+    for entry in entries_of(pod, "spec", "containers"):
+        if program(str(entry.get("image", ""))).acts:
+            return entry
     return None
 
 
 def run_of(pod: Object) -> str:
     """Which run of its program a pod is at."""
     states = entries_of(pod, "status", "containerStatuses")
-    restarts = max((int(one.get("restartCount", 0)) for one in states), default=0)
+    restarts = max((int(state.get("restartCount", 0)) for state in states), default=0)
     return f"{metadata_of(pod).get('uid', '')}/{restarts}"
 
 
@@ -49,9 +49,9 @@ class Acts:
             return None
         told = json.loads(text)
         lines = [(float(moment), str(line)) for moment, line in told["lines"]]
-        found = Act(str(told["run"]), lines, told["exit_code"])
-        is_same = found.run.partition("/")[0] == metadata_of(pod).get("uid")
-        return found if is_same else None
+        act = Act(str(told["run"]), lines, told["exit_code"])
+        is_same = act.run.partition("/")[0] == metadata_of(pod).get("uid")
+        return act if is_same else None
 
     def keep(self, pod: Object, act: Act) -> None:
         """Remember."""

@@ -44,7 +44,7 @@ def _corefile(domain: str) -> str:
         "reload",
         "loadbalance",
     )
-    return ".:53 {\n" + "".join(f"    {one}\n" for one in plugins) + "}\n"
+    return ".:53 {\n" + "".join(f"    {plugin}\n" for plugin in plugins) + "}\n"
 
 
 def workload(config: Effective) -> Iterator[Object]:
@@ -107,8 +107,8 @@ def workload(config: Effective) -> Iterator[Object]:
 
 def service(config: Effective) -> Object:
     """Where pods ask for names, for each family of addresses that services have."""
-    networks = [ip_network(one) for one in config.kubernetes.service_subnets]
-    by_version = {one.version: str(one[_TENTH]) for one in reversed(networks)}
+    networks = [ip_network(service_subnet) for service_subnet in config.kubernetes.service_subnets]
+    by_version = {network.version: str(network[_TENTH]) for network in reversed(networks)}
     addresses = [by_version[one] for one in sorted(by_version)]
     found = made(
         "v1",

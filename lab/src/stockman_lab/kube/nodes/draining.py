@@ -77,8 +77,10 @@ class Draining:
             return  # it is tried at the next look
 
     def _any_cluster(self, machine: Machine) -> EtcdCluster | None:
-        found = (etcd_member.cluster_of(one) for one in machine.land.controllers(machine))
-        return next((one for one in found if one is not None), None)
+        clusters = (
+            etcd_member.cluster_of(controller) for controller in machine.land.controllers(machine)
+        )
+        return next((cluster for cluster in clusters if cluster is not None), None)
 
     def go_on(self, machine: Machine, arguments: Arguments) -> None:
         """Evict those that are still there; the machine goes on when none is left, or too late."""
@@ -89,11 +91,11 @@ class Draining:
             return
         if sequences.current_phase(machine) != "drain":
             return
-        asked, meant = _moments(arguments), str(arguments["meant"]).split(",")
+        moments, meant = _moments(arguments), str(arguments["meant"]).split(",")
         left = [
             one
             for one in self._left(nodename(machine))
-            if metadata_of(one)["uid"] in meant and not self._is_given_up(machine, one, asked)
+            if metadata_of(one)["uid"] in meant and not self._is_given_up(machine, one, moments)
         ]
         late = machine.now - float(str(arguments["since"])) >= _AT_MOST
         if not left or late:
@@ -104,9 +106,9 @@ class Draining:
             return
         for pod in left:
             uid = str(metadata_of(pod)["uid"])
-            if uid not in asked and not self._evict(machine, pod, asked):
-                asked[uid] = _NEVER
-        self._timeline.after(_EVERY, LOOK, {**arguments, "asked": asked})
+            if uid not in moments and not self._evict(machine, pod, moments):
+                moments[uid] = _NEVER
+        self._timeline.after(_EVERY, LOOK, {**arguments, "asked": moments})
 
     def _is_given_up(self, machine: Machine, pod: Object, asked: dict[str, float]) -> bool:
         """Whether a pod is not waited for any more."""

@@ -31,7 +31,7 @@ _REGISTERED, _NETWORKED = "registered ", "networked "
 def usual_outcome(pod: Object) -> Outcome:
     """Programs that end do so after a while, and well."""
     seconds = [
-        program(str(one.get("image", ""))).runs for one in entries_of(pod, "spec", "containers")
+        program(str(entry.get("image", ""))).runs for entry in entries_of(pod, "spec", "containers")
     ]
     return Outcome(max(seconds, default=1.0))
 
@@ -45,17 +45,17 @@ class Kubelets(Controller):
     hosts: ClassVar[Hosts]
     outcomes: ClassVar[Outcomes] = staticmethod(usual_outcome)
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around)
-        self.client = around.client.acting(
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
+        self.client = surroundings.client.acting(
             "kubelet/v1.36.3", User("system:node", ("system:masters", "system:nodes"))
         )
-        self._memories = Memories(around.notes)
-        self._acts = Acts(around.notes)
-        around.client.api.subresources["pods", "log"] = self._log
+        self._memories = Memories(surroundings.notes)
+        self._acts = Acts(surroundings.notes)
+        surroundings.client.api.subresources["pods", "log"] = self._log
         self._recorders: dict[str, Recorder] = {}
         self._runner = Runner(
-            around,
+            surroundings,
             self.client,
             self._recorder,
             self._memories,
@@ -165,7 +165,7 @@ class Kubelets(Controller):
         pods = self.objects.pods_on(host.name)
         missing = "" if self._has_network(host, pods) else NETWORK_NOT_READY
         complaints = [one for one in (host.complaint, missing) if one]
-        plugin = any("gpu" in purposes(one) and is_ready(one) for one in pods)
+        plugin = any("gpu" in purposes(pod) and is_ready(pod) for pod in pods)
         status = node_status(
             node,
             host.description(),
@@ -188,8 +188,8 @@ class Kubelets(Controller):
         place = f"{_NETWORKED}{host.name}"
         if self.around.notes.get(place) == host.boot:
             return True
-        memories = (self._memories.of(one) for one in pods if "network" in purposes(one))
-        if not any(one.boot == host.boot and one.stage == "ready" for one in memories):
+        memories = (self._memories.of(pod) for pod in pods if "network" in purposes(pod))
+        if not any(memory.boot == host.boot and memory.stage == "ready" for memory in memories):
             return False
         self.around.notes[place] = host.boot
         return True
@@ -205,7 +205,7 @@ class Kubelets(Controller):
 def _said(status: Object) -> Object:
     """What is new in a status, without the moments of its signs of life."""
     conditions = [
-        {name: value for name, value in one.items() if name != "lastHeartbeatTime"}
-        for one in entries_of(status, "conditions")
+        {name: value for name, value in entry.items() if name != "lastHeartbeatTime"}
+        for entry in entries_of(status, "conditions")
     ]
     return {**status, "conditions": conditions}

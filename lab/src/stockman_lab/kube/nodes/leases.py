@@ -23,13 +23,13 @@ def micro_time(now: float) -> str:
 def renew(objects: Objects, client: Client, node: Object, now: float) -> None:
     """Have a lease of a node that is not older than it would be."""
     name = str(metadata_of(node)["name"])
-    found = objects.get("leases", f"{SPACE}/{name}")
+    leases = objects.get("leases", f"{SPACE}/{name}")
     moment = micro_time(now - now % EVERY)
     try:
-        if found is None:
+        if leases is None:
             client.create("coordination.k8s.io/v1", "Lease", _lease(node, name, moment))
-        elif str(part_of(found, "spec").get("renewTime", "")) < moment:
-            client.update({**found, "spec": {**part_of(found, "spec"), "renewTime": moment}})
+        elif str(part_of(leases, "spec").get("renewTime", "")) < moment:
+            client.update({**leases, "spec": {**part_of(leases, "spec"), "renewTime": moment}})
     except Refused:
         return  # as well as can be: it is tried at the next look
 

@@ -45,23 +45,23 @@ def manifests(machine: Machine, config: Effective) -> list[Object]:
 
 def manifest_groups(machine: Machine, config: Effective) -> dict[str, list[Object]]:
     """The same by their names on a machine."""
-    kubernetes, found = config.kubernetes, dict[str, list[Object]]()
+    kubernetes, objects = config.kubernetes, dict[str, list[Object]]()
     if config.bootstrap_token:
-        found["00-kubelet-bootstrapping-token"] = [_bootstrap_token(config.bootstrap_token)]
+        objects["00-kubelet-bootstrapping-token"] = [_bootstrap_token(config.bootstrap_token)]
     if kubernetes.cni == "flannel":
-        found["05-flannel"] = list(_flannel(machine, config))
+        objects["05-flannel"] = list(_flannel(machine, config))
     if kubernetes.proxy.enabled:
-        found["10-kube-proxy"] = list(_proxy(config))
+        objects["10-kube-proxy"] = list(_proxy(config))
     if kubernetes.core_dns.enabled:
-        found["11-core-dns"] = list(core_dns.workload(config))
-        found["11-core-dns-svc"] = [core_dns.service(config)]
-    found["11-kube-config-in-cluster"] = [_kubeconfig_in_cluster(config)]
+        objects["11-core-dns"] = list(core_dns.workload(config))
+        objects["11-core-dns-svc"] = [core_dns.service(config)]
+    objects["11-kube-config-in-cluster"] = [_kubeconfig_in_cluster(config)]
     if config.features.talos_api_access:
-        found["12-talos-api-service"] = [talos_accounts.service()]
-        found["13-talos-service-account-crd"] = [talos_accounts.definition()]
-    for one in kubernetes.manifests:
-        found[f"99-{one.name}"] = list(_written(one.text))
-    return found
+        objects["12-talos-api-service"] = [talos_accounts.service()]
+        objects["13-talos-service-account-crd"] = [talos_accounts.definition()]
+    for manifest in kubernetes.manifests:
+        objects[f"99-{manifest.name}"] = list(_written(manifest.text))
+    return objects
 
 
 def _written(text: str) -> Iterator[Object]:
@@ -114,7 +114,10 @@ def _flannel(machine: Machine, config: Effective) -> Iterator[Object]:
     yield bound("flannel", "flannel", "flannel")
     yield account_of("flannel")
     network = {
-        "Network": next((one for one in config.kubernetes.pod_subnets if ":" not in one), ""),
+        "Network": next(
+            (pod_subnet for pod_subnet in config.kubernetes.pod_subnets if ":" not in pod_subnet),
+            "",
+        ),
         "Backend": {"Type": "vxlan", "Port": 4789},
     }
     plugins = [

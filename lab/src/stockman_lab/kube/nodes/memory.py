@@ -39,10 +39,10 @@ class Memories:
         """What is remembered of a pod; nothing of one that is new."""
         metadata = metadata_of(pod)
         text = self._notes.get(_place(metadata.get("namespace", ""), metadata["name"]))
-        found = Memory(**json.loads(text)) if text else None
+        memory = Memory(**json.loads(text)) if text else None
         return (
-            found
-            if found is not None and found.uid == metadata.get("uid")
+            memory
+            if memory is not None and memory.uid == metadata.get("uid")
             else Memory(str(metadata.get("uid", "")))
         )
 

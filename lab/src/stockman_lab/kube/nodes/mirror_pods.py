@@ -22,11 +22,11 @@ def bring(objects: Objects, client: Client, host: Host, node: Object, now: float
         made = mirror(pod, host, node, now)
         wanted[f"{made['metadata']['namespace']}/{made['metadata']['name']}"] = made
     for key, made in wanted.items():
-        found = objects.get("pods", key)
-        if found is not None and _hash(found) == _hash(made):
+        pods = objects.get("pods", key)
+        if pods is not None and _hash(pods) == _hash(made):
             continue
-        if found is not None:
-            client.delete(found, grace=0)
+        if pods is not None:
+            client.delete(pods, grace=0)
         try:
             client.create("v1", "Pod", made)
         except Refused:

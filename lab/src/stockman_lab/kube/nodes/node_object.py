@@ -19,24 +19,24 @@ _READY = ("KubeletReady", "kubelet is posting ready status")
 
 def new_node(host: Host, now: float) -> Object:
     """What a kubelet registers."""
-    told = host.description()
-    taints = [dict(one) for one in told.taints]
-    if told.waits_for_cloud:
+    description = host.description()
+    taints = [dict(taint) for taint in description.taints]
+    if description.waits_for_cloud:
         taints.append({"key": UNINITIALIZED, "value": "true", "effect": "NoSchedule"})
     spec: Object = {}
-    if told.provider_id and not told.waits_for_cloud:
-        spec["providerID"] = told.provider_id
+    if description.provider_id and not description.waits_for_cloud:
+        spec["providerID"] = description.provider_id
     if taints:
         spec["taints"] = taints
     annotations = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
     return {
         "metadata": {
             "name": host.name,
-            "labels": dict(told.labels),
-            "annotations": {**annotations, **told.annotations},
+            "labels": dict(description.labels),
+            "annotations": {**annotations, **description.annotations},
         },
         "spec": spec,
-        "status": node_status({}, told, now),
+        "status": node_status({}, description, now),
     }
 
 
@@ -65,17 +65,17 @@ def node_status(
 
 def _written(amounts: dict[str, str]) -> dict[str, str]:
     """Amounts as servers write them: who says the same otherwise says nothing new."""
-    return {name: canonical(one) for name, one in amounts.items()}
+    return {name: canonical(amount) for name, amount in amounts.items()}
 
 
 def _conditions(before: Object, now: float, complaint: str) -> list[Object]:
-    known = {one.get("type"): one for one in entries_of(before, "status", "conditions")}
+    known = {entry.get("type"): entry for entry in entries_of(before, "status", "conditions")}
     why = ("KubeletNotReady", complaint) if complaint else _READY
     told = [(name, False, reason, text) for name, reason, text in _HEALTHY]
     told.append(("Ready", not complaint, *why))
-    made = [_condition(known.get(one[0]), one, now) for one in told]
-    names = {one["type"] for one in made}
-    return [*(one for name, one in known.items() if name not in names), *made]
+    conditions = [_condition(known.get(one[0]), one, now) for one in told]
+    names = {condition["type"] for condition in conditions}
+    return [*(one for name, one in known.items() if name not in names), *conditions]
 
 
 def _condition(before: Object | None, told: tuple[str, bool, str, str], now: float) -> Object:
@@ -96,15 +96,15 @@ def _condition(before: Object | None, told: tuple[str, bool, str, str], now: flo
 
 def unknown_conditions(node: Object, now: float) -> list[Object]:
     """What the control plane says of a machine that has not been heard of."""
-    made = []
-    known = {one.get("type"): one for one in entries_of(node, "status", "conditions")}
+    befores = []
+    known = {entry.get("type"): entry for entry in entries_of(node, "status", "conditions")}
     for name in ("MemoryPressure", "DiskPressure", "PIDPressure", "Ready"):
         before = known.pop(name, {})
         if before.get("status") == "Unknown":
-            made.append(before)
+            befores.append(before)
             continue
         created = metadata_of(node).get("creationTimestamp", written_time(now))
-        made.append(
+        befores.append(
             {
                 "type": name,
                 "status": "Unknown",
@@ -114,16 +114,16 @@ def unknown_conditions(node: Object, now: float) -> list[Object]:
                 "message": "Kubelet stopped posting node status.",
             }
         )
-    return [*known.values(), *made]
+    return [*known.values(), *befores]
 
 
 def ready_status(node: Object) -> str:
     """`True`, `False` or `Unknown`; empty where nothing is said."""
     return next(
         (
-            str(one.get("status"))
-            for one in entries_of(node, "status", "conditions")
-            if one.get("type") == "Ready"
+            str(entry.get("status"))
+            for entry in entries_of(node, "status", "conditions")
+            if entry.get("type") == "Ready"
         ),
         "",
     )

@@ -110,11 +110,11 @@ def _port(servers: Sequence[ServerPlace]) -> int:
 
 def _leases(servers: Sequence[ServerPlace], now: float) -> list[Object]:
     moment = micro_time(now - now % _RENEWED_EVERY)
-    made = [_server_lease(one, moment) for one in _in_order(servers)]
+    objects = [_server_lease(one, moment) for one in _in_order(servers)]
     if servers:
         leader = _in_order(servers)[0].hostname
-        made += [_leader_lease(name, leader, moment) for name in _LEADERS]
-    return made
+        objects += [_leader_lease(name, leader, moment) for name in _LEADERS]
+    return objects
 
 
 def identity(hostname: str) -> str:

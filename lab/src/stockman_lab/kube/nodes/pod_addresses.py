@@ -26,11 +26,11 @@ def free_address(objects: Objects, node_name: str, pods: Iterable[Object]) -> st
 
 def free_network(nodes: list[Object], subnets: tuple[str, ...]) -> str:
     """The first part of the pod network that no node has. Empty: there is none."""
-    taken = {part_of(one, "spec").get("podCIDR") for one in nodes if metadata_of(one)}
+    taken = {part_of(node, "spec").get("podCIDR") for node in nodes if metadata_of(node)}
     whole = next((one for one in map(ip_network, subnets) if one.version == 4), None)
     if whole is None or whole.prefixlen > _PART:
         return ""
-    for part in whole.subnets(new_prefix=_PART):
-        if str(part) not in taken:
-            return str(part)
+    for subnet in whole.subnets(new_prefix=_PART):
+        if str(subnet) not in taken:
+            return str(subnet)
     return ""

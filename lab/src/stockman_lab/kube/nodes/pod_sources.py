@@ -28,10 +28,10 @@ class Source:
 def missing_mount(objects: Objects, pod: Object) -> str:
     """Why a volume of a pod cannot be mounted, in the words of the kubelet. Empty: all can."""
     used = {
-        one.get("name")
+        entry.get("name")
         for kind in ("initContainers", "containers")
         for container in entries_of(pod, "spec", kind)
-        for one in entries_of(container, "volumeMounts")
+        for entry in entries_of(container, "volumeMounts")
     }
     for volume in entries_of(pod, "spec", "volumes"):
         for source in _sources(volume) if volume.get("name") in used else ():
@@ -76,25 +76,25 @@ def _sources(volume: Object) -> Iterator[Source]:
     if "configMap" in volume:
         found = part_of(volume, "configMap")
         yield _source("ConfigMap", found.get("name"), found, _items(found))
-    for one in entries_of(volume, "projected", "sources"):
+    for entry in entries_of(volume, "projected", "sources"):
         for key, kind in (("secret", "Secret"), ("configMap", "ConfigMap")):
-            if key in one:
-                found = part_of(one, key)
+            if key in entry:
+                found = part_of(entry, key)
                 yield _source(kind, found.get("name"), found, _items(found))
 
 
 def _all_of(container: Object) -> Iterator[Source]:
-    for one in entries_of(container, "envFrom"):
+    for entry in entries_of(container, "envFrom"):
         for key, kind in (("secretRef", "Secret"), ("configMapRef", "ConfigMap")):
-            if key in one:
-                found = part_of(one, key)
+            if key in entry:
+                found = part_of(entry, key)
                 yield _source(kind, found.get("name"), found)
 
 
 def _single(container: Object) -> Iterator[Source]:
-    for one in entries_of(container, "env"):
+    for entry in entries_of(container, "env"):
         for key, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
-            found = part_of(one, "valueFrom", key)
+            found = part_of(entry, "valueFrom", key)
             if found:
                 yield _source(kind, found.get("name"), found, (str(found.get("key", "")),))
 
@@ -104,4 +104,4 @@ def _source(kind: str, name: object, told: Object, keys: Iterable[str] = ()) -> 
 
 
 def _items(told: Object) -> Iterator[str]:
-    return (str(one.get("key", "")) for one in entries_of(told, "items"))
+    return (str(entry.get("key", "")) for entry in entries_of(told, "items"))

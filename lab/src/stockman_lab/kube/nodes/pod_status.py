@@ -57,11 +57,11 @@ def pod_status(pod: Object, standing: Standing) -> Object:
     status.setdefault("startTime", written_time(standing.now))
     if entries_of(spec, "initContainers"):
         status["initContainerStatuses"] = [
-            _init_container(pod, one, standing) for one in entries_of(spec, "initContainers")
+            _init_container(pod, entry, standing) for entry in entries_of(spec, "initContainers")
         ]
     status["containerStatuses"] = [
-        _container(pod, one, standing)
-        for one in sorted(entries_of(spec, "containers"), key=lambda one: str(one["name"]))
+        _container(pod, entry, standing)
+        for entry in sorted(entries_of(spec, "containers"), key=lambda one: str(one["name"]))
     ]
     status.pop("nominatedNodeName", None)
     return status
@@ -73,15 +73,15 @@ def ready_again(pod: Object, now: float) -> Object | None:
     None: there is nothing to correct.
     """
     before = part_of(pod, "status")
-    known = {one.get("type"): one for one in entries_of(before, "conditions")}
+    known = {entry.get("type"): entry for entry in entries_of(before, "conditions")}
     wrong = known.get("Ready", {}).get("status") == "False"
     if not wrong or known.get("ContainersReady", {}).get("status") != "True":
         return None
-    made = [
-        _condition(pod, "Ready", True, {}, now) if one.get("type") == "Ready" else one
-        for one in entries_of(before, "conditions")
+    conditions = [
+        _condition(pod, "Ready", True, {}, now) if entry.get("type") == "Ready" else entry
+        for entry in entries_of(before, "conditions")
     ]
-    return {**before, "conditions": made}
+    return {**before, "conditions": conditions}
 
 
 def _phase(standing: Standing) -> str:
@@ -93,14 +93,14 @@ def _phase(standing: Standing) -> str:
 
 
 def _conditions(pod: Object, standing: Standing) -> list[Object]:
-    before = {one.get("type"): one for one in entries_of(pod, "status", "conditions")}
-    names = [str(one["name"]) for one in entries_of(pod, "spec", "containers")]
+    before = {entry.get("type"): entry for entry in entries_of(pod, "status", "conditions")}
+    names = [str(entry["name"]) for entry in entries_of(pod, "spec", "containers")]
     runs = standing.running_since is not None
     unready = {"reason": "ContainersNotReady", "message": f"{_CONTAINERS}: [{' '.join(names)}]"}
     if standing.ended:
         good = not standing.ended.get("exitCode")
         unready = {"reason": "PodCompleted" if good else "PodFailed"}
-    init = [str(one["name"]) for one in entries_of(pod, "spec", "initContainers")]
+    init = [str(entry["name"]) for entry in entries_of(pod, "spec", "initContainers")]
     has_begun = runs or bool(standing.ended) or standing.restarts > 0 or not init
     incomplete = {
         "reason": "ContainersNotInitialized",
@@ -116,13 +116,14 @@ def _conditions(pod: Object, standing: Standing) -> list[Object]:
     }
     if standing.ended and not standing.ended.get("exitCode"):
         told["Initialized"] = (True, {"reason": "PodCompleted"})
-    made = [_condition(pod, name, *told[name], standing.now) for name in _ORDER]
-    return [*(one for name, one in before.items() if name not in told), *made]
+    conditions = [_condition(pod, name, *told[name], standing.now) for name in _ORDER]
+    return [*(one for name, one in before.items() if name not in told), *conditions]
 
 
 def _condition(pod: Object, name: str, holds: bool, why: dict[str, str], now: float) -> Object:
     before = next(
-        (one for one in entries_of(pod, "status", "conditions") if one.get("type") == name), {}
+        (entry for entry in entries_of(pod, "status", "conditions") if entry.get("type") == name),
+        {},
     )
     value = "True" if holds else "False"
     same = before.get("status") == value
@@ -160,7 +161,7 @@ def _container(pod: Object, container: Object, standing: Standing) -> Object:
         made["allocatedResources"] = asked["requests"]
     if asked and runs:
         made["resources"] = asked
-    mounts = [_mount(one) for one in entries_of(container, "volumeMounts")]
+    mounts = [_mount(entry) for entry in entries_of(container, "volumeMounts")]
     if mounts:
         made["volumeMounts"] = mounts
     return made
@@ -181,21 +182,21 @@ def _mount(mount: Object) -> Object:
 
 
 def _init_container(pod: Object, container: Object, standing: Standing) -> Object:
-    made = _container(pod, container, standing)
+    init_container = _container(pod, container, standing)
     is_beside = container.get("restartPolicy") == "Always"
     has_begun = standing.running_since is not None or bool(standing.ended)
     if not has_begun:
         if not standing.restarts:
-            made["state"] = {"waiting": {"reason": "PodInitializing"}}
-        return made
+            init_container["state"] = {"waiting": {"reason": "PodInitializing"}}
+        return init_container
     if is_beside and not standing.ended:
-        made["ready"] = True
-        return made
+        init_container["ready"] = True
+        return init_container
     identity = container_id(pod, container, standing)
     done: dict[str, object] = {"exitCode": 0, "reason": "Completed"}
-    made["state"] = {"terminated": _ending(done, standing, identity)}
-    made.update(lastState={}, ready=True, started=False)
-    return made
+    init_container["state"] = {"terminated": _ending(done, standing, identity)}
+    init_container.update(lastState={}, ready=True, started=False)
+    return init_container
 
 
 def _ending(ended: dict[str, object], standing: Standing, identity: str) -> Object:

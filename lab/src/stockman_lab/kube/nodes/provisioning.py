@@ -37,7 +37,10 @@ class VolumeProvisioners(Controller):
             return ()
         claims = self.objects.listed("persistentvolumeclaims")
         return [
-            *(named_key(metadata_of(one)["namespace"], metadata_of(one)["name"]) for one in claims),
+            *(
+                named_key(metadata_of(claim)["namespace"], metadata_of(claim)["name"])
+                for claim in claims
+            ),
             *(str(metadata_of(one)["name"]) for one in self.objects.listed("persistentvolumes")),
         ]
 
@@ -52,43 +55,53 @@ class VolumeProvisioners(Controller):
         return any(is_running(pod) and drives(pod, driver) for pod in self.objects.listed("pods"))
 
     def _claim(self, key: str) -> None:
-        found = self.objects.get("persistentvolumeclaims", key)
-        if found is None or metadata_of(found).get("deletionTimestamp"):
+        persistentvolumeclaims = self.objects.get("persistentvolumeclaims", key)
+        if persistentvolumeclaims is None or metadata_of(persistentvolumeclaims).get(
+            "deletionTimestamp"
+        ):
             return
-        driver = str(part_of(found, "metadata", "annotations").get(PROVISIONER) or "")
-        is_named = bool(part_of(found, "spec").get("volumeName"))
+        driver = str(
+            part_of(persistentvolumeclaims, "metadata", "annotations").get(PROVISIONER) or ""
+        )
+        is_named = bool(part_of(persistentvolumeclaims, "spec").get("volumeName"))
         if is_named or not driver or not self._is_there(driver):
             return
-        kind = str(part_of(found, "spec").get("storageClassName") or "")
+        kind = str(part_of(persistentvolumeclaims, "spec").get("storageClassName") or "")
         known = self.objects.get("storageclasses", kind)
-        name = f"pvc-{metadata_of(found)['uid']}"
+        name = f"pvc-{metadata_of(persistentvolumeclaims)['uid']}"
         if known is None or self.objects.get("persistentvolumes", name) is not None:
             return
-        if not self._is_due(key, found, _MAKE):
+        if not self._is_due(key, persistentvolumeclaims, _MAKE):
             text = f'External provisioner is provisioning volume for claim "{key}"'
-            self.recorder.normal(found, "Provisioning", text)
+            self.recorder.normal(persistentvolumeclaims, "Provisioning", text)
             return
         try:
-            self.client.create("v1", "PersistentVolume", _made(name, driver, found, known))
+            self.client.create(
+                "v1", "PersistentVolume", _made(name, driver, persistentvolumeclaims, known)
+            )
         except Refused as why:
             if not why.is_taken:
                 raise
         self.recorder.normal(
-            found, "ProvisioningSucceeded", f"Successfully provisioned volume {name}"
+            persistentvolumeclaims,
+            "ProvisioningSucceeded",
+            f"Successfully provisioned volume {name}",
         )
 
     def _volume(self, key: str) -> None:
-        found = self.objects.get("persistentvolumes", key)
-        if found is None or metadata_of(found).get("deletionTimestamp"):
+        persistentvolumes = self.objects.get("persistentvolumes", key)
+        if persistentvolumes is None or metadata_of(persistentvolumes).get("deletionTimestamp"):
             return
-        driver = str(part_of(found, "metadata", "annotations").get(_MADE_BY) or "")
-        is_kept = part_of(found, "spec").get("persistentVolumeReclaimPolicy") != "Delete"
-        is_released = part_of(found, "status").get("phase") == "Released"
+        driver = str(part_of(persistentvolumes, "metadata", "annotations").get(_MADE_BY) or "")
+        is_kept = (
+            part_of(persistentvolumes, "spec").get("persistentVolumeReclaimPolicy") != "Delete"
+        )
+        is_released = part_of(persistentvolumes, "status").get("phase") == "Released"
         if not driver or is_kept or not is_released or not self._is_there(driver):
             return
-        if self._is_due(key, found, _REMOVE):
+        if self._is_due(key, persistentvolumes, _REMOVE):
             try:
-                self.client.delete(found)
+                self.client.delete(persistentvolumes)
             except Refused as why:
                 if not why.is_absent:
                     raise

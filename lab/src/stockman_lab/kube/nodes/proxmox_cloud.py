@@ -65,10 +65,10 @@ def _clusters(text: str) -> Iterator[Mapping[str, object]]:
         read = yaml.safe_load(text)
     except yaml.YAMLError:
         return
-    found = read.get("clusters") if isinstance(read, dict) else None
-    for one in found if isinstance(found, list) else ():
-        if isinstance(one, dict):
-            yield one
+    clusters = read.get("clusters") if isinstance(read, dict) else None
+    for cluster in clusters if isinstance(clusters, list) else ():
+        if isinstance(cluster, dict):
+            yield cluster
 
 
 def _is_let_in(access: AccessState, one: Mapping[str, object]) -> bool:

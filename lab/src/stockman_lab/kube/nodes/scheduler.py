@@ -27,16 +27,16 @@ class Scheduler(Controller):
     component = _NAME
     watches = ("pods", "nodes", *sorted(_CHANGING))
 
-    def __init__(self, around: Surroundings) -> None:
-        super().__init__(around)
-        self.client = around.client.acting(
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(surroundings)
+        self.client = surroundings.client.acting(
             "kube-scheduler/v1.36.3", User("system:kube-scheduler", ("system:masters",))
         )
         self._picture = Picture()
         self._waiting: dict[str, Object] = {}
         self._is_filled = False
         self._scheduling = Scheduling(self._picture, self._labels, self._spread)
-        self._claims = Claims(around.objects, self.client)
+        self._claims = Claims(surroundings.objects, self.client)
 
     def remember(self) -> None:
         """Know nodes and pods."""
@@ -165,10 +165,10 @@ class Scheduler(Controller):
             "message": decision.message,
         }
         status = {**part_of(pod, "status")}
-        others = [
+        conditions = [
             one for one in status.get("conditions") or [] if one.get("type") != "PodScheduled"
         ]
-        status["conditions"] = [*others, condition]
+        status["conditions"] = [*conditions, condition]
         if decision.nominated:
             status["nominatedNodeName"] = decision.nominated
         self.client.update_status(pod, status)
@@ -195,8 +195,8 @@ class Scheduler(Controller):
         self.client.delete(fresh)
 
     def _labels(self, namespace: str) -> dict[str, str]:
-        found = self.objects.get("namespaces", namespace)
-        return metadata_of(found or {}).get("labels") or {}
+        namespaces = self.objects.get("namespaces", namespace)
+        return metadata_of(namespaces or {}).get("labels") or {}
 
     def _spread(self, seat: object) -> Object | None:
         pod = getattr(seat, "pod", {})

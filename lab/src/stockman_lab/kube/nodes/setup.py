@@ -43,18 +43,18 @@ class NodeSetup(Controller):
         host = self.hosts.host(str(metadata_of(node)["name"]))
         if host is None or not host.is_alive:
             return
-        told = host.description()
-        if told.pod_subnets and not spec.get("podCIDR"):
-            network = free_network(self.objects.listed("nodes"), told.pod_subnets)
+        description = host.description()
+        if description.pod_subnets and not spec.get("podCIDR"):
+            network = free_network(self.objects.listed("nodes"), description.pod_subnets)
             if network:
                 node = self.client.patch(
                     node, {"spec": {"podCIDR": network, "podCIDRs": [network]}}
                 )
                 spec = part_of(node, "spec")
-        waits = any(one.get("key") == UNINITIALIZED for one in spec.get("taints") or [])
-        word = self._word(host, told) if waits else None
+        waits = any(taint.get("key") == UNINITIALIZED for taint in spec.get("taints") or [])
+        word = self._word(host, description) if waits else None
         if word is not None:
-            taints = [one for one in spec["taints"] if one.get("key") != UNINITIALIZED]
+            taints = [taint for taint in spec["taints"] if taint.get("key") != UNINITIALIZED]
             change: Object = {"spec": {"taints": taints or None}}
             if word.provider_id and not spec.get("providerID"):
                 change["spec"]["providerID"] = word.provider_id
@@ -70,9 +70,9 @@ class NodeSetup(Controller):
             namespace = str(metadata_of(pod)["namespace"])
             for name in secret_names(pod):
                 secret = self.objects.get("secrets", f"{namespace}/{name}")
-                word = host.in_proxmox(configuration(secret)) if secret is not None else None
-                if word is not None:
-                    return word
+                in_proxmox = host.in_proxmox(configuration(secret)) if secret is not None else None
+                if in_proxmox is not None:
+                    return in_proxmox
         if not asking and any("cloud" in purposes(one) for one in running):
             return CloudWord(provider_id=told.provider_id)
         return None

@@ -39,13 +39,15 @@ class StorageDrivers(Controller):
 
     def sync(self, key: str) -> None:
         """Attach or detach, if the driver is there and it is time."""
-        found = self.objects.get("volumeattachments", key)
-        if found is None or not self._is_there(part_of(found, "spec")["attacher"]):
+        volumeattachments = self.objects.get("volumeattachments", key)
+        if volumeattachments is None or not self._is_there(
+            part_of(volumeattachments, "spec")["attacher"]
+        ):
             return
-        if metadata_of(found).get("deletionTimestamp"):
-            self._detach(key, found)
-        elif not part_of(found, "status").get("attached"):
-            self._attach(key, found)
+        if metadata_of(volumeattachments).get("deletionTimestamp"):
+            self._detach(key, volumeattachments)
+        elif not part_of(volumeattachments, "status").get("attached"):
+            self._attach(key, volumeattachments)
 
     def _is_there(self, driver: str) -> bool:
         return any(is_running(pod) and drives(pod, driver) for pod in self.objects.listed("pods"))
@@ -53,8 +55,8 @@ class StorageDrivers(Controller):
     def _attach(self, key: str, found: Object) -> None:
         if self._is_due(key, found, "attach", _ATTACH):
             held = [*_others(found), _finalizer(found)]
-            made = self.client.patch(found, {"metadata": {"finalizers": held}})
-            self.client.update_status(made, {"attached": True})
+            patch = self.client.patch(found, {"metadata": {"finalizers": held}})
+            self.client.update_status(patch, {"attached": True})
 
     def _detach(self, key: str, found: Object) -> None:
         if self._is_due(key, found, "detach", _DETACH):
@@ -76,4 +78,8 @@ def _finalizer(attachment: Object) -> str:
 def _others(attachment: Object) -> list[str]:
     """Finalizers that are not the driver's."""
     own = _finalizer(attachment)
-    return [one for one in metadata_of(attachment).get("finalizers") or () if one != own]
+    return [
+        finalizer
+        for finalizer in metadata_of(attachment).get("finalizers") or ()
+        if finalizer != own
+    ]

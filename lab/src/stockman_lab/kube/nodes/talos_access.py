@@ -65,7 +65,7 @@ class TalosAccounts(Controller):
             return "ErrRolesNotFound", "Roles not found"
         if space not in allowed.namespaces:
             return "ErrNamespaceNotAllowed", f"Namespace is not allowed: {space}"
-        others = [one for one in roles if one not in allowed.roles]
+        others = [role for role in roles if role not in allowed.roles]
         if others:
             return "ErrRolesNotAllowed", f"Roles not allowed: [{' '.join(others)}]"
         return None
@@ -77,7 +77,7 @@ class TalosAccounts(Controller):
 
     def _give(self, key: str, account: Object, secret: Object | None, allowed: Access) -> None:
         place = f"{self.name} {key}"
-        roles = [str(one) for one in part_of(account, "spec")["roles"]]
+        roles = [str(role) for role in part_of(account, "spec")["roles"]]
         made_at, _, known = self.around.notes.get(place, "0 ").partition(" ")
         fresh = self.now < float(made_at) + _LASTS - _BEFORE_END and known == ",".join(roles)
         if secret is not None and fresh:
@@ -115,4 +115,4 @@ class TalosAccounts(Controller):
 
 def _is_owned(secret: Object, account: Object) -> bool:
     owners = metadata_of(secret).get("ownerReferences") or []
-    return any(one.get("uid") == metadata_of(account).get("uid") for one in owners)
+    return any(owner.get("uid") == metadata_of(account).get("uid") for owner in owners)

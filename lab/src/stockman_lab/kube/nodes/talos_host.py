@@ -64,7 +64,7 @@ class TalosHost:
     def start(self) -> str:
         kubelet = self.machine.service("kubelet")
         events = kubelet.events if kubelet is not None else []
-        begun = [one.at for one in events if one.message.startswith(_STARTED)]
+        begun = [event.at for event in events if event.message.startswith(_STARTED)]
         return f"{self.boot}/{begun[-1] if begun else 0.0}"
 
     @property
@@ -90,7 +90,7 @@ class TalosHost:
         if machine.land.guest(machine) is None:
             return 0
         devices = (one for one in machine.view.pci if one.vendor == _NVIDIA)
-        return sum(1 for one in devices if driver_of(machine, one))
+        return sum(1 for device in devices if driver_of(machine, device))
 
     def description(self) -> Description:
         """What the machine is."""
@@ -108,8 +108,8 @@ class TalosHost:
         }
         labels = _values(kubernetes_node.node_label_specs(machine))
         taints = [
-            {name: value for name, value in one.items() if value}
-            for one in _contents(kubernetes_node.node_taint_specs(machine))
+            {name: value for name, value in content.items() if value}
+            for content in _contents(kubernetes_node.node_taint_specs(machine))
         ]
         capacity, allocatable = self._room()
         waits = config.kubernetes.external_cloud_provider
@@ -152,8 +152,8 @@ class TalosHost:
 
     def _disk_size(self) -> int:
         machine = self.machine
-        found = machine.land.disk(machine, machine.state.system_disk)
-        return max(found.size - (2 << 30), 0) if found is not None else 0
+        disk = machine.land.disk(machine, machine.state.system_disk)
+        return max(disk.size - (2 << 30), 0) if disk is not None else 0
 
     def _info(self) -> dict[str, str]:
         from stockman_lab.talos.figures.builds import build_of
@@ -182,8 +182,8 @@ class TalosHost:
 
     def _provider_id(self) -> str:
         config = self.machine.config
-        told = config.kubelet.arguments.get("provider-id", ()) if config is not None else ()
-        return next(iter(told), "") or str(
+        provider_id = config.kubelet.arguments.get("provider-id", ()) if config is not None else ()
+        return next(iter(provider_id), "") or str(
             self.machine.state.platform_config.get("providerId", "") or ""
         )
 
@@ -249,7 +249,7 @@ def _contents(found: Contents) -> list[Object]:
 
 
 def _values(found: Contents) -> dict[str, str]:
-    return {str(one["key"]): str(one["value"]) for one in _contents(found)}
+    return {str(content["key"]): str(content["value"]) for content in _contents(found)}
 
 
 def _digest(image: str) -> str:

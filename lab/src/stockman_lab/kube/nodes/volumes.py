@@ -10,15 +10,15 @@ from stockman_lab.kube.objects import Object, part_of
 
 def volumes_of(objects: Objects, pod: Object) -> list[str]:
     """Names of the volumes behind the claims of a pod."""
-    claims = (objects.get("persistentvolumeclaims", one) for one in claims_of(pod))
-    found = (part_of(one or {}, "spec").get("volumeName") for one in claims)
-    return [str(one) for one in found if one]
+    claims = (objects.get("persistentvolumeclaims", claim) for claim in claims_of(pod))
+    volume_names = (part_of(claim or {}, "spec").get("volumeName") for claim in claims)
+    return [str(volume_name) for volume_name in volume_names if volume_name]
 
 
 def is_waiting(objects: Objects, pod: Object) -> bool:
     """Whether a pod waits for a volume to be attached to its node."""
-    wanted = {one for one in volumes_of(objects, pod) if _needs_driver(objects, one)}
-    if not wanted:
+    volumes = {volume for volume in volumes_of(objects, pod) if _needs_driver(objects, volume)}
+    if not volumes:
         return False
     node = part_of(pod, "spec").get("nodeName")
     attached = {
@@ -26,7 +26,7 @@ def is_waiting(objects: Objects, pod: Object) -> bool:
         for one in objects.listed("volumeattachments")
         if part_of(one, "spec").get("nodeName") == node and part_of(one, "status").get("attached")
     }
-    return not wanted <= attached
+    return not volumes <= attached
 
 
 def _needs_driver(objects: Objects, name: str) -> bool:

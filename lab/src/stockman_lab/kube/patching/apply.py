@@ -103,10 +103,10 @@ def _managed_before(live: Object | None, new: Object, writing: Writing) -> Manag
     if is_reset(new):
         return Managed()
     try:
-        found = read_managed(new)
+        managed = read_managed(new)
     except BrokenManaged:
-        found = Managed()
-    return found if found.fields else read_managed(live or {})
+        managed = Managed()
+    return managed if managed.fields else read_managed(live or {})
 
 
 def nothing(writing: Writing) -> Object:
@@ -173,9 +173,9 @@ def _applied(live: Object | None, wanted: Object, writing: Writing, *, force: bo
     old = nothing(writing) if live is None else _unmanaged(live)
     if live is not None and not managed.fields:
         first = updater(_BEFORE_FIRST, writing.version)
-        there = compared(nothing(writing), old, writing.shape).without(writing.untouched)
-        whole = _only_managed(there.modified.union(there.added))
-        managed.put(first, whole, writing.version)
+        without = compared(nothing(writing), old, writing.shape).without(writing.untouched)
+        field_set = _only_managed(without.modified.union(without.added))
+        managed.put(first, field_set, writing.version)
         managed.times[first] = writing.now
     own = applier(writing.manager, writing.subresource)
     last = managed.fields.get(own)
@@ -190,9 +190,9 @@ def _applied(live: Object | None, wanted: Object, writing: Writing, *, force: bo
     managed.put(own, _only_managed(fields), writing.version)
     if new != old or live is None:
         managed.times[own] = writing.now
-    made: Object = _without_nulls(new)
-    write_managed(made, managed)
-    return made
+    tree: Object = _without_nulls(new)
+    write_managed(tree, managed)
+    return tree
 
 
 def _without_nulls(value: Tree) -> Tree:
@@ -218,8 +218,8 @@ def _pruned(new: Object, managed: Managed, last: FieldSet, shape: Shape) -> Obje
     pruned = reduced(new, everything.difference(kept), shape) or {}
     left = with_named_members(fields_of(pruned, shape), shape)
     dangling = everything.difference(left).intersection(with_named_members(last, shape))
-    found: Object = reduced(new, dangling, shape) or {}
-    return found
+    tree: Object = reduced(new, dangling, shape) or {}
+    return tree
 
 
 def _not_allowed(
@@ -235,8 +235,8 @@ def _not_allowed(
         return conflicts
     allowed = fields_of(before, writing.shape)
     allowed = allowed.difference(compared(before, live, writing.shape).modified)
-    found = {manager: fields.difference(allowed) for manager, fields in conflicts.items()}
-    return {manager: fields for manager, fields in found.items() if fields}
+    differences = {manager: fields.difference(allowed) for manager, fields in conflicts.items()}
+    return {manager: fields for manager, fields in differences.items() if fields}
 
 
 def _last_applied(wanted: Object) -> str:

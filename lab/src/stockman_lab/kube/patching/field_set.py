@@ -36,11 +36,11 @@ class FieldSet:
 
     def add(self, path: tuple[str, ...]) -> None:
         """Let a field belong to it; the object as a whole never does."""
-        found = self
+        child = self
         for element in path[:-1]:
-            found = found.children.setdefault(element, FieldSet())
+            child = child.children.setdefault(element, FieldSet())
         if path:
-            found.members.add(path[-1])
+            child.members.add(path[-1])
 
     def has(self, element: str) -> bool:
         return element in self.members
@@ -77,21 +77,21 @@ class FieldSet:
 
     def intersection(self, other: FieldSet) -> FieldSet:
         """What is in both."""
-        made = FieldSet()
-        made.members = self.members & other.members
+        field_set = FieldSet()
+        field_set.members = self.members & other.members
         for name, child in self.children.items():
             theirs = other.children.get(name)
             shared = child.intersection(theirs) if theirs is not None else None
             if shared:
-                made.children[name] = shared
-        return made
+                field_set.children[name] = shared
+        return field_set
 
     def without(self, paths: tuple[tuple[str, ...], ...]) -> FieldSet:
         """Less some fields and all that is behind them."""
-        found = self
+        less = self
         for path in paths:
-            found = found._less(path)
-        return found
+            less = less._less(path)
+        return less
 
     def _less(self, path: tuple[str, ...]) -> FieldSet:
         first, rest = path[0], path[1:]
@@ -126,20 +126,20 @@ class FieldSet:
         return self._content
 
     def _written(self) -> Object:
-        made: Object = {}
+        inners: Object = {}
         names = self.members | {name for name, child in self.children.items() if child}
         for name in sorted(names, key=_order):
             child = self.children.get(name)
             inner = {} if child is None else child.content
             both = name in self.members and inner
-            made[name] = {SELF: {}, **inner} if both else inner
-        return made
+            inners[name] = {SELF: {}, **inner} if both else inner
+        return inners
 
 
 def _made(members: set[str], children: dict[str, FieldSet]) -> FieldSet:
-    made = FieldSet()
-    made.members, made.children = members, children
-    return made
+    field_set = FieldSet()
+    field_set.members, field_set.children = members, children
+    return field_set
 
 
 _NOTHING = FieldSet()
@@ -189,15 +189,15 @@ def _known(content: Object, fields: FieldSet) -> tuple[Object, FieldSet]:
 
 
 def _read(content: Object) -> FieldSet:
-    made = FieldSet()
+    field_set = FieldSet()
     for name, inner in content.items():
         if name == SELF:
             continue
         if not inner or SELF in inner:
-            made.members.add(name)
+            field_set.members.add(name)
         if inner and inner.keys() != {SELF}:
-            made.children[name] = _read(inner)
-    return made
+            field_set.children[name] = _read(inner)
+    return field_set
 
 
 def field_element(name: str) -> str:

@@ -16,7 +16,7 @@ class Unpatched(Exception):
 
 def json_patched(content: Object, operations: list[Object | None]) -> Object:
     """What an object becomes; raises `Unpatched`."""
-    made = copy.deepcopy(content)
+    deepcopy = copy.deepcopy(content)
     for operation in operations:
         if operation is None:
             raise Unpatched("no operation")
@@ -24,8 +24,8 @@ def json_patched(content: Object, operations: list[Object | None]) -> Object:
         done = _OPERATIONS.get(name) if isinstance(name, str) else None
         if done is None:
             raise Unpatched(f"Unexpected kind: {name}")
-        done(made, operation)
-    return made
+        done(deepcopy, operation)
+    return deepcopy
 
 
 def _place(content: Tree, path: Tree) -> tuple[Tree, str]:
@@ -35,12 +35,12 @@ def _place(content: Tree, path: Tree) -> tuple[Tree, str]:
     parts = path.split("/")
     if len(parts) < 2:
         raise Unpatched(f"no such path: {path}")
-    found = content
+    got = content
     for part in parts[1:-1]:
-        found = _got(found, _unescaped(part))
-        if not isinstance(found, dict | list):
+        got = _got(got, _unescaped(part))
+        if not isinstance(got, dict | list):
             raise Unpatched(f"no such path: {path}")
-    return found, _unescaped(parts[-1])
+    return got, _unescaped(parts[-1])
 
 
 def _unescaped(part: str) -> str:
@@ -68,13 +68,13 @@ def _add(content: Object, operation: Object) -> None:
 
 
 def _put(content: Object, path: Tree, value: Tree) -> None:
-    found, name = _place(content, path)
-    if isinstance(found, dict):
-        found[name] = value
+    values, name = _place(content, path)
+    if isinstance(values, dict):
+        values[name] = value
     elif name == "-":
-        found.append(value)
+        values.append(value)
     else:
-        found.insert(_index(name, len(found) + 1), value)
+        values.insert(_index(name, len(values) + 1), value)
 
 
 def _remove(content: Object, operation: Object) -> None:
@@ -91,11 +91,11 @@ def _take(content: Object, path: Tree) -> Tree:
 
 
 def _replace(content: Object, operation: Object) -> None:
-    found, name = _place(content, operation.get("path"))
-    if isinstance(found, dict):
-        found[name] = operation.get("value")
+    values, name = _place(content, operation.get("path"))
+    if isinstance(values, dict):
+        values[name] = operation.get("value")
     else:
-        found[_index(name, len(found))] = operation.get("value")
+        values[_index(name, len(values))] = operation.get("value")
 
 
 def _move(content: Object, operation: Object) -> None:

@@ -62,7 +62,7 @@ class BrokenManaged(Exception):
 
 def read_managed(content: Object) -> Managed:
     """Managers of an object."""
-    made = Managed()
+    managed = Managed()
     entries = metadata_of(content).get("managedFields") or []
     for place, entry in enumerate(entries):
         operation = entry.get("operation")
@@ -81,11 +81,11 @@ def read_managed(content: Object) -> Managed:
             version if operation == UPDATE else "",
             entry.get("subresource", ""),
         )
-        made.fields[manager] = read_field_set(entry.get("fieldsV1") or {})
-        made.versions[manager] = version
+        managed.fields[manager] = read_field_set(entry.get("fieldsV1") or {})
+        managed.versions[manager] = version
         if entry.get("time"):
-            made.times[manager] = entry["time"]
-    return made
+            managed.times[manager] = entry["time"]
+    return managed
 
 
 def is_reset(content: Object) -> bool:
@@ -105,14 +105,14 @@ def write_managed(content: Object, managed: Managed) -> None:
 
 
 def _entry(managed: Managed, manager: Manager) -> Object:
-    made: Object = {"manager": manager.name} if manager.name else {}
-    made |= {"operation": manager.operation, "apiVersion": managed.versions[manager]}
+    entry: Object = {"manager": manager.name} if manager.name else {}
+    entry |= {"operation": manager.operation, "apiVersion": managed.versions[manager]}
     if manager in managed.times:
-        made["time"] = managed.times[manager]
-    made |= {"fieldsType": "FieldsV1", "fieldsV1": written_field_set(managed.fields[manager])}
+        entry["time"] = managed.times[manager]
+    entry |= {"fieldsType": "FieldsV1", "fieldsV1": written_field_set(managed.fields[manager])}
     if manager.subresource:
-        made["subresource"] = manager.subresource
-    return made
+        entry["subresource"] = manager.subresource
+    return entry
 
 
 def _order(entry: Object) -> tuple[str, str, str, str, str]:

@@ -7,18 +7,18 @@ from stockman_lab.kube.objects import Object, Tree
 
 def merge_patched(content: Object, patch: Object) -> Object:
     """What an object becomes: null takes a field away, lists are replaced."""
-    made = dict(content)
+    objects = dict(content)
     for name, value in patch.items():
         if value is None:
-            made.pop(name, None)
+            objects.pop(name, None)
             continue
-        before = made.get(name)
+        before = objects.get(name)
         if isinstance(before, dict) and isinstance(value, dict):
-            made[name] = merge_patched(before, value)
+            objects[name] = merge_patched(before, value)
         else:
             keeps = before is not None and isinstance(before, dict)
-            made[name] = value if keeps else without_nulls(value)
-    return {name: made[name] for name in sorted(made)}
+            objects[name] = value if keeps else without_nulls(value)
+    return {name: objects[name] for name in sorted(objects)}
 
 
 def without_nulls(value: Tree) -> Tree:

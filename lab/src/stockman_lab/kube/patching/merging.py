@@ -36,13 +36,13 @@ def _merged(live: object, applied: object, shape: Shape | None) -> object:
 
 
 def _merged_objects(live: Object, applied: Object, shape: Shape | None) -> Object:
-    made: Object = {}
+    founds: Object = {}
     for name in {**live, **applied}:
         inner = member_of(shape, name)
         found = _merged(live.get(name, _ABSENT), applied.get(name, _ABSENT), inner)
         if found is not _ABSENT:
-            made[name] = found
-    return made
+            founds[name] = found
+    return founds
 
 
 def _merged_lists(live: list[Tree], applied: list[Tree], shape: Shape) -> list[Tree]:
@@ -54,13 +54,13 @@ def _merged_lists(live: list[Tree], applied: list[Tree], shape: Shape) -> list[T
         lives[name] = None if name in lives else item
     applies = dict(zip(right, applied, strict=True))
     shared = [name for name in right if name in lives]
-    made: list[Tree] = []
+    trees: list[Tree] = []
     done: set[str] = set()
 
     def put(name: str) -> None:
         found = _merged(lives.get(name, _ABSENT), applies.get(name, _ABSENT), shape.element)
         if found is not _ABSENT:
-            made.append(found)
+            trees.append(found)
 
     at, to = 0, 0
     while at < len(left) or to < len(right):
@@ -80,7 +80,7 @@ def _merged_lists(live: list[Tree], applied: list[Tree], shape: Shape) -> list[T
             if name not in applies:
                 found = _merged(live[at], _ABSENT, shape.element)
                 if found is not _ABSENT:
-                    made.append(found)
+                    trees.append(found)
                 at += 1
                 continue
             if name in done:
@@ -92,4 +92,4 @@ def _merged_lists(live: list[Tree], applied: list[Tree], shape: Shape) -> list[T
             to += 1
             if shared and shared[0] == name:
                 shared = shared[1:]
-    return made
+    return trees

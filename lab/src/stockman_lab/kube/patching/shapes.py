@@ -19,17 +19,17 @@ def item_element(shape: Shape, item: Tree) -> str:
         return value_element(item)
     if not isinstance(item, dict):
         raise Unlike("associative list with keys may not have non-map elements")
-    found: Object = {}
+    values: Object = {}
     for name in shape.keys:
         value = item.get(name, _default(shape.element, name))
         if value is not MISSING:
-            found[name] = value
-    if not found:
+            values[name] = value
+    if not values:
         raise Unlike(
             f'associative list with keys has an element that omits key field "{shape.keys[0]}"'
             " (and doesn't have default value)"
         )
-    return key_element(found)
+    return key_element(values)
 
 
 def _default(shape: Shape | None, name: str) -> object:

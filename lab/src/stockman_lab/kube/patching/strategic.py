@@ -91,12 +91,12 @@ def _retain(original: Object, patch: Object) -> None:
     if _RETAIN not in patch:
         return
     kept = patch.pop(_RETAIN)
-    told = [
+    names = [
         name
         for name, one in patch.items()
         if one is not None and not name.startswith((_DELETE_FROM, _ORDER))
     ]
-    if not isinstance(kept, list) or any(name not in kept for name in told):
+    if not isinstance(kept, list) or any(name not in kept for name in names):
         raise BadPatch("invalid patch format of retainKeys")
     for name in [name for name in original if name not in kept]:
         del original[name]
@@ -167,11 +167,15 @@ def _lists(original: list[Tree], patch: list[Tree], shape: Shape | None) -> list
     for item in right:
         if key not in item:
             raise _no_key(item, key)
-        place = _position(left, key, item[key])
-        if place is None:
+        position = _position(left, key, item[key])
+        if position is None:
             left = [*left, item]
         else:
-            left = [*left[:place], _objects(left[place], item, shape.element), *left[place + 1 :]]
+            left = [
+                *left[:position],
+                _objects(left[position], item, shape.element),
+                *left[position + 1 :],
+            ]
     return _ordered(left, right, before, key)
 
 
@@ -224,16 +228,16 @@ def _ordered(merged: list[Tree], order: list[Tree], before: list[Tree], key: str
             return items.index(one) if one in items else -1
         if not isinstance(one, dict) or key not in one:
             raise _no_key(one, key)
-        found = _position(items, key, one[key])
-        return -1 if found is None else found
+        position = _position(items, key, one[key])
+        return -1 if position is None else position
 
     told = sorted((one for one in merged if place(order, one) >= 0), key=lambda o: place(order, o))
     others = sorted(
         (one for one in merged if place(order, one) < 0), key=lambda one: place(before, one)
     )
-    made: list[Tree] = []
+    trees: list[Tree] = []
     while told and others:
         left, right = place(before, others[0]), place(before, told[0])
         first = left >= 0 and right >= 0 and left < right
-        made.append(others.pop(0) if first else told.pop(0))
-    return [*made, *told, *others]
+        trees.append(others.pop(0) if first else told.pop(0))
+    return [*trees, *told, *others]

@@ -21,9 +21,9 @@ Path = tuple[str, ...]
 
 def fields_of(value: Tree, shape: Shape | None) -> FieldSet:
     """All fields that a value has."""
-    made = FieldSet()
-    _collect(value, shape, (), made)
-    return made
+    field_set = FieldSet()
+    _collect(value, shape, (), field_set)
+    return field_set
 
 
 def _collect(value: Tree, shape: Shape | None, path: Path, made: FieldSet) -> None:
@@ -67,9 +67,9 @@ _ABSENT = object()
 
 def compared(old: Tree, new: Tree, shape: Shape | None) -> Comparison:
     """In which fields a new value differs from an old one."""
-    made = Comparison()
-    _compare(old, new, shape, (), made)
-    return made
+    comparison = Comparison()
+    _compare(old, new, shape, (), comparison)
+    return comparison
 
 
 def _compare(old: object, new: object, shape: Shape | None, path: Path, made: Comparison) -> None:
@@ -127,9 +127,9 @@ def _compare_lists(
         inner = (*path, name)
         before, after = left.get(name, []), right.get(name, [])
         if len(before) <= 1 and len(after) <= 1:
-            one = before[0] if before else _ABSENT
+            absent = before[0] if before else _ABSENT
             other = after[0] if after else _ABSENT
-            _compare(one, other, shape.element, inner, made)
+            _compare(absent, other, shape.element, inner, made)
         elif len(before) > 1 and len(after) > 1:
             if before != after:
                 made.modified.add(inner)
@@ -144,10 +144,10 @@ def _compare_lists(
 
 
 def _by_element(items: list[Tree], shape: Shape) -> dict[str, list[Tree]]:
-    made: dict[str, list[Tree]] = {}
+    trees: dict[str, list[Tree]] = {}
     for item in items:
-        made.setdefault(item_element(shape, item), []).append(item)
-    return made
+        trees.setdefault(item_element(shape, item), []).append(item)
+    return trees
 
 
 def reduced(value: Tree, gone: FieldSet, shape: Shape | None) -> Tree:
@@ -186,16 +186,16 @@ def _reduced_object(value: Object, gone: FieldSet, shape: Shape | None) -> Tree:
 
 def with_named_members(fields: FieldSet, shape: Shape | None) -> FieldSet:
     """A set to which fields belong, too, that have something in them that belongs to it."""
-    made = FieldSet()
-    made.members = set(fields.members)
+    field_set = FieldSet()
+    field_set.members = set(fields.members)
     for element, child in fields.children.items():
         inner: Shape | None = None
         if element.startswith("f:"):
             name = element[2:]
             if declares(shape, name):
-                made.members.add(element)
+                field_set.members.add(element)
             inner = member_of(shape, name)
         elif element.startswith("k:") and shape is not None and shape.kind is Kind.LIST:
             inner = shape.element
-        made.children[element] = with_named_members(child, inner)
-    return made
+        field_set.children[element] = with_named_members(child, inner)
+    return field_set

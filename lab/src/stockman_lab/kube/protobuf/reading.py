@@ -66,41 +66,41 @@ def _object(message: bytes) -> Object:
 
 @cache
 def _table() -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = json.loads(
+    table: dict[str, dict[str, str]] = json.loads(
         read_package_bytes("stockman_lab.kube.protobuf", "numbers.json")
     )
-    return found
+    return table
 
 
 @cache
 def _fields(kind: str) -> dict[int, _Numbered]:
     package, _, name = kind.rpartition(".")
-    made = {}
+    numbers = {}
     for row in _table()[package][name].split(","):
         if row:
             number, field, spelled = row.split(" ")
-            made[int(number)] = _Numbered("" if field == "+" else field, spelled)
-    return made
+            numbers[int(number)] = _Numbered("" if field == "+" else field, spelled)
+    return numbers
 
 
 def _message(kind: str, message: bytes) -> Object:
     known = _fields(kind)
-    made: Object = {}
+    values: Object = {}
     for number, value in fields(message):
         field = known.get(number)
         if field is None:
             continue
         name, spelled = field
         if not name:
-            made.update(_message(spelled, _bytes(value)))
+            values.update(_message(spelled, _bytes(value)))
         elif spelled[0] == "[":
-            made.setdefault(name, []).append(_value(spelled[1:-1], value))
+            values.setdefault(name, []).append(_value(spelled[1:-1], value))
         elif spelled[0] == "{":
             key, one = _pair(spelled[1:-1], _bytes(value))
-            made.setdefault(name, {})[key] = one
+            values.setdefault(name, {})[key] = one
         else:
-            made[name] = _value(spelled, value)
-    return made
+            values[name] = _value(spelled, value)
+    return values
 
 
 def _pair(spelled: str, message: bytes) -> tuple[str, Tree]:

@@ -179,8 +179,8 @@ def _service_spec(spec: Object) -> None:
     if spec["sessionAffinity"] == "None":
         spec.pop("sessionAffinityConfig", None)
     elif spec["sessionAffinity"] == "ClientIP":
-        given = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
-        if given.get("timeoutSeconds") is None:
+        client_ip = (spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}
+        if client_ip.get("timeoutSeconds") is None:
             spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": 10800}}
     for port in spec.get("ports") or ():
         if port.get("targetPort") in (None, 0, ""):
@@ -240,8 +240,8 @@ def _replication_controller(controller: Object) -> None:
 def _rolling(**values: object) -> Callable[[Object], None]:
     def rule(strategy: Object) -> None:
         if strategy["type"] == "RollingUpdate":
-            given = strategy.get("rollingUpdate") or {}
-            found = {name: one for name, one in given.items() if one is not None}
+            rolling_update = strategy.get("rollingUpdate") or {}
+            found = {name: one for name, one in rolling_update.items() if one is not None}
             strategy["rollingUpdate"] = {**values, **found}
 
     return rule
@@ -251,10 +251,10 @@ def _stateful_set_strategy(strategy: Object) -> None:
     if not strategy.get("type"):
         strategy["type"] = "RollingUpdate"
         strategy["rollingUpdate"] = strategy.get("rollingUpdate") or {}
-    given = strategy.get("rollingUpdate")
+    rolling_update = strategy.get("rollingUpdate")
     is_rolling = strategy["type"] == "RollingUpdate"
-    if is_rolling and given is not None and given.get("partition") is None:
-        given["partition"] = 0
+    if is_rolling and rolling_update is not None and rolling_update.get("partition") is None:
+        rolling_update["partition"] = 0
 
 
 def _stateful_set_spec(spec: Object) -> None:
@@ -306,7 +306,7 @@ def _definition(definition: Object) -> None:
     status = definition.setdefault("status", {})
     versions = (definition.get("spec") or {}).get("versions") or ()
     if not status.get("storedVersions"):
-        names = [one.get("name", "") for one in versions if one.get("storage")]
+        names = [version.get("name", "") for version in versions if version.get("storage")]
         status["storedVersions"] = names[:1]
 
 

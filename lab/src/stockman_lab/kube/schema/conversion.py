@@ -31,9 +31,9 @@ def _wrong_object(made: Type, value: Json) -> str | None:
     if not isinstance(value, dict):
         return f"cannot restore struct from: {_name(value)}"
     for name in made.fields:
-        found = _wrong(made.fields[name].type, value.get(name))
-        if found is not None:
-            return found
+        wrong = _wrong(made.fields[name].type, value.get(name))
+        if wrong is not None:
+            return wrong
     return None
 
 
@@ -52,17 +52,17 @@ def _wrong_list(made: Type, value: Json) -> str | None:
 def _first_wrong(made: Type, values: list[Json]) -> str | None:
     if made.element is None:
         return None
-    found = (_wrong(made.element, one) for one in values)
-    return next((one for one in found if one is not None), None)
+    wrongs = (_wrong(made.element, value) for value in values)
+    return next((wrong for wrong in wrongs if wrong is not None), None)
 
 
 def _wrong_scalar(made: Type, value: Json) -> str | None:
     wanted = _GO.get(made.kind) or made.format or "int64"
-    given = _name(value)
+    name = _name(value)
     numbers = {"int64", "float64", "int32"}
-    if given == wanted or {given, wanted} <= numbers:
+    if name == wanted or {name, wanted} <= numbers:
         return None
-    return f"cannot convert {given} to {wanted}"
+    return f"cannot convert {name} to {wanted}"
 
 
 def _name(value: Json) -> str:

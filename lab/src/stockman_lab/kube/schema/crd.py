@@ -35,8 +35,8 @@ def read_crd(crd: Mapping[str, Json]) -> Crd:
     given = cast("Mapping[str, Any]", crd)
     spec = given["spec"]
     names = spec["names"]
-    served = [one for one in spec["versions"] if one.get("served")]
-    stored = next((one["name"] for one in spec["versions"] if one.get("storage")), "")
+    served = [version for version in spec["versions"] if version.get("served")]
+    stored = next((version["name"] for version in spec["versions"] if version.get("storage")), "")
     types: dict[tuple[str, str, str], Type] = {}
     for one in served:
         made = whole_object(one.get("schema", {}).get("openAPIV3Schema", {}), _opened(spec))
@@ -62,10 +62,10 @@ def list_kind(names: Mapping[str, Any]) -> str:
 def _resource(spec: Mapping[str, Any], version: Mapping[str, Any], stored: str) -> Resource:
     names, group, name = spec["names"], spec["group"], version["name"]
     below = {}
-    given = version.get("subresources") or {}
-    if "status" in given:
+    subresources = version.get("subresources") or {}
+    if "status" in subresources:
         below["status"] = Subresource("status", group, name, names["kind"], _VERBS_BELOW)
-    if "scale" in given:
+    if "scale" in subresources:
         below["scale"] = Subresource("scale", "autoscaling", "v1", "Scale", _VERBS_BELOW)
     return Resource(
         group=group,
@@ -108,7 +108,9 @@ def groups_of(crds: Iterable[Crd], others: Iterable[Group]) -> tuple[Group, ...]
     found: dict[str, set[str]] = {}
     for crd in crds:
         if crd.group not in taken:
-            found.setdefault(crd.group, set()).update(one.version for one in crd.resources)
+            found.setdefault(crd.group, set()).update(
+                resource.version for resource in crd.resources
+            )
     return tuple(
         Group(name, tuple(sorted(versions, key=version_order)))
         for name, versions in sorted(found.items())

@@ -49,8 +49,8 @@ def _fits(made: Type, value: Json) -> bool:
             return False
         fields = made.fields
         for name, one in value.items():
-            found = fields.get(name)
-            if found is not None and not _fits(found.type, one):
+            field = fields.get(name)
+            if field is not None and not _fits(field.type, one):
                 return False
         return True
     element = made.element
@@ -82,12 +82,12 @@ def _wrong_object(made: Type, value: Json, place: _Place) -> str | None:
         return _unfit(value, place, made.go)
     struct = made.go.rpartition(".")[2]
     for name, one in value.items():
-        found = made.fields.get(name)
-        if found is None:
+        field = made.fields.get(name)
+        if field is None:
             continue
-        steps = (place.path, found.inlined, name)
+        steps = (place.path, field.inlined, name)
         below = _Place(struct, ".".join(step for step in steps if step))
-        wrong = _wrong(found.type, one, below)
+        wrong = _wrong(field.type, one, below)
         if wrong is not None:
             return wrong
     return None

@@ -77,9 +77,9 @@ def _filled_when_absent(made: Type) -> tuple[str, ...]:
 def _absent(made: Type) -> Json:
     if made.default is not MISSING:
         return copy.deepcopy(made.default)
-    found: dict[str, Json] = {}
-    fill_defaults(made, found)
-    return found
+    jsons: dict[str, Json] = {}
+    fill_defaults(made, jsons)
+    return jsons
 
 
 def _fill_builtin(made: Type, value: dict[str, Json]) -> None:

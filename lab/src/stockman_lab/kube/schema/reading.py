@@ -103,9 +103,9 @@ def _integer(text: str) -> int | float:
 
 
 def _unbounded(text: str) -> Unbounded:
-    made = Unbounded("-inf" if text.startswith("-") else "inf")
-    made.text = text
-    return made
+    unbounded = Unbounded("-inf" if text.startswith("-") else "inf")
+    unbounded.text = text
+    return unbounded
 
 
 def unbounded_in(value: Json) -> Unbounded | None:
@@ -113,7 +113,7 @@ def unbounded_in(value: Json) -> Unbounded | None:
     if isinstance(value, Unbounded):
         return value
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next((found for one in inner if (found := unbounded_in(one)) is not None), None)
+    return next((unbounded for one in inner if (unbounded := unbounded_in(one)) is not None), None)
 
 
 def whole_text(text: str) -> str:
@@ -133,12 +133,12 @@ def _paired(value: Json) -> Json:
 
 
 def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    made = Doubled(found)
-    made.pairs = pairs
-    return made
+    jsons = dict(pairs)
+    if len(jsons) == len(pairs):
+        return jsons
+    doubled = Doubled(jsons)
+    doubled.pairs = pairs
+    return doubled
 
 
 def _refused(text: str) -> Json:

@@ -81,31 +81,31 @@ def _object(
 ) -> dict[str, Json]:
     places, steps, always = _plan(made)
     wanted = {places[name] for name in value if name in places}
-    found: dict[str, Json] = {}
+    jsons: dict[str, Json] = {}
     for place in sorted(wanted | always):
         name, inner, is_pointer, is_omitted, as_given, is_collection, is_said = steps[place]
         given = value.get(name)
         if given is None:
             if not is_omitted:
-                found[name] = None if is_pointer else _zero(inner)
+                jsons[name] = None if is_pointer else _zero(inner)
             continue
         if live is not None and given is live.get(name):
-            found[name] = given
+            jsons[name] = given
             continue
         one = given if as_given else rewritten(inner, given)
         if bool(one) if is_collection else is_said or one not in _EMPTY:
-            found[name] = one
+            jsons[name] = one
         elif not is_omitted:
-            found[name] = None
-    return found
+            jsons[name] = None
+    return jsons
 
 
 @cache
 def _plan(made: Type) -> tuple[Mapping[str, int], tuple[_Step, ...], frozenset[int]]:
     """Places of the fields of a type, how they are written, and which of them always are."""
     steps = tuple(_step(name, field) for name, field in made.fields.items())
-    places = {one.name: place for place, one in enumerate(steps)}
-    return places, steps, frozenset(places[one.name] for one in steps if not one.is_omitted)
+    places = {step.name: place for place, step in enumerate(steps)}
+    return places, steps, frozenset(places[step.name] for step in steps if not step.is_omitted)
 
 
 def _step(name: str, field: Field) -> _Step:

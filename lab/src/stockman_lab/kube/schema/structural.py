@@ -55,15 +55,15 @@ def _object(schema: Schema, *, is_whole: bool, is_open: bool = False) -> Type:
 
 def _fields(schema: Schema, *, is_whole: bool) -> dict[str, Field]:
     required = cast("list[str]", schema.get("required") or [])
-    found = {}
+    fields = {}
     if is_whole:
-        found = {name: Field(name, _STRING, name in required) for name in ("apiVersion", "kind")}
+        fields = {name: Field(name, _STRING, name in required) for name in ("apiVersion", "kind")}
         metadata = builtin("meta.v1.ObjectMeta")
-        found["metadata"] = Field("metadata", metadata, "metadata" in required)
+        fields["metadata"] = Field("metadata", metadata, "metadata" in required)
     for name, below in _schema(schema.get("properties")).items():
-        if name not in found:
-            found[name] = Field(name, structural(_schema(below)), name in required)
-    return found
+        if name not in fields:
+            fields[name] = Field(name, structural(_schema(below)), name in required)
+    return fields
 
 
 def _list(schema: Schema) -> Type:

@@ -39,10 +39,10 @@ _STRUCTS = frozenset({Kind.OBJECT, Kind.TIME, Kind.MICRO_TIME, Kind.QUANTITY, Ki
 @cache
 def table(package: str) -> Rows:
     """All types of a package: name -> field -> row."""
-    found: Rows = json.loads(
+    rows: Rows = json.loads(
         read_package_bytes("stockman_lab.kube.schema", f"tables/{package}.json")
     )
-    return found
+    return rows
 
 
 @cache

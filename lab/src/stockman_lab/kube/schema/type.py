@@ -130,12 +130,12 @@ class Type:
 
     def at(self, path: Iterable[str | int]) -> Type | None:
         """The type of what a path leads to: names of fields and keys, places in lists."""
-        here: Type | None = self
+        element: Type | None = self
         for step in path:
-            if here is None:
+            if element is None:
                 return None
-            here = here.element if isinstance(step, int) else here.below(step)
-        return here
+            element = element.element if isinstance(step, int) else element.below(step)
+        return element
 
 
 ANYTHING = Type(Kind.ANY, is_open=True)

@@ -30,18 +30,21 @@ class Types:
         self._resources = _builtin_resources()
         if self._crds:
             self._resources = self._resources | {
-                (one.group, one.version, one.plural): one
+                (resource.group, resource.version, resource.plural): resource
                 for crd in self._crds.values()
-                for one in crd.resources
+                for resource in crd.resources
             }
         self._custom = {
-            kind: made for crd in self._crds.values() for kind, made in crd.types.items()
+            kind: type_ for crd in self._crds.values() for kind, type_ in crd.types.items()
         }
         self._by_kind = {
-            (one.group, one.version, one.kind): one for one in reversed(self._resources.values())
+            (resource.group, resource.version, resource.kind): resource
+            for resource in reversed(self._resources.values())
         }
         self._groups = (*_builtin_groups(), *groups_of(self._crds.values(), _builtin_groups()))
-        self._served = {(one.name, version) for one in self._groups for version in one.versions}
+        self._served = {
+            (group.name, version) for group in self._groups for version in group.versions
+        }
 
     @staticmethod
     def of_server() -> Types:
@@ -95,7 +98,9 @@ def _builtin_type(group: str, version: str, kind: str) -> Type:
 
 @cache
 def _packages() -> frozenset[str]:
-    kinds = {_package(one.name, version) for one in _builtin_groups() for version in one.versions}
+    kinds = {
+        _package(group.name, version) for group in _builtin_groups() for version in group.versions
+    }
     return frozenset(kinds | {_EVERYWHERE})
 
 
@@ -120,25 +125,25 @@ def _builtin_groups() -> tuple[Group, ...]:
 
 @cache
 def _builtin_resources() -> dict[tuple[str, str, str], Resource]:
-    found = {}
+    resources = {}
     for group in _discovered():
         for version in group["versions"]:
             for row in version["resources"]:
-                one = _resource(group["group"], version["version"], row)
-                found[one.group, one.version, one.plural] = one
-    return found
+                resource = _resource(group["group"], version["version"], row)
+                resources[resource.group, resource.version, resource.plural] = resource
+    return resources
 
 
 def _resource(group: str, version: str, row: Mapping[str, Any]) -> Resource:
     below = (
         Subresource(
-            one["name"],
-            one.get("group", group if "version" not in one else ""),
-            one.get("version", version),
-            one["kind"],
-            tuple(one["verbs"]),
+            subresource["name"],
+            subresource.get("group", group if "version" not in subresource else ""),
+            subresource.get("version", version),
+            subresource["kind"],
+            tuple(subresource["verbs"]),
         )
-        for one in row.get("subresources", ())
+        for subresource in row.get("subresources", ())
     )
     return Resource(
         group=group,

@@ -18,8 +18,8 @@ def complaints(made: Type, value: Json) -> list[str]:
     """
     if _is_plain(made, value):
         return []
-    found = dict.fromkeys(_of_custom(made, value) if made.is_custom else _found(made, value, ""))
-    return [*found][:MOST]
+    fromkeys = dict.fromkeys(_of_custom(made, value) if made.is_custom else _found(made, value, ""))
+    return [*fromkeys][:MOST]
 
 
 def _is_plain(made: Type, value: Json) -> bool:

@@ -71,11 +71,11 @@ def _against(made: Type, value: Json, path: str) -> Iterator[Violation]:
         return
     wrong = _wrong_type(made, value)
     if wrong:
-        told = _type_name(value)
+        type_name = _type_name(value)
         yield Violation(
             path,
             WRONG_TYPE,
-            f'Invalid value: "{told}": {path} in body must be of type {wrong}: "{told}"',
+            f'Invalid value: "{type_name}": {path} in body must be of type {wrong}: "{type_name}"',
         )
     if made.enum and value not in made.enum:
         values = ", ".join(_said(one) for one in made.enum)
@@ -101,7 +101,7 @@ def _wrong_type(made: Type, value: Json) -> str:
     """The type that a value should have and has not."""
     if made.kind is Kind.ANY:
         return ""
-    found = _type_name(value)
+    type_name = _type_name(value)
     wanted = {
         Kind.OBJECT: ("object",),
         Kind.MAP: ("object",),
@@ -112,7 +112,7 @@ def _wrong_type(made: Type, value: Json) -> str:
         Kind.BOOLEAN: ("boolean",),
         Kind.INT_OR_STRING: ("integer", "string"),
     }[made.kind]
-    if found in wanted:
+    if type_name in wanted:
         return ""
     return ",".join(wanted) if made.kind is Kind.INT_OR_STRING else wanted[0]
 
@@ -240,7 +240,7 @@ def _combined(made: Type, value: Json, path: str) -> Iterator[Violation]:
 
     def tried(word: str) -> list[list[Violation]]:
         schemas = cast("list[dict[str, Json]]", made.rules.get(word) or [])
-        return [[*_against(structural(one), value, path)] for one in schemas]
+        return [[*_against(structural(schema), value, path)] for schema in schemas]
 
     def invalid(what: str) -> Violation:
         return Violation(_NOWHERE, INVALID, f'Invalid value: "": "{path}" {what}')

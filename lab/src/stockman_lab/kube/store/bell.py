@@ -22,10 +22,10 @@ class Bell:
 
     async def rung(self) -> None:
         """Wait for it."""
-        one = asyncio.get_running_loop().create_future()
-        self._waiting.append(one)
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
         try:
-            await one
+            await future
         finally:
-            if one in self._waiting:
-                self._waiting.remove(one)
+            if future in self._waiting:
+                self._waiting.remove(future)

@@ -140,10 +140,10 @@ class Entries:
         known = self._newest.get(key)
         if known is not None and known.revision == version.main:
             return known
-        made = recorded_entry(version.data)
+        entry = recorded_entry(version.data)
         if known is None or known.revision < version.main:
-            self._newest[key] = made
-        return made
+            self._newest[key] = entry
+        return entry
 
     def past(self, found: KeyValue) -> Entry:
         """What a record held that may be gone by now; many ask for the same ones in a row."""
@@ -151,12 +151,12 @@ class Entries:
         if known is not None and known.revision == found.mod_revision:
             return known
         place = (found.key, found.mod_revision)
-        made = self._past.get(place)
-        if made is None:
+        entry = self._past.get(place)
+        if entry is None:
             if len(self._past) >= _PAST:
                 self._past.clear()
-            made = self._past[place] = read_entry(found)
-        return made
+            entry = self._past[place] = read_entry(found)
+        return entry
 
     def keep(self, entry: Entry) -> None:
         """Know an entry without reading it again."""

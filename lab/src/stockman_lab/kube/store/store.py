@@ -99,8 +99,8 @@ class Store:
     def readable(self, prefix: bytes) -> tuple[Entry, ...]:
         """From the cache, all that are objects, where others may have written under the prefix."""
         keys = self.keyspace.index.between(prefix, prefix_end(prefix))
-        found = (self.readable_one(key) for key in keys)
-        return tuple(one for one in found if one is not None)
+        entries = (self.readable_one(key) for key in keys)
+        return tuple(entry for entry in entries if entry is not None)
 
     def readable_one(self, key: bytes) -> Entry | None:
         """From the cache, the object under a key; None: there is none, or something else."""
@@ -171,9 +171,9 @@ class Store:
         index = keyspace.index
         entry = self._entries.entry
         for key in index.between(start, prefix_end(prefix)):
-            found = index.newest(key) if revision == NEWEST else index.at(key, revision)
-            if found is not None:
-                yield entry(key, found)
+            newest = index.newest(key) if revision == NEWEST else index.at(key, revision)
+            if newest is not None:
+                yield entry(key, newest)
 
     def _kept(
         self, key: bytes, revision: int, created: int, content: Object, laid: Object | None = None

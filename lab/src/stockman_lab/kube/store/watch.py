@@ -77,14 +77,14 @@ class Watch:
         """What is new since this was last asked."""
         if self.ended:
             return []
-        found, self._first = self._first, []
+        first, self._first = self._first, []
         try:
-            found += self._changes()
+            first += self._changes()
         except WatchCompacted as gone:
             self.ended = True
             text = f"too old resource version: {self._next - 1} ({gone.revision - 1})"
-            return [*found, Sight(Seen.ERROR, failure=expired(text))]
-        return [*found, *self._closing()]
+            return [*first, Sight(Seen.ERROR, failure=expired(text))]
+        return [*first, *self._closing()]
 
     async def sights(self) -> AsyncIterator[Sight]:
         """All of it, as it happens."""

@@ -19,8 +19,10 @@ _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"
 
 
 def _declared(resource: Resource) -> list[dict[str, Any]]:
-    found = cast("list[dict[str, Any]]", resource.declared.get("additionalPrinterColumns") or [])
-    return found or [_AGE]
+    additional_printer_columns = cast(
+        "list[dict[str, Any]]", resource.declared.get("additionalPrinterColumns") or []
+    )
+    return additional_printer_columns or [_AGE]
 
 
 def custom_columns(resource: Resource) -> list[Column]:

@@ -57,23 +57,23 @@ def found(path: str, value: Json) -> Iterator[Json]:
 
 
 def _after(values: Iterator[Json], step: _Step) -> Iterator[Json]:
-    for one in values:
-        yield from step(one)
+    for value in values:
+        yield from step(value)
 
 
 @cache
 def _steps(path: str) -> tuple[_Step, ...]:
     path = path.removeprefix("{").removesuffix("}").strip().removeprefix("$")
     steps: list[_Step] = []
-    place = 0
-    while place < len(path):
-        match = _TOKEN.match(path, place)
-        if match is None or (match.end() == place):
-            if path[place:] == ".":
+    end = 0
+    while end < len(path):
+        match = _TOKEN.match(path, end)
+        if match is None or (match.end() == end):
+            if path[end:] == ".":
                 break
             raise BadPath(path)
         steps.append(_step(match))
-        place = match.end()
+        end = match.end()
     return tuple(steps)
 
 
@@ -132,8 +132,8 @@ def _entries(value: Json) -> Iterator[Json]:
 
 def _everything(value: Json) -> Iterator[Json]:
     yield value
-    for one in _entries(value):
-        yield from _everything(one)
+    for entry in _entries(value):
+        yield from _everything(entry)
 
 
 def _filtered(text: str) -> _Step:
@@ -141,12 +141,12 @@ def _filtered(text: str) -> _Step:
     if match is None:
         raise BadPath(text)
     path, sign = match["path"].strip(), match["sign"]
-    wanted = _literal(match["value"]) if sign else None
+    literal = _literal(match["value"]) if sign else None
 
     def step(value: Json) -> Iterator[Json]:
         for one in value if isinstance(value, list) else ():
             results = [*found(path, one)] if path else [one]
-            if results and (not sign or _holds(sign, results[0], wanted)):
+            if results and (not sign or _holds(sign, results[0], literal)):
                 yield one
 
     return step

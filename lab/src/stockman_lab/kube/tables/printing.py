@@ -21,8 +21,8 @@ def cells_of(*resources: str) -> Callable[[Printer], Printer]:
     """Register the cells of resources, as `apps/v1/deployments`."""
 
     def register(printer: Printer) -> Printer:
-        for one in resources:
-            _PRINTERS[one] = printer
+        for resource in resources:
+            _PRINTERS[resource] = printer
         return printer
 
     return register

@@ -37,14 +37,14 @@ class Include(Enum):
 
 def columns_of(resource: Resource) -> list[Object]:
     """The definitions of the columns of a resource; their descriptions are empty."""
-    found: Iterable[Column]
+    columns: Iterable[Column]
     if resource.is_custom:
-        found = custom_columns(resource)
+        columns = custom_columns(resource)
     else:
-        found = _builtin().get(_path(resource), _NAME_AND_TIME)
+        columns = _builtin().get(_path(resource), _NAME_AND_TIME)
     return [
         {"name": name, "type": kind, "format": form, "description": "", "priority": priority}
-        for name, kind, form, priority in found
+        for name, kind, form, priority in columns
     ]
 
 
@@ -122,7 +122,7 @@ def _path(resource: Resource) -> str:
 
 @cache
 def _builtin() -> dict[str, list[Column]]:
-    found: dict[str, list[Column]] = json.loads(
+    columns: dict[str, list[Column]] = json.loads(
         read_package_bytes("stockman_lab.kube.tables", "columns.json")
     )
-    return found
+    return columns

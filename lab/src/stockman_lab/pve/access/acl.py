@@ -92,7 +92,7 @@ def forget_user(state: AccessState, userid: str) -> None:
     """Takes the entries of a user, and of the tokens of that user, out of the list."""
     for node in state.acl.values():
         node.users.pop(userid, None)
-        for authid in [found for found in node.tokens if found.startswith(f"{userid}!")]:
+        for authid in [token for token in node.tokens if token.startswith(f"{userid}!")]:
             del node.tokens[authid]
     _drop_empty(state)
 

@@ -67,14 +67,14 @@ class Authority:
         """
         if self.state.version != self._seen[0] or self.pools.version != self._seen[1]:
             self._forget()
-        found = self._answers.get((caller, path))
-        if found is None:
+        answer = self._answers.get((caller, path))
+        if answer is None:
             if len(self._answers) >= _MOST_REMEMBERED:
                 self._forget()
-            found = self._compute(caller, path)
+            answer = self._compute(caller, path)
             if len(path) <= _LONGEST_REMEMBERED:
-                self._answers[caller, path] = found
-        return found
+                self._answers[caller, path] = answer
+        return answer
 
     def allowed(self, caller: Caller, path: str, *privs: str, any_of: bool = False) -> bool:
         """Whether the caller holds all of these privileges on the path, or any of them."""
@@ -130,23 +130,23 @@ class Authority:
             return self._privileges(_with_pools(holder, path, pools))
         # Nearly all guests are of this kind: they only inherit, and share one answer.
         parent = path.rpartition("/")[0] or "/"
-        found = holder.shared.get(parent)
-        if found is None:
-            found = self._privileges(holder.roles(path))
+        held = holder.shared.get(parent)
+        if held is None:
+            held = self._privileges(holder.roles(path))
             if len(parent) <= _LONGEST_REMEMBERED:
-                holder.shared[parent] = found
-        return found
+                holder.shared[parent] = held
+        return held
 
     def _privileges(self, roles: Held) -> Held:
         key = frozenset(roles.items())
-        found = self._by_roles.get(key)
-        if found is None:
+        by_role = self._by_roles.get(key)
+        if by_role is None:
             held: dict[str, bool] = {}
             for role, propagates in roles.items():
                 for priv in self.state.role(role) or ():
                     held[priv] = held.get(priv, False) or propagates
-            found = self._by_roles[key] = dict(sorted(held.items()))
-        return found
+            by_role = self._by_roles[key] = dict(sorted(held.items()))
+        return by_role
 
     def _common(self, of_user: Held, of_token: Held) -> Held:
         key = (id(of_user), id(of_token))
@@ -186,18 +186,18 @@ class _Holder:
 
     def roles(self, path: str) -> Held:
         node = self._acl.get(path)
-        found = None if node is None else self._assigned(node, final=True)
-        if found is None:
-            found = _NOTHING if path == "/" else self._inherited(path.rpartition("/")[0] or "/")
-        return {NO_ACCESS: found[NO_ACCESS]} if NO_ACCESS in found else found
+        held = None if node is None else self._assigned(node, final=True)
+        if held is None:
+            held = _NOTHING if path == "/" else self._inherited(path.rpartition("/")[0] or "/")
+        return {NO_ACCESS: held[NO_ACCESS]} if NO_ACCESS in held else held
 
     def _inherited(self, parent: str) -> Held:
-        found = _NOTHING
+        nothing = _NOTHING
         for prefix in _prefixes(parent, self._depth):
             node = self._acl.get(prefix)
             if node is not None:
-                found = self._assigned(node, final=False) or found
-        return found
+                nothing = self._assigned(node, final=False) or nothing
+        return nothing
 
     def _assigned(self, node: AclNode, *, final: bool) -> Held | None:
         """The roles that one path assigns: own entries first, else those of all groups."""

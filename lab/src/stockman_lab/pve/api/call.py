@@ -75,16 +75,16 @@ class Call:
         return name in self.params
 
     def text(self, name: str, default: str = "") -> str:
-        found = self.params.get(name)
-        return default if found is None else str(found)
+        param = self.params.get(name)
+        return default if param is None else str(param)
 
     def number(self, name: str, default: int = 0) -> int:
-        found = self.params.get(name)
-        return default if found is None else int(str(found))
+        param = self.params.get(name)
+        return default if param is None else int(str(param))
 
     def flag(self, name: str, *, default: bool = False) -> bool:
-        found = self.params.get(name)
-        return default if found is None else bool(found)
+        param = self.params.get(name)
+        return default if param is None else bool(param)
 
     def guest(self, kind: str = "qemu") -> Guest:
         """The guest that the path names."""

@@ -67,13 +67,13 @@ def drive(settings: Settings, snippet: Snippet) -> Drive:
 
 
 def _snippets(settings: Settings, snippet: Snippet) -> dict[str, bytes]:
-    found = {}
-    for part, volume in pairs(settings.get("cicustom") or "").items():
-        if part in _PARTS and volume:
+    snippets = {}
+    for name, volume in pairs(settings.get("cicustom") or "").items():
+        if name in _PARTS and volume:
             if not volume.partition(":")[2].startswith("snippets/"):
                 raise CloudInitError(f"{volume} is not in the snippets directory")
-            found[part] = snippet(volume)
-    return found
+            snippets[name] = snippet(volume)
+    return snippets
 
 
 def _nocloud(settings: Settings, own: dict[str, bytes]) -> Drive:

@@ -50,8 +50,8 @@ class Settings:
     resolver: Resolver = field(default_factory=Resolver)
 
     def get(self, key: str) -> str | None:
-        found = self.values.get(key)
-        return None if found is None else str(found)
+        value = self.values.get(key)
+        return None if value is None else str(value)
 
     @property
     def form(self) -> str:
@@ -73,21 +73,21 @@ class Settings:
 
     @property
     def search_domains(self) -> list[str]:
-        given = self.get("searchdomain")
-        return (self.resolver.search if given is None else given).split()
+        searchdomain = self.get("searchdomain")
+        return (self.resolver.search if searchdomain is None else searchdomain).split()
 
     @property
     def nameservers(self) -> list[str]:
-        given = self.get("nameserver")
-        return list(self.resolver.servers) if given is None else given.split()
+        nameserver = self.get("nameserver")
+        return list(self.resolver.servers) if nameserver is None else nameserver.split()
 
     @property
     def ssh_keys(self) -> list[str] | None:
         """Public keys. None: none are spoken of."""
-        given = self.get("sshkeys")
-        if given is None:
+        sshkeys = self.get("sshkeys")
+        if sshkeys is None:
             return None
-        return [key for key in unquote(given).split("\n") if key.strip()]
+        return [key for key in unquote(sshkeys).split("\n") if key.strip()]
 
     def cards(self) -> Iterator[Card]:
         """Cards with an `ipconfig`, sorted as texts: `net10` comes before `net2`."""
@@ -105,22 +105,22 @@ class Settings:
 
 def pairs(text: str) -> dict[str, str]:
     """A property string, taken apart."""
-    found = {}
+    values = {}
     for part in text.split(","):
         name, _, value = part.partition("=")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def _addressing(text: str) -> dict[str, str]:
     """`ipconfigN`; what contradicts itself is passed over as a whole, as Proxmox VE does."""
-    said = {
+    values = {
         name: value for name, value in pairs(text).items() if name in ("ip", "gw", "ip6", "gw6")
     }
-    if said.get("gw") and said.get("ip", _DHCP) == _DHCP:
+    if values.get("gw") and values.get("ip", _DHCP) == _DHCP:
         return {}
-    if said.get("gw6") and said.get("ip6", _DHCP) in (_DHCP, _AUTO):
+    if values.get("gw6") and values.get("ip6", _DHCP) in (_DHCP, _AUTO):
         return {}
-    if not said.get("ip") and not said.get("ip6"):
+    if not values.get("ip") and not values.get("ip6"):
         return {"ip": _DHCP, "ip6": _DHCP}
-    return said
+    return values

@@ -98,7 +98,7 @@ def delete(call: Call) -> object:
 @endpoint("GET", "/cluster/backup/{id}/included_volumes")
 def included_volumes(call: Call) -> object:
     vmids = included_guests(call.cluster, _job(call).options)
-    return {"children": [_guest_row(call, one) for one in vmids if _may_see(call, one)]}
+    return {"children": [_guest_row(call, vmid) for vmid in vmids if _may_see(call, vmid)]}
 
 
 @endpoint("GET", "/cluster/backup-info")
@@ -126,10 +126,10 @@ def not_backed_up(call: Call) -> object:
 
 
 def _job(call: Call) -> Section:
-    found = call.cluster.state.backup_jobs.get(call.text("id"))
-    if found is None:
+    backup_job = call.cluster.state.backup_jobs.get(call.text("id"))
+    if backup_job is None:
         raise bad_parameters({"id": f"No such job '{call.text('id')}'"})
-    return found
+    return backup_job
 
 
 def _check_storage(call: Call, storage: str) -> None:

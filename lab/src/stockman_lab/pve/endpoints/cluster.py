@@ -59,16 +59,16 @@ def status(call: Call) -> object:
 @endpoint("GET", "/cluster/resources")
 def resources(call: Call) -> object:
     """Rows of everything that the caller may see."""
-    wanted = _KINDS.get(call.text("type"), ())
+    kind = _KINDS.get(call.text("type"), ())
     rows: list[dict[str, object]] = []
-    if not wanted or "qemu" in wanted:
-        rows += _pool_rows(call) if not wanted else []
+    if not kind or "qemu" in kind:
+        rows += _pool_rows(call) if not kind else []
         rows += _guest_rows(call)
-    if not wanted or "node" in wanted:
+    if not kind or "node" in kind:
         rows += (_host_row(call, host) for host in call.cluster.state.hosts.values())
-    if not wanted or "storage" in wanted:
+    if not kind or "storage" in kind:
         rows += _storage_rows(call)
-    if "network" in wanted or not wanted:
+    if "network" in kind or not kind:
         rows += _network_rows(call)
     return rows
 

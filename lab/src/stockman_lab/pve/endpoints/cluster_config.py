@@ -67,8 +67,8 @@ def _member(host: Host) -> dict[str, object]:
 
 
 def _joined(call: Call, host: Host) -> dict[str, object]:
-    found = call.cluster.state.certificates.get(host.name)
-    shown = certificates.fingerprint_of(found) if found is not None else _NO_FINGERPRINT
+    certificate = call.cluster.state.certificates.get(host.name)
+    shown = certificates.fingerprint_of(certificate) if certificate is not None else _NO_FINGERPRINT
     return _member(host) | {
         "nodeid": host.nodeid,
         "quorum_votes": 1,

@@ -63,25 +63,25 @@ def _shown(call: Call, name: str, value: str) -> object:
     if name not in _PARSED:
         return value
     shape = Schema.of(call.cluster.state.profile).operation("PUT", _PATH).parameters[name].shape
-    found: dict[str, object] = dict(_pairs(value, shape.keys or {}))
-    if "user-allow-list" in found:
-        found["user-allow-list"] = split_list(str(found["user-allow-list"]))
-    return found
+    pairs: dict[str, object] = dict(_pairs(value, shape.keys or {}))
+    if "user-allow-list" in pairs:
+        pairs["user-allow-list"] = split_list(str(pairs["user-allow-list"]))
+    return pairs
 
 
 def _pairs(text: str, keys: object) -> dict[str, object]:
     """A property string taken apart; the value that stands alone gets its name."""
     known: dict[str, Part] = keys if isinstance(keys, dict) else {}
     bare = next((name for name, part in known.items() if part.shape.bare), "")
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for piece in text.split(","):
         key, equals, value = piece.partition("=")
         if not equals:
             key, value = bare, piece
         if key:
             is_flag = key in known and known[key].shape.kind == "boolean"
-            found[key] = int(value.lower() in _TRUE) if is_flag else value
-    return found
+            values[key] = int(value.lower() in _TRUE) if is_flag else value
+    return values
 
 
 def _check_range(given: dict[str, object]) -> None:
@@ -96,13 +96,13 @@ def _allowed_tags(call: Call) -> list[str]:
     stored = call.cluster.state.options
     access = _pairs(stored.get("user-tag-access", ""), {})
     mode = access.get("user-allow", "free")
-    found: set[str] = set()
+    allowed_tags: set[str] = set()
     if mode != "none":
-        found.update(split_list(str(access.get("user-allow-list", ""))))
+        allowed_tags.update(split_list(str(access.get("user-allow-list", ""))))
     if mode in ("free", "existing"):
         for vmid, guest in call.cluster.state.guests.items():
             if call.may(f"/vms/{vmid}", "VM.Audit"):
-                found.update(split_list(guest.config.values.get("tags", "")))
+                allowed_tags.update(split_list(guest.config.values.get("tags", "")))
     if call.may("/", "Sys.Modify"):
-        found.update(split_list(stored.get("registered-tags", "")))
-    return sorted(found)
+        allowed_tags.update(split_list(stored.get("registered-tags", "")))
+    return sorted(allowed_tags)

@@ -50,12 +50,12 @@ class _Aliases:
         firewall, name = self.place.change(call), call.text("name")
         refuse_changed(digest_of(_sorted(firewall)), call.text("digest"))
         _alias(firewall, call)
-        other = call.text("rename") or name
-        if other.lower() != name.lower() and other.lower() in firewall.aliases:
-            raise bad_parameters({"name": f"alias '{other}' already exists"})
+        text = call.text("rename") or name
+        if text.lower() != name.lower() and text.lower() in firewall.aliases:
+            raise bad_parameters({"name": f"alias '{text}' already exists"})
         del firewall.aliases[name.lower()]
-        kept = other if other.lower() != name.lower() else name
-        firewall.aliases[other.lower()] = _written(call, kept)
+        kept = text if text.lower() != name.lower() else name
+        firewall.aliases[text.lower()] = _written(call, kept)
         return None
 
     def delete(self, call: Call) -> object:
@@ -117,7 +117,7 @@ class _Sets:
             require_alias(text, call.cluster.state.firewall, firewall)
         else:
             text = clean(text)
-        if any(one["cidr"] == text for one in entries):
+        if any(entry["cidr"] == text for entry in entries):
             raise bad_parameters({"cidr": f"address '{text}' already exists"})
         if text.endswith("/0"):
             raise bad_parameters({"cidr": "a zero prefix is not allowed in ipset entries"})
@@ -139,7 +139,7 @@ class _Sets:
         firewall = self.place.change(call)
         entries = _entries(firewall, call)
         refuse_changed(digest_of(entries), call.text("digest"))
-        left = [one for one in entries if one["cidr"] != call.text("cidr")]
+        left = [entry for entry in entries if entry["cidr"] != call.text("cidr")]
         firewall.ipsets[call.text("name")] = left
         return None
 
@@ -149,10 +149,10 @@ def _sorted(firewall: Firewall) -> list[dict[str, str]]:
 
 
 def _alias(firewall: Firewall, call: Call) -> dict[str, str]:
-    found = firewall.aliases.get(call.text("name").lower())
-    if found is None:
+    alias = firewall.aliases.get(call.text("name").lower())
+    if alias is None:
         raise bad_parameters({"name": "no such alias"})
-    return found
+    return alias
 
 
 def _written(call: Call, name: str) -> dict[str, str]:
@@ -162,11 +162,11 @@ def _written(call: Call, name: str) -> dict[str, str]:
 
 
 def _names(firewall: Firewall) -> list[dict[str, str]]:
-    found = []
+    names = []
     for name in sorted(firewall.ipsets):
         comment = firewall.ipset_comments.get(name, "")
-        found.append({"name": name} | ({"comment": comment} if comment else {}))
-    return found
+        names.append({"name": name} | ({"comment": comment} if comment else {}))
+    return names
 
 
 def _rename(firewall: Firewall, old: str, name: str) -> None:
@@ -182,10 +182,10 @@ def _rename(firewall: Firewall, old: str, name: str) -> None:
 
 def _entries(firewall: Firewall, call: Call) -> list[dict[str, str]]:
     name = call.text("name")
-    found = firewall.ipsets.get(name)
-    if found is None:
+    ipset = firewall.ipsets.get(name)
+    if ipset is None:
         raise die(f"no such IPSet '{name}'")
-    return found
+    return ipset
 
 
 def _place(entries: list[dict[str, str]], call: Call) -> int:

@@ -45,9 +45,9 @@ class _Options:
         return [{"name": name} for name in _BELOW[self.place.kind]]
 
     def options(self, call: Call) -> object:
-        found = self.place.firewall(call).options
-        values = typed(call.cluster.state.profile, self.path, found, "PUT")
-        return values | {"digest": digest_of([found])}
+        options = self.place.firewall(call).options
+        values = typed(call.cluster.state.profile, self.path, options, "PUT")
+        return values | {"digest": digest_of([options])}
 
     def change(self, call: Call) -> object:
         options = self.place.change(call).options
@@ -63,10 +63,10 @@ class _Options:
         return None
 
     def references(self, call: Call) -> object:
-        wanted, cluster = call.text("type"), call.cluster.state.firewall
-        rows = list(_references(cluster, "dc", wanted))
+        text, cluster = call.text("type"), call.cluster.state.firewall
+        rows = list(_references(cluster, "dc", text))
         if self.place is not CLUSTER:
-            rows += _references(self.place.firewall(call), "guest", wanted)
+            rows += _references(self.place.firewall(call), "guest", text)
         return rows
 
     def log(self, call: Call) -> object:

@@ -34,14 +34,14 @@ class _Rules:
         endpoint("DELETE", f"{self.path}/{{pos}}")(self.delete)
 
     def rows(self, call: Call) -> object:
-        found = rows_of(self.place.firewall(call).rules)
-        return [row | {"pos": place} for place, row in enumerate(found)]
+        rows = rows_of(self.place.firewall(call).rules)
+        return [row | {"pos": place} for place, row in enumerate(rows)]
 
     def row(self, call: Call) -> object:
         """One rule; its position is a text here, as it came with the path."""
         rules = self.place.firewall(call).rules
-        place = _position(call, rules)
-        return rows_of(rules)[place] | {"pos": str(place)}
+        position = _position(call, rules)
+        return rows_of(rules)[position] | {"pos": str(position)}
 
     def create(self, call: Call) -> object:
         """A new rule comes first, whatever position is asked for."""
@@ -54,14 +54,14 @@ class _Rules:
     def update(self, call: Call) -> object:
         firewall = self.place.change(call)
         refuse_changed(digest_of(firewall.rules), call.text("digest"))
-        place = _position(call, firewall.rules)
-        target = call.number("moveto", place)
-        if target != place:
-            firewall.rules = _moved(firewall.rules, place, target)
+        position = _position(call, firewall.rules)
+        target = call.number("moveto", position)
+        if target != position:
+            firewall.rules = _moved(firewall.rules, position, target)
             return None
-        changed = _written(firewall.rules[place], call)
+        changed = _written(firewall.rules[position], call)
         _delete(changed, split_list(call.text("delete")))
-        firewall.rules[place] = checked(changed, self._around(call, firewall))
+        firewall.rules[position] = checked(changed, self._around(call, firewall))
         return None
 
     def delete(self, call: Call) -> object:
@@ -75,23 +75,23 @@ class _Rules:
 
 
 def _position(call: Call, rules: list[dict[str, str]]) -> int:
-    place = call.number("pos")
-    if place >= len(rules):
-        raise die(f"no rule at position {place}")
-    return place
+    number = call.number("pos")
+    if number >= len(rules):
+        raise die(f"no rule at position {number}")
+    return number
 
 
 def _written(rule: dict[str, str], call: Call) -> dict[str, str]:
-    found = dict(rule)
+    values = dict(rule)
     for key in _KEYS:
         if not call.has(key):
             continue
         value = call.text(key)
         if value in ("", "-"):
-            found.pop(key, None)
+            values.pop(key, None)
         else:
-            found[key] = str(int(bool(call.number(key)))) if key == "enable" else value
-    return found
+            values[key] = str(int(bool(call.number(key)))) if key == "enable" else value
+    return values
 
 
 def _delete(rule: dict[str, str], names: list[str]) -> None:

@@ -75,10 +75,10 @@ def _refuse_migrated(call: Call, what: str) -> None:
 
 def _section(call: Call) -> Section:
     name = call.text("group")
-    found = call.cluster.state.ha_groups.get(name)
-    if found is None:
+    ha_group = call.cluster.state.ha_groups.get(name)
+    if ha_group is None:
         raise die(f"no such ha group '{name}'")
-    return found
+    return ha_group
 
 
 def _options(call: Call) -> dict[str, str]:

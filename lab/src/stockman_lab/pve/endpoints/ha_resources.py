@@ -27,11 +27,11 @@ def index(call: Call) -> object:
 
 @endpoint("GET", _PATH)
 def resources(call: Call) -> object:
-    wanted = call.text("type")
+    text = call.text("type")
     return [
         _row(call.cluster, section)
         for section in call.cluster.state.ha_resources.values()
-        if wanted in ("", section.type)
+        if text in ("", section.type)
     ]
 
 
@@ -110,10 +110,10 @@ def _sid(call: Call) -> str:
 
 
 def _section(cluster: Cluster, sid: str) -> Section:
-    found = cluster.state.ha_resources.get(sid)
-    if found is None:
+    ha_resource = cluster.state.ha_resources.get(sid)
+    if ha_resource is None:
         raise die(f"no such resource '{sid}'")
-    return found
+    return ha_resource
 
 
 def _row(cluster: Cluster, section: Section) -> dict[str, object]:

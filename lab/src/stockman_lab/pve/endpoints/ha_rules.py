@@ -28,21 +28,21 @@ _OPTIONAL = {
 
 @endpoint("GET", _PATH)
 def rules(call: Call) -> object:
-    wanted, sid = call.text("type"), call.text("resource")
+    text, sid = call.text("type"), call.text("resource")
     return [
         _row(call.cluster, rule)
         for rule in call.cluster.state.ha_rules.values()
-        if wanted in ("", rule.type) and (not sid or sid in resources_of(rule))
+        if text in ("", rule.type) and (not sid or sid in resources_of(rule))
     ]
 
 
 @endpoint("GET", f"{_PATH}/{{rule}}")
 def rule(call: Call) -> object:
     name = call.text("rule")
-    found = call.cluster.state.ha_rules.get(name)
-    if found is None:
+    ha_rule = call.cluster.state.ha_rules.get(name)
+    if ha_rule is None:
         raise die(f"no such ha rule '{name}'")
-    return _row(call.cluster, found)
+    return _row(call.cluster, ha_rule)
 
 
 @endpoint("POST", _PATH)
@@ -59,9 +59,9 @@ def create(call: Call) -> object:
         if name in cluster.state.ha_rules:
             raise die(f"HA rule '{name}' already defined")
         _check_known(call, options)
-        made = Section(name, kind, options)
-        _require_feasible(cluster, made)
-        cluster.state.ha_rules[name] = made
+        section = Section(name, kind, options)
+        _require_feasible(cluster, section)
+        cluster.state.ha_rules[name] = section
     _changed(cluster)
     return None
 
@@ -74,12 +74,12 @@ def update(call: Call) -> object:
     with failing("update HA rules failed"):
         cluster.require_quorum("domain-ha")
         refuse_changed(digest_of(cluster.state.ha_rules), call.text("digest"))
-        found = cluster.state.ha_rules.get(name)
-        if found is None:
+        ha_rule = cluster.state.ha_rules.get(name)
+        if ha_rule is None:
             raise die(f"HA rule '{name}' does not exist")
-        options = _options(call, found.type)
+        options = _options(call, ha_rule.type)
         _check_known(call, options)
-        changed = Section(name, found.type, dict(found.options))
+        changed = Section(name, ha_rule.type, dict(ha_rule.options))
         _delete(changed, split_list(call.text("delete")), options)
         changed.options |= options
         _require_feasible(cluster, changed)
@@ -116,11 +116,19 @@ def _options(call: Call, kind: str) -> dict[str, str]:
 def _check_known(call: Call, options: dict[str, str]) -> None:
     state = call.cluster.state
     if "resources" in options:
-        unknown = [one for one in options["resources"].split(",") if one not in state.ha_resources]
+        unknown = [
+            resource
+            for resource in options["resources"].split(",")
+            if resource not in state.ha_resources
+        ]
         if unknown:
             raise die(f"cannot use unmanaged resource(s) {', '.join(unknown)}.")
     if "nodes" in options:
-        missing = [one for one in node_priorities(options["nodes"]) if one not in state.hosts]
+        missing = [
+            node_priority
+            for node_priority in node_priorities(options["nodes"])
+            if node_priority not in state.hosts
+        ]
         if missing:
             raise die(f"cannot use non-existent node(s) {', '.join(missing)}.")
 

@@ -57,7 +57,7 @@ def manager_status(call: Call) -> object:
     if master:
         status = {
             "master_node": master,
-            "node_status": {one.name: "online" if one.has_power else "unknown" for one in hosts},
+            "node_status": {host.name: "online" if host.has_power else "unknown" for host in hosts},
             "service_status": {
                 sid: _service(call, section)
                 for sid, section in sorted(cluster.state.ha_resources.items())
@@ -72,14 +72,14 @@ def manager_status(call: Call) -> object:
     }
     if master:
         answer["lrm_status"] = {
-            one.name: {
+            host.name: {
                 "mode": "active",
-                "state": "active" if overview.is_busy(cluster, one) else "wait_for_agent_lock",
+                "state": "active" if overview.is_busy(cluster, host) else "wait_for_agent_lock",
                 "results": {},
                 "timestamp": int(call.now),
             }
-            for one in hosts
-            if one.has_power
+            for host in hosts
+            if host.has_power
         }
     return answer
 

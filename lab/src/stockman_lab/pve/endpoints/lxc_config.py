@@ -40,10 +40,10 @@ def change(call: Call) -> object:
 
 def _change(call: Call) -> object:
     guest = call.guest("lxc")
-    found: GuestConfig = guest.config
+    guest_config: GuestConfig = guest.config
     given = given_values(call, ("node", "vmid", "digest"))
-    check_container_update(found, call.text("digest"))
-    update(call.cluster, guest, settled_change(call, found, given))
+    check_container_update(guest_config, call.text("digest"))
+    update(call.cluster, guest, settled_change(call, guest_config, given))
     return None
 
 

@@ -14,7 +14,7 @@ def interfaces(call: Call) -> object:
     guest = call.guest("lxc")
     if not guest.is_running:
         return None
-    return [one.row() for one in interfaces_of(call.cluster, guest)]
+    return [interface.row() for interface in interfaces_of(call.cluster, guest)]
 
 
 @endpoint("GET", "/nodes/{node}/lxc/{vmid}/rrddata")

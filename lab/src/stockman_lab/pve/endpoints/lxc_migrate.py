@@ -55,22 +55,22 @@ def migrate(call: Call) -> object:
 
 def _storages(call: Call, target: str) -> dict[str, str]:
     """Which storage takes the place of which; the empty name stands for all others."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     text = call.text("target-storage")
     if not text:
-        return found
+        return names
     if text != _SAME:
         call.check(f"/vms/{call.vmid}", "VM.Config.Disk")
     for pair in split_list(text) if text != _SAME else ():
         source, colon, wanted = pair.partition(":")
         name = wanted if colon else source
         _check(call, name, target)
-        found[source if colon else ""] = name
-    return found
+        names[source if colon else ""] = name
+    return names
 
 
 def _check(call: Call, storage: str, target: str) -> None:
-    found = space.usable(call.cluster, storage, call.cluster.host(target))
+    usable = space.usable(call.cluster, storage, call.cluster.host(target))
     call.check(f"/storage/{storage}", "Datastore.AllocateSpace")
-    if "rootdir" not in found.content:
+    if "rootdir" not in usable.content:
         raise die(f"storage '{storage}' does not support CT rootdirs")

@@ -27,14 +27,14 @@ _ALLOCATE_SPACE = "Datastore.AllocateSpace"
 @endpoint("PUT", f"{_GUEST}/resize")
 def resize(call: Call) -> object:
     call.cluster.require_quorum()
-    asked = {name: call.text(name) for name in ("disk", "size", "digest")}
+    texts = {name: call.text(name) for name in ("disk", "size", "digest")}
     guest = call.guest("lxc")
     call.cluster.refuse_locked(guest)
     if not call.caller.is_root:
         call.check(f"/vms/{call.vmid}", "VM.Config.Options")  # it asks for every parameter's key
-    found = resizing.planned(call.cluster, guest, **asked)
+    found = resizing.planned(call.cluster, guest, **texts)
     call.check(f"/storage/{found.volume.storage}", _ALLOCATE_SPACE)
-    return call.start("resize", str(call.vmid), resizing.Resize.name, {"vmid": call.vmid, **asked})
+    return call.start("resize", str(call.vmid), resizing.Resize.name, {"vmid": call.vmid, **texts})
 
 
 @endpoint("POST", f"{_GUEST}/template")
@@ -145,10 +145,10 @@ def _target(call: Call) -> str:
 
 
 def _check_storage(call: Call, storage: str, target: str) -> None:
-    found = space.usable(call.cluster, storage, call.node)
+    usable = space.usable(call.cluster, storage, call.node)
     if target:
         space.usable(call.cluster, storage, call.cluster.host(target))
-        if not found.is_shared:
+        if not usable.is_shared:
             raise die(f"can't clone to non-shared storage '{storage}'")
 
 

@@ -38,7 +38,7 @@ class _Mappings:
         self.path = f"/cluster/mapping/{kind}"
 
     def rows(self, call: Call) -> object:
-        found = []
+        rows = []
         for name, section in self._all(call).items():
             if not call.may(f"/mapping/{self.kind}/{name}", *_SEE, any_of=True):
                 continue
@@ -46,8 +46,8 @@ class _Mappings:
             if call.has("check-node"):
                 field = "errors" if self.kind == "usb" else "checks"
                 row[field] = checks_of(call.cluster, self.kind, section, self._host(call))
-            found.append(row)
-        return found
+            rows.append(row)
+        return rows
 
     def row(self, call: Call) -> object:
         found = self._all(call).get(call.text("id"))
@@ -57,13 +57,13 @@ class _Mappings:
 
     def create(self, call: Call) -> object:
         name, existing = call.text("id"), self._all(call)
-        made = Section(name, self.kind)
-        self._write(call, made)
+        section = Section(name, self.kind)
+        self._write(call, section)
         with failing(f"create {_WORDS[self.kind]} mapping failed"):
             self._require_quorum(call)
             if name in existing:
                 raise die(f"{self.kind} ID '{name}' already defined")
-            existing[name] = made
+            existing[name] = section
         call.cluster.changed()
         return None
 

@@ -49,11 +49,11 @@ class Reload(Work):
 @endpoint("GET", _PATH)
 def interfaces(call: Call) -> object:
     """Rows of interfaces, edits included; bridges only where the caller may use or see them."""
-    host, wanted = call.node, call.text("type", "include_sdn")
+    host, text = call.node, call.text("type", "include_sdn")
     rows = [
         _row(host, name) | {"iface": name}
         for name in in_order(_edited(host))
-        if _is_wanted(_edited(host)[name]["type"], wanted) and _may_see(call, host, name)
+        if _is_wanted(_edited(host)[name]["type"], text) and _may_see(call, host, name)
     ]
     return Answer(rows, changes=changes_of(host))
 
@@ -155,13 +155,13 @@ def _with_methods(options: Options, given: Options) -> Options:
 
 
 def _stage(host: Host, wanted: dict[str, Options]) -> None:
-    found = {name: canonical(name, options) for name, options in wanted.items()}
-    check_all(found)
-    for options in list(found.values()):
+    canonicals = {name: canonical(name, options) for name, options in wanted.items()}
+    check_all(canonicals)
+    for options in list(canonicals.values()):
         if options["type"] == "bond":
             for port in ports_of(options):
-                found[port]["autostart"] = "1"
-    host.staged = found
+                canonicals[port]["autostart"] = "1"
+    host.staged = canonicals
 
 
 def _is_wanted(kind: str, wanted: str) -> bool:

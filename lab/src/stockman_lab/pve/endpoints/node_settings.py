@@ -89,14 +89,14 @@ def _zone(name: str) -> tzinfo:
 
 
 def _config(host: Host) -> dict[str, object]:
-    found: dict[str, object] = {
+    values: dict[str, object] = {
         name: int(value) if name in _NUMBERS else value for name, value in host.options.items()
     }
     description = host.options.get("description", "").rstrip("\n")
-    found.pop("description", None)
+    values.pop("description", None)
     if description:
-        found["description"] = f"{description}\n"
-    return found | {"digest": _config_digest(host)}
+        values["description"] = f"{description}\n"
+    return values | {"digest": _config_digest(host)}
 
 
 def _config_digest(host: Host) -> str:

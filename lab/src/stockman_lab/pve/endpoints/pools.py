@@ -83,10 +83,10 @@ def _changed(call: Call) -> None:
 
 def _pool(call: Call) -> ResourcePool:
     name = call.text("poolid")
-    found = call.cluster.state.resource_pools.get(name)
-    if found is None:
+    resource_pool = call.cluster.state.resource_pools.get(name)
+    if resource_pool is None:
         raise die(f"pool '{name}' does not exist")
-    return found
+    return resource_pool
 
 
 def _create(call: Call) -> None:
@@ -159,7 +159,11 @@ class _Update:
 
 def _refuse_used(call: Call, found: ResourcePool) -> None:
     state = call.cluster.state
-    inner = sorted(one for one in state.resource_pools if one.startswith(f"{found.id}/"))
+    inner = sorted(
+        resource_pool
+        for resource_pool in state.resource_pools
+        if resource_pool.startswith(f"{found.id}/")
+    )
     for name in inner:
         raise die(f"pool '{found.id}' is not empty (contains pool '{name}')")
     for vmid in sorted(found.guests, key=str):
@@ -173,9 +177,9 @@ def _refuse_used(call: Call, found: ResourcePool) -> None:
 def _with_members(call: Call) -> dict[str, object]:
     found = _pool(call)
     members: list[dict[str, object]] = []
-    wanted = call.text("type")
-    members += (row for row in _guests(call, found) if wanted in ("", row["type"]))
-    if wanted in ("", "storage"):
+    text = call.text("type")
+    members += (row for row in _guests(call, found) if text in ("", row["type"]))
+    if text in ("", "storage"):
         members += _storages(call, found)
     row: dict[str, object] = {"members": members}
     if found.comment:

@@ -74,8 +74,8 @@ def _afterwards(call: Call, command: str) -> None:
 
 @endpoint("POST", f"{_BASE}/exec")
 def execute_command(call: Call) -> object:
-    given = call.params.get("command")
-    words = [str(word) for word in given] if isinstance(given, list) else []
+    command = call.params.get("command")
+    words = [str(word) for word in command] if isinstance(command, list) else []
     if not words and not call.has("input-data"):
         raise die("command or input-data (or both) required")
     return asked(

@@ -34,8 +34,8 @@ def clone(call: Call) -> object:
     )
     check_clone(call.cluster, guest, wish)
     for drive in copied_drives(source_values(guest, wish.snapshot)):
-        place = wish.storage or storage_of(drive.volume)
-        call.check(f"/storage/{place}", "Datastore.AllocateSpace")
+        storage = wish.storage or storage_of(drive.volume)
+        call.check(f"/storage/{storage}", "Datastore.AllocateSpace")
     _check_bridges(call, source_values(guest, wish.snapshot))
     arguments = {
         "vmid": call.vmid,

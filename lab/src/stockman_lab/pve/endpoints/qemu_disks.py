@@ -46,14 +46,14 @@ def move_disk(call: Call) -> object:
 
 
 def _reassign(call: Call) -> str:
-    other = call.number("target-vmid")
-    call.check(f"/vms/{other}", "VM.Config.Disk")
-    if other == call.vmid:
+    number = call.number("target-vmid")
+    call.check(f"/vms/{number}", "VM.Config.Disk")
+    if number == call.vmid:
         raise bad_parameters({"target-vmid": "must be different than source VMID to reassign disk"})
     names = ("vmid", "disk", "target-vmid", "digest", "target-digest")
     arguments = {name: call.params[name] for name in names if call.has(name)}
     arguments["target-disk"] = call.text("target-disk") or call.text("disk")
     drive = moving.check_reassign(call.cluster, call.guest(), arguments)
     call.check(f"/storage/{storage_of(drive.volume)}", _SPACE)
-    task_id = f"{call.vmid}-{call.text('disk')}>{other}-{arguments['target-disk']}"
+    task_id = f"{call.vmid}-{call.text('disk')}>{number}-{arguments['target-disk']}"
     return call.start("qmmove", task_id, moving.Reassign.name, arguments)

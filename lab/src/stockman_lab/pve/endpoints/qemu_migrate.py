@@ -69,11 +69,13 @@ def _held_by_mappings(call: Call, guest: Guest) -> list[str]:
 
 
 def _missing(call: Call, guest: Guest, host: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    storages = {storage_of(one.volume) for one in drives_of(guest.config.values) if one.volume}
+    missing: dict[str, list[str]] = {}
+    storages = {
+        storage_of(drive.volume) for drive in drives_of(guest.config.values) if drive.volume
+    }
     gone = [name for name in sorted(storages) if not _is_there(call, name, host)]
     if gone:
-        found["unavailable_storages"] = gone
+        missing["unavailable_storages"] = gone
     mapped = mapped_resources(guest.config.values)
     devices = [
         key
@@ -81,8 +83,8 @@ def _missing(call: Call, guest: Guest, host: str) -> dict[str, list[str]]:
         if not is_mapped_on(call.cluster.state.mappings, kind, name, host)
     ]
     if devices:
-        found["unavailable-resources"] = devices
-    return found
+        missing["unavailable-resources"] = devices
+    return missing
 
 
 def _is_there(call: Call, storage: str, host: str) -> bool:
@@ -143,13 +145,16 @@ def _check_storages(call: Call, guest: Guest, target: Host) -> None:
     if not call.has("targetstorage"):
         check_storages(call.cluster, guest, target)
         return
-    places = parse_storage_map(call.text("targetstorage"))
-    if not places.identity:
+    storage_map = parse_storage_map(call.text("targetstorage"))
+    if not storage_map.identity:
         call.check(f"/vms/{guest.vmid}", "VM.Config.Disk")
-    for name in (*places.entries.values(), *([places.default] if places.default else [])):
+    for name in (
+        *storage_map.entries.values(),
+        *([storage_map.default] if storage_map.default else []),
+    ):
         storage = space.usable(call.cluster, name, target)
         call.check(f"/storage/{name}", "Datastore.AllocateSpace")
         if "images" not in storage.content:
             raise die(f"storage '{name}' does not support vm images")
-    if places.identity:
+    if storage_map.identity:
         check_storages(call.cluster, guest, target)

@@ -39,17 +39,17 @@ def feature(call: Call) -> object:
 
 
 def _hosts_for(call: Call, guest: Guest, values: dict[str, str]) -> list[str]:
-    found = list(call.cluster.state.hosts)
+    hosts = list(call.cluster.state.hosts)
     for drive in drives_of(values):
         storage = call.cluster.state.storages.get(storage_of(drive.volume) if drive.volume else "")
         if storage is None:
             continue
-        found = [
+        hosts = [
             name
-            for name in found
+            for name in hosts
             if storage.is_on(name) and (storage.is_shared or name == guest.node)
         ]
-    return found
+    return hosts
 
 
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/cloudinit")

@@ -54,9 +54,9 @@ def index(call: Call) -> object:
 
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/snapshot/{snapname}/config")
 def config(call: Call) -> object:
-    found = dict(shown_machine(call.guest().config, snapshot=call.text("snapname")))
-    del found["digest"]
-    return found
+    shown = dict(shown_machine(call.guest().config, snapshot=call.text("snapname")))
+    del shown["digest"]
+    return shown
 
 
 @endpoint("PUT", "/nodes/{node}/qemu/{vmid}/snapshot/{snapname}/config")

@@ -49,9 +49,9 @@ def create(call: Call) -> object:
         if replication.split_id(other.id)[0] == vmid and other.options["target"] == target:
             where = f"local/{target}"
             raise die(f"replication job for guest '{vmid}' to target '{where}' already exists")
-    given = {key: call.text(key) for key in replication.OPTIONS if call.has(key)}
-    given |= {"target": target, "source": source}
-    state.replication[name] = replication.new_job(call.cluster, name, given)
+    texts = {key: call.text(key) for key in replication.OPTIONS if call.has(key)}
+    texts |= {"target": target, "source": source}
+    state.replication[name] = replication.new_job(call.cluster, name, texts)
     call.cluster.changed()
     return None
 
@@ -68,8 +68,8 @@ def update(call: Call) -> object:
     vmid, _ = replication.split_id(call.text("id"))
     _check_change(call, vmid)
     call.cluster.require_quorum(_FILE)
-    given = call.text("digest")
-    if given and given != replication.config_digest(call.cluster):
+    text = call.text("digest")
+    if text and text != replication.config_digest(call.cluster):
         raise die("detected modified configuration - file changed by other user? Try again.")
     job = replication.jobs(call.cluster).get(call.text("id"))
     if job is None:
@@ -110,11 +110,11 @@ def delete(call: Call) -> object:
 
 @endpoint("GET", "/nodes/{node}/replication")
 def statuses(call: Call) -> object:
-    wanted = call.number("guest")
+    number = call.number("guest")
     return [
         row
         for row in _status_rows(call)
-        if (not wanted or row["guest"] == wanted) and _may_see(call, str(row["id"]))
+        if (not number or row["guest"] == number) and _may_see(call, str(row["id"]))
     ]
 
 
@@ -155,10 +155,10 @@ def schedule_now(call: Call) -> object:
 
 
 def _job(call: Call) -> Section:
-    found = replication.jobs(call.cluster).get(call.text("id"))
-    if found is None:
+    job = replication.jobs(call.cluster).get(call.text("id"))
+    if job is None:
         raise die(f"no such replication job '{call.text('id')}'")
-    return found
+    return job
 
 
 def _may_see(call: Call, job: str) -> bool:

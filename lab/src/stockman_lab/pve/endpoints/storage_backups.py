@@ -33,7 +33,7 @@ def back_up(call: Call) -> object:
         call.check(f"/storage/{storage}", "Datastore.Allocate")
     check_backup_options(given, is_complete=True)
     vmids = included_guests(call.cluster, given)
-    here = [one for one in vmids if _is_here(call, one)]
+    here = [vmid for vmid in vmids if _is_here(call, vmid)]
     if call.flag("stop"):
         call.check(f"/nodes/{call.node.name}", "Sys.Modify")
         if not here:
@@ -73,8 +73,8 @@ def extract(call: Call) -> object:
 @endpoint("GET", _PRUNE)
 def show_prune(call: Call) -> object:
     storage = space.configured(call.cluster, call.text("storage"))
-    given = call.text("prune-backups") if call.has("prune-backups") else None
-    keep = retention_for(storage, given)
+    text = call.text("prune-backups") if call.has("prune-backups") else None
+    keep = retention_for(storage, text)
     space.activate(call.cluster, storage.id, call.node)
     wanted = (call.vmid, call.text("type"))
     return [entry.row() for entry in prune_list(call.cluster, storage, call.node, keep, wanted)]

@@ -18,16 +18,17 @@ READERS = ("Datastore.Audit", "Datastore.AllocateSpace")
 def storages(call: Call) -> object:
     kind = call.text("type")
     return [
-        _shown(call, one)
-        for one in call.cluster.state.storages.values()
-        if (not kind or one.type == kind) and call.may(f"/storage/{one.id}", *READERS, any_of=True)
+        _shown(call, storage)
+        for storage in call.cluster.state.storages.values()
+        if (not kind or storage.type == kind)
+        and call.may(f"/storage/{storage.id}", *READERS, any_of=True)
     ]
 
 
 @endpoint("POST", "/storage")
 def create(call: Call) -> object:
-    given = {name: value for name, value in call.params.items() if name not in ("storage", "type")}
-    return add_storage(call.cluster, call.host, call.text("storage"), call.text("type"), given)
+    values = {name: value for name, value in call.params.items() if name not in ("storage", "type")}
+    return add_storage(call.cluster, call.host, call.text("storage"), call.text("type"), values)
 
 
 @endpoint("GET", "/storage/{storage}")
@@ -38,9 +39,9 @@ def read(call: Call) -> object:
 @endpoint("PUT", "/storage/{storage}")
 def update(call: Call) -> object:
     own = ("storage", "digest", "delete")
-    given = {name: value for name, value in call.params.items() if name not in own}
+    values = {name: value for name, value in call.params.items() if name not in own}
     delete = split_list(call.text("delete"))
-    return change_storage(call.cluster, call.text("storage"), given, delete, call.text("digest"))
+    return change_storage(call.cluster, call.text("storage"), values, delete, call.text("digest"))
 
 
 @endpoint("DELETE", "/storage/{storage}")

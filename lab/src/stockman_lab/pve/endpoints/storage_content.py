@@ -115,20 +115,22 @@ def _size(text: str) -> int:
 
 def _format(call: Call, name: str) -> str:
     """The format that is asked for, by itself or with the name."""
-    given = call.text("format")
+    text = call.text("format")
     _, dot, extension = name.rpartition(".")
     if not dot or extension not in _IN_NAMES:
-        return given
-    if given and given != extension:
-        raise bad_parameters({"format": f"different storage formats ({given} != {extension})"})
+        return text
+    if text and text != extension:
+        raise bad_parameters({"format": f"different storage formats ({text} != {extension})"})
     return extension
 
 
 def _placed(call: Call, storage: Storage, form: str, name: str) -> str:
     try:
         if not name:
-            there = [one.name for one in space.volumes_on(call.cluster, storage, call.node.name)]
-            name = free_disk(storage.type, there, call.vmid, form)
+            names = [
+                volume.name for volume in space.volumes_on(call.cluster, storage, call.node.name)
+            ]
+            name = free_disk(storage.type, names, call.vmid, form)
         check_new_name(storage.type, call.vmid, form, name)
     except FormatError as error:
         raise die(error.message) from None

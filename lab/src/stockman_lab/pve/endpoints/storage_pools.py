@@ -162,9 +162,9 @@ def make_directory(call: Call) -> object:
         "content": "rootdir,images,iso,backup,vztmpl,snippets",
     }  # fmt: skip
     storage = _storage(call, given, ("path",))
-    found = call.node.pools.get(f"fs:{path}")
-    if found is not None:
-        where = found.disks[0] if found.disks else "unknown"
+    pool = call.node.pools.get(f"fs:{path}")
+    if pool is not None:
+        where = pool.disks[0] if pool.disks else "unknown"
         raise die(f"the path for '{call.text('name')}' is already mounted: {path} ({where})")
     form = call.text("filesystem", "ext4")
     return _make(call, "dircreate", "dir", call.text("device"), storage, form)

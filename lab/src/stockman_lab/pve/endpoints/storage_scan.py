@@ -87,9 +87,9 @@ def _datasets(call: Call) -> Iterator[tuple[str, int, int]]:
 
 
 def _below(call: Call, name: str) -> list[str]:
-    given = {
-        one.options.get("pool", "")
-        for one in call.cluster.state.storages.values()
-        if one.type == "zfspool" and one.is_on(call.node.name)
+    pools = {
+        storage.options.get("pool", "")
+        for storage in call.cluster.state.storages.values()
+        if storage.type == "zfspool" and storage.is_on(call.node.name)
     }
-    return sorted(one for one in given if one.startswith(f"{name}/"))
+    return sorted(pool for pool in pools if pool.startswith(f"{name}/"))

@@ -21,25 +21,25 @@ _FOLDERS = (
 
 @endpoint("GET", "/nodes/{node}/storage")
 def storages(call: Call) -> object:
-    wanted = call.text("storage")
+    text = call.text("storage")
     listed = {one.id for one in _with_content(call)}
-    if wanted and wanted not in listed:
+    if text and text not in listed:
         raise bad_parameters({"storage": "No such storage."})
     taken = space.taken(call.cluster)
     return [
-        _row(call, one, taken)
-        for one in call.cluster.state.storages.values()
-        if one.id in listed
-        and (not wanted or one.id == wanted)
-        and call.may(f"/storage/{one.id}", *READERS, any_of=True)
-        and _is_asked_for(call, one)
+        _row(call, storage, taken)
+        for storage in call.cluster.state.storages.values()
+        if storage.id in listed
+        and (not text or storage.id == text)
+        and call.may(f"/storage/{storage.id}", *READERS, any_of=True)
+        and _is_asked_for(call, storage)
     ]
 
 
 @endpoint("GET", "/nodes/{node}/storage/{storage}")
 def index(call: Call) -> object:
     old = not call.cluster.is_nine
-    return [{"subdir": one} for one in _FOLDERS if not (old and one.startswith("oci"))]
+    return [{"subdir": folder} for folder in _FOLDERS if not (old and folder.startswith("oci"))]
 
 
 @endpoint("GET", "/nodes/{node}/storage/{storage}/status")

@@ -46,8 +46,8 @@ def alias_in(text: str) -> tuple[str, str] | None:
 
 def require_alias(text: str, cluster: Firewall, own: Firewall) -> None:
     """Refuse a name that no alias has."""
-    found = alias_in(text)
-    if found is not None and not resolve(found, cluster, own):
+    alias = alias_in(text)
+    if alias is not None and not resolve(alias, cluster, own):
         raise die(f"no such alias '{text}'")
 
 

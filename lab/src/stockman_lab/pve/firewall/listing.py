@@ -10,11 +10,11 @@ NUMBERS = ("enable", "ipversion", "nomatch")
 
 def digest_of(entries: Iterable[Mapping[str, str]]) -> str:
     """The digest of a list."""
-    found = hashlib.sha1(usedforsecurity=False)
+    sha1 = hashlib.sha1(usedforsecurity=False)
     for entry in entries:
         for key in sorted(entry):
-            found.update(f"{key}:{entry[key]}\n".encode("utf-8", "surrogatepass"))
-    return found.hexdigest()
+            sha1.update(f"{key}:{entry[key]}\n".encode("utf-8", "surrogatepass"))
+    return sha1.hexdigest()
 
 
 def rows_of(entries: list[dict[str, str]]) -> list[dict[str, object]]:

@@ -34,10 +34,10 @@ def _cluster(call: Call) -> Firewall:
 
 def _group(call: Call) -> Firewall:
     name = call.text("group")
-    found = call.cluster.state.firewall_groups.get(name)
-    if found is None:
+    firewall_group = call.cluster.state.firewall_groups.get(name)
+    if firewall_group is None:
         raise die(f"no such security group '{name}'")
-    return found
+    return firewall_group
 
 
 def _host(call: Call) -> Firewall:

@@ -17,7 +17,7 @@ class FormatError(ValueError):
     def text(self) -> str:
         """All of it, as Perl prints the exception: every line ends with a line feed."""
         return "".join(
-            [f"{self.message}\n", *(f"{name}: {found}\n" for name, found in self.errors.items())]
+            [f"{self.message}\n", *(f"{name}: {error}\n" for name, error in self.errors.items())]
         )
 
     @property

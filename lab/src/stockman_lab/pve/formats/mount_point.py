@@ -116,7 +116,7 @@ def parse_features(text: str) -> dict[str, str]:
 
 def parse_device(text: str) -> dict[str, str]:
     """A device of the host that a container sees; raises `FormatError`."""
-    found = parse(DEVICE, text)
-    if "path" not in found:
+    device = parse(DEVICE, text)
+    if "path" not in device:
         raise FormatError("Path has to be defined")
-    return found
+    return device

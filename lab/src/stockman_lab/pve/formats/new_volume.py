@@ -98,34 +98,34 @@ def base_name(storage_type: str, name: str) -> str:
     """The name of an image once its guest is a template; raises `FormatError`."""
     if storage_type == "lvm":
         raise FormatError("can't create base images in lvm storage")
-    found = parse_volume_name(storage_type, name)
-    if found.content != "images":
-        raise FormatError(f"create_base on wrong vtype '{found.content}'")
-    if found.is_base:
+    volume_name = parse_volume_name(storage_type, name)
+    if volume_name.content != "images":
+        raise FormatError(f"create_base on wrong vtype '{volume_name.content}'")
+    if volume_name.is_base:
         raise FormatError("create_base not possible with base image")
-    renamed = re.sub(r"^vm-", "base-", found.name)
+    renamed = re.sub(r"^vm-", "base-", volume_name.name)
     if storage_type in ("zfspool", "zfs"):
         renamed = re.sub(r"^subvol-", "basevol-", renamed)
     if storage_type in DIRECTORIES:
-        above = f"{found.base_owner}/{found.base}/" if found.base else ""
-        return f"{above}{found.owner}/{renamed}"
-    return f"{found.base}/{renamed}" if found.base else renamed
+        above = f"{volume_name.base_owner}/{volume_name.base}/" if volume_name.base else ""
+        return f"{above}{volume_name.owner}/{renamed}"
+    return f"{volume_name.base}/{renamed}" if volume_name.base else renamed
 
 
 def linked_name(storage_type: str, base: str, existing: Iterable[str], vmid: int) -> str:
     """The name of a linked clone of a base image; raises `FormatError`."""
     if storage_type == "lvm":
         raise FormatError("can't clone images in lvm storage")
-    found = parse_volume_name(storage_type, base)
-    if not found.is_base:
+    volume_name = parse_volume_name(storage_type, base)
+    if not volume_name.is_base:
         raise FormatError("clone_image only works on base images")
-    if storage_type == "btrfs" and found.format in ("raw", "subvol"):
-        return f"{vmid}/{free_disk(storage_type, existing, vmid, found.format)}"
+    if storage_type == "btrfs" and volume_name.format in ("raw", "subvol"):
+        return f"{vmid}/{free_disk(storage_type, existing, vmid, volume_name.format)}"
     if storage_type in DIRECTORIES:
         file = free_disk(storage_type, existing, vmid, "qcow2")
-        return f"{found.owner}/{found.name}/{vmid}/{file}"
-    name = free_disk(storage_type, existing, vmid, found.format)
-    return name if storage_type == "lvmthin" else f"{found.name}/{name}"
+        return f"{volume_name.owner}/{volume_name.name}/{vmid}/{file}"
+    name = free_disk(storage_type, existing, vmid, volume_name.format)
+    return name if storage_type == "lvmthin" else f"{volume_name.name}/{name}"
 
 
 def cloud_init_name(

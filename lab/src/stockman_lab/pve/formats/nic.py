@@ -66,10 +66,10 @@ def renewed_nic(text: str, dice: Throws, prefix: str = DEFAULT_PREFIX) -> Nic:
 
 def vlans(trunks: str) -> list[str]:
     """All VLANs of a trunk, sorted as text; a range that runs backwards counts as its first."""
-    found: set[str] = set()
-    for part in trunks.split(";"):
-        first, _, last = part.partition("-")
-        found.add(first)
+    firsts: set[str] = set()
+    for trunk in trunks.split(";"):
+        first, _, last = trunk.partition("-")
+        firsts.add(first)
         if last and max(len(first), len(last)) <= _LONGEST_VLAN:
-            found.update(str(vlan) for vlan in range(int(first), int(last) + 1))
-    return sorted(found - {""})
+            firsts.update(str(vlan) for vlan in range(int(first), int(last) + 1))
+    return sorted(firsts - {""})

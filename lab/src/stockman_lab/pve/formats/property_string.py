@@ -52,15 +52,15 @@ def parse(
 ) -> dict[str, str]:
     """Values by key; raises `FormatError`. Booleans are `1` and `0`, aliases are resolved."""
     try:
-        found = read_pairs(text, known, default_key(known), skip=skip)
+        pairs = read_pairs(text, known, default_key(known), skip=skip)
     except BadPairs as error:
         raise FormatError(str(error)) from None
-    errors = check_values(known, found, path)
+    errors = check_values(known, pairs, path)
     prefix = f"{path}." if path else ""
-    errors |= {prefix + key: UNKNOWN for key in found if key not in known}
+    errors |= {prefix + key: UNKNOWN for key in pairs if key not in known}
     if errors:
         raise format_errors(errors)
-    return found
+    return pairs
 
 
 def default_key(known: Format) -> str:
@@ -133,7 +133,7 @@ def print_properties(
     first = default_key(known)
     required = sorted(key for key in values if key in known and known[key].required)
     done = set(skip)
-    parts: list[str] = []
+    texts: list[str] = []
     for key in (first, *required, *sorted(values)):
         if key in done or key not in values:
             continue
@@ -142,10 +142,10 @@ def print_properties(
         partner = combined.get(key, "")
         if partner in values:
             done.add(partner)
-            parts.append(f"{text}={_printed(known, partner, values[partner])}")
+            texts.append(f"{text}={_printed(known, partner, values[partner])}")
         else:
-            parts.append(text if key == first else f"{key}={text}")
-    return ",".join(parts)
+            texts.append(text if key == first else f"{key}={text}")
+    return ",".join(texts)
 
 
 def _printed(known: Format, key: str, value: str) -> str:

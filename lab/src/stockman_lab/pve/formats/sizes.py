@@ -42,8 +42,8 @@ def new_disk_bytes(gibibytes: str) -> int:
     """Size of a new disk of a virtual machine, asked for as `STORE:32`: whole KiB, rounded up."""
     if len(gibibytes) > _LONGEST_NUMBER:
         raise FormatError(f"value does not look like a valid disk size: {gibibytes}")
-    whole = (Decimal(gibibytes) * MIB).to_integral_value(rounding=ROUND_CEILING)
-    return int(whole) * KIB
+    integral_value = (Decimal(gibibytes) * MIB).to_integral_value(rounding=ROUND_CEILING)
+    return int(integral_value) * KIB
 
 
 def new_mount_bytes(gibibytes: str) -> int:
@@ -56,8 +56,8 @@ def resized(current: int, text: str) -> int:
     found = _RESIZE.fullmatch(text)
     if not found:
         raise FormatError("internal error")
-    asked = _times(found[2], _UNITS[found[3]])
-    return current + asked if found[1] else asked
+    times = _times(found[2], _UNITS[found[3]])
+    return current + times if found[1] else times
 
 
 def content_bytes(text: str) -> int:

@@ -123,33 +123,33 @@ def key_needs(guest: Guest, key: str) -> list[Asked]:
 
 def storage_needs(guest: Guest, sets: Mapping[str, str]) -> list[Asked]:
     """What drives take from storages."""
-    found: list[Asked] = []
+    needs: list[Asked] = []
     for key in sorted(sets):
         drive = readable_drive(key, sets[key], asked=True) if is_drive(key) else None
         if drive:
-            found.extend(_drive_needs(guest, drive))
+            needs.extend(_drive_needs(guest, drive))
     for key in sorted(sets):
         if is_unused(key):
-            found.extend(volume_needs(guest, parse_drive(key, sets[key]).file))
+            needs.extend(volume_needs(guest, parse_drive(key, sets[key]).file))
     if "vmstatestorage" in sets:
-        found.append(Need(f"/storage/{sets['vmstatestorage']}", (ALLOCATE_SPACE,)))
-    return found
+        needs.append(Need(f"/storage/{sets['vmstatestorage']}", (ALLOCATE_SPACE,)))
+    return needs
 
 
 def _drive_needs(guest: Guest, drive: Drive) -> list[Asked]:
-    found: list[Asked] = []
+    needs: list[Asked] = []
     new = drive.new_disk
     if drive.file == "none" or drive.new_cloud_init:
         pass
     elif drive.is_cdrom and drive.file == "cdrom":
-        found.append(Need("/", ("Sys.Console",)))
+        needs.append(Need("/", ("Sys.Console",)))
     elif new and not drive.is_cdrom:
-        found.append(Need(f"/storage/{new[0]}", (ALLOCATE_SPACE,)))
+        needs.append(Need(f"/storage/{new[0]}", (ALLOCATE_SPACE,)))
     else:
-        found.extend(volume_needs(guest, drive.file))
+        needs.extend(volume_needs(guest, drive.file))
     if drive.import_from:
-        found.extend(_import_needs(guest, drive.import_from))
-    return found
+        needs.extend(_import_needs(guest, drive.import_from))
+    return needs
 
 
 def _import_needs(guest: Guest, source: str) -> list[Asked]:
@@ -273,7 +273,7 @@ def _pci_needs(key: str, value: str, hardware: Need) -> list[Asked]:
         return [gives_up(f"only root can set '{key}' config for non-mapped devices")]
     if not device.mapping:
         return [gives_up("either 'host' or 'mapping' must be set.")]
-    found: list[Asked] = [Need(f"/mapping/pci/{device.mapping}", ("Mapping.Use",)), hardware]
+    needs: list[Asked] = [Need(f"/mapping/pci/{device.mapping}", ("Mapping.Use",)), hardware]
     if device.rom_file:
-        found.append(OnlyRoot(400, "only root@pam can set 'romfile' option", parameter=key))
-    return found
+        needs.append(OnlyRoot(400, "only root@pam can set 'romfile' option", parameter=key))
+    return needs

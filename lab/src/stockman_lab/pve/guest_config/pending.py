@@ -37,14 +37,14 @@ def forget_reused(config: GuestConfig) -> None:
 
 def is_volume_used(config: GuestConfig, volume: str, but: str = "") -> bool:
     """Whether a disk of the guest or of a snapshot holds a volume; the key `but` aside."""
-    here = {key: value for key, value in config.values.items() if key != but}
+    values = {key: value for key, value in config.values.items() if key != but}
     return any(
         drive.file == volume and not drive.is_cdrom
-        for section in (here, *config.snapshots.values())
+        for section in (values, *config.snapshots.values())
         for drive in _drives(section)
     )
 
 
 def _drives(section: dict[str, str]) -> list[Drive]:
-    found = (readable_drive(key, section[key]) for key in DRIVES if key in section)
-    return [drive for drive in found if drive]
+    drives = (readable_drive(key, section[key]) for key in DRIVES if key in section)
+    return [drive for drive in drives if drive]

@@ -114,18 +114,18 @@ class Queue:
 
     def _set_drive(self, key: str, value: str) -> None:
         config = self.config
-        asked = parse_drive(key, value, asked=True)
+        drive = parse_drive(key, value, asked=True)
         if key == "tpmstate0":
-            _check_tpm_version(config.values.get(key, ""), asked)
+            _check_tpm_version(config.values.get(key, ""), drive)
         waiting = config.pending.get(key)
         if waiting is not None:
             detach(config, parse_drive(key, waiting), self.around, self.outcome)
-        if asked.is_cloud_init:
-            other = has_cloud_init(config.values, key) or has_cloud_init(config.pending, key)
-            if other:
-                raise die(f"{key} - cloud-init drive is already attached at '{other}'")
-        is_medium = asked.is_plain_cdrom
-        config.pending[key] = str(self.around.made(asked))
+        if drive.is_cloud_init:
+            cloud_init = has_cloud_init(config.values, key) or has_cloud_init(config.pending, key)
+            if cloud_init:
+                raise die(f"{key} - cloud-init drive is already attached at '{cloud_init}'")
+        is_medium = drive.is_plain_cdrom
+        config.pending[key] = str(self.around.made(drive))
         if self.order and is_medium and key not in self.order:
             self.order.append(key)
             self._keep_order()

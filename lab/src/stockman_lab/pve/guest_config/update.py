@@ -41,7 +41,7 @@ def check_balloon(config: GuestConfig, change: Change) -> None:
         raise die("balloon value too large (must be smaller than assigned memory)")
 
 
-def plan_update(config: GuestConfig, change: Change, around: Surroundings) -> Outcome:
+def plan_update(config: GuestConfig, change: Change, surroundings: Surroundings) -> Outcome:
     """Writes a change into a configuration and applies what can be applied now.
 
     Values have to be canonical already. Keys with errors, and what no running machine can
@@ -49,14 +49,14 @@ def plan_update(config: GuestConfig, change: Change, around: Surroundings) -> Ou
     """
     outcome = Outcome()
     _drop_saved_state(config, change)
-    queue = Queue(config, change, around, outcome)
+    queue = Queue(config, change, surroundings, outcome)
     queue.fill()
     forget_unchanged(config)
     if config.has_pending:
-        if around.running:
-            Hotplug(config, around, outcome).apply(queue.modified)
+        if surroundings.running:
+            Hotplug(config, surroundings, outcome).apply(queue.modified)
         else:
-            apply_pending(config, around, outcome)
+            apply_pending(config, surroundings, outcome)
     forget_reused(config)
     return outcome
 
@@ -71,24 +71,24 @@ def _drop_saved_state(config: GuestConfig, change: Change) -> None:
 
 
 def apply_pending(
-    config: GuestConfig, around: Surroundings, outcome: Outcome | None = None
+    config: GuestConfig, surroundings: Surroundings, outcome: Outcome | None = None
 ) -> Outcome:
     """Applies everything that waits to a machine that does not run: on a change, and at start."""
     outcome = outcome or Outcome()
     for key in sorted(config.pending_delete):
-        _apply(key, None, config, around, outcome)
+        _apply(key, None, config, surroundings, outcome)
     forget_unchanged(config)
     for key in sorted(config.pending):
-        _apply(key, config.pending[key], config, around, outcome)
+        _apply(key, config.pending[key], config, surroundings, outcome)
     forget_reused(config)
     return outcome
 
 
 def _apply(
-    key: str, value: str | None, config: GuestConfig, around: Surroundings, outcome: Outcome
+    key: str, value: str | None, config: GuestConfig, surroundings: Surroundings, outcome: Outcome
 ) -> None:
     try:
-        _move_drive(key, value, config, around, outcome)
+        _move_drive(key, value, config, surroundings, outcome)
     except ApiError as error:
         outcome.errors[key] = f"unable to apply pending change {key} : {error.message}\n"
         return
@@ -103,7 +103,7 @@ def _apply(
 
 
 def _move_drive(
-    key: str, value: str | None, config: GuestConfig, around: Surroundings, outcome: Outcome
+    key: str, value: str | None, config: GuestConfig, surroundings: Surroundings, outcome: Outcome
 ) -> None:
     if not is_drive(key):
         return
@@ -114,6 +114,6 @@ def _move_drive(
         return
     old = parse_drive(key, config.values[key])
     if new is None and config.pending_delete.get(key):
-        destroy(config, old, around, outcome)
+        destroy(config, old, surroundings, outcome)
     elif new is None or new.file != old.file:
-        detach(config, old, around, outcome)
+        detach(config, old, surroundings, outcome)

@@ -17,12 +17,12 @@ def problems_of(rule: Section, rules: Mapping[str, Section], hosts: int) -> dict
         for one in rules.values()
         if one.id != rule.id and one.options.get("disable", "0") != "1"
     ]
-    found = list(
+    nodes = list(
         _of_nodes(rule, others) if rule.type == "node-affinity" else _of_resources(rule, others)
     )
     if _is(rule, "negative") and len(resources_of(rule)) > hosts:
-        found.append("rule defines more resources than available nodes")
-    return {"resources": ", ".join(found)} if found else {}
+        nodes.append("rule defines more resources than available nodes")
+    return {"resources": ", ".join(nodes)} if nodes else {}
 
 
 def resources_of(rule: Section) -> list[str]:

@@ -21,8 +21,8 @@ def priorities(cluster: Cluster, sid: str) -> dict[str, int]:
     named, is_strict = _named_hosts(cluster, sid)
     if not named:
         return dict.fromkeys(cluster.state.hosts, 0)
-    others = {} if is_strict else dict.fromkeys(cluster.state.hosts, _ANYWHERE)
-    return others | named
+    fromkeys = {} if is_strict else dict.fromkeys(cluster.state.hosts, _ANYWHERE)
+    return fromkeys | named
 
 
 def together(cluster: Cluster, sid: str) -> list[str]:
@@ -94,11 +94,11 @@ def _rules(cluster: Cluster, kind: str, sid: str) -> Iterator[Section]:
 
 def _affine(cluster: Cluster, sid: str, affinity: str) -> list[str]:
     return sorted(
-        other
+        resource
         for rule in _rules(cluster, "resource-affinity", sid)
         if rule.options.get("affinity") == affinity
-        for other in rule.options["resources"].split(",")
-        if other != sid
+        for resource in rule.options["resources"].split(",")
+        if resource != sid
     )
 
 
@@ -111,4 +111,4 @@ def _hosts_of(cluster: Cluster, sids: list[str]) -> Iterator[str]:
 
 def _load(cluster: Cluster, host: str) -> int:
     guests = (guest_of(cluster, sid) for sid in cluster.state.ha_resources)
-    return sum(1 for one in guests if one is not None and one.node == host)
+    return sum(1 for guest in guests if guest is not None and guest.node == host)

@@ -22,10 +22,10 @@ def check_new(interfaces: Interfaces, name: str, given: Options) -> None:
                 raise bad_parameters({key: f"{word} already exists on interface '{other}'."})
     keys = ("bridge_ports", "ovs_ports", "slaves", "ovs_bonds")
     field = next((key for key in keys if given.get(key)), "")
-    wanted = set(ports_of(given))
+    ports = set(ports_of(given))
     for other, options in interfaces.items():
         for port in ports_of(options):
-            if other != name and port in wanted:
+            if other != name and port in ports:
                 raise bad_parameters({field: f"{port} is already used on interface '{other}'."})
 
 
@@ -67,11 +67,11 @@ def check_all(interfaces: Interfaces) -> None:
 def _check_bond(interfaces: Interfaces, name: str, options: Options) -> None:
     ports = ports_of(options)
     for port in ports:
-        found = interfaces.get(port)
-        if found is None:
+        interface = interfaces.get(port)
+        if interface is None:
             raise die(f"bond '{name}' - unable to find slave '{port}'")
-        if found["type"] not in ("eth", "bond"):
-            kind = found["type"]
+        if interface["type"] not in ("eth", "bond"):
+            kind = interface["type"]
             raise die(
                 f"bond '{name}' - wrong interface type on slave '{port}' "
                 f"('{kind}' != 'eth or bond')"
@@ -89,11 +89,11 @@ def _check_vlan(interfaces: Interfaces, name: str, options: Options) -> None:
         raise die("missing vlan-id option")
     if int(number) > _HIGHEST_VLAN:
         raise die(f"vlan '{name}' - vlan-id {number} should be <= 4094")
-    found = interfaces.get(parent)
-    if found is None:
+    interface = interfaces.get(parent)
+    if interface is None:
         raise die(f"vlan '{name}' - unable to find parent '{parent}'")
-    if found["type"] not in _PARENTS:
-        kind = found["type"]
+    if interface["type"] not in _PARENTS:
+        kind = interface["type"]
         raise die(
             f"vlan '{name}' - wrong interface type on parent '{parent}' "
             f"('{kind}' != 'eth|bond|bridge|vlan' )"
@@ -103,12 +103,12 @@ def _check_vlan(interfaces: Interfaces, name: str, options: Options) -> None:
 
 def _check_bridge(interfaces: Interfaces, name: str, options: Options) -> None:
     for port in ports_of(options):
-        found = interfaces.get(port)
-        if found is None:
+        interface = interfaces.get(port)
+        if interface is None:
             if parent_of(port, {})[0] in interfaces:
                 continue
             raise die(f"bridge '{name}' - unable to find bridge port '{port}'")
-        if "static" in (found.get("method"), found.get("method6")):
+        if "static" in (interface.get("method"), interface.get("method6")):
             raise die(f"iface {port} - ip address can't be set on interface if bridged in {name}")
         _check_mtu(interfaces, port, name)
 

@@ -74,7 +74,7 @@ def _block(name: str, options: Options) -> str:
 
 
 def _details(options: Options) -> list[str]:
-    found = []
+    details = []
     for key in (*_BRIDGE, *_BOND, "mtu", "vlan-id", "vlan-raw-device"):
         if key not in options:
             continue
@@ -83,5 +83,5 @@ def _details(options: Options) -> list[str]:
             value = "yes"
         elif key in ("bridge_ports", "slaves"):
             value = value or "none"
-        found.append(f"\t{_NAMES.get(key, key.replace('_', '-'))} {value}")
-    return found
+        details.append(f"\t{_NAMES.get(key, key.replace('_', '-'))} {value}")
+    return details

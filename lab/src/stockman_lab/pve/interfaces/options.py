@@ -27,42 +27,42 @@ def families_of(options: Options) -> list[str]:
 
 def with_addresses(options: Options) -> Options:
     """Addresses with their length split from them, as parameters may give them."""
-    found = dict(options)
+    addresses = dict(options)
     for suffix in ("", "6"):
-        cidr = found.pop(f"cidr{suffix}", "")
+        cidr = addresses.pop(f"cidr{suffix}", "")
         if cidr:
             address, _, length = cidr.rpartition("/")
-            found[f"address{suffix}"], found[f"netmask{suffix}"] = address, length
-    return found
+            addresses[f"address{suffix}"], addresses[f"netmask{suffix}"] = address, length
+    return addresses
 
 
 def canonical(name: str, options: Options) -> Options:
     """Options after they were written to the file and read again."""
-    found = {key: value for key, value in with_addresses(options).items() if value != ""}
+    values = {key: value for key, value in with_addresses(options).items() if value != ""}
     for family, keys in _FAMILY_KEYS.items():
-        if family not in families_of(found):
+        if family not in families_of(values):
             for key in keys:
-                found.pop(key, None)
-    _set_cidr(found)
-    found.setdefault("method", "manual")
-    found.setdefault("method6", "manual")
-    found.setdefault("families", "inet")
-    comments = found.get("comments", "").rstrip("\n") + found.pop("comments6", "")
-    found.pop("comments", None)
+                values.pop(key, None)
+    _set_cidr(values)
+    values.setdefault("method", "manual")
+    values.setdefault("method6", "manual")
+    values.setdefault("families", "inet")
+    comments = values.get("comments", "").rstrip("\n") + values.pop("comments6", "")
+    values.pop("comments", None)
     if comments.strip():
-        found["comments"] = "".join(f"{line}\n" for line in comments.split("\n"))
-    if found.get("autostart") == "0":
-        del found["autostart"]
-    match found["type"]:
+        values["comments"] = "".join(f"{line}\n" for line in comments.split("\n"))
+    if values.get("autostart") == "0":
+        del values["autostart"]
+    match values["type"]:
         case "bridge":
-            _canonical_bridge(found)
+            _canonical_bridge(values)
         case "bond":
-            _canonical_bond(found)
+            _canonical_bond(values)
         case "vlan":
-            _canonical_vlan(name, found)
+            _canonical_vlan(name, values)
         case _:
             pass
-    return found
+    return values
 
 
 def ports_of(options: Options) -> list[str]:

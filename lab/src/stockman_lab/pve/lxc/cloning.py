@@ -93,14 +93,14 @@ class Clone(Work):
         cluster = job.cluster
         guest = cluster.state.guests[job.number("newid")]
         shelf = shelf_of(cluster, guest)
-        made: list[str] = []
+        volumes: list[str] = []
         try:
             for mount in mounts_of(_mounts(job)):
                 mount.volume = _made(job, shelf, mount.key, mount.volume)
-                made.append(mount.volume)
+                volumes.append(mount.volume)
                 guest.config.values[mount.key] = str(mount)
         except ApiError as error:
-            for volid in made:
+            for volid in volumes:
                 shelf.free(volid)
             raise die(f"clone failed: {error.message}") from None
         pool = cluster.state.resource_pools.get(job.text("pool"))
@@ -121,8 +121,10 @@ class Clone(Work):
 
 
 def _mounts(job: Job) -> dict[str, str]:
-    given = job.arguments.get("mounts")
-    return {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
+    mounts = job.arguments.get("mounts")
+    return (
+        {str(key): str(value) for key, value in mounts.items()} if isinstance(mounts, dict) else {}
+    )
 
 
 def _made(job: Job, shelf: Shelf, key: str, volid: str) -> str:

@@ -40,14 +40,14 @@ _UNPACKED_SHARE = 3
 def first_values(cluster: Cluster, vmid: int, settings: dict[str, str]) -> dict[str, str]:
     """What is written down of settings that need no volumes."""
     config = GuestConfig()
-    around = Surroundings(
+    surroundings = Surroundings(
         vmid=vmid,
         running=False,
         owns=lambda _: False,
         tag_style=tag_style(cluster.state.options),
     )
     sets = {key: value for key, value in settings.items() if not is_mount(key)}
-    outcome = plan_container_update(config, Change(sets=sets), around)
+    outcome = plan_container_update(config, Change(sets=sets), surroundings)
     if outcome.errors:
         raise ApiError(400, "Parameter verification failed.", outcome.errors)
     return config.values
@@ -117,9 +117,9 @@ class Create(GuestWork):
 
     def abort(self, job: Job) -> None:
         guest = job.cluster.state.guests.get(job.number("vmid"))
-        made = job.arguments.get(_WRITTEN)
-        if guest is not None and isinstance(made, list):
-            MountMaker(shelf_of(job.cluster, guest), made).undo()
+        argument = job.arguments.get(_WRITTEN)
+        if guest is not None and isinstance(argument, list):
+            MountMaker(shelf_of(job.cluster, guest), argument).undo()
 
     def ended(self, job: Job) -> None:
         super().ended(job)
@@ -138,8 +138,8 @@ def _leave_behind(job: Job, shelf: Shelf) -> None:
 
 
 def _settings(job: Job) -> dict[str, str]:
-    given = job.arguments["settings"]
-    return {str(key): str(value) for key, value in dict(given).items()}  # type: ignore[call-overload]
+    settings = job.arguments["settings"]
+    return {str(key): str(value) for key, value in dict(settings).items()}  # type: ignore[call-overload]
 
 
 def _made(job: Job, maker: MountMaker) -> dict[str, str]:
@@ -206,16 +206,18 @@ def _path(shelf: Shelf, archive: Volume) -> str:
 
 
 def _tar(job: Job, compression: str) -> str:
-    words = ["tar", "xpf", "-"]
+    compressions = ["tar", "xpf", "-"]
     if job.arguments.get("unprivileged"):
         mapped = "lxc-usernsexec -m u:0:100000:65536 -m g:0:100000:65536 --"
-        words = [*mapped.split(), *words]
+        compressions = [*mapped.split(), *compressions]
     if compression:
-        words.append(_COMPRESSIONS[compression])
+        compressions.append(_COMPRESSIONS[compression])
     flags = (
         "--totals --one-file-system -p --sparse --numeric-owner --acls --xattrs"
         " '--xattrs-include=user.*' '--xattrs-include=security.capability'"
         " '--warning=no-file-ignored' '--warning=no-xattr-write'"
     )
     root = f"/var/lib/lxc/{job.number('vmid')}/rootfs"
-    return " ".join([*words, flags, "-C", root, "--skip-old-files --anchored --exclude './dev/*'"])
+    return " ".join(
+        [*compressions, flags, "-C", root, "--skip-old-files --anchored --exclude './dev/*'"]
+    )

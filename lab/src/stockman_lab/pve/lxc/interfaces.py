@@ -54,10 +54,10 @@ def interfaces_of(cluster: Cluster, guest: Guest) -> list[Interface]:
         for number in [index_of(key, "net")]
         if number is not None
     }
-    found = [Interface("lo", "00:00:00:00:00:00", ["127.0.0.1/8", "::1/128"])]
+    interfaces = [Interface("lo", "00:00:00:00:00:00", ["127.0.0.1/8", "::1/128"])]
     if cluster.now < float(str(guest.inside.get(NETWORK_AT, 0.0))):
-        return found
-    return found + [_linked(cluster, number, cards[number]) for number in sorted(cards)]
+        return interfaces
+    return interfaces + [_linked(cluster, number, cards[number]) for number in sorted(cards)]
 
 
 def _linked(cluster: Cluster, number: int, card: ContainerNic) -> Interface:
@@ -74,8 +74,8 @@ def _linked(cluster: Cluster, number: int, card: ContainerNic) -> Interface:
     link = Interface(card.name, card.mac.lower())
     if view.is_linked:
         asked = ((options.get("ip", ""), 4), (options.get("ip6", ""), 6))
-        found = [_address(cluster, view, text, version) for text, version in asked]
-        link.addresses = [one for one in (*found, link_local(card.mac)) if one]
+        addresses = [_address(cluster, view, text, version) for text, version in asked]
+        link.addresses = [one for one in (*addresses, link_local(card.mac)) if one]
     return link
 
 

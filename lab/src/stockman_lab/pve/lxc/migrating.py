@@ -99,8 +99,12 @@ def _target(job: Job) -> Host:
 
 
 def _pairs(job: Job) -> dict[str, str]:
-    given = job.arguments.get("storages")
-    return {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
+    storages = job.arguments.get("storages")
+    return (
+        {str(key): str(value) for key, value in storages.items()}
+        if isinstance(storages, dict)
+        else {}
+    )
 
 
 def _check_running(job: Job, guest: Guest) -> None:
@@ -131,8 +135,8 @@ def _check_mounts(job: Job, guest: Guest) -> None:
         if CONTENT not in storage.content:
             raise die(f"content type 'rootdir' is not available on storage '{storage.id}'")
         wanted = storage.id if storage.is_shared else mapped(storage.id, _pairs(job))
-        there = space.usable(cluster, wanted, target)
-        if CONTENT not in there.content:
+        usable = space.usable(cluster, wanted, target)
+        if CONTENT not in usable.content:
             raise die(
                 f"{mount.volume}: content type 'rootdir' is not available on storage '{wanted}'"
             )
@@ -141,13 +145,13 @@ def _check_mounts(job: Job, guest: Guest) -> None:
 def _local_volumes(job: Job, guest: Guest) -> list[Volume]:
     """Volumes that the other host does not see; refuses those that cannot be sent."""
     cluster, shelf = job.cluster, shelf_of(job.cluster, guest)
-    found, complaints = [], {}
+    volumes, complaints = [], {}
     for volid in volumes_of(guest.config.values, unused=True):
         storage = space.configured(cluster, volid.partition(":")[0])
         if storage.is_shared:
             continue
         volume = existing(shelf, volid)
-        found.append(volume)
+        volumes.append(volume)
         if storage.type not in _LOCAL:
             complaints[volid] = f"storage type '{storage.type}' not supported"
         elif volume.parent:
@@ -160,7 +164,7 @@ def _local_volumes(job: Job, guest: Guest) -> list[Volume]:
         job.log(f"can't migrate local volume '{volid}': {complaints[volid]}")
     if complaints:
         raise die("can't migrate CT - check log")
-    return found
+    return volumes
 
 
 def _sent(job: Job, guest: Guest, volume: Volume) -> Volume:
@@ -170,15 +174,15 @@ def _sent(job: Job, guest: Guest, volume: Volume) -> Volume:
         volume.name, CONTENT, volume.format, volume.size, guest.vmid, volume.used, volume.blob
     )
     try:
-        made = space.allocate(cluster, storage, target, new)
+        allocate = space.allocate(cluster, storage, target, new)
     except ApiError as error:
         raise die(
             f"storage migration for '{volume.id}' to storage '{storage.id}' failed -"
             f" {error.message}"
         ) from None
-    made.contents = copy.deepcopy(volume.contents)
-    made.snapshots = copy.deepcopy(volume.snapshots)
-    return made
+    allocate.contents = copy.deepcopy(volume.contents)
+    allocate.snapshots = copy.deepcopy(volume.snapshots)
+    return allocate
 
 
 def _rename_volumes(guest: Guest, names: Mapping[str, str]) -> None:

@@ -30,10 +30,10 @@ def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None]) -> None
     """Start a container: what waited is applied first."""
     shelf = shelf_of(cluster, guest)
     if guest.config.has_pending:
-        around = Surroundings(
+        surroundings = Surroundings(
             vmid=guest.vmid, running=False, owns=shelf.owns, mounted=MountMaker(shelf)
         )
-        outcome = apply_container_pending(guest.config, around)
+        outcome = apply_container_pending(guest.config, surroundings)
         for line in outcome.errors.values():
             log(line.strip())
         list(free_all(shelf, outcome.freed))

@@ -98,9 +98,9 @@ class Take(_Snapshot):
         values["snaptime"] = str(int(job.cluster.now))
         if job.text("description"):
             values["description"] = job.text("description")
-        for other in config.snapshots.values():
-            if other.get("parent") == name:
-                del other["parent"]
+        for snapshot in config.snapshots.values():
+            if snapshot.get("parent") == name:
+                del snapshot["parent"]
         config.snapshots[name] = values
         config.values["parent"] = name
 
@@ -125,7 +125,9 @@ class Forget(_Snapshot):
         for mount in mounts_of(gone):
             volume = shelf.find(mount.volume)
             if volume is not None:
-                volume.snapshots = [one for one in volume.snapshots if one.name != name]
+                volume.snapshots = [
+                    snapshot for snapshot in volume.snapshots if snapshot.name != name
+                ]
         del config.snapshots[name]
         for values in (config.values, *config.snapshots.values()):
             if values.get("parent") == name:
@@ -184,7 +186,7 @@ def _snap(volume: Volume, name: str) -> None:
 
 
 def _check_newest(shelf: Shelf, volume: Volume, name: str) -> None:
-    names = [one.name for one in volume.snapshots]
+    names = [snapshot.name for snapshot in volume.snapshots]
     if name not in names:
         raise die(f"can't rollback, snapshot '{name}' does not exist on '{volume.id}'")
     needs_newest = shelf.cluster.state.storages[volume.storage].type == "zfspool"
@@ -193,6 +195,6 @@ def _check_newest(shelf: Shelf, volume: Volume, name: str) -> None:
 
 
 def _restore(volume: Volume, name: str) -> None:
-    then = next(one for one in volume.snapshots if one.name == name)
+    then = next(snapshot for snapshot in volume.snapshots if snapshot.name == name)
     volume.size, volume.used = then.size, min(volume.used, then.size)
     volume.contents = copy.deepcopy(then.contents)

@@ -17,7 +17,7 @@ def update(cluster: Cluster, guest: Guest, change: Change) -> None:
     """Write a change down and apply what can be applied now; with errors nothing is written."""
     shelf = shelf_of(cluster, guest)
     maker = MountMaker(shelf)
-    around = Surroundings(
+    surroundings = Surroundings(
         vmid=guest.vmid,
         running=guest.is_running,
         owns=shelf.owns,
@@ -26,7 +26,7 @@ def update(cluster: Cluster, guest: Guest, change: Change) -> None:
     )
     try:
         check_content(shelf, change.sets)
-        outcome = plan_container_update(guest.config, change, around)
+        outcome = plan_container_update(guest.config, change, surroundings)
     except FormatError as error:
         maker.undo()
         raise die(error.text) from None

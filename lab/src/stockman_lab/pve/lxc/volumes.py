@@ -36,10 +36,10 @@ def mounts_of(values: Mapping[str, str]) -> list[MountPoint]:
 
 def volumes_of(values: Mapping[str, str], *, unused: bool = False) -> list[str]:
     """Volumes that a configuration names, each once."""
-    found = [mount.volume for mount in mounts_of(values) if mount.kind == "volume"]
+    volumes = [mount.volume for mount in mounts_of(values) if mount.kind == "volume"]
     if unused:
-        found += [values[key] for key in sorted(values) if is_indexed(key, "unused")]
-    return list(dict.fromkeys(found))
+        volumes += [values[key] for key in sorted(values) if is_indexed(key, "unused")]
+    return list(dict.fromkeys(volumes))
 
 
 def form_on(storage: Storage, size: int) -> str:
@@ -55,32 +55,32 @@ def allocated(shelf: Shelf, storage: Storage, size: int) -> Volume:
         raise die(
             f"content type 'rootdir' is not available or configured on storage '{storage.id}'"
         )
-    made = shelf.allocate(storage, size, form_on(storage, size))
-    made.content = CONTENT
-    return made
+    allocate = shelf.allocate(storage, size, form_on(storage, size))
+    allocate.content = CONTENT
+    return allocate
 
 
 def copied(shelf: Shelf, source: Volume, storage: Storage) -> Volume:
     """A full copy of a volume."""
-    made = shelf.copy(source, storage, form_on(storage, source.size))
-    made.content = CONTENT
-    return made
+    volume = shelf.copy(source, storage, form_on(storage, source.size))
+    volume.content = CONTENT
+    return volume
 
 
 def linked(shelf: Shelf, source: Volume) -> Volume:
     """A linked clone of a base volume."""
-    made = shelf.link(source)
-    made.content = CONTENT
-    return made
+    link = shelf.link(source)
+    link.content = CONTENT
+    return link
 
 
 def existing(shelf: Shelf, volid: str) -> Volume:
     """A volume that has to be there."""
     shelf.name_of(volid)
-    found = shelf.find(volid)
-    if found is None:
+    volume = shelf.find(volid)
+    if volume is None:
         raise die(f"volume '{volid}' does not exist")
-    return found
+    return volume
 
 
 def check_content(shelf: Shelf, values: Mapping[str, str]) -> None:

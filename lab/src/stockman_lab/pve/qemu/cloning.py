@@ -80,8 +80,8 @@ def source_values(guest: Guest, snapshot: str) -> dict[str, str]:
 
 def copied_drives(values: dict[str, str]) -> list[Drive]:
     """Drives whose volumes are cloned, and not only named."""
-    found = (stored_drive(key, values[key]) for key in sorted(values) if is_drive(key))
-    return [one for one in found if not one.is_plain_cdrom and one.volume]
+    drives = (stored_drive(key, values[key]) for key in sorted(values) if is_drive(key))
+    return [drive for drive in drives if not drive.is_plain_cdrom and drive.volume]
 
 
 def _check_places(cluster: Cluster, guest: Guest, wish: Wish) -> None:
@@ -145,7 +145,7 @@ class Clone(GuestWork):
         except ApiError as error:
             raise die(f"clone failed: {error.message}") from None
         full = is_full(guest, wish)
-        size = sum(one.size for one in copied_drives(source_values(guest, wish.snapshot)))
+        size = sum(drive.size for drive in copied_drives(source_values(guest, wish.snapshot)))
         dice = cluster.around.dice
         seconds = dice.between(*_LINKED)
         return seconds + size / GIB * dice.between(*_FULL_A_GIB) if full else seconds
@@ -174,18 +174,18 @@ class Clone(GuestWork):
         values = source_values(guest, wish.snapshot)
         shelf = Shelf(job.cluster, host_of(job), wish.newid)
         volumes = job.arguments["made"]
-        found = {}
+        drives = {}
         for drive in copied_drives(values):
-            whole = is_full(guest, wish) or drive.is_cloud_init or drive.key == "tpmstate0"
-            kind = "full" if whole else "linked"
+            full = is_full(guest, wish) or drive.is_cloud_init or drive.key == "tpmstate0"
+            kind = "full" if full else "linked"
             job.log(f"create {kind} clone of drive {drive.key} ({drive.volume})")
-            volume = _copied(shelf, drive, wish) if whole else _linked(shelf, drive)
+            volume = _copied(shelf, drive, wish) if full else _linked(shelf, drive)
             if isinstance(volumes, list):
                 volumes.append(volume.id)
             drive.options.pop("format", None)
             drive.file, drive.size = volume.id, volume.size
-            found[drive.key] = str(drive)
-        return found
+            drives[drive.key] = str(drive)
+        return drives
 
     def ended(self, job: Job) -> None:
         super().ended(job)
@@ -211,10 +211,10 @@ def _wish(job: Job) -> Wish:
 
 def _source(shelf: Shelf, drive: Drive) -> Volume:
     shelf.storage(storage_of(drive.volume))
-    found = shelf.find(drive.volume)
-    if found is None:
+    volume = shelf.find(drive.volume)
+    if volume is None:
         raise die(f"volume '{drive.volume}' does not exist")
-    return found
+    return volume
 
 
 def _linked(shelf: Shelf, drive: Drive) -> Volume:
@@ -228,21 +228,21 @@ def _copied(shelf: Shelf, drive: Drive, wish: Wish) -> Volume:
     if drive.is_cloud_init:
         name, form = cloud_init_name(storage.type, shelf.vmid, form)
         return shelf.allocate(storage, CLOUD_INIT_SIZE, form, name)
-    made = shelf.copy(source, storage, form)
+    volume = shelf.copy(source, storage, form)
     for kept in source.snapshots:
         if kept.name == wish.snapshot:
-            made.contents = copy.deepcopy(kept.contents)
-    return made
+            volume.contents = copy.deepcopy(kept.contents)
+    return volume
 
 
 def _plain_values(cluster: Cluster, source: dict[str, str]) -> dict[str, str]:
     """Values of the clone that are no drives with volumes: addresses and ids are new."""
-    found = cloned_machine(source, maker_of(cluster))
-    del found["lock"]
-    for key in [key for key in found if is_drive(key)]:
-        if not stored_drive(key, found[key]).is_plain_cdrom:
-            del found[key]
-    return found
+    plain_values = cloned_machine(source, maker_of(cluster))
+    del plain_values["lock"]
+    for key in [key for key in plain_values if is_drive(key)]:
+        if not stored_drive(key, plain_values[key]).is_plain_cdrom:
+            del plain_values[key]
+    return plain_values
 
 
 def _source_name(guest: Guest, wish: Wish) -> str:

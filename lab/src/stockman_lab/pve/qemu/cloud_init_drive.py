@@ -41,12 +41,12 @@ def regenerate(cluster: Cluster, guest: Guest) -> None:
         return _snippet(cluster, guest, volid)
 
     try:
-        made = make_drive(settings_of(cluster, guest), snippet)
+        drive = make_drive(settings_of(cluster, guest), snippet)
     except CloudInitError as error:
         raise die(str(error)) from None
     if volume is not None:
         volume.contents[_FILES] = {
-            path: base64.b64encode(content).decode() for path, content in made.files.items()
+            path: base64.b64encode(content).decode() for path, content in drive.files.items()
         }
     guest.config.cloud_init.clear()
 

@@ -81,8 +81,12 @@ class Create(GuestWork):
 
 
 def _settings(job: Job) -> dict[str, str]:
-    given = job.arguments["settings"]
-    return {str(key): str(value) for key, value in given.items()} if isinstance(given, dict) else {}
+    settings = job.arguments["settings"]
+    return (
+        {str(key): str(value) for key, value in settings.items()}
+        if isinstance(settings, dict)
+        else {}
+    )
 
 
 def _completed(cluster: Cluster, settings: dict[str, str], maker: DriveMaker) -> dict[str, str]:
@@ -93,9 +97,9 @@ def _completed(cluster: Cluster, settings: dict[str, str], maker: DriveMaker) ->
             continue
         drive = asked_drive(key, settings[key])
         if drive.is_cloud_init:
-            other = has_cloud_init(values, key)
-            if other:
-                raise die(f"{key} - cloud-init drive is already attached at '{other}'")
+            cloud_init = has_cloud_init(values, key)
+            if cloud_init:
+                raise die(f"{key} - cloud-init drive is already attached at '{cloud_init}'")
         values[key] = str(maker(drive))
     if "tags" in values:
         values["tags"] = print_tags(values["tags"], tag_style(cluster.state.options))

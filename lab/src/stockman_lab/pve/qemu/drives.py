@@ -166,9 +166,9 @@ class DriveMaker:
             image = checked_image(content, path, found.format)
         except UntrustedImage as error:
             raise die(str(error)) from None
-        made = shelf.copy(found, storage, form, image.virtual_size)
-        made.used = max(made.used, min(len(content), made.size))
-        return made
+        volume = shelf.copy(found, storage, form, image.virtual_size)
+        volume.used = max(volume.used, min(len(content), volume.size))
+        return volume
 
     def _check_owner(self, source: Volume) -> None:
         shelf = self.shelf
@@ -222,13 +222,13 @@ def leave_behind(shelf: Shelf, sets: Mapping[str, str]) -> None:
 
 def drives_of(values: Mapping[str, str]) -> list[Drive]:
     """Drives of a configuration, sorted by their keys."""
-    found = (readable_drive(key, values[key]) for key in sorted(values) if is_drive(key))
-    return [one for one in found if one is not None]
+    drives = (readable_drive(key, values[key]) for key in sorted(values) if is_drive(key))
+    return [drive for drive in drives if drive is not None]
 
 
 def disks_of(values: Mapping[str, str]) -> list[Drive]:
     """Drives with volumes of the guest's: all but optical drives for the user's media."""
-    return [one for one in drives_of(values) if one.volume and not one.is_plain_cdrom]
+    return [drive for drive in drives_of(values) if drive.volume and not drive.is_plain_cdrom]
 
 
 def asked_drive(key: str, text: str) -> Drive:

@@ -105,8 +105,8 @@ class GuestWork(Work):
 def guest_of(job: Job) -> Guest:
     """The guest that a task works on."""
     vmid = job.number("vmid")
-    found = job.cluster.state.guests.get(vmid)
-    kind = found.kind if found is not None else "qemu"
+    guest = job.cluster.state.guests.get(vmid)
+    kind = guest.kind if guest is not None else "qemu"
     return job.cluster.guest(job.task.node, vmid, kind)
 
 

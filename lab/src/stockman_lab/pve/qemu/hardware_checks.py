@@ -105,5 +105,5 @@ def given_devices(cluster: Cluster, host: Host, guest: Guest) -> list[tuple[int,
         slot = int(key.removeprefix("hostpci"))
         if len(mapped) == 1:
             found.append((slot, mapped[0]["path"]))
-        found.extend((slot, one) for one in device.addresses)
+        found.extend((slot, address) for address in device.addresses)
     return found

@@ -86,8 +86,10 @@ def held_while_running(
 def is_live(mappings: Mapping[str, Mapping[str, Section]], kind: str, name: str) -> bool:
     """Whether devices of a mapping take part in a live migration; those of USB never do."""
     found = mappings.get(kind, {}).get(name)
-    told = found.options.get("live-migration-capable") if found is not None else None
-    return kind == "pci" and str(told) == "1"
+    live_migration_capable = (
+        found.options.get("live-migration-capable") if found is not None else None
+    )
+    return kind == "pci" and str(live_migration_capable) == "1"
 
 
 def is_mapped_on(

@@ -227,8 +227,8 @@ def _move(job: Job, guest: Guest, target: Host, disk: LocalDisk, storage: Storag
     if volume is None:
         return
     names = {one.name for one in space.volumes_on(cluster, storage, target.name)}
-    there = Shelf(cluster, target, guest.vmid)
-    form = there.form_for(storage, volume.format)
+    shelf = Shelf(cluster, target, guest.vmid)
+    form = shelf.form_for(storage, volume.format)
     same_kind = space.configured(cluster, volume.storage).type == storage.type
     del cluster.state.volumes[f"{volume.host}/{volume.id}"]
     if volume.name in names or not same_kind:

@@ -194,9 +194,9 @@ def _rename(shelf: Shelf, drive: Drive, vmid: int) -> None:
         raise die(f"volume '{drive.volume}' does not exist")
     storage = space.configured(shelf.cluster, volume.storage)
     existing = [one.name for one in space.volumes_on(shelf.cluster, storage, shelf.host.name)]
-    said = parse_volume_name(storage.type, volume.name)
-    name = placed(storage.type, vmid, free_disk(storage.type, existing, vmid, said.format))
-    if said.base and storage.type != "lvmthin":
+    volume_name = parse_volume_name(storage.type, volume.name)
+    name = placed(storage.type, vmid, free_disk(storage.type, existing, vmid, volume_name.format))
+    if volume_name.base and storage.type != "lvmthin":
         name = f"{volume.parent}/{name}"
     space.rename(shelf.cluster, volume, name)
     volume.vmid = vmid

@@ -48,9 +48,9 @@ def save_memory(cluster: Cluster, guest: Guest, label: str, storage_id: str = ""
     storage = shelf.storage(storage_id or state_storage(cluster, guest))
     memory = current_memory(guest.config.values.get("memory", ""))
     size = (memory * 2 + _DRIVER_STATE) * MIB
-    made = shelf.allocate(storage, size, "raw", state_name(storage.type, guest.vmid, label))
-    made.used = max(made.used, min(used_memory_of(guest), made.size))
-    return made
+    allocate = shelf.allocate(storage, size, "raw", state_name(storage.type, guest.vmid, label))
+    allocate.used = max(allocate.used, min(used_memory_of(guest), allocate.size))
+    return allocate
 
 
 def memory_values(cluster: Cluster, volume: Volume) -> dict[str, str]:

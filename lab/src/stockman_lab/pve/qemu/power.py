@@ -144,5 +144,5 @@ def _apply_waiting(cluster: Cluster, guest: Guest) -> None:
     if not guest.config.has_pending:
         return
     shelf = shelf_of(cluster, guest)
-    around = Surroundings(vmid=guest.vmid, running=False, owns=shelf.owns)
-    free_all(shelf, apply_pending(guest.config, around).freed)
+    surroundings = Surroundings(vmid=guest.vmid, running=False, owns=shelf.owns)
+    free_all(shelf, apply_pending(guest.config, surroundings).freed)

@@ -71,7 +71,7 @@ def _has_agent(text: str) -> bool:
 def _running(cluster: Cluster, guest: Guest) -> dict[str, object]:
     release = release_of(cluster.state.profile)
     memory, used = memory_of(guest), used_memory_of(guest)
-    found: dict[str, object] = {
+    running: dict[str, object] = {
         "qmpstatus": "paused" if guest.paused else "running",
         "running-machine": _machine(guest, release.machine),
         "running-qemu": release.qemu,
@@ -96,9 +96,9 @@ def _running(cluster: Cluster, guest: Guest) -> dict[str, object]:
         },
     }
     if guest.config.values.get("balloon") != "0":
-        found["balloon"] = memory
-        found["freemem"] = memory - used
-        found["ballooninfo"] = {
+        running["balloon"] = memory
+        running["freemem"] = memory - used
+        running["ballooninfo"] = {
             "actual": memory,
             "max_mem": memory,
             "total_mem": memory,
@@ -109,7 +109,7 @@ def _running(cluster: Cluster, guest: Guest) -> dict[str, object]:
             "mem_swapped_in": 0,
             "mem_swapped_out": 0,
         }
-    return found
+    return running
 
 
 def _machine(guest: Guest, newest: str) -> str:

@@ -72,10 +72,10 @@ def _canonical(call: Call, shelf: Shelf, sets: Mapping[str, str]) -> dict[str, s
     check_sources(shelf, sets)
     dice = call.cluster.around.dice
     prefix = call.cluster.state.options.get("mac_prefix", DEFAULT_PREFIX)
-    found = canonical_machine(canonical_drives(sets, shelf), dice, prefix)
-    if found.get("cipassword"):
-        found["cipassword"] = kept_password(found["cipassword"], salt(dice.random_bytes(8)))
-    return found
+    canonical = canonical_machine(canonical_drives(sets, shelf), dice, prefix)
+    if canonical.get("cipassword"):
+        canonical["cipassword"] = kept_password(canonical["cipassword"], salt(dice.random_bytes(8)))
+    return canonical
 
 
 def _owner(call: Call, shelf: Shelf, *, creating: bool) -> Owner:
@@ -85,7 +85,11 @@ def _owner(call: Call, shelf: Shelf, *, creating: bool) -> Owner:
 def tag_rules(call: Call) -> TagRules:
     """Who may set which tag."""
     options = call.cluster.state.options
-    registered = frozenset(one for one in options.get("registered-tags", "").split(";") if one)
+    registered = frozenset(
+        registered_tag
+        for registered_tag in options.get("registered-tags", "").split(";")
+        if registered_tag
+    )
     access = dict(
         part.split("=", 1) for part in options.get("user-tag-access", "").split(",") if "=" in part
     )

@@ -101,11 +101,11 @@ class Shelf:
 
     def _own_names(self, storage: Storage) -> list[str]:
         """Names of the guest's volumes on a storage."""
-        place = "" if storage.is_shared else self.host.name
+        name = "" if storage.is_shared else self.host.name
         return [
-            one.name
-            for one in self.cluster.state.volumes.values()
-            if one.vmid == self.vmid and one.storage == storage.id and one.host == place
+            volume.name
+            for volume in self.cluster.state.volumes.values()
+            if volume.vmid == self.vmid and volume.storage == storage.id and volume.host == name
         ]
 
     # -- making --------------------------------------------------------------------------------
@@ -132,11 +132,11 @@ class Shelf:
 
     def copy(self, source: Volume, storage: Storage, form: str, size: int = 0) -> Volume:
         """A full copy of a volume, with everything that guests wrote on it."""
-        made = self.allocate(storage, size or source.size, form)
-        self._take_over(source, made)
-        written = min(source.used, made.size)
-        made.used = max(made.used, written)
-        return made
+        allocate = self.allocate(storage, size or source.size, form)
+        self._take_over(source, allocate)
+        written = min(source.used, allocate.size)
+        allocate.used = max(allocate.used, written)
+        return allocate
 
     def link(self, source: Volume) -> Volume:
         """A linked clone of a base volume."""
@@ -148,10 +148,10 @@ class Shelf:
             raise die(error.message) from None
         form = parse_volume_name(storage.type, name).format
         new = space.NewVolume(name, "images", form, 0, self.vmid, parent=source.name)
-        made = space.allocate(self.cluster, storage, self.host, new)
-        made.size = source.size
-        self._take_over(source, made)
-        return made
+        allocate = space.allocate(self.cluster, storage, self.host, new)
+        allocate.size = source.size
+        self._take_over(source, allocate)
+        return allocate
 
     def _take_over(self, source: Volume, made: Volume) -> None:
         if source.blob:

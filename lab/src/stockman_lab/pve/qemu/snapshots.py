@@ -27,13 +27,15 @@ def can_snapshot(cluster: Cluster, values: dict[str, str], guest: Guest) -> bool
     """Whether every disk is on a storage that has snapshots."""
     shelf = shelf_of(cluster, guest)
     return all(
-        has_feature(shelf, "snapshot", one.volume) for one in disks_of(values) if not one.is_cdrom
+        has_feature(shelf, "snapshot", drive.volume)
+        for drive in disks_of(values)
+        if not drive.is_cdrom
     )
 
 
 def _volumes(cluster: Cluster, guest: Guest, values: dict[str, str]) -> list[tuple[Drive, Volume]]:
     shelf = shelf_of(cluster, guest)
-    found = ((one, shelf.find(one.volume)) for one in disks_of(values) if not one.is_cdrom)
+    found = ((drive, shelf.find(drive.volume)) for drive in disks_of(values) if not drive.is_cdrom)
     return [(drive, volume) for drive, volume in found if volume is not None]
 
 
@@ -75,9 +77,9 @@ class TakeSnapshot(GuestWork):
             job.log(f"snapshotting '{drive.key}' ({volume.id})")
             contents = copy.deepcopy(volume.contents)
             volume.snapshots.append(VolumeSnapshot(name, volume.size, volume.blob, contents))
-        for other in config.snapshots.values():
-            if other.get("parent") == name:
-                del other["parent"]
+        for snapshot in config.snapshots.values():
+            if snapshot.get("parent") == name:
+                del snapshot["parent"]
         config.snapshots[name] = kept
         config.values["parent"] = name
         config.values.pop("lock", None)
@@ -148,7 +150,7 @@ class Rollback(GuestWork):
 
 def _check_newest(cluster: Cluster, volume: Volume, name: str) -> None:
     """Refuse to go back beyond newer snapshots where the storage would lose them."""
-    names = [one.name for one in volume.snapshots]
+    names = [snapshot.name for snapshot in volume.snapshots]
     if name not in names:
         raise die(f"volume '{volume.id}' has no snapshot '{name}'")
     storage = cluster.state.storages.get(volume.storage)
@@ -157,9 +159,9 @@ def _check_newest(cluster: Cluster, volume: Volume, name: str) -> None:
 
 
 def _restore(volume: Volume, name: str) -> None:
-    found = next(one for one in volume.snapshots if one.name == name)
-    volume.size = found.size
-    volume.contents = copy.deepcopy(found.contents)
+    snapshot = next(one for one in volume.snapshots if one.name == name)
+    volume.size = snapshot.size
+    volume.contents = copy.deepcopy(snapshot.contents)
 
 
 @register
@@ -185,7 +187,7 @@ class DeleteSnapshot(GuestWork):
         if "vmstate" in kept:
             free_all(shelf, [kept["vmstate"]])
         for _, volume in _volumes(job.cluster, guest, kept):
-            volume.snapshots = [one for one in volume.snapshots if one.name != name]
+            volume.snapshots = [snapshot for snapshot in volume.snapshots if snapshot.name != name]
         del config.snapshots[name]
         for section in (config.values, *config.snapshots.values()):
             if section.get("parent") == name:

@@ -23,22 +23,22 @@ class StorageMap:
 
 def parse_storage_map(text: str) -> StorageMap:
     """`1` keeps names, `a:b` sends one storage to another, a name alone is for all others."""
-    found = StorageMap()
+    storage_map = StorageMap()
     for part in split_list(text):
         source, colon, target = part.partition(":")
         if part == "1":
-            found.identity = True
+            storage_map.identity = True
         elif colon:
-            if source in found.entries:
+            if source in storage_map.entries:
                 raise _refused(f"duplicate mapping for source '{source}'")
-            found.entries[source] = target
+            storage_map.entries[source] = target
         else:
-            if found.default:
+            if storage_map.default:
                 raise _refused("default target ID can only be provided once")
-            found.default = part
-    if found.identity and (found.entries or found.default):
+            storage_map.default = part
+    if storage_map.identity and (storage_map.entries or storage_map.default):
         raise _refused("identity mapping cannot be combined with other mappings")
-    return found
+    return storage_map
 
 
 def _refused(why: str) -> ApiError:

@@ -47,7 +47,7 @@ def update(
     """Write a change down and apply what can be applied now; what cannot is named in the error."""
     shelf = shelf_of(cluster, guest)
     maker = DriveMaker(shelf, guest.config.values, log)
-    around = Surroundings(
+    surroundings = Surroundings(
         vmid=guest.vmid,
         running=guest.is_running,
         owns=shelf.owns,
@@ -56,7 +56,7 @@ def update(
         tag_style=tag_style(cluster.state.options),
     )
     try:
-        outcome = plan_update(guest.config, change, around)
+        outcome = plan_update(guest.config, change, surroundings)
     except FormatError as error:
         raise die(error.text) from None
     for line in outcome.warnings:

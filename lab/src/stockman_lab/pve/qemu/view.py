@@ -84,13 +84,13 @@ def _image(content: bytes) -> Image | None:
 
 
 def _nics(values: Mapping[str, str]) -> list[NicView]:
-    found = []
+    nic_views = []
     for key in values:
         number = index_of(key, "net")
         if number is None:
             continue
         nic = parse_nic(values[key])
-        found.append(
+        nic_views.append(
             NicView(
                 number=number,
                 mac=nic.mac,
@@ -101,7 +101,7 @@ def _nics(values: Mapping[str, str]) -> list[NicView]:
                 mtu=max(int(nic.options.get("mtu", "0")), 0) or _BOOTABLE_MTU,
             )
         )
-    return sorted(found, key=lambda one: one.number)
+    return sorted(nic_views, key=lambda one: one.number)
 
 
 def _pci(cluster: Cluster, guest: Guest) -> list[PciView]:
@@ -130,12 +130,13 @@ def _device(host: Host, address: str) -> PciDevice | None:
 
 def _smbios(text: str) -> SmbiosView:
     try:
-        said = parse_smbios(text)
+        smbios = parse_smbios(text)
     except FormatError:
         return SmbiosView()
-    encoded = said.pop("base64", "0") == "1"
+    encoded = smbios.pop("base64", "0") == "1"
     known = {
-        name: _plain(value) if encoded and name != "uuid" else value for name, value in said.items()
+        name: _plain(value) if encoded and name != "uuid" else value
+        for name, value in smbios.items()
     }
     return SmbiosView(**known)
 

@@ -23,8 +23,8 @@ class Covered(NamedTuple):
 def coverage(schema: Schema, implemented: Set[Call]) -> tuple[Covered, ...]:
     """Counts for each folder at the top, in the order of their names."""
     total = Counter(_folder(path) for _, path in schema.operations)
-    there = Counter(_folder(path) for _, path in schema.operations.keys() & implemented)
-    return tuple(Covered(folder, there[folder], total[folder]) for folder in sorted(total))
+    counter = Counter(_folder(path) for _, path in schema.operations.keys() & implemented)
+    return tuple(Covered(folder, counter[folder], total[folder]) for folder in sorted(total))
 
 
 def strangers(schema: Schema, implemented: Set[Call]) -> tuple[Call, ...]:

@@ -53,10 +53,10 @@ class Formats:
         if shape.keys is not None:
             return _spoken(self._property_string(shape.keys).problem)
         if shape.form and self.is_known(shape.form):
-            found = self._checks.get(shape.form)
-            if found is None:
-                found = self._checks[shape.form] = _spoken(self._named(shape.form))
-            return found
+            check = self._checks.get(shape.form)
+            if check is None:
+                check = self._checks[shape.form] = _spoken(self._named(shape.form))
+            return check
         return None
 
     def is_known(self, form: str) -> bool:

@@ -69,20 +69,20 @@ class Operation:
     def rules(self) -> Mapping[str, Rule]:
         """What each parameter demands, with numbered keys written out."""
         check = formats_of(self.profile).check
-        found: dict[str, Rule] = {}
-        for name, part in self.parameters.items():
-            rule = Rule(part.shape, check)
-            found.update(dict.fromkeys(keys_of(name, part), rule))
-        return found
+        rules: dict[str, Rule] = {}
+        for name, parameter in self.parameters.items():
+            rule = Rule(parameter.shape, check)
+            rules.update(dict.fromkeys(keys_of(name, parameter), rule))
+        return rules
 
     @cached_property
     def required(self) -> tuple[str, ...]:
         """Parameters that have to be given."""
         return tuple(
             key
-            for name, part in self.parameters.items()
-            if not part.optional and not part.shape.variants
-            for key in keys_of(name, part)
+            for name, parameter in self.parameters.items()
+            if not parameter.optional and not parameter.shape.variants
+            for key in keys_of(name, parameter)
         )
 
     @cached_property

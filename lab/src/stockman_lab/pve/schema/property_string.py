@@ -23,10 +23,10 @@ class PropertyString:
         profile: str,
         validator: Validator | None = None,
     ) -> None:
-        self._keys = {name: part.shape for name, part in keys.items()}
+        self._keys = {name: key.shape for name, key in keys.items()}
         self._rules = {name: Rule(shape, formats) for name, shape in self._keys.items()}
         self._required = [
-            name for name, part in keys.items() if not (part.optional or part.shape.alias)
+            name for name, key in keys.items() if not (key.optional or key.shape.alias)
         ]
         self._bare = next((name for name, shape in self._keys.items() if shape.bare), "")
         self._profile = profile

@@ -111,17 +111,17 @@ class Rule:
     ) -> object:
         if self._items is None:
             return list(values)
-        found = []
+        typed_items = []
         for place, value in enumerate(values):
             if value is None:
                 texts.add(errors, f"{path}[{place}]", texts.MISSING)
             else:
-                found.append(self._items.typed(value, f"{path}[{place}]", errors))
-        return found
+                typed_items.append(self._items.typed(value, f"{path}[{place}]", errors))
+        return typed_items
 
 
 def _checks(shape: Shape, formats: Callable[[Shape], Check | None]) -> list[Check]:
-    found: list[Check | None] = [
+    checks: list[Check | None] = [
         formats(shape),
         _matches(shape.pattern) if shape.pattern else None,
         _not_longer(shape.longest) if shape.longest is not None else None,
@@ -129,7 +129,7 @@ def _checks(shape: Shape, formats: Callable[[Shape], Check | None]) -> list[Chec
         None if shape.least is shape.most is None else _within(shape.least, shape.most),
         _one_of(shape.options) if shape.options else None,
     ]
-    return [check for check in found if check is not None]
+    return [check for check in checks if check is not None]
 
 
 def _matches(pattern: str) -> Check:

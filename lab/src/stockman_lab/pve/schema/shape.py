@@ -81,10 +81,10 @@ class Shapes:
 
     def shape(self, number: int) -> Shape:
         """The shape with this number."""
-        found = self._shapes.get(number)
-        if found is None:
-            found = self._shapes[number] = self._read(self.rows[number])
-        return found
+        shape = self._shapes.get(number)
+        if shape is None:
+            shape = self._shapes[number] = self._read(self.rows[number])
+        return shape
 
     def parts(self, number: int) -> Mapping[str, Part]:
         """The named properties of the group with this number, in order."""

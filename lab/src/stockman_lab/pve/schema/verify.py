@@ -26,17 +26,17 @@ def merged(routed: Routed, given: Given) -> dict[str, object]:
 
     A parameter may be given in both places if the values agree.
     """
-    found: dict[str, object] = dict(routed.arguments)
+    arguments: dict[str, object] = dict(routed.arguments)
     if not given:
-        return found
+        return arguments
     for name in sorted(given):
         if name == NO_CACHE:
             continue
         value = given[name]
         if name in routed.arguments and routed.arguments[name] != text_of(value):
             raise bad_parameters({name: texts.CONFLICT})
-        found[name] = value
-    return found
+        arguments[name] = value
+    return arguments
 
 
 def verified(operation: Operation, given: Given) -> dict[str, object]:
@@ -47,7 +47,7 @@ def verified(operation: Operation, given: Given) -> dict[str, object]:
     """
     rules = operation.rules
     errors: dict[str, str] = {}
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for name, value in given.items():
         rule = rules.get(name)
         if rule is not None and rule.chosen_by:
@@ -56,11 +56,11 @@ def verified(operation: Operation, given: Given) -> dict[str, object]:
             if not operation.takes_others or name in rules:
                 texts.add(errors, name, texts.NOT_DEFINED)
             else:
-                found[name] = value
+                values[name] = value
         elif value is not None:
             typed = rule.typed(value, name, errors)
             if typed is not REFUSED:
-                found[name] = typed
+                values[name] = typed
     for name in operation.required:
         if given.get(name) is None:
             texts.add(errors, name, texts.MISSING)
@@ -69,4 +69,4 @@ def verified(operation: Operation, given: Given) -> dict[str, object]:
             texts.add(errors, needed, texts.needed_by(operation.profile, name))
     if errors:
         raise bad_parameters(errors)
-    return found
+    return values

@@ -45,7 +45,7 @@ def archive_info(name: str) -> ArchiveInfo:
     usual = _USUAL.fullmatch(file)
     if usual is None:
         return ArchiveInfo(archive[2])
-    vmid, *parts = (int(part) for part in usual.groups())
+    vmid, *parts = (int(group) for group in usual.groups())
     try:
         made = datetime(*parts, tzinfo=UTC)  # type: ignore[arg-type, misc]  # six numbers
     except ValueError:

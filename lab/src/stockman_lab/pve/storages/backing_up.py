@@ -106,8 +106,8 @@ def _target(job: Job) -> Storage:
 
 
 def _vmids(job: Job) -> list[int]:
-    found = job.arguments["vmids"]
-    return [int(str(one)) for one in found] if isinstance(found, list) else []
+    vmids = job.arguments["vmids"]
+    return [int(str(vmid)) for vmid in vmids] if isinstance(vmids, list) else []
 
 
 def _locked(job: Job) -> list[int]:
@@ -160,8 +160,8 @@ def _check_limits(
     most = 0 if keep.get("keep-all") else sum(keep.values())
     if not most or job.number("remove"):
         return
-    there = prune_list(job.cluster, storage, host, keep, (guest.vmid, guest.kind))
-    if sum(entry.mark != "protected" for entry in there) >= most:
+    prune_entries = prune_list(job.cluster, storage, host, keep, (guest.vmid, guest.kind))
+    if sum(entry.mark != "protected" for entry in prune_entries) >= most:
         raise die(
             f"There is a max backup limit of {most} enforced by the target storage "
             "or the vzdump parameters. Either increase the limit or delete old backups."
@@ -206,7 +206,7 @@ def _name(now: float, storage: Storage, guest: Guest, compressed: str) -> tuple[
 
 def _archive(job: Job, guest: Guest) -> Archive:
     blobs = job.cluster.around.blobs
-    values = {key: one for key, one in guest.config.values.items() if key not in _NEVER_KEPT}
+    values = {key: value for key, value in guest.config.values.items() if key not in _NEVER_KEPT}
     disks = [
         SavedDisk(
             key=key,

@@ -65,11 +65,11 @@ def included_guests(cluster: Cluster, given: Mapping[str, str]) -> list[int]:
         vmids = [int(one) for one in split_list(given["vmid"])]
     elif given.get("all", "0") != "0" or "exclude" in given:
         left_out = {int(one) for one in split_list(given.get("exclude", ""))}
-        vmids = [one for one in state.guests if one not in left_out]
+        vmids = [guest for guest in state.guests if guest not in left_out]
     else:
         return []
     node = given.get("node", "")
-    return sorted(one for one in vmids if not node or _node_of(cluster, one) in ("", node))
+    return sorted(vmid for vmid in vmids if not node or _node_of(cluster, vmid) in ("", node))
 
 
 def _node_of(cluster: Cluster, vmid: int) -> str:
@@ -79,17 +79,19 @@ def _node_of(cluster: Cluster, vmid: int) -> str:
 
 def scheduled(given: dict[str, str], *, is_new: bool) -> dict[str, str]:
     """Options with their schedule: days and a time are the old way to give one."""
-    found = {name: value for name, value in given.items() if name not in ("starttime", "dow")}
+    values = {name: value for name, value in given.items() if name not in ("starttime", "dow")}
     start = given.get("starttime")
     if "schedule" in given:
         if start is not None:
             raise bad_parameters({"starttime": "'starttime' and 'schedule' cannot both be set"})
     elif start is not None:
         days = split_list(given.get("dow", ""))
-        found["schedule"] = start if not days or days == _EVERY_DAY else f"{','.join(days)} {start}"
+        values["schedule"] = (
+            start if not days or days == _EVERY_DAY else f"{','.join(days)} {start}"
+        )
     elif is_new:
         raise bad_parameters({"schedule": "neither 'starttime' nor 'schedule' were set"})
-    return found
+    return values
 
 
 def written(name: str, value: object) -> str:
@@ -104,8 +106,8 @@ def job_row(cluster: Cluster, job: Section, *, with_next: bool = False) -> dict[
     shapes = Schema.of(cluster.state.profile).operation("POST", "/cluster/backup").parameters
     row: dict[str, object] = {"id": job.id, "type": "vzdump"}
     for name, value in job.options.items():
-        part = shapes.get(name)
-        kind = part.shape.kind if part is not None else ""
+        shape = shapes.get(name)
+        kind = shape.shape.kind if shape is not None else ""
         if name in _KEYED:
             row[name] = dict(_typed(_keyed(name, value)))
         elif kind == "array":
@@ -120,14 +122,14 @@ def job_row(cluster: Cluster, job: Section, *, with_next: bool = False) -> dict[
 
 
 def _keyed(name: str, text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in text.split(","):
         key, sign, value = part.partition("=")
         if sign:
-            found[key] = value
+            values[key] = value
         elif key and name in _BARE:
-            found[_BARE[name]] = key
-    return found
+            values[_BARE[name]] = key
+    return values
 
 
 def _typed(values: Mapping[str, str]) -> dict[str, object]:

@@ -77,13 +77,15 @@ def _read(text: str) -> _Event:
 
 
 def _weekdays(text: str) -> frozenset[int]:
-    found: set[int] = set()
+    weekdays: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("..")
         begin = _DAYS.index(first[:3])
         end = _DAYS.index(last[:3]) if last else begin
-        found.update(range(begin, end + 1) if begin <= end else (*range(begin, 7), *range(end + 1)))
-    return frozenset(found)
+        weekdays.update(
+            range(begin, end + 1) if begin <= end else (*range(begin, 7), *range(end + 1))
+        )
+    return frozenset(weekdays)
 
 
 def _numbers(text: str, allowed: range) -> frozenset[int]:

@@ -11,7 +11,7 @@ from stockman_lab.pve.storage_kinds import KINDS
 
 def config_text(storages: Mapping[str, Storage]) -> str:
     """The whole file."""
-    return "".join(f"{_section(one)}\n" for one in storages.values())
+    return "".join(f"{_section(storage)}\n" for storage in storages.values())
 
 
 def config_digest(storages: Mapping[str, Storage]) -> str:

@@ -84,8 +84,8 @@ def remove_storage(cluster: Cluster, storage_id: str) -> None:
     def remove() -> None:
         storage = configured(cluster, storage_id)
         based = f"{storage_id}:"
-        others = cluster.state.storages.values()
-        if any(one.options.get("base", "").startswith(based) for one in others):
+        storages = cluster.state.storages.values()
+        if any(one.options.get("base", "").startswith(based) for one in storages):
             raise die("can't remove storage - storage is used as base of another storage")
         places.set_aside(cluster, storage)
         del cluster.state.storages[storage_id]
@@ -97,7 +97,7 @@ def remove_storage(cluster: Cluster, storage_id: str) -> None:
     _locked(cluster, "delete storage failed", remove)
     forget_path(cluster.state.access, f"/storage/{storage_id}")
     for pool in cluster.state.resource_pools.values():
-        pool.storages = [one for one in pool.storages if one != storage_id]
+        pool.storages = [storage for storage in pool.storages if storage != storage_id]
 
 
 def _locked(cluster: Cluster, prefix: str, work: Callable[[], T]) -> T:

@@ -53,7 +53,7 @@ class CopyVolume(Work):
             raise die(error.message) from None
         if space.find(cluster, receiver.name, target_id) is not None:
             raise die(f"volume '{target_id}' already exists")
-        made = space.allocate(
+        allocate = space.allocate(
             cluster,
             into,
             receiver,
@@ -67,5 +67,5 @@ class CopyVolume(Work):
                 blob=source.blob,
             ),
         )
-        made.contents = dict(source.contents)
-        job.log(f"successfully imported '{made.id}'")
+        allocate.contents = dict(source.contents)
+        job.log(f"successfully imported '{allocate.id}'")

@@ -105,23 +105,26 @@ def _wanted(job: Job) -> Download:
     )
 
 
-def _kept(job: Job, wanted: Download, data: bytes) -> bytes:
+def _kept(job: Job, download: Download, data: bytes) -> bytes:
     from stockman_lab.images.downloading import finished
     from stockman_lab.images.fetching import FetchFailed
 
     lines: list[str] = []
     try:
-        data = finished(wanted, data, lines.append)
+        data = finished(download, data, lines.append)
     except FetchFailed as failure:
         raise die(failure.text) from None
     finally:
         for line in lines:
             if not line.startswith("download of '"):
                 job.log(line)
-    kind = "tmp_dcom" if wanted.compression else "tmp_dwnl"
+    kind = "tmp_dcom" if download.compression else "tmp_dwnl"
     try:
         looked_at(
-            job.text("content"), job.text("filename"), data, f"{wanted.path}.{kind}.{wanted.pid}"
+            job.text("content"),
+            job.text("filename"),
+            data,
+            f"{download.path}.{kind}.{download.pid}",
         )
     except ApiError as error:
         raise die(f"failed to verify file: {error.message}") from None
@@ -215,7 +218,7 @@ def _older(job: Job) -> bytes:
 
 def _finish_after(job: Job, seconds: float) -> None:
     delays = (job.arguments.get("_slow", 0.0), job.arguments.get("_delay", 0.0))
-    extra = sum(float(str(one)) for one in delays)
+    extra = sum(float(str(delay)) for delay in delays)
     job.cluster.around.timeline.after(
         seconds + extra, FINISH, {"cluster": job.cluster.name, "upid": job.task.upid}
     )

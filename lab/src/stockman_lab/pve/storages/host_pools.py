@@ -31,17 +31,17 @@ def storages_in(cluster: Cluster, host: Host, pool: Pool) -> list[Storage]:
 
 def volumes_in(cluster: Cluster, host: Host, pool: Pool) -> list[Volume]:
     """Volumes of a host that are in a pool."""
-    names = {one.id for one in storages_in(cluster, host, pool)}
+    names = {storage.id for storage in storages_in(cluster, host, pool)}
     return [
-        one
-        for one in cluster.state.volumes.values()
-        if one.storage in names and one.host == host.name
+        volume
+        for volume in cluster.state.volumes.values()
+        if volume.storage in names and volume.host == host.name
     ]
 
 
 def used_in(cluster: Cluster, host: Host, pool: Pool) -> int:
     """Bytes of a pool that are taken."""
-    return pool.other + sum(one.used for one in volumes_in(cluster, host, pool))
+    return pool.other + sum(volume.used for volume in volumes_in(cluster, host, pool))
 
 
 def volume_groups(cluster: Cluster, host: Host) -> dict[str, tuple[int, int, list[str]]]:

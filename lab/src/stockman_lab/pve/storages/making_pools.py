@@ -29,12 +29,12 @@ def check_storage(
 ) -> None:
     """Refuse a storage for a new pool where there is another of that name."""
     name = given["storage"]
-    found = cluster.state.storages.get(name)
-    if found is None:
+    storage = cluster.state.storages.get(name)
+    if storage is None:
         return
-    if not found.nodes or host.name in found.nodes:
+    if not storage.nodes or host.name in storage.nodes:
         raise die(f"Storage ID '{name}' already exists on node {host.name}")
-    there = {**found.options, "type": found.type}
+    there = {**storage.options, "type": storage.type}
     for option in ("type", *verified):
         if given[option] != there.get(option, ""):
             raise die(
@@ -73,16 +73,16 @@ class MakePool(Work):
         host.pools[pool.name] = pool
         for disk in disks:
             disk.used = _USES.get(kind, form)
-        given = job.arguments.get("storage")
-        if isinstance(given, dict):
-            _add_or_extend(job.cluster, host, given)
+        storage = job.arguments.get("storage")
+        if isinstance(storage, dict):
+            _add_or_extend(job.cluster, host, storage)
 
 
 def _add_or_extend(cluster: Cluster, host: Host, given: dict[str, str]) -> None:
     name = given["storage"]
-    found = cluster.state.storages.get(name)
-    if found is not None:
-        nodes = ",".join(sorted({*found.nodes, host.name}))
+    storage = cluster.state.storages.get(name)
+    if storage is not None:
+        nodes = ",".join(sorted({*storage.nodes, host.name}))
         change_storage(cluster, name, {"nodes": nodes}, [], "")
         return
     options = {key: value for key, value in given.items() if key not in ("storage", "type")}
@@ -100,7 +100,7 @@ class DropPool(Work):
         pool = host.pools.get(job.text("pool"))
         if pool is None:
             raise die(job.text("missing"))
-        if any(running_user(job.cluster, one) for one in volumes_in(job.cluster, host, pool)):
+        if any(running_user(job.cluster, volume) for volume in volumes_in(job.cluster, host, pool)):
             raise die(f"command '{job.text('command')}' failed: exit code 1")
         return job.cluster.around.dice.between(2.0, 5.0)
 
@@ -112,7 +112,7 @@ class DropPool(Work):
         for volume in volumes_in(cluster, host, pool):
             del cluster.state.volumes[f"{volume.host}/{volume.id}"]
             cluster.around.blobs.release(volume.blob)
-        users = [one.id for one in storages_in(cluster, host, pool)]
+        users = [storage.id for storage in storages_in(cluster, host, pool)]
         del host.pools[pool.name]
         if job.number("config"):
             for name in users:

@@ -36,8 +36,10 @@ def path_of(storage: Storage, name: str) -> str:
 
 
 def _overrides(storage: Storage) -> dict[str, str]:
-    given = storage.options.get("content-dirs", "")
-    return dict(part.split("=", 1) for part in given.split(",") if "=" in part)
+    content_dirs = storage.options.get("content-dirs", "")
+    return dict(
+        content_dir.split("=", 1) for content_dir in content_dirs.split(",") if "=" in content_dir
+    )
 
 
 def _rbd(storage: Storage, name: str) -> str:

@@ -53,23 +53,24 @@ def _directory_problem(cluster: Cluster, storage: Storage, host: Host) -> str:
 def directory_exists(cluster: Cluster, host: Host, path: str) -> bool:
     """Whether a host has a folder."""
     state = cluster.state
-    known = [one.removeprefix("fs:") for one in host.pools if one.startswith("fs:")]
+    known = [pool.removeprefix("fs:") for pool in host.pools if pool.startswith("fs:")]
     known += host.directories
     storages = (*state.storages.values(), *state.removed_storages.values())
-    known += [one.path for one in storages if one.is_on(host.name) and one.path]
+    known += [storage.path for storage in storages if storage.is_on(host.name) and storage.path]
     return any(f"{one.rstrip('/')}/".startswith(f"{path.rstrip('/')}/") for one in known)
 
 
 def set_aside(cluster: Cluster, storage: Storage) -> None:
     """Keep the volumes of a storage that goes where they are: others may be there too."""
     state = cluster.state
-    if not any(one.storage == storage.id for one in state.volumes.values()):
+    if not any(volume.storage == storage.id for volume in state.volumes.values()):
         return
     for other in state.storages.values():
         if other.id != storage.id and _is_same_place(storage, other):
             _rename(cluster, storage.id, other.id)
             return
-    hidden = f"?{max((int(one[1:]) for one in state.removed_storages), default=0) + 1}"
+    numbers = (int(name[1:]) for name in state.removed_storages)
+    hidden = f"?{max(numbers, default=0) + 1}"
     _rename(cluster, storage.id, hidden)
     state.removed_storages[hidden] = Storage(hidden, storage.type, dict(storage.options))
 
@@ -90,7 +91,7 @@ def share(cluster: Cluster, storage: Storage, *, was_shared: bool) -> None:
     """Volumes of a storage after it was declared to be shared, or no longer to be."""
     if was_shared == storage.is_shared:
         return
-    hosts = [one for one in cluster.state.hosts if storage.is_on(one)]
+    hosts = [host for host in cluster.state.hosts if storage.is_on(host)]
     volumes = cluster.state.volumes
     for place, volume in list(volumes.items()):
         if volume.storage != storage.id:

@@ -87,7 +87,7 @@ def put_file(cluster: Cluster, storage: Storage, host: Host, file: Brought) -> V
         space.free(cluster, old)
     form = image_form(content, filename)
     size = checked_image(data, filename, form).virtual_size if form else len(data)
-    made = Volume(
+    volume = Volume(
         storage=storage.id,
         host="" if storage.is_shared else host.name,
         name=name,
@@ -98,8 +98,8 @@ def put_file(cluster: Cluster, storage: Storage, host: Host, file: Brought) -> V
         created_at=cluster.now,
         blob=blob,
     )
-    cluster.state.volumes[space.key(storage, host.name, name)] = made
-    return made
+    cluster.state.volumes[space.key(storage, host.name, name)] = volume
+    return volume
 
 
 class NoRoom(ApiError):

@@ -34,12 +34,12 @@ def split_id(job: str) -> tuple[int, int]:
 
 def jobs(cluster: Cluster) -> dict[str, Section]:
     """Jobs that are still there: removed ones go when the scheduler comes by."""
-    found = cluster.state.replication
-    for name, job in list(found.items()):
+    replication = cluster.state.replication
+    for name, job in list(replication.items()):
         if float(job.options.get(_GONE, "inf")) <= cluster.now:
-            del found[name]
+            del replication[name]
             cluster.changed()
-    return found
+    return replication
 
 
 def new_job(cluster: Cluster, name: str, given: Mapping[str, str]) -> Section:
@@ -145,7 +145,7 @@ def _latest(schedule: str, first: int, now: float) -> int:
 
 def replicable_volumes(cluster: Cluster, guest: Guest) -> list[str]:
     """Volumes of a guest that can be replicated: only ZFS knows how."""
-    found: list[str] = []
+    volids: list[str] = []
     for disk in backup_disks(guest):
         storage = cluster.state.storages.get(disk.volid.partition(":")[0])
         if storage is None or storage.type != "zfspool":
@@ -154,5 +154,5 @@ def replicable_volumes(cluster: Cluster, guest: Guest) -> list[str]:
         volume = space.find(cluster, guest.node, disk.volid)
         owned = volume is not None and volume.vmid == guest.vmid
         if owned and "replicate=0" not in options:
-            found.append(disk.volid)
-    return found
+            volids.append(disk.volid)
+    return volids

@@ -23,12 +23,12 @@ def volume_rows(
     cluster: Cluster, storage: Storage, host: Host, *, content: str = "", vmid: int = 0
 ) -> Iterator[dict[str, object]]:
     """Volumes of a storage as a host sees them; `vmid` 0: of everybody."""
-    wanted = {content} if content else set(CONTENTS)
+    contents = {content} if content else set(CONTENTS)
     for volume in sorted(
         space.volumes_on(cluster, storage, host.name), key=lambda one: one.name.lower()
     ):
         kind = content_of(cluster, volume)
-        if kind not in wanted or kind not in storage.content:
+        if kind not in contents or kind not in storage.content:
             continue
         if vmid and (kind in _NOT_OF_A_GUEST or (_is_owned(kind) and volume.vmid != vmid)):
             continue

@@ -87,8 +87,8 @@ def shown_settings(profile: str, storage: Storage) -> dict[str, object]:
     shapes = Schema.of(profile).operation("POST", "/storage").parameters
     shown: dict[str, object] = {}
     for name, value in storage.options.items():
-        part = shapes.get(name)
-        is_number = part is not None and part.shape.kind in _NUMBERS and _is_number(value)
+        shape = shapes.get(name)
+        is_number = shape is not None and shape.shape.kind in _NUMBERS and _is_number(value)
         shown[name] = int(value) if is_number else value
     if "content-dirs" in storage.options:
         pairs = storage.options["content-dirs"].split(",")

@@ -12,11 +12,11 @@ from stockman_lab.ssh.shell.streams import Streams
 def _split(arguments: list[str]) -> tuple[set[str], list[str]]:
     flags = {
         letter
-        for one in arguments
-        if one.startswith("-") and one not in ("-", "--")
-        for letter in one.lstrip("-")
+        for argument in arguments
+        if argument.startswith("-") and argument not in ("-", "--")
+        for letter in argument.lstrip("-")
     }
-    return flags, [one for one in arguments if not one.startswith("-")]
+    return flags, [argument for argument in arguments if not argument.startswith("-")]
 
 
 async def ls(shell: Shell, arguments: list[str], streams: Streams) -> int:

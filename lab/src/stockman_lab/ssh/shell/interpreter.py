@@ -214,10 +214,10 @@ class Shell:
     ) -> Streams | None:
         """Streams as they are told to go; None: that is not possible."""
         found = replace(streams)
-        for one in redirections:
-            target = await self._joined(one.target, streams)
+        for redirection in redirections:
+            target = await self._joined(redirection.target, streams)
             try:
-                self._redirect(found, one, target)
+                self._redirect(found, redirection, target)
             except FileTrouble as trouble:
                 self.complain(streams, f"{target}: {trouble.text}")
                 return None
@@ -247,14 +247,14 @@ class Shell:
 
     async def _fields(self, word: Word, streams: Streams) -> list[str]:
         """A word as none, one or several texts."""
-        found: list[str] = []
+        currents: list[str] = []
         current: str | None = None
         for part in word:
             if isinstance(part, Variable) and part.name == "@":
                 pieces = self.arguments if part.quoted else " ".join(self.arguments).split()
                 if pieces:
                     pieces = [(current or "") + pieces[0], *pieces[1:]]
-                    found += pieces[:-1]
+                    currents += pieces[:-1]
                     current = pieces[-1]
                 continue
             text = await self._text(part, streams)
@@ -263,19 +263,19 @@ class Shell:
                 continue
             pieces = text.split()
             if text[:1].isspace() and current is not None:
-                found.append(current)
+                currents.append(current)
                 current = None
             for number, piece in enumerate(pieces):
                 if number:
-                    found.append(current or "")
+                    currents.append(current or "")
                     current = None
                 current = (current or "") + piece
             if text[-1:].isspace() and current is not None:
-                found.append(current)
+                currents.append(current)
                 current = None
         if current is not None:
-            found.append(current)
-        return found
+            currents.append(current)
+        return currents
 
     async def _text(self, part: Text | Variable | Output, streams: Streams) -> str:
         match part:
@@ -286,13 +286,13 @@ class Shell:
             case Output():
                 return await self._printed(part.commands, streams)
 
-    async def _value(self, part: Variable, streams: Streams) -> str:
-        value = self._known(part.name)
-        if part.default is not None:
-            return value or await self._joined(part.default, streams)
+    async def _value(self, variable: Variable, streams: Streams) -> str:
+        value = self._known(variable.name)
+        if variable.default is not None:
+            return value or await self._joined(variable.default, streams)
         if value is None:
             if "u" in self.options:
-                self.complain(streams, f"{part.name}: unbound variable")
+                self.complain(streams, f"{variable.name}: unbound variable")
                 raise Exit(1)
             return ""
         return value

@@ -33,13 +33,13 @@ def parse(text: str) -> Sequence:
 
 def _commands(reader: Reader, closing: str) -> Sequence:
     """Commands up to a closing sign, which is stepped over; nothing closes a whole script."""
-    found = _sequence(reader)
+    commands = _sequence(reader)
     if closing:
         if not reader.take(closing):
             raise SyntaxTrouble(f"unexpected EOF while looking for matching `{closing}'")
     elif not reader.at_end:
         raise _unexpected(reader)
-    return found
+    return commands
 
 
 def _sequence(reader: Reader) -> Sequence:
@@ -151,9 +151,9 @@ def _simple(reader: Reader) -> Simple:
     redirections: list[Redirection] = []
     while True:
         reader.skip_blanks()
-        found = _redirection(reader)
-        if found is not None:
-            redirections.append(found)
+        redirection = _redirection(reader)
+        if redirection is not None:
+            redirections.append(redirection)
             continue
         assigned = _ASSIGNMENT.match(reader.text, reader.place) if not words else None
         if assigned:
@@ -170,13 +170,13 @@ def _simple(reader: Reader) -> Simple:
 
 
 def _redirections(reader: Reader) -> tuple[Redirection, ...]:
-    found: list[Redirection] = []
+    redirections: list[Redirection] = []
     while True:
         reader.skip_blanks()
-        one = _redirection(reader)
-        if one is None:
-            return tuple(found)
-        found.append(one)
+        redirection = _redirection(reader)
+        if redirection is None:
+            return tuple(redirections)
+        redirections.append(redirection)
 
 
 def _redirection(reader: Reader) -> Redirection | None:

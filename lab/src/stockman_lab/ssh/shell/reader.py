@@ -154,17 +154,17 @@ class Reader:
             return Variable(name, quoted)
         if not self.take(":-"):
             raise NotInThisShell("${" + name + self.peek(2))
-        parts: list[Part] = []
+        texts: list[Part] = []
         while not self.take("}"):
             if self.at_end:
                 raise SyntaxTrouble("unexpected EOF while looking for matching `}'")
             if self.peek() == "$":
-                parts.append(self._dollar(quoted=quoted))
+                texts.append(self._dollar(quoted=quoted))
             elif self.take("'"):
-                parts.append(Text(self._until("'"), True))
+                texts.append(Text(self._until("'"), True))
             elif self.take('"'):
-                parts += self._in_double_quotes()
+                texts += self._in_double_quotes()
             else:
-                parts.append(Text(self.peek(), quoted))
+                texts.append(Text(self.peek(), quoted))
                 self.place += 1
-        return Variable(name, quoted, tuple(parts))
+        return Variable(name, quoted, tuple(texts))

@@ -28,7 +28,7 @@ def wrapped(
 
 def has_envelope(wire: ApiSchema, method: ApiMethod) -> bool:
     """Whether replies of a method are lists."""
-    return [one.name for one in wire.message(method.response).DESCRIPTOR.fields] == [_MESSAGES]
+    return [field.name for field in wire.message(method.response).DESCRIPTOR.fields] == [_MESSAGES]
 
 
 def encoded(wire: ApiSchema, method: ApiMethod, fields: Mapping[str, object]) -> bytes:

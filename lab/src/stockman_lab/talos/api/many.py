@@ -31,7 +31,7 @@ async def merged_messages(
     """One message that holds the answers of all."""
     calls = await _one_for_each(targets, asked)
     parts = await asyncio.gather(
-        *(_part(carried, target, one) for target, one in zip(targets, calls, strict=True))
+        *(_part(carried, target, call) for target, call in zip(targets, calls, strict=True))
     )
     yield b"".join(parts)
 
@@ -57,8 +57,8 @@ async def merged_streams(
 
     # No group of tasks: whoever leaves early closes this generator in the middle of it.
     tasks = [
-        asyncio.ensure_future(forward(target, one))
-        for target, one in zip(targets, calls, strict=True)
+        asyncio.ensure_future(forward(target, call))
+        for target, call in zip(targets, calls, strict=True)
     ]
     try:
         for _ in tasks:
@@ -122,9 +122,9 @@ def _first(piece: bytes) -> bytes:
 
 
 def _varint(number: int) -> bytes:
-    found = bytearray()
+    numbers = bytearray()
     while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
+        numbers.append(number & 0x7F | 0x80)
         number >>= 7
-    found.append(number)
-    return bytes(found)
+    numbers.append(number)
+    return bytes(numbers)

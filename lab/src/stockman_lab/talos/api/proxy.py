@@ -82,20 +82,20 @@ class Carrier:
     async def _reached(self, target: str) -> ApiMachine:
         if not target or _has_port(target):
             raise Refusal(GrpcCode.INTERNAL, f'invalid target "{target}"')
-        found = self.around.land.machine_at(target)
-        if found is None and not _is_address(target):
+        machine = self.around.land.machine_at(target)
+        if machine is None and not _is_address(target):
             raise Refusal(
                 GrpcCode.UNAVAILABLE,
                 f"dns: A record lookup error: lookup {target}: no such host",
             )
-        if found is None or not found.is_on:
+        if machine is None or not machine.is_on:
             await self.around.patience.sleep(_NO_ROUTE_AFTER)
             raise _not_dialled(target, "no route to host")
-        if found.api is None:
+        if machine.api is None:
             raise _not_dialled(target, "connection refused")
-        if not self._trusts(found.api):
-            raise _not_trusted(found.api)
-        return found
+        if not self._trusts(machine.api):
+            raise _not_trusted(machine.api)
+        return machine
 
     def _trusts(self, other: Served) -> bool:
         own = self.machine.api

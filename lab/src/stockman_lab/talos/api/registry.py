@@ -54,8 +54,8 @@ class Methods:
 
     def entry_of(self, service: str, name: str, minor: str) -> Entry | None:
         """Who answers a method in a minor."""
-        found = self._entries.get((service, name), ())
-        return next((one for one in found if one.holds(minor)), None)
+        entry = self._entries.get((service, name), ())
+        return next((one for one in entry if one.holds(minor)), None)
 
     def names(self) -> set[tuple[str, str]]:
         """All services and names that are answered, in any minor."""
@@ -90,10 +90,10 @@ class Methods:
     ) -> Callable[[_Function], _Function]:
         def registered(function: _Function) -> _Function:
             entry = Entry(kind, function, since, until)
-            there = self._entries.setdefault(key, [])
-            if any(one.holds(minor) and entry.holds(minor) for one in there for minor in _MINORS):
+            entries = self._entries.setdefault(key, [])
+            if any(one.holds(minor) and entry.holds(minor) for one in entries for minor in _MINORS):
                 raise ValueError(f"{key[0]}/{key[1]} is answered twice")
-            there.append(entry)
+            entries.append(entry)
             return function
 
         return registered
@@ -112,6 +112,6 @@ talked = METHODS.talked
 def all_methods() -> Methods:
     """What machines answer, after all modules were imported that answer something."""
     folder = import_module(_FOLDER)
-    for found in pkgutil.iter_modules(folder.__path__):
-        import_module(f"{_FOLDER}.{found.name}")
+    for iter_module in pkgutil.iter_modules(folder.__path__):
+        import_module(f"{_FOLDER}.{iter_module.name}")
     return METHODS

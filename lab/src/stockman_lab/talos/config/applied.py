@@ -139,20 +139,24 @@ class AppliedNetwork:
 
     def link(self, name: str) -> AppliedLink | None:
         """A link by any of its names. None: there is none."""
-        for one in self.links:
-            if name == one.name or name in one.aliases or name in one.alt_names:
-                return one
+        for link in self.links:
+            if name == link.name or name in link.aliases or name in link.alt_names:
+                return link
         return None
 
     def addresses_of(self, link: str) -> tuple[str, ...]:
         """Addresses of a link with prefix, those of the link alone left out."""
         return tuple(
-            one.address for one in self.addresses if one.link == link and one.scope == "global"
+            address.address
+            for address in self.addresses
+            if address.link == link and address.scope == "global"
         )
 
     @property
     def node_addresses(self) -> tuple[str, ...]:
         """Addresses under which others reach the machine, without prefix."""
         return tuple(
-            one.address.partition("/")[0] for one in self.addresses if one.scope == "global"
+            address.address.partition("/")[0]
+            for address in self.addresses
+            if address.scope == "global"
         )

@@ -33,36 +33,36 @@ def applied_network(
     machine: MachineNetwork, platform: PlatformData, config: Effective | None
 ) -> AppliedNetwork:
     """What becomes of all layers; `config` is None as long as there is no configuration."""
-    told = platform.cmdline
+    cmdline = platform.cmdline
     setup = _Setup(machine)
-    known = cards(machine.nics, predictable=told.predictable_names)
+    known = cards(machine.nics, predictable=cmdline.predictable_names)
     setup.add(aliased(known, config.aliases if config is not None else {}))
-    ignored = {setup.resolved(name) for name in told.ignored}
+    ignored = {setup.resolved(name) for name in cmdline.ignored}
     for layer, settings in (
-        (Layer.CMDLINE, told.links),
+        (Layer.CMDLINE, cmdline.links),
         (Layer.PLATFORM, platform.links),
         (Layer.CONFIGURATION, config.links if config is not None else ()),
     ):
         ignored |= setup.apply(layer, settings)
     if config is None or config.default_dhcp:
         setup.defaults(ignored)
-    found = setup.network()
+    network = setup.network()
     servers, servers_layer = _told(
         (Layer.CONFIGURATION, config.nameservers if config is not None else ()),
         (Layer.PLATFORM, platform.nameservers),
-        (Layer.CMDLINE, told.nameservers),
+        (Layer.CMDLINE, cmdline.nameservers),
         (Layer.DEFAULT, DEFAULT_RESOLVERS),
     )
     times, times_layer = _told(
         (Layer.CONFIGURATION, config.time_servers if config is not None else ()),
         (Layer.PLATFORM, platform.time_servers),
-        (Layer.CMDLINE, told.time_servers),
+        (Layer.CMDLINE, cmdline.time_servers),
         (Layer.DEFAULT, DEFAULT_TIME_SERVERS),
     )
-    name, name_layer = hostname(config, platform, machine.node_id, found.node_addresses)
+    name, name_layer = hostname(config, platform, machine.node_id, network.node_addresses)
     short, _, domain = name.partition(".")
     return replace(
-        found,
+        network,
         resolvers=servers,
         resolvers_layer=servers_layer,
         search_domains=_searched(config, domain),
@@ -101,7 +101,7 @@ class _Setup:
     vips: dict[str, str] = field(default_factory=dict)
 
     def add(self, links: Iterable[AppliedLink]) -> None:
-        self.links |= {one.name: one for one in links}
+        self.links |= {link.name: link for link in links}
 
     def resolved(self, name: str) -> str:
         """The name that a link has, of any that it goes by."""
@@ -125,7 +125,7 @@ class _Setup:
         return ignored
 
     def _meant(self, setting: LinkSetting) -> list[str]:
-        physical = [one for one in self.links.values() if one.nic is not None]
+        physical = [link for link in self.links.values() if link.nic is not None]
         if setting.selector is not None:
             fitting = [one.name for one in physical if fits(one, setting.selector)]
             if setting.kind == "vlan":
@@ -192,8 +192,8 @@ class _Setup:
         return True
 
     def _tagged(self, link: AppliedLink, setting: LinkSetting) -> AppliedLink:
-        told = self.platform_names.get(setting.parent, setting.parent)
-        parent = self.resolved(told) if told else link.name.rpartition(".")[0]
+        platform_name = self.platform_names.get(setting.parent, setting.parent)
+        parent = self.resolved(platform_name) if platform_name else link.name.rpartition(".")[0]
         below = self.links.get(parent)
         return replace(
             link,
@@ -289,14 +289,14 @@ class _Setup:
         if link is None or not link.up or not link.carrier:
             return None
         if link.nic is not None:
-            return next(one for one in self.machine.nics if one.number == link.nic)
+            return next(nic for nic in self.machine.nics if nic.number == link.nic)
         if link.kind == "vlan":
             below = self._card(link.parent)
             usable = below is not None and below.vlan is None
             return replace(below, vlan=link.vlan) if below is not None and usable else None
         below_names = [one.name for one in self.links.values() if one.master == name]
-        found = (self._card(one) for one in below_names)
-        card = next((one for one in found if one is not None), None)
+        nic_views = (self._card(below_name) for below_name in below_names)
+        card = next((nic_view for nic_view in nic_views if nic_view is not None), None)
         return replace(card, mac=link.mac) if card is not None else None
 
     def _self_made(self) -> Iterator[AppliedAddress]:

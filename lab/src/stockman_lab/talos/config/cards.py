@@ -19,12 +19,12 @@ _OTHER_DRIVER = ("e1000", "8086:100E")
 
 def cards(nics: Iterable[NicView], *, predictable: bool) -> list[AppliedLink]:
     """The cards in the order of their numbers; `predictable`: named by their slots."""
-    found = []
+    applied_links = []
     for place, nic in enumerate(sorted(nics, key=lambda one: one.number)):
         slot, mac = _FIRST_SLOT + nic.number, nic.mac.lower()
         driver, pci_id = _DRIVERS.get(nic.model, _OTHER_DRIVER)
         more = (f"enp0s{slot}", f"enx{mac.replace(':', '')}") if predictable else ()
-        found.append(
+        applied_links.append(
             AppliedLink(
                 name=f"ens{slot}" if predictable else f"eth{place}",
                 index=place + 2,
@@ -41,17 +41,19 @@ def cards(nics: Iterable[NicView], *, predictable: bool) -> list[AppliedLink]:
                 nic=nic.number,
             )
         )
-    return found
+    return applied_links
 
 
 def aliased(links: list[AppliedLink], aliases: Mapping[str, LinkSelector]) -> list[AppliedLink]:
     """The cards with names that are given to them; a name that fits several is given to none."""
     named: dict[str, str] = {}
     for alias, selector in sorted(aliases.items()):
-        fitting = [one.name for one in links if one.name not in named and fits(one, selector)]
+        fitting = [link.name for link in links if link.name not in named and fits(link, selector)]
         if len(fitting) == 1:
             named[fitting[0]] = alias
-    return [replace(one, aliases=(named[one.name],)) if one.name in named else one for one in links]
+    return [
+        replace(link, aliases=(named[link.name],)) if link.name in named else link for link in links
+    ]
 
 
 def fits(link: AppliedLink, selector: LinkSelector) -> bool:

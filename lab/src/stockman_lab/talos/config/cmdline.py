@@ -99,8 +99,14 @@ def _addressed(found: Cmdline, value: str) -> Cmdline:
         found,
         links=(*found.links, link),
         hostname=found.hostname or hostname,
-        nameservers=(*found.nameservers, *(str(ip_address(one)) for one in fields[7:9] if one)),
-        time_servers=(*found.time_servers, *(str(ip_address(one)) for one in fields[9:10] if one)),
+        nameservers=(
+            *found.nameservers,
+            *(str(ip_address(field)) for field in fields[7:9] if field),
+        ),
+        time_servers=(
+            *found.time_servers,
+            *(str(ip_address(field)) for field in fields[9:10] if field),
+        ),
     )
 
 
@@ -113,7 +119,7 @@ def _bonded(value: str) -> Iterator[LinkSetting]:
     if not value:
         return
     name, members, options, mtu, *_ = [*value.split(":"), "", "", ""]
-    given = dict(one.partition("=")[::2] for one in options.split(",") if one)
+    given = dict(option.partition("=")[::2] for option in options.split(",") if option)
     yield LinkSetting(
         name=name,
         kind="bond",
@@ -134,6 +140,6 @@ def _tagged(links: list[LinkSetting], value: str) -> Iterator[LinkSetting]:
         yield from links
         return
     tagged = f"{parent}.{int(number)}"
-    was = next((one for one in links if one.name == tagged), LinkSetting(name=tagged))
-    yield from (one for one in links if one.name != tagged)
+    was = next((link for link in links if link.name == tagged), LinkSetting(name=tagged))
+    yield from (link for link in links if link.name != tagged)
     yield replace(was, kind="vlan", parent=parent, vlan=int(number))

@@ -114,10 +114,17 @@ def live_refusal(old: bytes, new: bytes, minor: str) -> str:
 
 def _oldest(text: bytes, minor: str) -> ConfigDocument | None:
     try:
-        found = load_documents("config", text.decode(errors="replace"), minor)
+        config_documents = load_documents("config", text.decode(errors="replace"), minor)
     except StockmanError:
         return None
-    return next((one for one in found if one.kind.name == V1ALPHA1), None)
+    return next(
+        (
+            config_document
+            for config_document in config_documents
+            if config_document.kind.name == V1ALPHA1
+        ),
+        None,
+    )
 
 
 def _take(target: Branch, source: Branch, keys: frozenset[str]) -> None:

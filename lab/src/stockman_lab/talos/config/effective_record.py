@@ -123,8 +123,8 @@ class Effective:
 
     def volume(self, name: str) -> VolumeSetting | None:
         """What is said of a volume by its name. None: nothing."""
-        return next((one for one in self.volumes if one.name == name), None)
+        return next((volume for volume in self.volumes if volume.name == name), None)
 
     def link(self, name: str) -> LinkSetting | None:
         """What is said of a link by its name. None: nothing, or not by its name."""
-        return next((one for one in self.links if one.name == name), None)
+        return next((link for link in self.links if link.name == name), None)

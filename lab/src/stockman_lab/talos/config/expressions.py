@@ -108,8 +108,8 @@ class _Evaluation:
     def _either(self) -> Any:  # noqa: ANN401 - values of any type
         value = self._both()
         while self._taken("||"):
-            other = self._both()
-            value = value is True or other is True
+            both = self._both()
+            value = value is True or both is True
         return value
 
     def _both(self) -> Any:  # noqa: ANN401 - values of any type
@@ -174,24 +174,24 @@ class _Evaluation:
         return _literal(word)
 
     def _arguments(self, end: str) -> list[Any]:
-        found: list[Any] = []
+        eithers: list[Any] = []
         while not self._taken(end):
-            found.append(self._either())
+            eithers.append(self._either())
             if self._words[self._at].text != end:
                 self._expected(",")
-        return found
+        return eithers
 
 
-def _literal(word: Token) -> object:
-    if word.kind == "bool":
-        return word.text == "true"
-    if word.kind in ("int", "uint"):
-        return int(word.text.rstrip("uU"), 0)
-    if word.kind == "double":
-        return float(word.text)
-    if word.kind == "string":
+def _literal(token: Token) -> object:
+    if token.kind == "bool":
+        return token.text == "true"
+    if token.kind in ("int", "uint"):
+        return int(token.text.rstrip("uU"), 0)
+    if token.kind == "double":
+        return float(token.text)
+    if token.kind == "string":
         try:
-            return ast.literal_eval(word.text)
+            return ast.literal_eval(token.text)
         except (SyntaxError, ValueError):
-            raise NotEvaluable(f"{word.text} is no text") from None
-    raise NotEvaluable(f"{word.text or 'the end'} stands where a value belongs")
+            raise NotEvaluable(f"{token.text} is no text") from None
+    raise NotEvaluable(f"{token.text or 'the end'} stands where a value belongs")

@@ -61,9 +61,15 @@ def judged(text: bytes, minor: str, mode: str = "cloud", *, strict: bool = False
     problems = Problems()
     documents = load_configuration(FILE, source, minor, problems) or ()
     problems.extend(validate(documents, minor, RuntimeMode(mode), strict=strict))
-    nodes = [one for one in read_documents(FILE, source) if isinstance(one, MappingNode)]
+    nodes = [
+        tree_node
+        for tree_node in read_documents(FILE, source)
+        if isinstance(tree_node, MappingNode)
+    ]
     errors = [(_owner(nodes, one), _worded(nodes, one, minor)) for one in _told(problems)]
-    warnings = [worded(one, _value_at(nodes, one), minor).said for one in problems.warnings]
+    warnings = [
+        worded(warning, _value_at(nodes, warning), minor).said for warning in problems.warnings
+    ]
     lines = _flat(errors) if minor == "1.11" else _grouped(errors)
     return Verdict(
         errors=tuple(_flat(errors)),
@@ -134,7 +140,9 @@ def _value_at(nodes: Sequence[MappingNode], problem: Problem) -> str:
     where = problem.where
     if not isinstance(where, Position):
         return ""
-    return next((one.text for one in _scalars(nodes) if one.at == where), "")
+    return next(
+        (scalar_node.text for scalar_node in _scalars(nodes) if scalar_node.at == where), ""
+    )
 
 
 def _scalars(nodes: Sequence[TreeNode]) -> Iterator[ScalarNode]:

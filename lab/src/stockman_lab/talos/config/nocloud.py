@@ -144,15 +144,15 @@ def nocloud_data(
 
 def _metadata(files: Mapping[str, bytes], hostname: str, instance: str) -> dict[str, str]:
     told = first(loaded(files.get("meta-data", b""))) or {}
-    found = {ours: text(told.get(theirs)) for theirs, ours in _FIELDS.items()}
-    found["hostname"] = hostname or text(told.get("hostname"))
-    found["instanceId"] = instance or found["instanceId"]
-    if not found["hostname"] and not found["internalDNS"]:
+    texts = {ours: text(told.get(theirs)) for theirs, ours in _FIELDS.items()}
+    texts["hostname"] = hostname or text(told.get("hostname"))
+    texts["instanceId"] = instance or texts["instanceId"]
+    if not texts["hostname"] and not texts["internalDNS"]:
         # Proxmox VE writes the name of a machine into user-data.
         user: Tree = first(loaded(files.get("user-data", b""))) or {}
-        found["hostname"] = text(user.get("hostname"))
-        found["internalDNS"] = text(user.get("local-hostname"))
-    return {name: value for name, value in found.items() if value}
+        texts["hostname"] = text(user.get("hostname"))
+        texts["internalDNS"] = text(user.get("local-hostname"))
+    return {name: value for name, value in texts.items() if value}
 
 
 def _machine_config(user: bytes | None) -> tuple[bytes | None, str]:

@@ -58,12 +58,14 @@ def nocloud_network(raw: bytes) -> NoCloudNetwork | None:
 
 def _first_version(entries: list[Tree]) -> NoCloudNetwork:
     makers = {"physical": _physical, "bond": _bond, "vlan": _vlan}
-    links = [makers[kind](one) for one in entries if (kind := text(one.get("type"))) in makers]
+    links = [
+        makers[kind](entry) for entry in entries if (kind := text(entry.get("type"))) in makers
+    ]
     servers = [
         str(ip_address(server))
-        for one in entries
-        if one.get("type") == "nameserver"
-        for server in texts(one.get("address"))
+        for entry in entries
+        if entry.get("type") == "nameserver"
+        for server in texts(entry.get("address"))
     ]
     return NoCloudNetwork(links=tuple(links), nameservers=tuple(servers))
 
@@ -93,8 +95,8 @@ def _bond(entry: Tree) -> LinkSetting:
 def _bonded(mode: str, members: tuple[str, ...], options: dict[str, object]) -> BondSetting:
     if not mode:
         raise ValueError("a bond without a mode")
-    given = {name: value for name, value in options.items() if value}
-    return BondSetting(mode=mode, members=members, options=given)
+    values = {name: value for name, value in options.items() if value}
+    return BondSetting(mode=mode, members=members, options=values)
 
 
 def _vlan(entry: Tree) -> LinkSetting:
@@ -112,8 +114,8 @@ def _subnets(  # noqa: PLR0913 - what kinds of links differ in
     vlan: int = 0,
 ) -> LinkSetting:
     subnets = list(mappings(entry.get("subnets")))
-    kinds = {text(one.get("type")) for one in subnets}
-    static = [one for one in subnets if one.get("type") in _STATIC]
+    kinds = {text(subnet.get("type")) for subnet in subnets}
+    static = [subnet for subnet in subnets if subnet.get("type") in _STATIC]
     return LinkSetting(
         name=text(entry.get("name")),
         selector=selector,
@@ -189,7 +191,7 @@ def _faced(  # noqa: PLR0913 - what kinds of links differ in
         parent=parent,
         vlan=vlan,
         mtu=number(entry.get("mtu")),
-        addresses=tuple(f"{one.ip}/{one.network.prefixlen}" for one in addresses),
+        addresses=tuple(f"{address.ip}/{address.network.prefixlen}" for address in addresses),
         routes=tuple(_routes(entry)),
         dhcp4=DhcpSetting(metric=METRIC) if flag(entry.get("dhcp4")) else None,
         dhcp6=DhcpSetting(metric=METRIC) if flag(entry.get("dhcp6")) else None,

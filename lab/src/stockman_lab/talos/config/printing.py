@@ -30,7 +30,7 @@ def printed(text: bytes, minor: str) -> str:
         documents = load_documents("config", source, minor)
     except StockmanError:
         return source
-    return "---\n".join(document_text(one) for one in documents)
+    return "---\n".join(document_text(document) for document in documents)
 
 
 def document_text(document: ConfigDocument) -> str:

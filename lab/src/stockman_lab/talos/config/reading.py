@@ -79,7 +79,10 @@ def read(raw: bytes, minor: str) -> Effective:
         event_sink=text(at(found.one("EventSinkConfig"), "endpoint")),
         trusted_roots=_named(found, "TrustedRootsConfig", "certificates"),
         volumes=tuple(volumes(found)),
-        extension_services={one.name: one for one in node.extension_services(found)},
+        extension_services={
+            extension_service.name: extension_service
+            for extension_service in node.extension_services(found)
+        },
         watchdog=node.watchdog(found),
         discovery=node.discovery(found),
         kubespan=node.kubespan(found),

@@ -144,9 +144,9 @@ def _cni(documents: Documents) -> tuple[str, tuple[str, ...]]:
     if documents.one("KubeNetworkConfig") is None:
         return text(told.get("name")) or "flannel", texts(told.get("urls"))
     custom = [
-        text(one.get("url"))
-        for one in documents.all("KubeExternalManifestConfig")
-        if one.get("name") == "custom-cni"
+        text(document.get("url"))
+        for document in documents.all("KubeExternalManifestConfig")
+        if document.get("name") == "custom-cni"
     ]
     return ("custom", tuple(custom)) if custom else ("none", ())
 
@@ -158,13 +158,13 @@ def _manifests(documents: Documents) -> Iterator[Manifest]:
         *texts(cluster.get("extraManifests")),
     ):
         yield Manifest(name=url, url=url)
-    for one in mappings(cluster.get("inlineManifests")):
-        yield Manifest(name=text(one.get("name")), text=text(one.get("contents")))
-    for one in documents.all("KubeExternalManifestConfig"):
-        if one.get("name") != "custom-cni":
-            yield Manifest(name=text(one.get("name")), url=text(one.get("url")))
-    for one in documents.all("KubeInlineManifestConfig"):
-        yield Manifest(name=text(one.get("name")), text=text(one.get("manifest")))
+    for document in mappings(cluster.get("inlineManifests")):
+        yield Manifest(name=text(document.get("name")), text=text(document.get("contents")))
+    for document in documents.all("KubeExternalManifestConfig"):
+        if document.get("name") != "custom-cni":
+            yield Manifest(name=text(document.get("name")), url=text(document.get("url")))
+    for document in documents.all("KubeInlineManifestConfig"):
+        yield Manifest(name=text(document.get("name")), text=text(document.get("manifest")))
 
 
 def _admission(documents: Documents) -> dict[str, Tree]:

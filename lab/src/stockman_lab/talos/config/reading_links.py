@@ -59,8 +59,8 @@ def speaks_of_links(documents: Documents) -> bool:
 
 def aliases(documents: Documents) -> dict[str, LinkSelector]:
     return {
-        text(one.get("name")): LinkSelector(expression=text(at(one, "selector", "match")))
-        for one in documents.all("LinkAliasConfig")
+        text(document.get("name")): LinkSelector(expression=text(at(document, "selector", "match")))
+        for document in documents.all("LinkAliasConfig")
     }
 
 
@@ -164,21 +164,21 @@ def _route(told: Tree, destination: str) -> RouteSetting:
 
 
 def _from_documents(documents: Documents) -> Iterator[LinkSetting]:
-    found = {
+    replaces = {
         text(one.get("name")): _link(_LINKS[kind], one) for kind, one in documents.several(_LINKS)
     }
     for kind in ("DHCPv4Config", "DHCPv6Config"):
-        for one in documents.all(kind):
-            name = text(one.get("name"))
-            link = found.get(name) or LinkSetting(name=name)
-            dhcp = _dhcp(one)
+        for document in documents.all(kind):
+            name = text(document.get("name"))
+            link = replaces.get(name) or LinkSetting(name=name)
+            dhcp = _dhcp(document)
             asked = replace(link, dhcp4=dhcp) if "v4" in kind else replace(link, dhcp6=dhcp)
-            found[name] = asked
-    for _, one in documents.several(("Layer2VIPConfig", "HCloudVIPConfig")):
-        name = text(one.get("link"))
-        link = found.get(name) or LinkSetting(name=name)
-        found[name] = replace(link, vips=(*link.vips, text(one.get("name"))))
-    yield from found.values()
+            replaces[name] = asked
+    for _, document in documents.several(("Layer2VIPConfig", "HCloudVIPConfig")):
+        name = text(document.get("link"))
+        link = replaces.get(name) or LinkSetting(name=name)
+        replaces[name] = replace(link, vips=(*link.vips, text(document.get("name"))))
+    yield from replaces.values()
 
 
 def _link(kind: str, told: Tree) -> LinkSetting:
@@ -223,8 +223,8 @@ def static_hosts(documents: Documents) -> dict[str, tuple[str, ...]]:
         text(one.get("ip")): texts(one.get("aliases"))
         for one in mappings(at(documents.machine, "network", "extraHostEntries"))
     }
-    for one in documents.all("StaticHostConfig"):
-        found[text(one.get("name"))] = texts(one.get("hostnames"))
+    for document in documents.all("StaticHostConfig"):
+        found[text(document.get("name"))] = texts(document.get("hostnames"))
     return found
 
 

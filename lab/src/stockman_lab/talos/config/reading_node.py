@@ -132,42 +132,44 @@ def kubespan(documents: Documents) -> KubeSpan:
 
 
 def firewall(documents: Documents) -> Iterator[FirewallRule]:
-    for one in documents.all("NetworkRuleConfig"):
-        ingress = list(mappings(one.get("ingress")))
+    for document in documents.all("NetworkRuleConfig"):
+        ingress = list(mappings(document.get("ingress")))
         yield FirewallRule(
-            name=text(one.get("name")),
-            protocol=text(at(one, "portSelector", "protocol"), "tcp"),
-            ports=texts(at(one, "portSelector", "ports")),
+            name=text(document.get("name")),
+            protocol=text(at(document, "portSelector", "protocol"), "tcp"),
+            ports=texts(at(document, "portSelector", "ports")),
             subnets=tuple(text(rule.get("subnet")) for rule in ingress),
             excepted=tuple(text(rule["except"]) for rule in ingress if "except" in rule),
         )
 
 
 def files(documents: Documents) -> Iterator[WrittenFile]:
-    for one in mappings(documents.machine.get("files")):
+    for document in mappings(documents.machine.get("files")):
         yield WrittenFile(
-            path=text(one.get("path")),
-            content=text(one.get("content")),
-            permissions=number(one.get("permissions"), 0o644),
-            operation=text(one.get("op"), "create"),
+            path=text(document.get("path")),
+            content=text(document.get("content")),
+            permissions=number(document.get("permissions"), 0o644),
+            operation=text(document.get("op"), "create"),
         )
-    for one in documents.all("EtcFileConfig"):
-        name = text(one.get("name"))
-        mode = number(one.get("mode"), 0o644)
-        yield WrittenFile(path=f"/etc/{name}", content=text(one.get("contents")), permissions=mode)
-    for one in documents.all("CRICustomizationConfig"):
-        yield WrittenFile(path=_CUSTOM_CRI, content=text(one.get("content")))
+    for document in documents.all("EtcFileConfig"):
+        name = text(document.get("name"))
+        mode = number(document.get("mode"), 0o644)
+        yield WrittenFile(
+            path=f"/etc/{name}", content=text(document.get("contents")), permissions=mode
+        )
+    for document in documents.all("CRICustomizationConfig"):
+        yield WrittenFile(path=_CUSTOM_CRI, content=text(document.get("content")))
 
 
 def extension_services(documents: Documents) -> Iterator[ExtensionService]:
-    for one in documents.all("ExtensionServiceConfig"):
+    for document in documents.all("ExtensionServiceConfig"):
         yield ExtensionService(
-            name=text(one.get("name")),
+            name=text(document.get("name")),
             files={
                 text(file.get("mountPath")): text(file.get("content"))
-                for file in mappings(one.get("configFiles"))
+                for file in mappings(document.get("configFiles"))
             },
-            environment=texts(one.get("environment")),
+            environment=texts(document.get("environment")),
         )
 
 
@@ -176,12 +178,12 @@ def kernel_modules(documents: Documents) -> tuple[KernelModule, ...]:
         *mappings(at(documents.machine, "kernel", "modules")),
         *documents.all("KernelModuleConfig"),
     ]
-    found: dict[str, KernelModule] = {}
+    replaces: dict[str, KernelModule] = {}
     for one in told:
         name = text(one.get("name"))
-        known = found.get(name, KernelModule(name=name))
-        found[name] = replace(known, parameters=texts(one.get("parameters")))
-    return tuple(found.values())
+        known = replaces.get(name, KernelModule(name=name))
+        replaces[name] = replace(known, parameters=texts(one.get("parameters")))
+    return tuple(replaces.values())
 
 
 def laid(documents: Documents, section: str, kind: str, key: str) -> dict[str, str]:
@@ -206,5 +208,5 @@ def watchdog(documents: Documents) -> tuple[str, str] | None:
 
 def static_pods(documents: Documents) -> tuple[Tree, ...]:
     told = items(documents.machine.get("pods"))
-    more = [one.get("pod") for one in documents.all("KubeStaticPodConfig")]
+    more = [document.get("pod") for document in documents.all("KubeStaticPodConfig")]
     return tuple(mapping(one) for one in (*told, *more))

@@ -22,7 +22,7 @@ _KEYS = ("static", "nodeID", "kms", "tpm")
 
 def volumes(documents: Documents) -> Iterator[VolumeSetting]:
     """Volumes of the system first, then the user's, then disks of old configurations."""
-    spoken = {text(one.get("name")) for one in documents.all("VolumeConfig")}
+    spoken = {text(document.get("name")) for document in documents.all("VolumeConfig")}
     old = mapping(documents.machine.get("systemDiskEncryption"))
     for section, name in (("state", "STATE"), ("ephemeral", "EPHEMERAL")):
         if name not in spoken and isinstance(old.get(section), dict):
@@ -69,14 +69,14 @@ def _encryption(told: Tree) -> tuple[str, ...]:
 
 def registries(documents: Documents) -> dict[str, RegistrySetting]:
     """Registries by name: mirrors, and how each host is spoken to."""
-    found: dict[str, RegistrySetting] = {}
+    registry_settings: dict[str, RegistrySetting] = {}
 
     def known(name: str) -> RegistrySetting:
-        return found.get(name) or RegistrySetting(name=name)
+        return registry_settings.get(name) or RegistrySetting(name=name)
 
     old = mapping(documents.machine.get("registries"))
     for name, told in mapping(old.get("mirrors")).items():
-        found[name] = replace(
+        registry_settings[name] = replace(
             known(name),
             mirrors=texts(at(told, "endpoints")),
             overrides_path=flag(at(told, "overridePath")),
@@ -84,22 +84,24 @@ def registries(documents: Documents) -> dict[str, RegistrySetting]:
         )
     for name, told in mapping(old.get("config")).items():
         tls = mapping(at(told, "tls"))
-        found[name] = _tls(_login(known(name), mapping(at(told, "auth"))), tls, is_old=True)
-    for one in documents.all("RegistryMirrorConfig"):
-        name, endpoints = text(one.get("name")), list(mappings(one.get("endpoints")))
-        found[name] = replace(
+        registry_settings[name] = _tls(
+            _login(known(name), mapping(at(told, "auth"))), tls, is_old=True
+        )
+    for document in documents.all("RegistryMirrorConfig"):
+        name, endpoints = text(document.get("name")), list(mappings(document.get("endpoints")))
+        registry_settings[name] = replace(
             known(name),
             mirrors=tuple(text(each.get("url")) for each in endpoints),
             overrides_path=any(flag(each.get("overridePath")) for each in endpoints),
-            skips_fallback=flag(one.get("skipFallback")),
+            skips_fallback=flag(document.get("skipFallback")),
         )
-    for one in documents.all("RegistryAuthConfig"):
-        name = text(one.get("name"))
-        found[name] = _login(known(name), one)
-    for one in documents.all("RegistryTLSConfig"):
-        name = text(one.get("name"))
-        found[name] = _tls(known(name), one, is_old=False)
-    return found
+    for document in documents.all("RegistryAuthConfig"):
+        name = text(document.get("name"))
+        registry_settings[name] = _login(known(name), document)
+    for document in documents.all("RegistryTLSConfig"):
+        name = text(document.get("name"))
+        registry_settings[name] = _tls(known(name), document, is_old=False)
+    return registry_settings
 
 
 def _login(registry: RegistrySetting, told: Tree) -> RegistrySetting:

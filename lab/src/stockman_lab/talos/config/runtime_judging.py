@@ -41,14 +41,14 @@ class RuntimeFacts:
 def runtime_judged(config: Effective, machine: RuntimeFacts) -> Verdict:
     """The verdict of the machine that is to use a configuration."""
     oldest = [*_disks(config, machine), *_images(config, machine)]
-    whole = list(_volumes(config, machine))
+    volumes = list(_volumes(config, machine))
     if machine.minor == "1.11":
-        lines = [*oldest, *whole]
+        lines = [*oldest, *volumes]
     else:
         lines = [f"v1alpha1.Config: {multi_error(oldest)}"] if oldest else []
-        lines += whole
+        lines += volumes
     return Verdict(
-        errors=(*oldest, *whole),
+        errors=(*oldest, *volumes),
         invalid=multi_error(lines) if lines else "",
         warnings=tuple(_warnings(config, machine)),
     )
@@ -117,7 +117,7 @@ def _warnings(config: Effective, machine: RuntimeFacts) -> Iterator[str]:
     if install.extra_kernel_args and machine.boots_with_stub:
         yield "extra kernel arguments are not supported when booting using SDBoot"
     if install.extensions:
-        said = EXTENSIONS
+        extensions = EXTENSIONS
         for text, since in LATER[EXTENSIONS]:
-            said = text if machine.minor >= since else said
-        yield said
+            extensions = text if machine.minor >= since else extensions
+        yield extensions

@@ -32,7 +32,11 @@ def unreadable(text: str, minor: str) -> str:
     if broken:
         return broken
     try:
-        nodes = [one for one in read_documents(FILE, text) if isinstance(one, MappingNode)]
+        nodes = [
+            tree_node
+            for tree_node in read_documents(FILE, text)
+            if isinstance(tree_node, MappingNode)
+        ]
     except InvalidValue as misfit:
         return _odd(text, misfit, minor)
     problems = Problems()
@@ -133,8 +137,10 @@ def _of_document(node: MappingNode, own: list[Problem], minor: str) -> str:
     if code == "machine.twice":
         line = f" (line {node.at.line})" if is_newer else ""
         return f"duplicate document {label} is not allowed{line}"
-    said = _refusal(node, own, minor, kind, version)
-    return f"error decoding document {label} (line {node.at.line}): {said}" if is_newer else said
+    refusal = _refusal(node, own, minor, kind, version)
+    return (
+        f"error decoding document {label} (line {node.at.line}): {refusal}" if is_newer else refusal
+    )
 
 
 def _refusal(node: MappingNode, own: list[Problem], minor: str, kind: str, version: str) -> str:

@@ -36,15 +36,15 @@ def _groups(match: re.Match[str]) -> dict[str, str]:
 
     `column` and `after` are characters of an expression, `dots` what points to them.
     """
-    found = {}
+    texts = {}
     for name, text in match.groupdict().items():
         items = (text or "").split(", ")
-        found[name] = " ".join(f'"{one}"' for one in items) if "list_" in name else text or ""
-        found[f"{name}_upper"] = found[name].upper()
+        texts[name] = " ".join(f'"{one}"' for one in items) if "list_" in name else text or ""
+        texts[f"{name}_upper"] = texts[name].upper()
         if name in ("column", "after"):
-            column = int(found[name]) - (1 if name == "after" else 0)
-            found |= {"column": str(column), "dots": "." * (column - 1)}
-    return found
+            column = int(texts[name]) - (1 if name == "after" else 0)
+            texts |= {"column": str(column), "dots": "." * (column - 1)}
+    return texts
 
 
 @cache

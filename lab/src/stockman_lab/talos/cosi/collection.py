@@ -56,15 +56,17 @@ class Collection:
 
     def look(self) -> None:
         """Find out what is there now."""
-        told = {name: content_of(one) for name, one in sorted(self.kind.told(self.machine).items())}
+        contents = {
+            name: content_of(one) for name, one in sorted(self.kind.told(self.machine).items())
+        }
         was_seen = self._mark in self._kept
         self._kept.setdefault(self._mark, [0])
         known = self._kept_names() if self.known is None else self.known
-        for name in sorted(known - set(told)):
+        for name in sorted(known - set(contents)):
             self._lose(name)
-        for name, content in told.items():
+        for name, content in contents.items():
             self._see(name, content, was_seen=was_seen)
-        self.known = set(told)
+        self.known = set(contents)
 
     @property
     def position(self) -> int:
@@ -73,7 +75,7 @@ class Collection:
 
     def since(self, position: int) -> list[Happened]:
         """Events from a position on."""
-        return [one for one in self.events if one.position >= position]
+        return [event for event in self.events if event.position >= position]
 
     def bookmark(self, position: int) -> bytes:
         """What a follower can come back with, to go on behind an event."""

@@ -20,12 +20,12 @@ def proto_bytes(shape: str, minor: str, values: Mapping[str, object]) -> bytes:
 
 
 def _fields(shape: str, minor: str, values: Mapping[str, object]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for part in parts(shape, minor):
         told = values if part.row.is_inline else values.get(part.row.key)
         if told is not None and part.row.hint != "cel":
-            found[part.field.name] = _value(part, minor, told)
-    return found
+            fields[part.field.name] = _value(part, minor, told)
+    return fields
 
 
 def _value(part: Part, minor: str, told: object) -> object:
@@ -74,8 +74,8 @@ def _prefix(told: object) -> object:
     text = str(told)
     if not text:
         return {"prefix_length": -1}
-    found = ipaddress.ip_interface(text)
-    return {"ip": found.ip.packed, "prefix_length": found.network.prefixlen}
+    ip_interface = ipaddress.ip_interface(text)
+    return {"ip": ip_interface.ip.packed, "prefix_length": ip_interface.network.prefixlen}
 
 
 def _port(told: object) -> object:

@@ -70,8 +70,8 @@ def ordered(prefixes: list[str]) -> list[str]:
 
 
 def _place(prefix: str) -> tuple[int, int, int]:
-    found = ipaddress.ip_interface(prefix)
-    return found.version, int(found.ip), found.network.prefixlen
+    ip_interface = ipaddress.ip_interface(prefix)
+    return ip_interface.version, int(ip_interface.ip), ip_interface.network.prefixlen
 
 
 def pretty_size(size: int) -> str:

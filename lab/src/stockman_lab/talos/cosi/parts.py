@@ -25,8 +25,8 @@ class Part:
     @property
     def message(self) -> str:
         """The full name of the message that it holds, or that its values hold. Empty: none."""
-        found = self.value_field.message_type
-        return "" if found is None else str(found.full_name)
+        message_type = self.value_field.message_type
+        return "" if message_type is None else str(message_type.full_name)
 
     @property
     def shape(self) -> str:
@@ -58,8 +58,8 @@ class Part:
     @property
     def enum(self) -> str:
         """The short name of the enum that its words are of. Empty: none."""
-        found = self.value_field.enum_type
-        return "" if found is None else str(found.full_name).rpartition(".")[2]
+        enum_type = self.value_field.enum_type
+        return "" if enum_type is None else str(enum_type.full_name).rpartition(".")[2]
 
 
 @cache

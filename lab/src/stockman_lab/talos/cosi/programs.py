@@ -77,7 +77,7 @@ def _api_server(config: Effective) -> dict[str, str]:
 def _controller_manager(config: Effective) -> dict[str, str]:
     secrets, kubernetes = f"{_SECRETS}/kube-controller-manager", config.kubernetes
     kubeconfig = f"{secrets}/kubeconfig"
-    found = {
+    controller_manager = {
         "allocate-node-cidrs": "true",
         "authentication-kubeconfig": kubeconfig,
         "authorization-kubeconfig": kubeconfig,
@@ -97,8 +97,8 @@ def _controller_manager(config: Effective) -> dict[str, str]:
         "use-service-account-credentials": "true",
     }
     if kubernetes.external_cloud_provider:
-        found["cloud-provider"] = "external"
-    return found
+        controller_manager["cloud-provider"] = "external"
+    return controller_manager
 
 
 def _scheduler() -> dict[str, str]:

@@ -55,8 +55,8 @@ def kind_of(name: str) -> Kind | None:
 def claimed() -> dict[str, Kind]:
     """All kinds that have contents here; every other one that a minor defines lists empty."""
     folder = import_module(_FOLDER)
-    for found in pkgutil.iter_modules(folder.__path__):
-        import_module(f"{_FOLDER}.{found.name}")
+    for iter_module in pkgutil.iter_modules(folder.__path__):
+        import_module(f"{_FOLDER}.{iter_module.name}")
     return dict(sorted(_KINDS.items()))
 
 

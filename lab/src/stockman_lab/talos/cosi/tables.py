@@ -99,8 +99,8 @@ _NAMESPACES = (
 
 @cache
 def _table() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(read_package_bytes("stockman_lab.talos.cosi", "tables.json"))
-    return found
+    table: dict[str, Any] = json.loads(read_package_bytes("stockman_lab.talos.cosi", "tables.json"))
+    return table
 
 
 @cache
@@ -111,7 +111,7 @@ def definitions(minor: str) -> dict[str, Definition]:
         for row in _table()["definitions"]
         if len(row) == _DEFINITION_FACTS or minor_matches(row[_DEFINITION_FACTS], minor)
     }
-    return found | {one.id: one for one in _META_DEFINITIONS}
+    return found | {meta_definition.id: meta_definition for meta_definition in _META_DEFINITIONS}
 
 
 def _definition(row: list[Any]) -> Definition:
@@ -170,4 +170,4 @@ def words(enum: str) -> dict[str, int]:
 @cache
 def word_of(enum: str, number: int) -> str:
     """The word for a number. Empty: there is none."""
-    return next((word for word, one in words(enum).items() if one == number), "")
+    return next((name for name, one in words(enum).items() if one == number), "")

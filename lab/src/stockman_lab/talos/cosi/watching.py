@@ -65,7 +65,7 @@ def _single_start(call: Call, found: Collection) -> tuple[list[Event], int]:
     if options.HasField("start_from_bookmark"):
         return [], _behind(found, options.start_from_bookmark, lowest=0)
     if options.tail_events > 0:
-        own = [one.position for one in found.events if one.resource.id == name]
+        own = [event.position for event in found.events if event.resource.id == name]
         return [], own[-options.tail_events :][0] if own else found.position
     there = found.items.get(name)
     if there is not None:
@@ -133,4 +133,4 @@ def _event(found: Collection, happened: Happened, fits: Wanted) -> Iterable[Even
 def _answers(events: list[Event], *, together: bool) -> Iterable[Mapping[str, object]]:
     if together:
         return [{"event": events}] if events else []
-    return [{"event": [one]} for one in events]
+    return [{"event": [event]} for event in events]

@@ -39,9 +39,9 @@ _OF_MINORS = {
 
 def build_of(machine: Machine) -> Build:
     """The build that a machine runs."""
-    found = _BUILDS.get(machine.version)
-    if found is not None:
-        return found
+    build = _BUILDS.get(machine.version)
+    if build is not None:
+        return build
     like = _OF_MINORS.get(machine.minor, _OF_MINORS["1.14"])
     sha = hashlib.sha256(machine.version.encode()).hexdigest()[:8]
     return Build(sha, like.go, like.kernel, like.containerd)

@@ -40,13 +40,13 @@ class Container:
 def system_containers(machine: Machine) -> list[Container]:
     """Services that run as containers; they have no image."""
     used = {one.pid: one for one in processes(machine)}
-    found = []
+    containers = []
     for name in sorted(machine.state.services):
         pid = service_pid(machine, name)
         if not pid or not kind_of(name).is_container or name in _OWN_STORE:
             continue
         process = used.get(pid)
-        found.append(
+        containers.append(
             Container(
                 id=name,
                 pod_id=name,
@@ -57,17 +57,17 @@ def system_containers(machine: Machine) -> list[Container]:
                 cpu=int(process.cpu_seconds(machine.now) * 1e9) if process is not None else 0,
             )
         )
-    return found
+    return containers
 
 
 def kubernetes_containers(machine: Machine, *, by_cri: bool) -> list[Container]:
     """Pods and their containers; the two ways to ask call states and containers differently."""
-    found = []
+    containers = []
     for pod in pods(machine):
         if pod.is_first:
-            found.append(_sandbox(pod, by_cri=by_cri))
+            containers.append(_sandbox(pod, by_cri=by_cri))
         seconds = max(machine.now - pod.since, 0.0) * pod.cores
-        found.append(
+        containers.append(
             Container(
                 id=pod.container_display if by_cri else f"{pod.id}:{pod.container}",
                 pod_id=pod.id,
@@ -80,7 +80,7 @@ def kubernetes_containers(machine: Machine, *, by_cri: bool) -> list[Container]:
                 cpu=int(seconds * 1e9),
             )
         )
-    return found
+    return containers
 
 
 def _sandbox(pod: Pod, *, by_cri: bool) -> Container:

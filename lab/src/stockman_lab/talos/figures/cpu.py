@@ -24,7 +24,7 @@ _SHARES = {"user": 0.62, "system": 0.29, "iowait": 0.05, "irq": 0.0, "soft_irq":
 
 def busy_cores(machine: Machine) -> float:
     """How many cores are at work on average: a constant of the machine and of what runs."""
-    return sum(one.cores for one in processes(machine)) + 0.01
+    return sum(process.cores for process in processes(machine)) + 0.01
 
 
 def load_averages(machine: Machine) -> tuple[float, float, float]:
@@ -44,12 +44,12 @@ def cpu_seconds(machine: Machine) -> list[dict[str, float]]:
     cores = max(machine.state.cores, 1)
     age = uptime(machine)
     now = machine.now
-    used = sum(one.cpu_seconds(now) for one in processes(machine)) + min(age, _FIRST_BUSY)
+    used = sum(process.cpu_seconds(now) for process in processes(machine)) + min(age, _FIRST_BUSY)
     weights = [between(machine, f"core/{number}", 0.8, 1.2) for number in range(cores)]
     found = []
     for weight in weights:
         busy = min(used * weight / sum(weights), age)
-        core = {name: round(busy * part, 2) for name, part in _SHARES.items()}
+        core = {name: round(busy * share, 2) for name, share in _SHARES.items()}
         core["idle"] = round(max(age - busy, 0.0), 2)
         found.append(core)
     return found
@@ -58,7 +58,7 @@ def cpu_seconds(machine: Machine) -> list[dict[str, float]]:
 def system_figures(machine: Machine) -> dict[str, object]:
     """What `/proc/stat` tells."""
     cores = cpu_seconds(machine)
-    total = {name: round(sum(one[name] for one in cores), 2) for name in cores[0]}
+    total = {name: round(sum(core[name] for core in cores), 2) for name in cores[0]}
     age = uptime(machine)
     ticks = int(age * len(cores) * between(machine, "ticks", 180, 320))
     soft = _soft_interrupts(ticks)

@@ -28,17 +28,19 @@ def block_devices(machine: Machine) -> list[tuple[str, int, int]]:
         major = 8 if name.startswith("sd") else 253
         found.append((name, major, place * 16))
         found += [
-            (one.name, major, place * 16 + one.number) for one in partitions if one.disk == name
+            (partition.name, major, place * 16 + partition.number)
+            for partition in partitions
+            if partition.disk == name
         ]
     return found
 
 
 def disk_figures(machine: Machine) -> list[dict[str, object]]:
     """Counters of each device; they grow evenly with the clock."""
-    partitions = {one.name: one for one in system_partitions(machine)}
-    system = {one.disk for one in partitions.values()}
+    partitions = {partition.name: partition for partition in system_partitions(machine)}
+    system = {partition.disk for partition in partitions.values()}
     age = uptime(machine)
-    found = []
+    figures = []
     for name, _, _ in block_devices(machine):
         label = partitions[name].label if name in partitions else ""
         if name == "loop0":
@@ -52,15 +54,15 @@ def disk_figures(machine: Machine) -> list[dict[str, object]]:
             reads, writes = 120.0, 2.0
         else:
             reads, writes = 0.0, 0.0
-        found.append(_figures(name, int(reads), int(writes)))
-    return found
+        figures.append(_figures(name, int(reads), int(writes)))
+    return figures
 
 
 def disk_total(machine: Machine) -> dict[str, object]:
     """All devices together, disks and partitions alike, as Talos adds them up."""
     devices = disk_figures(machine)
     return {
-        name: sum(value for one in devices if isinstance(value := one[name], int))
+        name: sum(value for device in devices if isinstance(value := device[name], int))
         for name in devices[0]
         if name != "name"
     }

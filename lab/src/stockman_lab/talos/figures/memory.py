@@ -58,7 +58,7 @@ def memory_figures(machine: Machine) -> dict[str, int]:
     """All figures in KiB, by the names of the API; those that are missing are zero."""
     size = machine.state.memory
     total = size - _kept_by_kernel(size)
-    programs = sum(one.memory for one in processes(machine))
+    programs = sum(process.memory for process in processes(machine))
     kernel = 90 * _MIB + size // 64
     shared = 11 * _MIB
     free_of_programs = max(total - programs - kernel - shared, total // 20)

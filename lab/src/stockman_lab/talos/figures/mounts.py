@@ -74,17 +74,17 @@ def _on_disk(machine: Machine) -> list[Mount]:
         return []
     usable = state.size - 6 * _MIB
     options = "rw,nosuid,nodev,noexec,relatime"
-    found = [Mount(state.path, "/system/state", "xfs", options, usable, usable - 6 * _MIB)]
+    disk = [Mount(state.path, "/system/state", "xfs", options, usable, usable - 6 * _MIB)]
     if data is None or "cri" not in machine.state.services:
-        return found
+        return disk
     size = data.size - data.size // 200
     available = max(size - used_on_ephemeral(machine), 0)
-    found.append(Mount(data.path, "/var", "xfs", "rw,nosuid,nodev,relatime", size, available))
-    found += [
+    disk.append(Mount(data.path, "/var", "xfs", "rw,nosuid,nodev,relatime", size, available))
+    disk += [
         Mount("overlay", path, "overlay", "rw,nosuid,nodev,relatime", size, available)
         for path in _OVERLAYS
     ]
-    return found
+    return disk
 
 
 def _in_memory(source: str, target: str, kind: str, size: int, used: int) -> Mount:

@@ -19,7 +19,7 @@ _COUNTED = ("rx_bytes", "rx_packets", "tx_bytes", "tx_packets", "rx_multicast")
 def link_names(machine: Machine) -> list[str]:
     """Links in the order of their indices, the loopback first."""
     links = sorted(machine.state.network.links, key=lambda one: one.index)
-    names = [one.name for one in links]
+    names = [link.name for link in links]
     return names if "lo" in names else ["lo", *names]
 
 
@@ -31,9 +31,9 @@ def network_figures(machine: Machine) -> list[dict[str, object]]:
 def network_total(machine: Machine) -> dict[str, object]:
     """All links together; the kernel calls this one by the names of all of them."""
     links = network_figures(machine)
-    total: dict[str, object] = {"name": ", ".join(str(one["name"]) for one in links)}
+    total: dict[str, object] = {"name": ", ".join(str(link["name"]) for link in links)}
     for name in _COUNTED:
-        total[name] = sum(value for one in links if isinstance(value := one[name], int))
+        total[name] = sum(value for link in links if isinstance(value := link[name], int))
     return total
 
 
@@ -41,7 +41,7 @@ def _of_link(machine: Machine, name: str) -> dict[str, object]:
     link = next((one for one in machine.state.network.links if one.name == name), None)
     is_quiet = link is not None and (not link.is_up or link.kind == "dummy")
     age = 0.0 if is_quiet else uptime(machine)
-    runs = sum(one.is_running for one in machine.state.services.values())
+    runs = sum(service.is_running for service in machine.state.services.values())
     rate = runs * 2_600.0
     fetched = _AT_FIRST if link is not None and link.nic >= 0 and machine.runs("kubelet") else 0
     received = int(age * rate * between(machine, f"rx/{name}", 0.6, 1.6))

@@ -57,16 +57,18 @@ def system_partitions(machine: Machine) -> list[Partition]:
         return []
     name = names(machine.view)[disk.view.slot]
     layout = _GRUB_LAYOUT if disk.bootloader == GRUB else _UKI_LAYOUT
-    found, place = [], _BEFORE
+    partitions, before = [], _BEFORE
     for number, (label, size) in enumerate(layout, start=1):
-        found.append(Partition(name, number, label, place, size * MIB))
-        place += size * MIB
-    rest = disk.view.size - place - _AFTER
+        partitions.append(Partition(name, number, label, before, size * MIB))
+        before += size * MIB
+    rest = disk.view.size - before - _AFTER
     if rest > 0:
-        found.append(Partition(name, len(found) + 1, EPHEMERAL, place, rest))
-    return found
+        partitions.append(Partition(name, len(partitions) + 1, EPHEMERAL, before, rest))
+    return partitions
 
 
 def system_partition(machine: Machine, label: str) -> Partition | None:
     """The partition with a label. None: there is none."""
-    return next((one for one in system_partitions(machine) if one.label == label), None)
+    return next(
+        (partition for partition in system_partitions(machine) if partition.label == label), None
+    )

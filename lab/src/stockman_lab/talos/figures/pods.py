@@ -92,7 +92,9 @@ def pods(machine: Machine) -> list[Pod]:
     found = list(_known(machine))
     named = {one.id for one in found}
     if has_static_pods(machine):
-        found += [one for one in _static_pods(machine, config) if one.id not in named]
+        found += [
+            static_pod for static_pod in _static_pods(machine, config) if static_pod.id not in named
+        ]
     return [_identified(machine, one) for one in sorted(found, key=lambda one: one.id)]
 
 
@@ -131,9 +133,9 @@ def _containers(pod: Mapping[str, object], booted: float) -> Iterator[Pod]:
     notes = _part(metadata, "annotations")
     specs = {str(one["name"]): one for one in _entries(spec, "containers")}
     is_first = True
-    for one in _entries(status, "containerStatuses"):
-        name = str(one["name"])
-        started = _part(_part(one, "state"), "running").get("startedAt")
+    for entry in _entries(status, "containerStatuses"):
+        name = str(entry["name"])
+        started = _part(_part(entry, "state"), "running").get("startedAt")
         since = datetime.fromisoformat(str(started)).timestamp() if started else 0.0
         if not started or since < int(booted):
             continue
@@ -143,7 +145,7 @@ def _containers(pod: Mapping[str, object], booted: float) -> Iterator[Pod]:
             name=str(metadata["name"]),
             namespace=str(metadata["namespace"]),
             container=name,
-            image=str(one.get("image", "")),
+            image=str(entry.get("image", "")),
             program=str(command[0]) if isinstance(command, list) and command else f"/{name}",
             uid=str(notes.get(_HASH) or metadata["uid"]),
             memory=memory * _MIB,
@@ -152,7 +154,7 @@ def _containers(pod: Mapping[str, object], booted: float) -> Iterator[Pod]:
             is_static=_MIRROR in notes,
             is_first=is_first,
             quality=_QUALITIES.get(str(status.get("qosClass")), "besteffort"),
-            container_id=str(one.get("containerID", "")).rpartition("/")[2],
+            container_id=str(entry.get("containerID", "")).rpartition("/")[2],
         )
         is_first = False
 

@@ -108,13 +108,13 @@ def _of_pod(machine: Machine, pod: Pod) -> list[Process]:
 def _of_service(machine: Machine, name: str, kind: Program) -> list[Process]:
     pid = service_pid(machine, name)
     program = name.removeprefix("ext-")
-    parent, found = (0 if pid == 1 else 1), []
+    parent, service = (0 if pid == 1 else 1), []
     if kind.shim:
         parent = container_pid(machine, f"{name}/shim")
-        found.append(_shim(machine, parent, kind.shim, "system", name))
+        service.append(_shim(machine, parent, kind.shim, "system", name))
     slow = min(uptime(machine) / 86400.0, 1.0) * 0.1
     memory = int(kind.memory * _MIB * (between(machine, f"memory/{name}", 0.9, 1.15) + slow))
-    found.append(
+    service.append(
         Process(
             pid=pid,
             parent=parent,
@@ -131,7 +131,7 @@ def _of_service(machine: Machine, name: str, kind: Program) -> list[Process]:
             cgroup=kind.cgroup.format(name),
         )
     )
-    return found
+    return service
 
 
 def _shim(machine: Machine, pid: int, socket: str, namespace: str, name: str) -> Process:

@@ -16,9 +16,9 @@ _ROOT = 82 << 20
 def device_sizes(machine: Machine) -> dict[str, int]:
     """Bytes by name of the device; what is not here has none."""
     view = machine.view
-    found = {"loop0": _ROOT}
+    sizes = {"loop0": _ROOT}
     for slot, name in names(view).items():
         disk = view.disk(slot)
         if disk is not None:
-            found[name] = disk.size
-    return found | {one.name: one.size for one in system_partitions(machine)}
+            sizes[name] = disk.size
+    return sizes | {partition.name: partition.size for partition in system_partitions(machine)}

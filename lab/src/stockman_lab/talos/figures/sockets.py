@@ -61,16 +61,16 @@ def _listening(machine: Machine) -> Iterator[Socket]:
 
 def _ports(machine: Machine) -> list[tuple[str, str, str, int]]:
     config, address = machine.config, machine.address
-    found = [("apid", "tcp6", _ANY6, 50000), ("trustd", "tcp6", _ANY6, 50001)]
+    ports = [("apid", "tcp6", _ANY6, 50000), ("trustd", "tcp6", _ANY6, 50001)]
     if machine.state.api == "maintenance":
-        found = [("machined", "tcp6", _ANY6, 50000)]
+        ports = [("machined", "tcp6", _ANY6, 50000)]
     if config is None:
-        return found
+        return ports
     if config.features.kube_prism_port:
-        found.append(("machined", "tcp", _HERE, config.features.kube_prism_port))
+        ports.append(("machined", "tcp", _HERE, config.features.kube_prism_port))
     if config.features.host_dns:
-        found.append(("machined", "tcp", _DNS, 53))
-    found += [
+        ports.append(("machined", "tcp", _DNS, 53))
+    ports += [
         ("etcd", "tcp", _HERE, 2379),
         ("etcd", "tcp", address, 2379),
         ("etcd", "tcp", address, 2380),
@@ -83,8 +83,8 @@ def _ports(machine: Machine) -> list[tuple[str, str, str, int]]:
         ("kube-proxy", "tcp", _HERE, 10249),
     ]
     if machine.at_least("1.14"):
-        found.append(("etcd", "tcp", address, 2383))
-    return found
+        ports.append(("etcd", "tcp", address, 2383))
+    return ports
 
 
 def _open(machine: Machine) -> Iterator[Socket]:
@@ -154,7 +154,7 @@ def _between(
         )
     pid = service_pid(server, programs[1])
     if not pid:
-        pid = next((one.pid for one in pods(server) if one.container == programs[1]), 0)
+        pid = next((pod.pid for pod in pods(server) if pod.container == programs[1]), 0)
     return _socket(
         server,
         "tcp",
@@ -172,7 +172,11 @@ def _api_server_of(machine: Machine) -> Machine | None:
     """The control plane that a kubelet talks to: its own one, or the first that is there."""
     from stockman_lab.talos.status import has_static_pods
 
-    able = [one for one in machine.land.controllers(machine) if has_static_pods(one)]
+    able = [
+        controller
+        for controller in machine.land.controllers(machine)
+        if has_static_pods(controller)
+    ]
     return machine if machine in able else next(iter(able), None)
 
 

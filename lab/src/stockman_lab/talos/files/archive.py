@@ -51,9 +51,9 @@ def unpacked(pieces: Iterator[bytes]) -> dict[str, bytes]:
     """Regular files of an archive, by name."""
     packed = io.BytesIO(b"".join(pieces))
     with tarfile.open(fileobj=packed, mode="r:gz") as archive:
-        found = {}
-        for one in archive.getmembers():
-            reader = archive.extractfile(one) if one.isreg() else None
+        readers = {}
+        for getmember in archive.getmembers():
+            reader = archive.extractfile(getmember) if getmember.isreg() else None
             if reader is not None:
-                found[one.name] = reader.read()
-        return found
+                readers[getmember.name] = reader.read()
+        return readers

@@ -53,7 +53,7 @@ def _files(machine: Machine, name: str, group: _Group) -> dict[str, str]:
     used = int(seconds * 1_000_000)
     threads = sum(one.threads for one in group.every)
     held = sum(one.memory for one in group.every)
-    found = {
+    files = {
         "cgroup.controllers": _CONTROLLERS,
         "cgroup.procs": "".join(f"{one.pid}\n" for one in group.own),
         "cgroup.threads": "".join(f"{one.pid}\n" for one in group.own),
@@ -65,9 +65,9 @@ def _files(machine: Machine, name: str, group: _Group) -> dict[str, str]:
         "memory.stat": _memory_stat(held),
     }
     if not name:
-        return found
+        return files
     first = name.partition("/")[0]
-    return found | {
+    return files | {
         "cgroup.events": f"populated {int(bool(group.every))}\nfrozen 0\n",
         "cgroup.freeze": "0\n",
         "cgroup.type": "domain\n",
@@ -134,7 +134,9 @@ def _system_disk(machine: Machine) -> tuple[str, int, int] | None:
     if not partitions:
         return None
     name = partitions[0].disk
-    figures = next(one for one in disk_figures(machine) if one["name"] == name)
+    figures = next(
+        disk_figure for disk_figure in disk_figures(machine) if disk_figure["name"] == name
+    )
     numbers = {one: (major, minor) for one, major, minor in block_devices(machine)}
     reads, writes = (int(str(figures[one])) for one in ("read_completed", "write_completed"))
     return ":".join(map(str, numbers[name])), reads, writes

@@ -99,8 +99,8 @@ def hosts_text(machine: Machine) -> str:
         ("ff02::2", "ip6-allrouters"),
     ]
     config = machine.config
-    told = config.static_hosts if config is not None else {}
-    rows += [(address, " ".join(names)) for address, names in sorted(told.items())]
+    static_hosts = config.static_hosts if config is not None else {}
+    rows += [(address, " ".join(names)) for address, names in sorted(static_hosts.items())]
     width = max(len(address) for address, _ in rows) + 1
     return "".join(f"{address:<{width}}{names}\n" for address, names in rows)
 
@@ -111,7 +111,7 @@ def resolv_text(machine: Machine) -> str:
     servers = network.resolvers[:_MOST_SERVERS]
     if config is not None and config.features.host_dns:
         servers = [_HOST_DNS]
-    text = "".join(f"nameserver {one}\n" for one in servers)
+    text = "".join(f"nameserver {server}\n" for server in servers)
     if network.search_domains:
         text += f"\nsearch {' '.join(network.search_domains)}\n"
     return text

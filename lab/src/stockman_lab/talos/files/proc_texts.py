@@ -23,7 +23,7 @@ def version_text(machine: Machine) -> str:
 
 def uptime_text(machine: Machine) -> str:
     """`/proc/uptime`."""
-    idle = sum(one["idle"] for one in cpu.cpu_seconds(machine))
+    idle = sum(cpu_second["idle"] for cpu_second in cpu.cpu_seconds(machine))
     return f"{uptime(machine):.2f} {idle:.2f}\n"
 
 
@@ -48,9 +48,9 @@ def memory_text(machine: Machine) -> str:
 def processors_text(machine: Machine) -> str:
     """`/proc/cpuinfo`."""
     found = []
-    for one in cpu.processors(machine):
+    for processor in cpu.processors(machine):
         lines = []
-        for name, value in one.items():
+        for name, value in processor.items():
             shown = _SHOWN.get(name, name.replace("_", " "))
             text = " ".join(value) if isinstance(value, list) else value
             lines.append(f"{shown}\t: {text}\n")
@@ -74,15 +74,16 @@ _SHOWN = {
 def mounts_text(machine: Machine) -> str:
     """`/proc/mounts`."""
     return "".join(
-        f"{one.source} {one.target} {one.kind} {one.options} 0 0\n" for one in mounts(machine)
+        f"{mount.source} {mount.target} {mount.kind} {mount.options} 0 0\n"
+        for mount in mounts(machine)
     )
 
 
 def stat_text(machine: Machine) -> str:
     """`/proc/stat`."""
     cores = cpu.cpu_seconds(machine)
-    lines = [_core("cpu", {name: sum(one[name] for one in cores) for name in cores[0]})]
-    lines += [_core(f"cpu{number}", one) for number, one in enumerate(cores)]
+    lines = [_core("cpu", {name: sum(core[name] for core in cores) for name in cores[0]})]
+    lines += [_core(f"cpu{number}", core) for number, core in enumerate(cores)]
     figures = cpu.system_figures(machine)
     lines += [
         f"ctxt {figures['context_switches']}",
@@ -130,8 +131,9 @@ def links_text(machine: Machine) -> str:
         "|bytes    packets errs drop fifo colls carrier compressed\n"
     )
     lines = [
-        f"{one['name']:>6}: {one['rx_bytes']} {one['rx_packets']} 0 0 0 0 0 {one['rx_multicast']} "
-        f"{one['tx_bytes']} {one['tx_packets']} 0 0 0 0 0 0\n"
-        for one in network_io.network_figures(machine)
+        f"{card['name']:>6}: {card['rx_bytes']} {card['rx_packets']} 0 0 0 0 0"
+        f" {card['rx_multicast']} "
+        f"{card['tx_bytes']} {card['tx_packets']} 0 0 0 0 0 0\n"
+        for card in network_io.network_figures(machine)
     ]
     return head + "".join(lines)

@@ -42,7 +42,9 @@ def add_sys(tree: Tree, machine: Machine) -> None:
 
 
 def _add_links(tree: Tree, machine: Machine) -> None:
-    counters = {str(one["name"]): one for one in network_figures(machine)}
+    counters = {
+        str(network_figure["name"]): network_figure for network_figure in network_figures(machine)
+    }
     known = {one.name: one for one in machine.state.network.links}
     for place, name in enumerate(link_names(machine), start=1):
         link = known.get(name)
@@ -67,7 +69,7 @@ def _add_links(tree: Tree, machine: Machine) -> None:
 
 def _add_disks(tree: Tree, machine: Machine) -> None:
     sizes = device_sizes(machine)
-    parents = {one.name: one.disk for one in system_partitions(machine)}
+    parents = {partition.name: partition.disk for partition in system_partitions(machine)}
     for name, major, minor in block_devices(machine):
         parent = parents.get(name)
         place = f"{parent}/{name}" if parent else name

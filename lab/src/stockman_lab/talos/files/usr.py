@@ -61,7 +61,7 @@ def _add_system(tree: Tree, machine: Machine) -> None:
     for folder in ("/system/etc", "/system/run/machined", "/system/var", "/system/libexec/apid"):
         tree.directory(folder)
     if extensions(machine):
-        listed = "".join(f"- {one}\n" for one in extensions(machine))
+        listed = "".join(f"- {extension}\n" for extension in extensions(machine))
         tree.file("/etc/extensions.yaml", f"layers:\n{listed}")
     disk = machine.disk
     if machine.state.config:

@@ -32,7 +32,7 @@ def add_var(tree: Tree, machine: Machine) -> None:
     """What is on EPHEMERAL; nothing where that is not mounted."""
     tree.directory("/var")
     tree.link("/var/run", "/run")
-    if not any(one.target == "/var" for one in mounts(machine)):
+    if not any(mount.target == "/var" for mount in mounts(machine)):
         return
     for folder in _FOLDERS:
         tree.directory(folder)

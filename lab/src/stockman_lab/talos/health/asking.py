@@ -35,16 +35,16 @@ class Asker:
     async def all_nodes(self, method: str, nodes: Sequence[str]) -> list[tuple[str, Dynamic]]:
         """Replies of all nodes; those that do not answer make the check fail."""
         reply = await self._asked(method, {"nodes": list(nodes)})
-        errors, found = [], []
+        errors, all_nodes = [], []
         for message in reply.messages:
             node = message.metadata.hostname
             if message.metadata.error:
                 errors.append(f"{node}: {_rpc_error(message.metadata)}")
             else:
-                found.append((node, message))
+                all_nodes.append((node, message))
         if errors:
             raise Failing(listed_errors(errors))
-        return found
+        return all_nodes
 
     async def one_node(self, method: str, node: str) -> Dynamic:
         """The reply of one node."""

@@ -29,11 +29,11 @@ class Checking:
 
     def machine_at(self, address: str) -> Machine | None:
         """The machine at an address, if it can be asked. None: it is none of the lab's."""
-        found = self.call.land.machine_at(address)
-        if found is None or not found.is_reachable:
+        machine = self.call.land.machine_at(address)
+        if machine is None or not machine.is_reachable:
             raise Failing(
                 "rpc error: code = Unavailable desc = connection error: desc = "
                 f'"transport: Error while dialing: dial tcp {address}:{_PORT}: '
                 'connect: no route to host"'
             )
-        return found
+        return machine

@@ -33,7 +33,7 @@ async def static_pods_run(checking: Checking) -> None:
         machine = checking.machine_at(node.address)
         if machine is None or has_static_pods(machine):
             continue
-        missing = plain([f"kube-system/{one}" for one in _STATIC_PODS])
+        missing = plain([f"kube-system/{static_pod}" for static_pod in _STATIC_PODS])
         raise Failing(f"missing static pods on node {node.address}: {missing}")
 
 
@@ -42,7 +42,7 @@ async def control_plane_is_ready(checking: Checking) -> None:
     machines = [one for one in registered(checking) if one.is_controlplane]
     _match(checking.nodes.controllers, machines)
     for component in _COMPONENTS:
-        there = [one for one in machines if has_static_pods(one)]
+        there = [machine for machine in machines if has_static_pods(machine)]
         if len(there) != len(machines):
             raise Failing(
                 f"expected number of pods for {component} to be {len(machines)}, got {len(there)}"
@@ -76,11 +76,12 @@ def registered(checking: Checking) -> list[Machine]:
     config = _config(checking)
     controllers = call.land.controllers(call.machine)
     if not any(
-        has_static_pods(one) and one.runs("etcd") and one.is_reachable for one in controllers
+        has_static_pods(controller) and controller.runs("etcd") and controller.is_reachable
+        for controller in controllers
     ):
         host = _endpoint(checking, config)
         raise Failing(f'Get "https://{host}/api/v1/nodes": dial tcp {host}: {_REFUSED}')
-    return [one for one in call.land.machines if _belongs(one, config)]
+    return [machine for machine in call.land.machines if _belongs(machine, config)]
 
 
 _REFUSED = "connect: connection refused"
@@ -117,7 +118,7 @@ def skip_without_network(checking: Checking) -> None:
 
 
 def _match(expected: Sequence[Node], machines: Sequence[Machine]) -> None:
-    left = {one.address for one in machines}
+    left = {machine.address for machine in machines}
     for node in expected:
         found = left & set(node.addresses)
         if not found:

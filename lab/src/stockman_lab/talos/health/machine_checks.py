@@ -37,7 +37,7 @@ async def etcd_is_consistent(checking: Checking) -> None:
     """All members know the same members."""
     _skip_without_etcd(checking)
     asker = checking.asker
-    nodes = [one.address for one in checking.nodes.controllers]
+    nodes = [controller.address for controller in checking.nodes.controllers]
     replies = []
     if asker.asks_one_by_one:
         for node in nodes:
@@ -66,7 +66,7 @@ async def members_are_controllers(checking: Checking) -> None:
     """Members of etcd are control planes."""
     _skip_without_etcd(checking)
     reply = await checking.asker.itself("EtcdMemberList")
-    members = [urlsplit(url).hostname or "" for one in reply.members for url in one.peer_urls]
+    members = [urlsplit(url).hostname or "" for member in reply.members for url in member.peer_urls]
     own = [address for node in checking.nodes.controllers for address in node.addresses]
     if not set(members) <= set(own):
         raise Failing(
@@ -88,7 +88,7 @@ async def memory_is_enough(checking: Checking) -> None:
         if checking.asker.asks_one_by_one:
             raise
         raise Failing(f"error getting version: {failing}") from failing
-    controllers = {one.address for one in checking.nodes.controllers}
+    controllers = {controller.address for controller in checking.nodes.controllers}
     errors = []
     for node, message in await _memory(checking):
         least = _LEAST_MEMORY[node in controllers]
@@ -205,17 +205,17 @@ async def _service_is_healthy(checking: Checking, service: str) -> None:
 
 
 async def _service_lists(checking: Checking, service: str) -> list[tuple[str, Dynamic]]:
-    asker, nodes = checking.asker, [one.address for one in checking.nodes.controllers]
+    asker, nodes = checking.asker, [controller.address for controller in checking.nodes.controllers]
     if not asker.asks_one_by_one:
         return await asker.all_nodes("ServiceList", nodes)
-    found = []
+    service_lists = []
     for node in nodes:
         try:
-            found.append((node, await asker.one_node("ServiceList", node)))
+            service_lists.append((node, await asker.one_node("ServiceList", node)))
         except Failing as failing:
             told = f'error getting service info for service "{service}" from node "{node}"'
             raise Failing(f"{told}: {failing}") from failing
-    return found
+    return service_lists
 
 
 def _member(member: Dynamic) -> tuple[str, int, bool]:

@@ -40,14 +40,14 @@ class Nodes:
 
 def nodes_asked_for(request: Dynamic, machine: Machine) -> Nodes:
     """Those that a request names, or all members that the machine knows of."""
-    told = request.cluster_info
-    if told.control_plane_nodes or told.worker_nodes:
-        return Nodes(_given(told.control_plane_nodes), _given(told.worker_nodes))
+    cluster_info = request.cluster_info
+    if cluster_info.control_plane_nodes or cluster_info.worker_nodes:
+        return Nodes(_given(cluster_info.control_plane_nodes), _given(cluster_info.worker_nodes))
     members = sorted(machine.land.members(machine), key=lambda one: one.hostname)
-    members = [one for one in members if one.address]
+    members = [member for member in members if member.address]
     return Nodes(
-        tuple(_node(one) for one in members if one.is_controlplane),
-        tuple(_node(one) for one in members if not one.is_controlplane),
+        tuple(_node(member) for member in members if member.is_controlplane),
+        tuple(_node(member) for member in members if not member.is_controlplane),
     )
 
 
@@ -64,12 +64,16 @@ def _given(texts: Sequence[str]) -> tuple[Node, ...]:
 def _node(machine: Machine) -> Node:
     own = machine.address
     shared = {
-        one.address.partition("/")[0] for one in machine.state.network.addresses if one.is_vip
+        address.address.partition("/")[0]
+        for address in machine.state.network.addresses
+        if address.is_vip
     }
     local = {
-        one.address.partition("/")[0]
-        for one in machine.state.network.addresses
-        if one.link == "lo" or one.scope != "global"
+        address.address.partition("/")[0]
+        for address in machine.state.network.addresses
+        if address.link == "lo" or address.scope != "global"
     }
-    others = [one for one in machine.addresses if one != own and one not in shared | local]
-    return Node((own, *others))
+    addresses = [
+        address for address in machine.addresses if address != own and address not in shared | local
+    ]
+    return Node((own, *addresses))

@@ -21,7 +21,7 @@ def listed_errors(errors: Sequence[str]) -> str:
 
 def quoted(texts: Sequence[str]) -> str:
     """Texts as Go prints a list of quoted ones: `["a" "b"]`."""
-    return "[" + " ".join(f'"{one}"' for one in texts) + "]"
+    return "[" + " ".join(f'"{text}"' for text in texts) + "]"
 
 
 def plain(texts: Sequence[str]) -> str:

@@ -34,12 +34,12 @@ def _all_ready(checking: Checking, plural: str, app: str, count: tuple[str, str]
     if owner is None:
         raise Skipped
     pods = [one for one in _labelled(checking, "pods", app) if _counts(one)]
-    ready = [one for one in pods if _is_ready(one)]
+    ready = [pod for pod in pods if _is_ready(pod)]
     if not ready:
         raise Failing(
             f'no ready pods found for namespace "{_NAMESPACE}" and label selector "{_LABEL}={app}"'
         )
-    late = [str(_part(one, "metadata")["name"]) for one in pods if one not in ready]
+    late = [str(_part(pod, "metadata")["name"]) for pod in pods if pod not in ready]
     if late:
         raise Failing(f"some pods are not ready: {plain(late)}")
     wanted = _part(owner, count[0]).get(count[1], 0)
@@ -74,7 +74,8 @@ def _counts(pod: Tree) -> bool:
 def _is_ready(pod: Tree) -> bool:
     conditions = _part(pod, "status").get("conditions")
     return isinstance(conditions, list) and any(
-        one.get("type") == "Ready" and one.get("status") == "True" for one in conditions
+        condition.get("type") == "Ready" and condition.get("status") == "True"
+        for condition in conditions
     )
 
 

@@ -22,15 +22,17 @@ _OWN_PREFIX = "[talos] "
 def registered_logs(machine: Machine) -> list[str]:
     """Names of logs that somebody wrote to."""
     started = [
-        one.id for one in machine.state.services.values() if one.state not in ("Skipped", "Waiting")
+        service.id
+        for service in machine.state.services.values()
+        if service.state not in ("Skipped", "Waiting")
     ]
     return sorted({*_ALWAYS, *started, *machine.state.logs})
 
 
 def service_log(machine: Machine, name: str) -> list[LogLine]:
     """The lines of a log, oldest first."""
-    found = [*_beginning(machine, name), *_noted(machine, name)]
-    return sorted(found, key=lambda line: line.at)
+    log_lines = [*_beginning(machine, name), *_noted(machine, name)]
+    return sorted(log_lines, key=lambda line: line.at)
 
 
 def _noted(machine: Machine, name: str) -> Iterator[LogLine]:

@@ -81,7 +81,7 @@ def _verdict(call: Call, new: bytes) -> tuple[Verdict, Verdict]:
     facts = RuntimeFacts(
         version=machine.version.removeprefix("v"),
         needs_install=mode == "metal",
-        disks=tuple(disk_fields(view, one) for one in view.disks if not one.is_cdrom),
+        disks=tuple(disk_fields(view, disk) for disk in view.disks if not disk.is_cdrom),
         boots_with_stub=machine.disk is not None and machine.disk.bootloader == SD_BOOT,
     )
     return verdict, runtime_judged(effective(new, call.minor), facts)

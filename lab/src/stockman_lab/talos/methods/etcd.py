@@ -60,11 +60,11 @@ def members(call: Call) -> Fields:
     if call.request.query_local:
         cluster, member, alive = _local(call)
         _need_leader(cluster, alive)
-        found = _done(lambda: membership.listed(cluster, alive, member))
+        done = _done(lambda: membership.listed(cluster, alive, member))
     else:
         cluster, alive = _any(call)
         _need_leader(cluster, alive)
-        found = _done(lambda: membership.listed(cluster, alive))
+        done = _done(lambda: membership.listed(cluster, alive))
     rows = [
         {
             "id": numbered(key),
@@ -73,9 +73,9 @@ def members(call: Call) -> Fields:
             "client_urls": one.client_urls,
             "is_learner": one.is_learner,
         }
-        for key, one in sorted(found.items())
+        for key, one in sorted(done.items())
     ]
-    return {"legacy_members": [one.name for one in found.values()], "members": rows}
+    return {"legacy_members": [one.name for one in done.values()], "members": rows}
 
 
 @method(_SERVICE, "EtcdStatus")
@@ -85,7 +85,9 @@ def status(call: Call) -> Fields:
     leader = quorum.leader(cluster, alive)
     found = cluster.members[member]
     errors = [] if leader else ["etcdserver: no leader"]
-    errors += [f"memberID:{numbered(one.member)} alarm:{one.kind.name} " for one in cluster.alarms]
+    errors += [
+        f"memberID:{numbered(alarm.member)} alarm:{alarm.kind.name} " for alarm in cluster.alarms
+    ]
     return {
         "member_status": {
             "protocol_version": found.server_version,
@@ -112,7 +114,9 @@ def alarms(call: Call) -> Fields:
 
 
 def _alarms(cluster: EtcdCluster) -> list[Fields]:
-    return [{"member_id": numbered(one.member), "alarm": one.kind.value} for one in cluster.alarms]
+    return [
+        {"member_id": numbered(alarm.member), "alarm": alarm.kind.value} for alarm in cluster.alarms
+    ]
 
 
 @method(_SERVICE, "EtcdAlarmDisarm")

@@ -22,10 +22,10 @@ _DOWNLOADING, _DOWNLOADED, _EXTRACTING, _EXTRACTED = range(4)
 
 
 def _namespace(number: int) -> str:
-    found = {_SYSTEM: "system", _CRI: "k8s.io"}.get(number)
-    if found is None:
+    namespace = {_SYSTEM: "system", _CRI: "k8s.io"}.get(number)
+    if namespace is None:
         raise Refusal(GrpcCode.INVALID_ARGUMENT, f"unsupported namespace {number}")
-    return found
+    return namespace
 
 
 def _images(call: Call, number: int) -> list[StoredImage]:
@@ -103,8 +103,8 @@ async def pull_newly(call: Call) -> AsyncIterator[Fields]:
 @method(_IMAGES, "Remove", since="1.13")
 def remove_image(call: Call) -> Fields:
     """Take an image out of the store."""
-    found = call.machine.state.images.get(_namespace(call.request.containerd.namespace), {})
-    if found.pop(call.request.image_ref, None) is None:
+    image = call.machine.state.images.get(_namespace(call.request.containerd.namespace), {})
+    if image.pop(call.request.image_ref, None) is None:
         raise Refusal(GrpcCode.NOT_FOUND, f'image "{call.request.image_ref}": not found')
     keep(call.machine)
     return {}
@@ -121,14 +121,14 @@ async def import_image(call: Call, pieces: AsyncIterator[Any]) -> Fields:
     if not namespace:
         raise Refusal(GrpcCode.INVALID_ARGUMENT, "containerd instance is required")
     try:
-        found = read_archive(bytes(content))
+        archive = read_archive(bytes(content))
     except CorruptImage as error:
         raise Refusal(GrpcCode.INVALID_ARGUMENT, f"failed to import image: {error}") from None
-    facts = found.facts
+    facts = archive.facts
     is_installer = facts is not None and facts.more.get("kind") == "installer"
     image = StoredImage(
-        name=found.name,
-        digest=found.digest,
+        name=archive.name,
+        digest=archive.digest,
         size=len(content),
         created_at=call.now,
         platform=facts.platform if facts is not None and is_installer else "",
@@ -147,7 +147,7 @@ def verify_image(call: Call) -> Fields:
     reference = call.request.image_ref
     config = call.machine.config
     documents = config.others.get("ImageVerificationConfig", ()) if config is not None else ()
-    rules = [one for found in documents for one in _rules(found)]
+    rules = [one for document in documents for one in _rules(document)]
     for number, rule in enumerate(rules):
         if not fnmatchcase(reference, str(rule.get("image", ""))):
             continue
@@ -165,5 +165,5 @@ def verify_image(call: Call) -> Fields:
 
 
 def _rules(document: Mapping[str, object]) -> list[Mapping[str, object]]:
-    found = document.get("rules")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    rules = document.get("rules")
+    return [rule for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []

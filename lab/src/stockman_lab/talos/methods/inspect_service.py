@@ -12,12 +12,12 @@ def controller_dependencies(call: Call) -> Fields:
     """Which controllers read and write which resources."""
     edges = [
         {
-            "controller_name": one.controller,
-            "edge_type": one.kind,
-            "resource_namespace": one.namespace,
-            "resource_type": one.type,
-            "resource_id": one.id,
+            "controller_name": edge.controller,
+            "edge_type": edge.kind,
+            "resource_namespace": edge.namespace,
+            "resource_type": edge.type,
+            "resource_id": edge.id,
         }
-        for one in edges_of(call.minor)
+        for edge in edges_of(call.minor)
     ]
     return {"edges": edges}

@@ -97,12 +97,12 @@ def mounted(call: Call) -> Fields:
     """What is mounted, with sizes in bytes."""
     stats = [
         {
-            "filesystem": one.source,
-            "size": one.size,
-            "available": one.available,
-            "mounted_on": one.target,
+            "filesystem": mount.source,
+            "size": mount.size,
+            "available": mount.available,
+            "mounted_on": mount.target,
         }
-        for one in mounts(call.machine)
+        for mount in mounts(call.machine)
     ]
     return {"stats": stats}
 
@@ -113,18 +113,18 @@ def running(call: Call) -> Fields:
     now = call.machine.now
     found = [
         {
-            "pid": one.pid,
-            "ppid": one.parent,
+            "pid": process.pid,
+            "ppid": process.parent,
             "state": "S",
-            "threads": one.threads,
-            "cpu_time": round(one.cpu_seconds(now), 2),
-            "virtual_memory": one.reserved,
-            "resident_memory": one.memory,
-            "command": one.command,
-            "executable": one.executable,
-            "args": one.args,
-            "label": one.label,
+            "threads": process.threads,
+            "cpu_time": round(process.cpu_seconds(now), 2),
+            "virtual_memory": process.reserved,
+            "resident_memory": process.memory,
+            "command": process.command,
+            "executable": process.executable,
+            "args": process.args,
+            "label": process.label,
         }
-        for one in processes(call.machine)
+        for process in processes(call.machine)
     ]
     return {"processes": found}

@@ -27,7 +27,7 @@ async def list_files(call: Call) -> AsyncIterator[Fields]:
     request = call.request
     root = _absolute(request.root)
     depth = (request.recursion_depth or -1) if request.recurse else 0
-    kinds = frozenset(_KINDS[one] for one in request.types if one in _KINDS)
+    kinds = frozenset(_KINDS[type_] for type_ in request.types if type_ in _KINDS)
     try:
         found = walked(files_of(call.machine, root), root, depth=depth, kinds=kinds)
     except FileError as error:
@@ -84,8 +84,8 @@ async def disk_usage(call: Call) -> AsyncIterator[Fields]:
     wanted = Wanted(
         depth=request.recursion_depth, with_files=request.all, threshold=request.threshold
     )
-    for asked in request.paths:
-        root = _absolute(asked)
+    for path in request.paths:
+        root = _absolute(path)
         tree = files_of(call.machine, root)
         try:
             tree.looked_at(root)

@@ -37,7 +37,9 @@ async def logs(call: Call) -> AsyncIterator[Fields]:
     if name not in registered_logs(machine):
         raise Refusal(GrpcCode.UNKNOWN, f'log "{name}" was not registered')
     lines = service_log(machine, name)
-    for piece in _pieces("".join(f"{one.text}\n" for one in _tail(lines, request.tail_lines))):
+    for piece in _pieces(
+        "".join(f"{log_line.text}\n" for log_line in _tail(lines, request.tail_lines))
+    ):
         yield piece
     if not request.follow:
         return

@@ -13,7 +13,7 @@ def service_list(call: Call) -> Fields:
     """All services by name, with what happened to each of them."""
     machine = call.machine
     services = sorted(machine.state.services.values(), key=lambda one: one.id)
-    return {"services": [_service(machine, one) for one in services]}
+    return {"services": [_service(machine, service) for service in services]}
 
 
 def _service(machine: Machine, service: Service) -> Fields:
@@ -23,7 +23,8 @@ def _service(machine: Machine, service: Service) -> Fields:
         "state": service.state,
         "events": {
             "events": [
-                {"msg": one.message, "state": one.state, "ts": one.at} for one in service.events
+                {"msg": event.message, "state": event.state, "ts": event.at}
+                for event in service.events
             ]
         },
         "health": {

@@ -25,7 +25,7 @@ def netstat(call: Call) -> Fields:
         raise Refusal(GrpcCode.INVALID_ARGUMENT, f"invalid filter: {request.filter}")
     if not request.netns.hostnetwork:
         return {"connectrecord": []}
-    found = [one for one in sockets(call.machine) if _is_wanted(request, one)]
+    found = [socket for socket in sockets(call.machine) if _is_wanted(request, socket)]
     return {"connectrecord": [_record(one, with_pid=request.feature.pid) for one in found]}
 
 

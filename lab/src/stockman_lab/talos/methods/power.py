@@ -47,8 +47,12 @@ def rollback(call: Call) -> Fields:
 def reset(call: Call) -> Fields:
     """Wipe partitions or disks."""
     request = call.request
-    labels = [one.label for one in request.system_partitions_to_wipe if one.wipe]
-    wipes = [one.label for one in request.system_partitions_to_wipe]
+    labels = [
+        system_partition.label
+        for system_partition in request.system_partitions_to_wipe
+        if system_partition.wipe
+    ]
+    wipes = [system_partition.label for system_partition in request.system_partitions_to_wipe]
     _check_reset(call, wipes)
     options = {"graceful"} if request.graceful else set()
     if not request.reboot:

@@ -44,10 +44,10 @@ def disks(call: Call) -> Fields:
 def block_device_wipe(call: Call) -> Fields:
     """Empty disks and partitions that nothing uses; all of them are looked at first."""
     machine = call.machine
-    wanted = list(call.request.devices)
-    for one in wanted:
-        check(machine, one.device, ignore_volumes=one.skip_volume_check)
-    for one in wanted:
-        wipe(machine, one.device)
+    devices = list(call.request.devices)
+    for device in devices:
+        check(machine, device.device, ignore_volumes=device.skip_volume_check)
+    for device in devices:
+        wipe(machine, device.device)
     call.land.changed()
     return {}

@@ -21,12 +21,12 @@ def expires_at(certificate: bytes) -> float:
 @lru_cache(maxsize=256)
 def roles_in(certificate: bytes) -> frozenset[str]:
     """The roles that a certificate (in DER) gives; `NotForClients` where it may not be used so."""
-    found = x509.load_der_x509_certificate(certificate)
+    der_x509_certificate = x509.load_der_x509_certificate(certificate)
     try:
-        usage = found.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+        usage = der_x509_certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except (x509.ExtensionNotFound, ValueError):
         raise NotForClients from None
     if list(usage) != [ExtendedKeyUsageOID.CLIENT_AUTH]:
         raise NotForClients
-    organizations = found.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
-    return frozenset(str(one.value) for one in organizations)
+    organizations = der_x509_certificate.subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)
+    return frozenset(str(organization.value) for organization in organizations)

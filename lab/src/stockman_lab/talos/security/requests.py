@@ -29,8 +29,8 @@ def signed(authority: str, key: str, request: bytes, now: datetime) -> str:
     if _BEGIN not in request:
         raise BadRequest("failed to decode CSR")
     try:
-        asked = x509.load_pem_x509_csr(request)
-        wanted = asked.subject, asked.public_key()
+        pem_x509_csr = x509.load_pem_x509_csr(request)
+        wanted = pem_x509_csr.subject, pem_x509_csr.public_key()
     except ValueError:
         raise BadRequest("failed to parse CSR: x509: malformed certificate request") from None
     subject, public = wanted
@@ -48,7 +48,7 @@ def signed(authority: str, key: str, request: bytes, now: datetime) -> str:
         .not_valid_after(start + DAY)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
     )
-    for extension in asked.extensions:
+    for extension in pem_x509_csr.extensions:
         if isinstance(extension.value, x509.SubjectAlternativeName):
             builder = builder.add_extension(extension.value, critical=extension.critical)
     if isinstance(signer, RSAPrivateKey):

@@ -23,7 +23,7 @@ def begun(machine: Machine, running: Running, phase: str) -> bool:
     elif phase == "drain" and machine.land.kubernetes is not None:
         return not machine.land.kubernetes.drain(machine)
     elif phase == "stopServices":
-        for name in [one for one in machine.state.services if one not in _EARLY]:
+        for name in [service for service in machine.state.services if service not in _EARLY]:
             services.stop(machine, name)
         machine.state.kubernetes.static_pods_ready_at = None
         machine.state.kubernetes.node_ready = False

@@ -25,15 +25,15 @@ def begin_install(machine: Machine, running: Running) -> bool:
 
     config = machine.config
     install = config.install if config is not None else None
-    wanted = str(running.arguments["staged"])
-    disk = machine.view.disk(machine.state.system_disk) if wanted else install_disk(machine)
-    if disk is None or (install is None and not wanted):
+    image = str(running.arguments["staged"])
+    disk = machine.view.disk(machine.state.system_disk) if image else install_disk(machine)
+    if disk is None or (install is None and not image):
         sequences.fail(machine, "failed to find disk matching provided parameters")
         return False
-    if install is not None and not wanted:
-        wanted = install.image or default_installer(machine)
+    if install is not None and not image:
+        image = install.image or default_installer(machine)
     try:
-        pulled = pull(machine, wanted, "system")
+        pulled = pull(machine, image, "system")
     except PullFailed as failed:
         sequences.fail(machine, f"error pulling installer image: {failed}")
         return False

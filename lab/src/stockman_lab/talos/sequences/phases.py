@@ -133,24 +133,24 @@ def _reboot(newest: bool, options: frozenset[str]) -> list[Phase]:
 
 
 def _reset(newest: bool, options: frozenset[str]) -> list[Phase]:
-    found: list[Phase] = []
+    dbuses: list[Phase] = []
     if "graceful" in options:
-        found += [Phase("drain", ("cordonAndDrainNode",), "drain"), _CLEANUP]
-    found.append(_DBUS)
+        dbuses += [Phase("drain", ("cordonAndDrainNode",), "drain"), _CLEANUP]
+    dbuses.append(_DBUS)
     if {"graceful", "controlplane"} <= options:
-        found.append(Phase("leave", ("leaveEtcd",), "leave"))
-    found += [Phase("preReset", ("sendResetSignal",)), *_stopping(newest)]
+        dbuses.append(Phase("leave", ("leaveEtcd",), "leave"))
+    dbuses += [Phase("preReset", ("sendResetSignal",)), *_stopping(newest)]
     if "graceful" not in options:
-        found.append(Phase("forceCleanup", ("forceCleanup",)))
+        dbuses.append(Phase("forceCleanup", ("forceCleanup",)))
     if "user-disks" not in options:
         labels = "partitions" in options
-        found.append(
+        dbuses.append(
             Phase("resetSpec", ("resetSystemDiskSpec",), "wipe")
             if labels
             else Phase("reset", ("resetSystemDisk",), "wipe")
         )
     if "wipes-user-disks" in options:
-        found.append(Phase("resetUserDisks", ("resetUserDisks",), "wipe"))
-    found.append(_ALL)
+        dbuses.append(Phase("resetUserDisks", ("resetUserDisks",), "wipe"))
+    dbuses.append(_ALL)
     ends = Phase("shutdown", ("shutdown",)) if "shutdown" in options else _REBOOT
-    return [*found, ends]
+    return [*dbuses, ends]

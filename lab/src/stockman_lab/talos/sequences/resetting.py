@@ -40,8 +40,8 @@ def wipe_system(machine: Machine, running: Running) -> None:
 
 def wipe_user_disks(machine: Machine, running: Running) -> None:
     """Empty disks that are not the system's."""
-    wanted = running.arguments.get("user_disks")
-    names = set(map(str, wanted)) if isinstance(wanted, list) else set()
+    user_disks = running.arguments.get("user_disks")
+    names = set(map(str, user_disks)) if isinstance(user_disks, list) else set()
     view = machine.view
     for disk in view.disks:
         if device_of(view, disk.slot) in names:

@@ -26,8 +26,8 @@ def static_pod_images(machine: Machine) -> list[str]:
     config = machine.config
     if config is None:
         return []
-    parts = config.kubernetes
-    every = (parts.api_server, parts.controller_manager, parts.scheduler)
+    kubernetes = config.kubernetes
+    every = (kubernetes.api_server, kubernetes.controller_manager, kubernetes.scheduler)
     return [one.image for one in every if one.image]
 
 

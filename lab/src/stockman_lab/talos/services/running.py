@@ -87,7 +87,7 @@ def start(machine: Machine, name: str) -> Service:
 
 def missing_needs(machine: Machine, kind: Kind) -> list[str]:
     """Services that a kind has to wait for."""
-    return [one for one in kind.needs if not machine.runs(one)]
+    return [need for need in kind.needs if not machine.runs(need)]
 
 
 def prepare(machine: Machine, service: Service) -> None:

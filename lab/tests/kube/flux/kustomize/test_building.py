@@ -59,7 +59,7 @@ def test_a_patch_merges_containers_by_their_names() -> None:
         "    metadata: {name: p}\n    spec: {containers: [{name: two, image: silk}]}\n"
     )
     containers = by_kind(made(kustomization=patch), "Pod")["spec"]["containers"]
-    assert [(one["name"], one["image"]) for one in containers] == [
+    assert [(container["name"], container["image"]) for container in containers] == [
         ("two", "silk"),
         ("one", "wool:1"),
     ]

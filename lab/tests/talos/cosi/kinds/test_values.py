@@ -81,10 +81,10 @@ def test_a_shared_address_is_no_address_of_the_node_itself() -> None:
 def test_a_network_inside_of_the_cluster_is_diagnosed() -> None:
     machine = first()
     machine.state.network.addresses = [AddressState("10.96.0.5/24", "eth0")]
-    found = told(machine, "Diagnostics.")["address-overlap"]
+    address_overlap = told(machine, "Diagnostics.")["address-overlap"]
 
-    assert found["message"] == "host and Kubernetes pod/service CIDR addresses overlap"
-    assert found["details"][0] == 'host routed addresses: ["10.96.0.5/24"]'
+    assert address_overlap["message"] == "host and Kubernetes pod/service CIDR addresses overlap"
+    assert address_overlap["details"][0] == 'host routed addresses: ["10.96.0.5/24"]'
 
 
 def test_routes_are_called_after_their_gateways() -> None:
@@ -94,9 +94,9 @@ def test_routes_are_called_after_their_gateways() -> None:
 
 
 def test_a_vlan_knows_its_parent() -> None:
-    found = told(first(), "LinkStatuses.")["eth0.62"]
+    eth0_62 = told(first(), "LinkStatuses.")["eth0.62"]
 
-    assert (found["linkIndex"], found["vlan"]["vlanID"]) == (2, 62)
+    assert (eth0_62["linkIndex"], eth0_62["vlan"]["vlanID"]) == (2, 62)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def container_causes(spec: Object, field: str) -> Iterator[Cause]:
     """What is wrong with containers of all kinds."""
     if not spec.get("containers"):
         yield required(f"{field}.containers")
-    volumes = {one.get("name") for one in entries_of(spec, "volumes")}
+    volumes = {entry.get("name") for entry in entries_of(spec, "volumes")}
     seen: set[str] = set()
     for kind in ("containers", "initContainers"):
         for place, container in enumerate(entries_of(spec, kind)):
@@ -64,8 +64,8 @@ def _container_causes(container: Object, path: str, volumes: set[object]) -> Ite
     elif image != image.strip():
         yield wrong(f"{path}.image", image, "must not have leading or trailing whitespace")
     if container.get("terminationMessagePolicy") not in (None, *_MESSAGES):
-        found = container["terminationMessagePolicy"]
-        yield unsupported(f"{path}.terminationMessagePolicy", found, _MESSAGES)
+        termination_message_policy = container["terminationMessagePolicy"]
+        yield unsupported(f"{path}.terminationMessagePolicy", termination_message_policy, _MESSAGES)
     yield from _port_causes(container, path)
     yield from _variable_causes(container, path)
     yield from _mount_causes(container, path, volumes)

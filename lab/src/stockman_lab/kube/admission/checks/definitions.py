@@ -149,25 +149,25 @@ def _column_causes(column: Object, field: str) -> Iterator[Cause]:
 
 def _name_causes(names: Object) -> Iterator[Cause]:
     for field in ("plural", "singular", "kind", "listKind"):
-        found = names.get(field)
-        if not found:
+        name = names.get(field)
+        if not name:
             yield required(f"spec.names.{field}")
     for field in ("plural", "singular"):
-        found = names.get(field)
-        if found and not re.fullmatch(_LABEL, found):
-            yield wrong(f"spec.names.{field}", found, _LABEL_TEXT)
-    for place, found in enumerate(names.get("shortNames") or []):
-        if not re.fullmatch(_LABEL, found):
-            yield wrong(f"spec.names.shortNames[{place}]", found, _LABEL_TEXT)
+        name = names.get(field)
+        if name and not re.fullmatch(_LABEL, name):
+            yield wrong(f"spec.names.{field}", name, _LABEL_TEXT)
+    for place, name in enumerate(names.get("shortNames") or []):
+        if not re.fullmatch(_LABEL, name):
+            yield wrong(f"spec.names.shortNames[{place}]", name, _LABEL_TEXT)
     for field in ("kind", "listKind"):
-        found = names.get(field)
-        if found and not re.fullmatch(_LABEL, found.lower()):
-            yield wrong(f"spec.names.{field}", found, _MIXED_TEXT)
+        name = names.get(field)
+        if name and not re.fullmatch(_LABEL, name.lower()):
+            yield wrong(f"spec.names.{field}", name, _MIXED_TEXT)
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         yield wrong("spec.names.listKind", names["kind"], "kind and listKind may not be the same")
-    for place, found in enumerate(names.get("categories") or []):
-        if not re.fullmatch(_LABEL, found):
-            yield wrong(f"spec.names.categories[{place}]", found, _LABEL_TEXT)
+    for place, name in enumerate(names.get("categories") or []):
+        if not re.fullmatch(_LABEL, name):
+            yield wrong(f"spec.names.categories[{place}]", name, _LABEL_TEXT)
 
 
 def _conversion_causes(conversion: Object) -> Iterator[Cause]:

@@ -49,8 +49,8 @@ def pod_spec_causes(spec: Object, field: str) -> Iterator[Cause]:
     if deadline is not None and not 1 <= deadline < 1 << 31:
         why = "must be between 1 and 2147483647, inclusive"
         yield wrong(f"{field}.activeDeadlineSeconds", deadline, why)
-    for place, one in enumerate(entries_of(spec, "tolerations")):
-        yield from _toleration_causes(one, f"{field}.tolerations[{place}]")
+    for place, entry in enumerate(entries_of(spec, "tolerations")):
+        yield from _toleration_causes(entry, f"{field}.tolerations[{place}]")
 
 
 def _toleration_causes(toleration: Object, field: str) -> Iterator[Cause]:
@@ -88,10 +88,10 @@ def _selected(selector: object, labels: object) -> bool:
     if not isinstance(selector, dict):
         return False
     found = labels if isinstance(labels, dict) else {}
-    wanted = selector.get("matchLabels") or {}
-    if not wanted and not selector.get("matchExpressions"):
+    match_labels = selector.get("matchLabels") or {}
+    if not match_labels and not selector.get("matchExpressions"):
         return False
-    return all(found.get(name) == one for name, one in wanted.items())
+    return all(found.get(name) == match_label for name, match_label in match_labels.items())
 
 
 def pod_update_causes(draft: Draft) -> Iterator[Cause]:

@@ -34,8 +34,8 @@ _KEY_NEEDED = (
 
 def schema_causes(schema: Schema, field: str) -> Iterator[Cause]:
     """What is wrong with the schema of a kind."""
-    found = list(_form_causes(schema, field))
-    yield from found or _structure_causes(schema, field, "root")
+    causes = list(_form_causes(schema, field))
+    yield from causes or _structure_causes(schema, field, "root")
 
 
 def _below(schema: Schema, field: str) -> Iterator[tuple[Schema, str, str]]:
@@ -106,9 +106,9 @@ def _structure_causes(schema: Schema, field: str, level: str) -> Iterator[Cause]
     elif level == "root" and kind != "object":
         yield wrong(f"{field}.type", kind, "must be object at the root")
     if schema.get("default") is not None:
-        for one in violations(structural(schema), schema["default"]):
-            inner = f".{one.field}" if one.field else ""
-            yield Cause(one.reason, one.message, f"{field}.default{inner}")
+        for violation in violations(structural(schema), schema["default"]):
+            inner = f".{violation.field}" if violation.field else ""
+            yield Cause(violation.reason, violation.message, f"{field}.default{inner}")
 
 
 _UNKNOWN_TO_GO = re.compile(r"(?<!\\)(\(\?(?:=|!|<=|<!|>|#))|(?<!\\)\\([1-9])")
@@ -136,7 +136,7 @@ def _pattern_error(pattern: str) -> str:
         place = getattr(why, "pos", None) or 0
         for begin, text in _MISSING:
             if words.startswith(begin):
-                whole = begin.startswith(("missing", "unbalanced"))
-                return text.format(pattern if whole else pattern[place:][:2])
+                startswith = begin.startswith(("missing", "unbalanced"))
+                return text.format(pattern if startswith else pattern[place:][:2])
         return "" if words.startswith(("unknown extension", "bad character range")) else words
     return ""

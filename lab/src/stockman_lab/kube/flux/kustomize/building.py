@@ -37,7 +37,9 @@ def built(files: Files, folder: str) -> list[Object]:
     resources = top.accumulated([])
     add_hashes(resources)
     follow_names(resources)
-    kept = (one for one in resources if one.annotations.get(_LOCAL, "false") == "false")
+    kept = (
+        resource for resource in resources if resource.annotations.get(_LOCAL, "false") == "false"
+    )
     return [one.content for one in kept if one.content]
 
 
@@ -87,11 +89,11 @@ class _Target:
                     f"accumulation err='{why}': must build at directory: {self._no_folder(path)}"
                 ) from None
             try:
-                found = self._target(path, folder)
-                if found.fields["kind"] == "Component":
+                target = self._target(path, folder)
+                if target.fields["kind"] == "Component":
                     text = f"expected kind != 'Component' for path '{self._files.shown(folder)}'"
                     raise BuildFailure(text)
-                more = _below(found, [], self._files.shown(folder))
+                more = _below(target, [], self._files.shown(folder))
                 _merge(resources, more, self._files.shown(folder))
             except BuildFailure as problem:
                 raise BuildFailure(f"accumulation err='{why}': {problem}") from None
@@ -123,11 +125,11 @@ class _Target:
             raise BuildFailure(f"loader.New {json.dumps(text)}")
         shown = self._files.shown(folder)
         try:
-            found = self._target(path, folder)
-            kind = found.fields["kind"]
+            target = self._target(path, folder)
+            kind = target.fields["kind"]
             if kind != "Component":
                 raise BuildFailure(f"expected kind 'Component' for path '{shown}' but got '{kind}'")
-            _below(found, resources, shown)
+            _below(target, resources, shown)
         except BuildFailure as why:
             text = json.dumps(str(why), ensure_ascii=False)
             raise BuildFailure(f"accumulateDirectory: {text}") from None
@@ -140,12 +142,12 @@ class _Target:
                     f" visited root '{self._files.shown(self._folder)}'"
                 )
         try:
-            made = _Target(self._files, folder, self._above, _way(self._way, path))
+            target = _Target(self._files, folder, self._above, _way(self._way, path))
         except BuildFailure as why:
             shown = self._files.shown(folder)
             raise BuildFailure(f"couldn't make target for path '{shown}': {why}") from None
-        made.fields["buildMetadata"] = self.fields.get("buildMetadata")
-        return made
+        target.fields["buildMetadata"] = self.fields.get("buildMetadata")
+        return target
 
     def _read(self, path: str) -> bytes:
         """A file that the kustomization names; raises `BuildFailure`."""

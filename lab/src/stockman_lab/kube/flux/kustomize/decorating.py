@@ -54,15 +54,15 @@ def add_annotations(resources: Resources, annotations: Object) -> None:
 def _add(resources: Resources, words: Object, paths: Paths) -> None:
     if not words:
         return
-    said = {name: _text(value) for name, value in words.items()}
+    texts = {name: _text(value) for name, value in words.items()}
 
     def added(value: Tree) -> Tree:
         if not isinstance(value, dict):
             raise BuildFailure("wrong node kind: expected MappingNode but got ScalarNode")
-        return {**value, **said}
+        return {**value, **texts}
 
-    for one in resources:
-        change_where(one.content, paths, added, {})
+    for resource in resources:
+        change_where(resource.content, paths, added, {})
 
 
 def _text(value: Tree) -> str:
@@ -92,11 +92,11 @@ def set_images(resources: Resources, entry: Object) -> None:
     def changed(value: Tree) -> Tree:
         return _image(value, entry, form) if isinstance(value, str) else value
 
-    for one in resources:
+    for resource in resources:
         for path in _IMAGES:
-            change_at(one.content, path, changed)
-        if one.content.get("kind") != "CustomResourceDefinition":
-            _everywhere(one.content, entry, form)
+            change_at(resource.content, path, changed)
+        if resource.content.get("kind") != "CustomResourceDefinition":
+            _everywhere(resource.content, entry, form)
 
 
 def _everywhere(value: Tree, entry: Object, form: re.Pattern[str]) -> None:

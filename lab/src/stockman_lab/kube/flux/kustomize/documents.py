@@ -25,29 +25,29 @@ def documents(content: bytes) -> list[Tree]:
 def first_document(content: bytes) -> Tree:
     """The first document with the types that YAML 1.1 sees in words; raises `BadDocument`."""
     _read(content)
-    found = read_yaml_documents(content)
-    return found[0] if found else None
+    trees = read_yaml_documents(content)
+    return trees[0] if trees else None
 
 
 @lru_cache(_KEPT)
 def _read(content: bytes) -> tuple[Tree, ...]:
     try:
-        return tuple(one for one in read_go_yaml(content) if one is not None)
+        return tuple(tree for tree in read_go_yaml(content) if tree is not None)
     except BadYaml as why:
         raise BadDocument(str(why)) from None
 
 
 def objects(content: bytes) -> list[Object]:
     """The objects of a text, those of lists each; raises `BuildFailure`."""
-    waiting = [_checked(one) for one in documents(content) if one]
-    found: list[Object] = []
+    waiting = [_checked(document) for document in documents(content) if document]
+    firsts: list[Object] = []
     while waiting:
         first = waiting.pop(0)
         if str(first.get("kind", "")).endswith("List") and "items" in first:
             waiting += [_checked(one) for one in first["items"] or ()]
         else:
-            found.append(first)
-    return found
+            firsts.append(first)
+    return firsts
 
 
 def _checked(one: Tree) -> Object:

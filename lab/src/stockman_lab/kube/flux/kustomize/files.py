@@ -47,12 +47,12 @@ class Files:
 
 def joined(folder: str, path: str) -> str | None:
     """A path that is told from a folder, from the root; None: it leads out of the tree."""
-    found = (
+    normpath = (
         posixpath.normpath(posixpath.join("/", folder, path)) if not _leaves(folder, path) else ""
     )
-    return found.lstrip("/") if found else None
+    return normpath.lstrip("/") if normpath else None
 
 
 def _leaves(folder: str, path: str) -> bool:
-    found = posixpath.normpath(posixpath.join(folder or ".", path))
-    return found == ".." or found.startswith("../")
+    normpath = posixpath.normpath(posixpath.join(folder or ".", path))
+    return normpath == ".." or normpath.startswith("../")

@@ -41,12 +41,12 @@ def generated(kind: str, entry: Object, common: Object, read: Read) -> Resource:
 
 
 def _options(own: Object, common: Object) -> Object:
-    made = {**common, **own}
+    options = {**common, **own}
     for part in ("labels", "annotations"):
-        made[part] = {**(common.get(part) or {}), **(own.get(part) or {})}
+        options[part] = {**(common.get(part) or {}), **(own.get(part) or {})}
     for word in ("disableNameSuffixHash", "immutable"):
-        made[word] = bool(own.get(word)) or bool(common.get(word))
-    return made
+        options[word] = bool(own.get(word)) or bool(common.get(word))
+    return options
 
 
 def _put(content: Object, key: str, value: bytes) -> None:
@@ -75,24 +75,24 @@ def _data(entry: Object, name: str, read: Read) -> dict[str, bytes]:
             except BuildFailure as why:
                 shown = " ".join(map(str, sources))
                 raise BuildFailure(f"loading KV pairs: {what} [{shown}]: {why}") from None
-    found: dict[str, bytes] = {}
+    values: dict[str, bytes] = {}
     for key, value in pairs:
         if not _KEY.fullmatch(key) or key in {".", ".."}:
             raise BuildFailure(f'"{key}" is not a valid key name')
-        if key in found:
+        if key in values:
             raise BuildFailure(f"configmap {name} illegally repeats the key `{key}`")
-        found[key] = value
-    return found
+        values[key] = value
+    return values
 
 
 def _variables(path: str, read: Read) -> list[tuple[str, bytes]]:
-    found = []
+    variables = []
     for line in read(path).decode("utf-8-sig").splitlines():
         text = line.lstrip()
         if text and not text.startswith("#"):
             name, equals, value = text.partition("=")
-            found.append((name, value.encode() if equals else b""))
-    return found
+            variables.append((name, value.encode() if equals else b""))
+    return variables
 
 
 def _literal(source: str, _: Read) -> list[tuple[str, bytes]]:
@@ -164,10 +164,10 @@ def _in_go(name: Identity) -> str:
 
 def add_hashes(resources: Resources) -> None:
     """Name what generators made after what is in it."""
-    for one in resources:
-        if one.needs_hash:
-            one.remember()
-            one.rename(f"{one.now.name}-{hash_of(one.content)}")
+    for resource in resources:
+        if resource.needs_hash:
+            resource.remember()
+            resource.rename(f"{resource.now.name}-{hash_of(resource.content)}")
 
 
 def hash_of(content: Object) -> str:

@@ -28,9 +28,11 @@ class _Loader(_Reader):  # type: ignore[misc, valid-type]  # the one in C may no
 
 _Loader.yaml_implicit_resolvers = {
     first: [
-        (tag, form) for tag, form in found if tag[len(_TAG) :] in {"null", "merge", "timestamp"}
+        (tag, form)
+        for tag, form in yaml_implicit_resolver
+        if tag[len(_TAG) :] in {"null", "merge", "timestamp"}
     ]
-    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for first, yaml_implicit_resolver in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
 _Loader.add_implicit_resolver(f"{_TAG}bool", _BOOLEAN, list("tTfF"))
 _Loader.add_implicit_resolver(f"{_TAG}int", _INTEGER, list("-+0123456789"))

@@ -37,15 +37,15 @@ _METADATA = frozenset({"originAnnotations"})
 
 def kustomization_file(files: Files, folder: str) -> str | None:
     """The path of the file of a folder; None: there is none. Several are one too many."""
-    found = [
+    names = [
         path
         for path in (f"{folder}/{name}" if folder else name for name in NAMES)
         if files.is_file(path)
     ]
-    if len(found) > 1:
+    if len(names) > 1:
         shown = files.shown(folder)
         raise BuildFailure(f"Found multiple kustomization files under: {shown}\n")
-    return found[0] if found else None
+    return names[0] if names else None
 
 
 def read_kustomization(files: Files, folder: str) -> Object:
@@ -62,32 +62,32 @@ def read_kustomization(files: Files, folder: str) -> Object:
 def checked(content: bytes, shown: str) -> Object:
     """The fields of a file; raises `BuildFailure`."""
     try:
-        found = first_document(content) or {}
+        tree = first_document(content) or {}
     except BuildFailure as why:
         raise BuildFailure(f"invalid Kustomization: {why}") from None
-    if not isinstance(found, dict):
-        kind = "array" if isinstance(found, list) else "string"
+    if not isinstance(tree, dict):
+        kind = "array" if isinstance(tree, list) else "string"
         raise BuildFailure(
             f"invalid Kustomization: json: cannot unmarshal {kind} into Go value of type"
             " types.Kustomization"
         )
-    for name, value in found.items():
+    for name, value in tree.items():
         _check_field(name, value)
     for name in ("commonLabels", "commonAnnotations"):
-        _check_texts(name, found.get(name) or {})
-    made = {name: value for name, value in found.items() if value not in (None, [], {}, "")}
-    _check_kind(made, shown)
+        _check_texts(name, tree.get(name) or {})
+    values = {name: value for name, value in tree.items() if value not in (None, [], {}, "")}
+    _check_kind(values, shown)
     for name in _NOT_MODELLED:
-        if name in made:
+        if name in values:
             raise not_modelled(f"field {name} of a kustomization")
-    unknown = set(made.get("buildMetadata") or ()) - _METADATA
+    unknown = set(values.get("buildMetadata") or ()) - _METADATA
     if unknown:
         raise not_modelled(f"buildMetadata {', '.join(sorted(unknown))}")
-    if not made.keys() - {"apiVersion", "kind"}:
+    if not values.keys() - {"apiVersion", "kind"}:
         raise BuildFailure("kustomization.yaml is empty")
-    made["resources"] = [*(made.get("resources") or ()), *(made.pop("bases", None) or ())]
-    made["images"] = [*(made.get("images") or ()), *(made.pop("imageTags", None) or ())]
-    return made
+    values["resources"] = [*(values.get("resources") or ()), *(values.pop("bases", None) or ())]
+    values["images"] = [*(values.get("images") or ()), *(values.pop("imageTags", None) or ())]
+    return values
 
 
 def _check_field(name: str, value: object) -> None:

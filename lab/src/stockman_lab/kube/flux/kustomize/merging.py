@@ -40,8 +40,8 @@ def _merged(value: Tree, patch: Tree, shape: Type | None) -> Tree:
         return _GONE
     is_new = value is _GONE or value is None
     if not is_new and _form(value) is not _form(patch):
-        wanted, found = _NODES[_form(value)], _NODES[_form(patch)]
-        raise BuildFailure(f"wrong node kind: expected {wanted} but got {found}")
+        wanted, node = _NODES[_form(value)], _NODES[_form(patch)]
+        raise BuildFailure(f"wrong node kind: expected {wanted} but got {node}")
     if isinstance(patch, dict):
         return _objects({} if is_new else value, patch, shape, is_new=is_new)
     if isinstance(patch, list):
@@ -69,14 +69,14 @@ def _objects(value: Object, patch: Object, shape: Type | None, *, is_new: bool) 
         return _GONE
     if directive == "replace" and not is_new:
         return patch
-    made = dict(value)
+    founds = dict(value)
     for name, change in patch.items():
-        found = _merged(made.get(name, _GONE), change, _member(shape, name))
+        found = _merged(founds.get(name, _GONE), change, _member(shape, name))
         if found is _GONE:
-            made.pop(name, None)
+            founds.pop(name, None)
         else:
-            made[name] = found
-    return made
+            founds[name] = found
+    return founds
 
 
 def _member(shape: Type | None, name: str) -> Type | None:
@@ -119,13 +119,13 @@ def _values(entry: Tree, keys: list[str]) -> tuple[str, ...]:
 def _entries(value: list[Tree], patch: list[Tree], element: Type | None, key: str) -> list[Tree]:
     """Entries that a patch names first, in its order, and the others behind them."""
     rest = list(value)
-    made: list[Tree] = []
+    trees: list[Tree] = []
     for change in patch:
         at = _position(rest, {key: _said(change, key)})
         found = _merged(_GONE if at is None else rest.pop(at), change, element)
         if found is not _GONE and found != {}:
-            made.append(found)
-    return [*made, *rest]
+            trees.append(found)
+    return [*trees, *rest]
 
 
 def _said(entry: Tree, key: str) -> str:
@@ -133,9 +133,9 @@ def _said(entry: Tree, key: str) -> str:
 
 
 def _position(entries: list[Tree], wanted: dict[str, str]) -> int | None:
-    for place, one in enumerate(entries):
-        if all(_said(one, key) == value for key, value in wanted.items()):
-            return place
+    for position, entry in enumerate(entries):
+        if all(_said(entry, key) == value for key, value in wanted.items()):
+            return position
     return None
 
 
@@ -148,18 +148,18 @@ def _told_by_several(
     then no longer says its own name is lost, as kustomize loses it.
     """
     rest: list[Tree] = list(value)
-    made: list[Tree] = []
+    trees: list[Tree] = []
     for name in dict.fromkeys(_filled([_values(one, keys) for one in (*patch, *value)])):
-        wanted = {key: said for key, said in zip(keys, name, strict=True) if said}
-        change, at = _position(patch, wanted), _position(rest, wanted)
+        saids = {key: said for key, said in zip(keys, name, strict=True) if said}
+        change, at = _position(patch, saids), _position(rest, saids)
         if change is None:
             continue
         found = _merged(_GONE if at is None else rest[at], patch[change], element)
         if at is None and found is not _GONE:
-            made.append(found)
+            trees.append(found)
         elif at is not None:
             rest[at : at + 1] = [] if found is _GONE else [found]
-    return [*made, *rest]
+    return [*trees, *rest]
 
 
 def _filled(names: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -168,7 +168,7 @@ def _filled(names: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
             both = _both(names[i], names[j])
             if both is not None:
                 names[i] = names[j] = both
-    return [one for one in names if one]
+    return [name for name in names if name]
 
 
 def _both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -16,20 +16,20 @@ _UNTOUCHED = ("CustomResourceDefinition", "APIService apiregistration.k8s.io", "
 
 def add_prefix(resources: Resources, prefix: str) -> None:
     """Put something before all names but of those that cannot be called otherwise."""
-    for one in resources:
-        if prefix and not is_one_of(one.at_first, _UNTOUCHED):
-            one.prefixes.append(prefix)
-            one.remember()
-            one.rename(f"{prefix}{one.now.name}")
+    for resource in resources:
+        if prefix and not is_one_of(resource.at_first, _UNTOUCHED):
+            resource.prefixes.append(prefix)
+            resource.remember()
+            resource.rename(f"{prefix}{resource.now.name}")
 
 
 def add_suffix(resources: Resources, suffix: str) -> None:
     """Put something behind all names but of those that cannot be called otherwise."""
-    for one in resources:
-        if suffix and not is_one_of(one.at_first, _UNTOUCHED):
-            one.suffixes.append(suffix)
-            one.remember()
-            one.rename(f"{one.now.name}{suffix}")
+    for resource in resources:
+        if suffix and not is_one_of(resource.at_first, _UNTOUCHED):
+            resource.suffixes.append(suffix)
+            resource.remember()
+            resource.rename(f"{resource.now.name}{suffix}")
 
 
 def follow_names(resources: Resources) -> None:
@@ -40,13 +40,13 @@ def follow_names(resources: Resources) -> None:
         if not called:
             continue
         for path, kinds in paths.items():
-            for one in resources:
-                if is_one_of(one.at_first, kinds):
-                    change_at(one.content, path, _Follower(one, path, called).followed)
+            for resource in resources:
+                if is_one_of(resource.at_first, kinds):
+                    change_at(resource.content, path, _Follower(resource, path, called).followed)
 
 
-def _was(one: Resource, wanted: Selector) -> bool:
-    return any(name.is_selected(wanted) for name in one.before)
+def _was(one: Resource, selector: Selector) -> bool:
+    return any(name.is_selected(selector) for name in one.before)
 
 
 class _Follower:
@@ -66,8 +66,8 @@ class _Follower:
         return self._name(value) if isinstance(value, str) else value
 
     def _name(self, name: str) -> str:
-        found = self._meant(name, self._called, lambda one: one.now.name)
-        return name if found is None else found.now.name
+        meant = self._meant(name, self._called, lambda one: one.now.name)
+        return name if meant is None else meant.now.name
 
     def _reference(self, value: Object) -> Object:
         if "name" not in value:
@@ -79,37 +79,38 @@ class _Follower:
                 one for one in self._called if one.now.place == place
             ]
         name = str(value["name"])
-        found = self._meant(name, candidates, lambda one: (one.now.name, one.now.namespace))
-        if found is None or (found.now.name == name and not found.now.namespace):
+        meant = self._meant(name, candidates, lambda one: (one.now.name, one.now.namespace))
+        if meant is None or (meant.now.name == name and not meant.now.namespace):
             return value
-        made = {**value, "name": found.now.name}
-        if found.now.namespace:
-            made["namespace"] = found.now.namespace
-        return made
+        reference = {**value, "name": meant.now.name}
+        if meant.now.namespace:
+            reference["namespace"] = meant.now.namespace
+        return reference
 
     def _may_mean(self, one: Resource) -> bool:
-        mine, other = self._referrer.now, one.now
-        if mine.is_cluster_wide or other.is_cluster_wide or mine.place == other.place:
+        mine, now = self._referrer.now, one.now
+        if mine.is_cluster_wide or now.is_cluster_wide or mine.place == now.place:
             return True
-        return other.kind == "ServiceAccount" and other.namespace in self._account_namespaces()
+        return now.kind == "ServiceAccount" and now.namespace in self._account_namespaces()
 
     def _account_namespaces(self) -> set[str]:
         if self._referrer.now.kind != "RoleBinding":
             return set()
         subjects = entries_of(self._referrer.content, "subjects")
         return {
-            str(one.get("namespace"))
-            for one in subjects
-            if one.get("kind") == "ServiceAccount" and one.get("namespace")
+            str(subject.get("namespace"))
+            for subject in subjects
+            if subject.get("kind") == "ServiceAccount" and subject.get("namespace")
         }
 
     def _meant(
         self, name: str, candidates: list[Resource], same: Callable[[Resource], object]
     ) -> Resource | None:
         found = [
-            one
-            for one in candidates
-            if any(before.name == name for before in one.before) and self._fits_role(one)
+            candidate
+            for candidate in candidates
+            if any(before.name == name for before in candidate.before)
+            and self._fits_role(candidate)
         ]
         if len(found) > 1:
             found = [one for one in found if self._is_near(one, or_nowhere=True)]
@@ -126,8 +127,8 @@ class _Follower:
         role = part_of(self._referrer.content, "roleRef")
         if not role.get("apiGroup") or not role.get("kind"):
             return True
-        wanted = Selector(str(role["kind"]), str(role["apiGroup"]))
-        return any(before.is_selected(wanted) for before in one.before)
+        selector = Selector(str(role["kind"]), str(role["apiGroup"]))
+        return any(before.is_selected(selector) for before in one.before)
 
     def _is_near(self, one: Resource, *, or_nowhere: bool = False) -> bool:
         mine = self._referrer
@@ -145,10 +146,10 @@ def _ends_alike(one: list[str], other: list[str], *, or_nowhere: bool) -> bool:
 
 def set_namespace(resources: Resources, namespace: str) -> None:
     """Put everything that lies in a namespace into one."""
-    for one in resources:
-        one.remember()
-        _set_namespace(one.content, namespace)
-        name = one.now
+    for resource in resources:
+        resource.remember()
+        _set_namespace(resource.content, namespace)
+        name = resource.now
         if sum(name.is_same(other.now) for other in resources) > 1:
             raise BuildFailure(f"namespace transformation produces ID conflict: [{name}]")
 

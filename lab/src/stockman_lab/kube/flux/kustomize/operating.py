@@ -10,16 +10,16 @@ from stockman_lab.kube.patching.json_patch import Unpatched, json_patched
 def operated(content: Object, operations: list[Object]) -> Object:
     """What an object becomes; raises `BuildFailure`."""
     for operation in operations:
-        word, path = operation.get("op"), str(operation.get("path", ""))
-        if word in {"remove", "replace"} and not _is_there(content, path):
-            raise BuildFailure(_missing(content, word, path))
-        if word == "add" and not _is_there(content, path.rpartition("/")[0]):
+        op, path = operation.get("op"), str(operation.get("path", ""))
+        if op in {"remove", "replace"} and not _is_there(content, path):
+            raise BuildFailure(_missing(content, op, path))
+        if op == "add" and not _is_there(content, path.rpartition("/")[0]):
             why = f'doc is missing path: "{path}": missing value'
             raise BuildFailure(f"add operation does not apply: {why}")
         try:
             content = json_patched(content, [operation])
         except Unpatched as why:
-            raise BuildFailure(f"{word} operation does not apply: {why}") from None
+            raise BuildFailure(f"{op} operation does not apply: {why}") from None
     return content
 
 

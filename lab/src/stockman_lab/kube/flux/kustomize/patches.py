@@ -52,7 +52,7 @@ def patch_all(resources: Resources, patch: Object, read: Read) -> None:
             )
         for one in selected(resources, target):
             _merge(one, changes[0], options)
-    resources[:] = [one for one in resources if one.content]
+    resources[:] = [resource for resource in resources if resource.content]
 
 
 def merge_all(resources: Resources, patch: str, read: Read) -> None:
@@ -63,7 +63,7 @@ def merge_all(resources: Resources, patch: str, read: Read) -> None:
         content = patch.encode()
     for change in objects(content):
         _merge(_the_one(resources, change), change, {})
-    resources[:] = [one for one in resources if one.content]
+    resources[:] = [resource for resource in resources if resource.content]
 
 
 def _text(patch: Object, read: Read) -> tuple[bytes, str]:
@@ -96,11 +96,11 @@ def _read(text: bytes, source: str) -> tuple[list[Object], list[Object]]:
 
 def _operations(text: bytes) -> list[Object]:
     try:
-        found = json.loads(text) if text.startswith(b"[") else first_document(text)
+        tree = json.loads(text) if text.startswith(b"[") else first_document(text)
     except (ValueError, BuildFailure):
         return []
-    is_list = isinstance(found, list) and all(isinstance(one, dict) for one in found)
-    return found if is_list else []
+    is_list = isinstance(tree, list) and all(isinstance(one, dict) for one in tree)
+    return tree if is_list else []
 
 
 def _the_one(resources: Resources, change: Object) -> Resource:

@@ -61,14 +61,14 @@ Resources = list[Resource]
 def append(resources: Resources, one: Resource) -> None:
     """Add a resource; raises `BuildFailure` when there is such a one."""
     name = one.now
-    if any(name.is_same(other.now) for other in resources):
+    if any(name.is_same(resource.now) for resource in resources):
         raise BuildFailure(f"may not add resource with an already registered id: {name}")
     resources.append(one)
 
 
 def append_all(resources: Resources, more: Iterable[Resource]) -> None:
     """Add resources; raises `BuildFailure` when there is one already."""
-    known = {_key(one.now) for one in resources}
+    known = {_key(resource.now) for resource in resources}
     for one in more:
         key = _key(one.now)
         if key in known:
@@ -83,4 +83,6 @@ def _key(name: Identity) -> tuple[str, ...]:
 
 def ever_called(resources: Resources, matches: Callable[[Identity], bool]) -> list[Resource]:
     """Resources of which any name they ever had matches."""
-    return [one for one in resources if one.content and any(map(matches, one.ever))]
+    return [
+        resource for resource in resources if resource.content and any(map(matches, resource.ever))
+    ]

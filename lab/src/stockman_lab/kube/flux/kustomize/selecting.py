@@ -20,11 +20,11 @@ def selected(resources: Resources, target: Object) -> list[Resource]:
         if target.get(name)
     }
     return [
-        one
-        for one in resources
-        if _fits(one, forms)
-        and _matches(target.get("labelSelector"), one.labels)
-        and _matches(target.get("annotationSelector"), one.annotations)
+        resource
+        for resource in resources
+        if _fits(resource, forms)
+        and _matches(target.get("labelSelector"), resource.labels)
+        and _matches(target.get("annotationSelector"), resource.annotations)
     ]
 
 

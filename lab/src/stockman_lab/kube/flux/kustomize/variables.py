@@ -49,17 +49,17 @@ class _Reading:
 
     def all(self) -> str:
         """The whole text."""
-        made: list[str] = []
+        plains: list[str] = []
         while self._at < len(self._text):
             plain = self._took(_TEXT)
-            made.append(plain)
+            plains.append(plain)
             if self._text.startswith("${", self._at):
                 self._at += 2
-                made.append(self._expression())
+                plains.append(self._expression())
             elif self._at < len(self._text):
-                made.append("$")
+                plains.append("$")
                 self._at += 2 if self._text.startswith("$$", self._at) else 1
-        return "".join(made)
+        return "".join(plains)
 
     def _took(self, form: re.Pattern[str]) -> str:
         found = form.match(self._text, self._at)
@@ -110,23 +110,23 @@ class _Reading:
         if self._text.startswith("${", self._at):
             self._at += 2
             return self._expression()
-        made: list[str] = []
+        nexts: list[str] = []
         while self._next and self._next not in ends and not self._text.startswith("${", self._at):
             is_escaped = escapes and self._text[self._at : self._at + 2] in {"\\/", "\\\\", "$$"}
             self._at += is_escaped
-            made.append(self._next)
+            nexts.append(self._next)
             self._at += 1
-        if not made:
+        if not nexts:
             raise BuildFailure(_NO_INNER)
-        return "".join(made)
+        return "".join(nexts)
 
     def _default(self, value: str) -> str:
         self._took(_DEFAULTS)
-        said = []
+        arguments = []
         while self._next != "}":
-            said.append(self._argument("}"))
+            arguments.append(self._argument("}"))
         self._close()
-        return value or "".join(said)
+        return value or "".join(arguments)
 
     def _part(self, value: str) -> str:
         self._at += 1
@@ -139,15 +139,15 @@ class _Reading:
         return _part(value, begin, length)
 
     def _cased(self, value: str) -> str:
-        word = self._took(_CASES)
+        took = self._took(_CASES)
         self._close()
-        change = str.lower if word.endswith(",") else str.upper
-        if word in {",,", "^^"}:
+        change = str.lower if took.endswith(",") else str.upper
+        if took in {",,", "^^"}:
             return change(value)
-        return change(value[:1]) + value[1:] if word in {",", "^"} else value
+        return change(value[:1]) + value[1:] if took in {",", "^"} else value
 
     def _replaced(self, value: str) -> str:
-        word = self._took(_REPLACE)
+        took = self._took(_REPLACE)
         old = self._argument("/", escapes=True)
         if self._next != "/":
             raise BuildFailure(_BAD)
@@ -156,13 +156,13 @@ class _Reading:
         new = "" if self._next == "}" else self._argument("}", escapes=True)
         is_bare = self._text[self._at - 1] == "/" and not new
         self._close()
-        return _replaced(value, word, old, new, is_bare=is_bare)
+        return _replaced(value, took, old, new, is_bare=is_bare)
 
     def _trimmed(self, value: str) -> str:
-        word = self._took(_REMOVE)
+        took = self._took(_REMOVE)
         form = self._argument("}")
         self._close()
-        return _trimmed(value, word, form)
+        return _trimmed(value, took, form)
 
 
 def _part(value: str, begin: str, length: str | None) -> str:

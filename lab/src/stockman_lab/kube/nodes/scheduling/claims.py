@@ -63,8 +63,8 @@ class Claims:
 
     def _waits_for_pod(self, claim: Object) -> bool:
         name = part_of(claim, "spec").get("storageClassName")
-        found = self._objects.get("storageclasses", str(name)) if name else None
-        return (found or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
+        storageclasses = self._objects.get("storageclasses", str(name)) if name else None
+        return (storageclasses or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
 
 
 def _is_bound(claim: Object) -> bool:

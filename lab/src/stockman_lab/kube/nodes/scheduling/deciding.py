@@ -91,9 +91,9 @@ class Scheduling:
     def _best(self, question: Question, fitting: Sequence[Place]) -> tuple[str, ...]:
         if len(fitting) == 1:
             return (fitting[0].name,)
-        found = ranking.points(question, fitting, self.spread)
-        most = max(found.values())
-        return tuple(name for name, value in found.items() if value == most)
+        points = ranking.points(question, fitting, self.spread)
+        most = max(points.values())
+        return tuple(name for name, value in points.items() if value == most)
 
     def _refused(self, question: Question, refused: dict[str, Refusal]) -> Decision:
         counts = Counter(reason for one in refused.values() for reason in one.reasons)
@@ -120,5 +120,5 @@ def _told(counts: Counter[str]) -> str:
 def _aftermath(after: Preemption, count: int) -> str:
     if after.node:
         return ""
-    told = after.text or f"0/{count} nodes are available: {_told(after.counts)}."
-    return f"no new claims to deallocate, preemption: {told}"
+    text = after.text or f"0/{count} nodes are available: {_told(after.counts)}."
+    return f"no new claims to deallocate, preemption: {text}"

@@ -79,7 +79,7 @@ def _volumes(question: Question, place: Place) -> Refusal | None:
     from stockman_lab.kube.nodes.scheduling.matching import matches_term
 
     for terms in question.volumes.values():
-        if not any(matches_term(one, place) for one in terms):
+        if not any(matches_term(term, place) for term in terms):
             text = "node(s) didn't match PersistentVolume's node affinity"
             return _final("VolumeBinding", text)
     return None
@@ -108,7 +108,10 @@ def _final(plugin: str, reason: str) -> Refusal:
 
 def _ports_clash(ports: list[Port], place: Place) -> bool:
     return any(
-        _clash(one, other) for one in ports for seat in place.seats.values() for other in seat.ports
+        _clash(port, other)
+        for port in ports
+        for seat in place.seats.values()
+        for other in seat.ports
     )
 
 

@@ -14,7 +14,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 def tolerates(tolerations: Iterable[Object], taint: Object) -> bool:
     """Whether one of the tolerations bears a taint."""
-    return any(_bears(one, taint) for one in tolerations)
+    return any(_bears(toleration, taint) for toleration in tolerations)
 
 
 def _bears(toleration: Object, taint: Object) -> bool:
@@ -62,25 +62,25 @@ def matches_term(term: Object, place: Place) -> bool:
     if not expressions and not fields:
         return False
     names = {"metadata.name": place.name}
-    return all(_holds(one, place.labels) for one in expressions) and all(
-        _holds(one, names) for one in fields
+    return all(_holds(expression, place.labels) for expression in expressions) and all(
+        _holds(field, names) for field in fields
     )
 
 
 def _holds(expression: Object, labels: Mapping[str, str]) -> bool:
-    found = labels.get(expression.get("key", ""))
+    label = labels.get(expression.get("key", ""))
     values = expression.get("values") or []
     match expression.get("operator"):
         case "In":
-            return found is not None and found in values
+            return label is not None and label in values
         case "NotIn":
-            return found is None or found not in values
+            return label is None or label not in values
         case "Exists":
-            return found is not None
+            return label is not None
         case "DoesNotExist":
-            return found is None
+            return label is None
         case "Gt" | "Lt" as how:
-            return found is not None and bool(values) and _compared(found, values[0], how)
+            return label is not None and bool(values) and _compared(label, values[0], how)
     return False
 
 
@@ -101,9 +101,9 @@ def only_names(pod_spec: Object) -> set[str] | None:
     found: set[str] = set()
     for term in terms:
         names: set[str] | None = None
-        for one in entries_of(term, "matchFields"):
-            if one.get("key") == "metadata.name" and one.get("operator") == "In":
-                values = set(one.get("values") or [])
+        for entry in entries_of(term, "matchFields"):
+            if entry.get("key") == "metadata.name" and entry.get("operator") == "In":
+                values = set(entry.get("values") or [])
                 names = values if names is None else names & values
         if names is None:
             return None

@@ -25,8 +25,8 @@ def required_terms(seat: Seat, kind: str) -> list[Object]:
 
 def preferred_terms(seat: Seat, kind: str) -> Iterator[tuple[int, Object]]:
     """What a pod would like, with its weight."""
-    for one in entries_of(seat.affinity, kind, PREFERRED):
-        yield int(one.get("weight", 0)), part_of(one, "podAffinityTerm")
+    for entry in entries_of(seat.affinity, kind, PREFERRED):
+        yield int(entry.get("weight", 0)), part_of(entry, "podAffinityTerm")
 
 
 def term_matches(term: Object, owner: Seat, other: Seat, spaces: NamespaceLabels) -> bool:
@@ -77,11 +77,11 @@ class Neighbours:
 
     def _see_others(self, picture: Picture) -> None:
         for other in picture.with_pod_affinity.values():
-            place = picture.node_of(other)
-            if place is None:
+            node = picture.node_of(other)
+            if node is None:
                 continue
             for term in required_terms(other, FAR):
-                pair = _pair(term, place)
+                pair = _pair(term, node)
                 if pair and term_matches(term, other, self._seat, self._spaces):
                     self._unwanted[pair] += 1
 
@@ -129,7 +129,7 @@ def _pair(term: Object, place: Place) -> Pair | None:
 
 def likings(seat: Seat, picture: Picture, spaces: NamespaceLabels) -> Counter[Pair]:
     """How much labels of nodes speak for a pod, or against it."""
-    found: Counter[Pair] = Counter()
+    counter: Counter[Pair] = Counter()
     own = [(weight, term) for weight, term in preferred_terms(seat, NEAR)]
     own += [(-weight, term) for weight, term in preferred_terms(seat, FAR)]
     if own:
@@ -138,7 +138,7 @@ def likings(seat: Seat, picture: Picture, spaces: NamespaceLabels) -> Counter[Pa
                 for weight, term in own:
                     pair = _pair(term, place)
                     if pair and term_matches(term, seat, other, spaces):
-                        found[pair] += weight
+                        counter[pair] += weight
     for other in picture.with_pod_affinity.values():
         their = picture.node_of(other)
         if their is None:
@@ -149,5 +149,5 @@ def likings(seat: Seat, picture: Picture, spaces: NamespaceLabels) -> Counter[Pa
         for weight, term in wishes:
             pair = _pair(term, their)
             if pair and term_matches(term, other, seat, spaces):
-                found[pair] += weight
-    return found
+                counter[pair] += weight
+    return counter

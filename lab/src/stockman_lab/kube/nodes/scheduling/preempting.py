@@ -41,8 +41,8 @@ def preempt(question: Question, refused: Mapping[str, Refusal]) -> Preemption:
         if not victims:
             counts[NO_VICTIMS] += 1
             continue
-        highest = max(one.priority for one in victims)
-        total = sum(one.priority + (1 << 31) for one in victims)
+        highest = max(victim.priority for victim in victims)
+        total = sum(victim.priority + (1 << 31) for victim in victims)
         found.append(((highest, total, len(victims)), name, victims))
     if not found:
         return Preemption(counts)

@@ -37,9 +37,9 @@ def _by_taints(seat: Seat, fitting: Sequence[Place]) -> Points | None:
     if not any(one.taints for one in fitting):
         return None
     tolerations = [
-        one
-        for one in entries_of(seat.spec, "tolerations")
-        if one.get("effect") in (None, "", "PreferNoSchedule")
+        entry
+        for entry in entries_of(seat.spec, "tolerations")
+        if entry.get("effect") in (None, "", "PreferNoSchedule")
     ]
     counts = {
         place.name: sum(
@@ -50,23 +50,23 @@ def _by_taints(seat: Seat, fitting: Sequence[Place]) -> Points | None:
         for place in fitting
     }
     most = max(counts.values(), default=0)
-    return {name: 100 if not most else 100 - 100 * one // most for name, one in counts.items()}
+    return {name: 100 if not most else 100 - 100 * count // most for name, count in counts.items()}
 
 
 def _by_affinity(seat: Seat, fitting: Sequence[Place]) -> Points | None:
-    wishes = entries_of(seat.affinity, "nodeAffinity", _PREFERRED)
-    if not wishes:
+    entries = entries_of(seat.affinity, "nodeAffinity", _PREFERRED)
+    if not entries:
         return None
     counts = {
         place.name: sum(
-            int(one.get("weight", 0))
-            for one in wishes
-            if matches_term(part_of(one, "preference"), place)
+            int(entry.get("weight", 0))
+            for entry in entries
+            if matches_term(part_of(entry, "preference"), place)
         )
         for place in fitting
     }
     most = max(counts.values(), default=0)
-    return {name: 100 * one // most if most else 0 for name, one in counts.items()}
+    return {name: 100 * count // most if most else 0 for name, count in counts.items()}
 
 
 def _least_used(seat: Seat, place: Place) -> int:
@@ -111,4 +111,4 @@ def _by_neighbours(question: Question, fitting: Sequence[Place]) -> Points | Non
     most, least = max(counts.values()), min(counts.values())
     if most == least:
         return dict.fromkeys(counts, 0)
-    return {name: 100 * (one - least) // (most - least) for name, one in counts.items()}
+    return {name: 100 * (count - least) // (most - least) for name, count in counts.items()}

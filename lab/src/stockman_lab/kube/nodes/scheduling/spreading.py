@@ -51,25 +51,25 @@ class Constraint:
 def constraints(seat: Seat, action: str) -> list[Constraint]:
     """What a pod says itself of how it is spread."""
     found = []
-    for one in entries_of(seat.spec, "topologySpreadConstraints"):
-        if one.get("whenUnsatisfiable") != action:
+    for entry in entries_of(seat.spec, "topologySpreadConstraints"):
+        if entry.get("whenUnsatisfiable") != action:
             continue
-        selector = dict(one.get("labelSelector") or {"matchExpressions": [_NOTHING]})
+        selector = dict(entry.get("labelSelector") or {"matchExpressions": [_NOTHING]})
         more = [
             {"key": key, "operator": "In", "values": [seat.labels[key]]}
-            for key in one.get("matchLabelKeys") or []
+            for key in entry.get("matchLabelKeys") or []
             if key in seat.labels
         ]
         if more:
             selector["matchExpressions"] = [*(selector.get("matchExpressions") or []), *more]
         found.append(
             Constraint(
-                key=one["topologyKey"],
-                skew=int(one["maxSkew"]),
+                key=entry["topologyKey"],
+                skew=int(entry["maxSkew"]),
                 selector=selector,
-                least_domains=int(one.get("minDomains") or 1),
-                honors_affinity=one.get("nodeAffinityPolicy", "Honor") == "Honor",
-                honors_taints=one.get("nodeTaintsPolicy", "Ignore") == "Honor",
+                least_domains=int(entry.get("minDomains") or 1),
+                honors_affinity=entry.get("nodeAffinityPolicy", "Honor") == "Honor",
+                honors_taints=entry.get("nodeTaintsPolicy", "Ignore") == "Honor",
             )
         )
     return found
@@ -86,26 +86,28 @@ class Spreading:
         self.constraints = constraints(seat, _MUST)
         self._counts: list[Counter[str]] = []
         keys = {one.key for one in self.constraints}
-        for one in self.constraints:
+        for constraint in self.constraints:
             counts: Counter[str] = Counter()
             known: dict[Flock, bool] = {}
             for place in picture.places.values():
-                if keys <= place.labels.keys() and one.counts(seat, place):
-                    counts[place.labels[one.key]] += one.on(place, seat.namespace, known)
+                if keys <= place.labels.keys() and constraint.counts(seat, place):
+                    counts[place.labels[constraint.key]] += constraint.on(
+                        place, seat.namespace, known
+                    )
             self._counts.append(counts)
 
     def lacks_label(self, place: Place) -> bool:
         """Whether a node is outside of what pods are spread over."""
-        return any(one.key not in place.labels for one in self.constraints)
+        return any(constraint.key not in place.labels for constraint in self.constraints)
 
     def is_full(self, place: Place) -> bool:
         """Whether one more pod would be one too many."""
-        for one, counts in zip(self.constraints, self._counts, strict=True):
+        for constraint, counts in zip(self.constraints, self._counts, strict=True):
             least = min(counts.values(), default=0)
-            if len(counts) < one.least_domains:
+            if len(counts) < constraint.least_domains:
                 least = 0
-            itself = 1 if selects(one.selector, self._seat.labels) else 0
-            if counts[place.labels[one.key]] + itself - least > one.skew:
+            itself = 1 if selects(constraint.selector, self._seat.labels) else 0
+            if counts[place.labels[constraint.key]] + itself - least > constraint.skew:
                 return True
         return False
 
@@ -162,12 +164,12 @@ def _round(value: float) -> int:
 
 def _normal(points: Mapping[str, int], fitting: Sequence[Place]) -> dict[str, int]:
     most, least = max(points.values(), default=0), min(points.values(), default=0)
-    made = {}
+    normal = {}
     for place in fitting:
         if place.name not in points:
-            made[place.name] = 0
+            normal[place.name] = 0
         elif most == 0:
-            made[place.name] = 100
+            normal[place.name] = 100
         else:
-            made[place.name] = 100 * (most + least - points[place.name]) // most
-    return made
+            normal[place.name] = 100 * (most + least - points[place.name]) // most
+    return normal

@@ -24,12 +24,12 @@ def binding_cells(content: Object, ages: Ages) -> Cells:
     """Name, role, age, users, groups, service accounts."""
     role = at(content, "roleRef")
     subjects = listed(content, "subjects")
-    users = [one["name"] for one in subjects if one["kind"] == "User"]
-    groups = [one["name"] for one in subjects if one["kind"] == "Group"]
+    users = [subject["name"] for subject in subjects if subject["kind"] == "User"]
+    groups = [subject["name"] for subject in subjects if subject["kind"] == "Group"]
     accounts = [
-        f"{one['namespace']}/{one['name']}" if one.get("namespace") else one["name"]
-        for one in subjects
-        if one["kind"] == "ServiceAccount"
+        f"{subject['namespace']}/{subject['name']}" if subject.get("namespace") else subject["name"]
+        for subject in subjects
+        if subject["kind"] == "ServiceAccount"
     ]
     return [
         name_of(content),

@@ -48,12 +48,12 @@ def autoscaler_cells(content: Object, ages: Ages) -> Cells:
 def _metrics(content: Object) -> Iterator[str]:
     statuses = listed(content, "status", "currentMetrics")
     for place, metric in enumerate(listed(content, "spec", "metrics")):
-        word = _SOURCES.get(text(metric, "type"))
-        if word is None:
+        source = _SOURCES.get(text(metric, "type"))
+        if source is None:
             yield "<unknown type>"
             continue
-        status = at(statuses[place], word) if place < len(statuses) else None
-        yield _metric(word, at(metric, word), at(status, "current"))
+        status = at(statuses[place], source) if place < len(statuses) else None
+        yield _metric(source, at(metric, source), at(status, "current"))
 
 
 def _metric(word: str, given: Object, current: object) -> str:

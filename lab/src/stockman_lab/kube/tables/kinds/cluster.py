@@ -125,7 +125,7 @@ def priority_level_cells(content: Object, ages: Ages) -> Cells:
         name_of(content),
         text(content, "spec", "type"),
         NONE if limited is None else number(limited, "nominalConcurrencyShares"),
-        *(NONE if queuing is None else number(queuing, one) for one in queues),
+        *(NONE if queuing is None else number(queuing, queue) for queue in queues),
         ages.since(created(content)),
     ]
 

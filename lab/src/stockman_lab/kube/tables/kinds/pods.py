@@ -136,8 +136,8 @@ def _running(pod: Object, tally: _Tally, reason: str) -> str:
 
 
 def _ending(ended: Object) -> str:
-    if found := text(ended, "reason"):
-        return found
+    if ending := text(ended, "reason"):
+        return ending
     if signal := number(ended, "signal"):
         return f"Signal:{signal}"
     return f"ExitCode:{number(ended, 'exitCode')}"
@@ -147,4 +147,4 @@ def _gates(pod: Object) -> str:
     gates = listed(pod, "spec", "readinessGates")
     if not gates:
         return NONE
-    return f"{sum(is_true(pod, one['conditionType']) for one in gates)}/{len(gates)}"
+    return f"{sum(is_true(pod, gate['conditionType']) for gate in gates)}/{len(gates)}"

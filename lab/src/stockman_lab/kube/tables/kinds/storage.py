@@ -26,7 +26,7 @@ _DEFAULTS = (
 def storage_class_cells(content: Object, ages: Ages) -> Cells:
     """Name, provisioner, policy, binding, whether volumes may grow, age."""
     name = name_of(content)
-    if any(at(content, "metadata", "annotations", one) == "true" for one in _DEFAULTS):
+    if any(at(content, "metadata", "annotations", default) == "true" for default in _DEFAULTS):
         name += " (default)"
     return [
         name,
@@ -68,7 +68,7 @@ def csi_driver_cells(content: Object, ages: Ages) -> Cells:
     """Name, what it can and wants, age."""
     spec = at(content, "spec")
     tokens = at(spec, "tokenRequests")
-    audiences = None if tokens is None else ",".join(text(one, "audience") for one in tokens)
+    audiences = None if tokens is None else ",".join(text(token, "audience") for token in tokens)
     attaches = at(spec, "attachRequired")
     return [
         name_of(content),

@@ -79,7 +79,7 @@ def daemon_set_cells(content: Object, ages: Ages) -> Cells:
     )
     return [
         name_of(content),
-        *(number(content, "status", one) for one in counts),
+        *(number(content, "status", count) for count in counts),
         labels(at(_pods(content), "nodeSelector")),
         ages.since(created(content)),
         *containers(_pods(content)),

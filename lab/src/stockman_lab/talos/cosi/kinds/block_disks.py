@@ -41,10 +41,10 @@ def _bus_path(name: str, place: int) -> str:
 
 @kind("Disks.block.talos.dev", "block.DisksController")
 def disks(machine: Machine) -> Contents:
-    found: dict[str, dict[str, object]] = {}
+    contents: dict[str, dict[str, object]] = {}
     for place, (name, disk) in enumerate(_disks(machine).items()):
         is_virtio = name.startswith("vd")
-        spec = found[name] = {
+        spec = contents[name] = {
             "dev_path": f"/dev/{name}",
             "size": disk.size,
             "pretty_size": pretty_size(disk.size),
@@ -67,7 +67,7 @@ def disks(machine: Machine) -> Contents:
             spec |= {"model": "QEMU HARDDISK", "modalias": "scsi:t-0x00"}
             if disk.serial:
                 spec["wwid"] = f"t10.QEMU    QEMU HARDDISK   {disk.serial}"
-    return found
+    return contents
 
 
 @kind("SystemDisks.block.talos.dev", "block.SystemDiskController")
@@ -79,33 +79,33 @@ def system_disks(machine: Machine) -> Contents:
 @kind("BlockDevices.block.talos.dev", "block.DevicesController")
 def block_devices(machine: Machine) -> Contents:
     own = system_disk(machine)
-    found: dict[str, dict[str, object]] = {}
+    contents: dict[str, dict[str, object]] = {}
     for place, name in enumerate(_disks(machine)):
         minor = place * 16
         common = {"major": _MAJORS.get(name[:2], 8), "generation": 1}
         path = f"{_bus_path(name, place)}/block/{name}"
-        found[name] = {**common, "type": "disk", "minor": minor, "devicePath": path}
-        for one in partitions(machine) if name == own else []:
-            found[partition_name(name, one.number)] = {
+        contents[name] = {**common, "type": "disk", "minor": minor, "devicePath": path}
+        for partition in partitions(machine) if name == own else []:
+            contents[partition_name(name, partition.number)] = {
                 **common,
                 "type": "partition",
-                "minor": minor + one.number,
-                "partitionName": one.label,
-                "partitionNumber": one.number,
-                "devicePath": f"{path}/{partition_name(name, one.number)}",
+                "minor": minor + partition.number,
+                "partitionName": partition.label,
+                "partitionNumber": partition.number,
+                "devicePath": f"{path}/{partition_name(name, partition.number)}",
                 "parent": name,
             }
-    return found
+    return contents
 
 
 @kind("DiscoveredVolumes.block.talos.dev", "block.DiscoveryController")
 def discovered_volumes(machine: Machine) -> Contents:
     own = system_disk(machine)
-    found: dict[str, dict[str, object]] = {}
+    contents: dict[str, dict[str, object]] = {}
     for place, (name, disk) in enumerate(_disks(machine).items()):
         path = f"{_bus_path(name, place)}/block/{name}"
         is_own = name == own and bool(partitions(machine))
-        found[name] = {
+        contents[name] = {
             "dev_path": f"/dev/{name}",
             "type": "disk",
             "device_path": path,
@@ -115,14 +115,14 @@ def discovered_volumes(machine: Machine) -> Contents:
             "io_size": _SECTOR,
             "name": "gpt" if is_own else ("iso9660" if disk.is_cdrom and disk.size else ""),
         }
-        for one in partitions(machine) if is_own else []:
-            found[partition_name(name, one.number)] = _partition(name, path, one)
-    return found
+        for partition in partitions(machine) if is_own else []:
+            contents[partition_name(name, partition.number)] = _partition(name, path, partition)
+    return contents
 
 
 def _partition(disk: str, path: str, one: Partition) -> dict[str, object]:
     name = partition_name(disk, one.number)
-    found: dict[str, object] = {
+    partition: dict[str, object] = {
         "dev_path": f"/dev/{name}",
         "type": "partition",
         "device_path": f"{path}/{name}",
@@ -141,11 +141,11 @@ def _partition(disk: str, path: str, one: Partition) -> dict[str, object]:
         "partition_index": one.number,
     }
     if one.filesystem in ("xfs", "vfat"):
-        found["label"] = one.label
+        partition["label"] = one.label
     if one.filesystem == "xfs":
         sizes = {"block_size": _SECTOR, "filesystem_block_size": _FILESYSTEM_BLOCK}
-        found |= {**sizes, "probed_size": one.size}
-    return found
+        partition |= {**sizes, "probed_size": one.size}
+    return partition
 
 
 @kind("UserDiskConfigStatuses.block.talos.dev", "block.UserDiskConfigController")

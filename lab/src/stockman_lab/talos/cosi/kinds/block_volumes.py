@@ -64,7 +64,11 @@ def _encryption(machine: Machine, name: str) -> tuple[str, ...]:
 
 def _user_volumes(machine: Machine) -> list[VolumeSetting]:
     config = machine.config
-    return [one for one in config.volumes if one.kind in _PREFIXES] if config is not None else []
+    return (
+        [volume for volume in config.volumes if volume.kind in _PREFIXES]
+        if config is not None
+        else []
+    )
 
 
 def _id(setting: VolumeSetting) -> str:
@@ -94,21 +98,21 @@ def _user_place(machine: Machine, setting: VolumeSetting, place: int) -> _Place:
 
 @kind("VolumeStatuses.block.talos.dev", "block.VolumeManagerController")
 def volume_statuses(machine: Machine) -> Contents:
-    there = {one.label: one for one in partitions(machine)}
+    there = {partition.label: partition for partition in partitions(machine)}
     wanted = [META, STATE, EPHEMERAL] if is_configured(machine) else [META, STATE]
-    found: dict[str, Content] = {}
+    contents: dict[str, Content] = {}
     for name in wanted:
         one = there.get(name)
         spec = _missing(machine) if one is None else _ready(machine, name, one)
-        found[name] = Content(spec, _SYSTEM)
+        contents[name] = Content(spec, _SYSTEM)
     is_made = EPHEMERAL in there
     for place, setting in enumerate(_user_volumes(machine)):
         where = _user_place(machine, setting, place)
         user = _status(where, f"/var/mnt/{setting.name}") if is_made else _missing(machine)
         if setting.volume_type == "directory":
             user = {"phase": "ready", "type": "directory", "mountSpec": _mount("", setting.name)}
-        found[_id(setting)] = Content(user, _USER)
-    return found
+        contents[_id(setting)] = Content(user, _USER)
+    return contents
 
 
 def _missing(machine: Machine) -> dict[str, object]:
@@ -120,19 +124,19 @@ def _ready(machine: Machine, name: str, one: Partition) -> dict[str, object]:
     place = _Place(
         system_disk(machine), one.number, one.size, filesystem, one.filesystem_uuid, one.uuid
     )
-    found = _status(place, "/var")
+    status = _status(place, "/var")
     keys = _encryption(machine, name)
     if keys:
-        found |= {
+        status |= {
             "mountLocation": f"/dev/mapper/luks2-{name}",
             "encryptionProvider": "luks2",
             "configuredEncryptionKeys": list(keys),
         }
     if name == META:
-        found.pop("mountSpec")
+        status.pop("mountSpec")
     elif name == STATE:
-        found["mountSpec"] = _mount(STATE, "")
-    return found
+        status["mountSpec"] = _mount(STATE, "")
+    return status
 
 
 def _status(place: _Place, path: str) -> dict[str, object]:
@@ -154,22 +158,22 @@ def _status(place: _Place, path: str) -> dict[str, object]:
 
 @kind("VolumeConfigs.block.talos.dev", "block.VolumeConfigController")
 def volume_configs(machine: Machine) -> Contents:
-    found = {META: Content({"type": "partition"}, _SYSTEM)}
+    contents = {META: Content({"type": "partition"}, _SYSTEM)}
     if not is_configured(machine):
-        return {**found, STATE: Content(_config(STATE, "/system/state", 0, 0), _SYSTEM)}
-    found[STATE] = Content(_config(STATE, "", _STATE_SIZE, _STATE_SIZE), _SYSTEM)
-    found[EPHEMERAL] = Content(_config(EPHEMERAL, "/var", _EPHEMERAL_LEAST, 0), _SYSTEM)
+        return {**contents, STATE: Content(_config(STATE, "/system/state", 0, 0), _SYSTEM)}
+    contents[STATE] = Content(_config(STATE, "", _STATE_SIZE, _STATE_SIZE), _SYSTEM)
+    contents[EPHEMERAL] = Content(_config(EPHEMERAL, "/var", _EPHEMERAL_LEAST, 0), _SYSTEM)
     for setting in _user_volumes(machine):
         least, most = size_of(setting.min_size) or _USER_LEAST, size_of(setting.max_size)
         spec = _config(_id(setting), f"/var/mnt/{setting.name}", least, most)
-        found[_id(setting)] = Content(spec, _USER)
-    return found
+        contents[_id(setting)] = Content(spec, _USER)
+    return contents
 
 
 def _config(name: str, path: str, least: int, most: int) -> dict[str, object]:
-    found: dict[str, object] = {"type": "partition", "mount": _mount(name, path)}
+    config: dict[str, object] = {"type": "partition", "mount": _mount(name, path)}
     if least:
-        found["provisioning"] = {
+        config["provisioning"] = {
             "wave": -1 if name in (STATE, EPHEMERAL) else 0,
             "partitionSpec": {
                 "minSize": least,
@@ -180,7 +184,7 @@ def _config(name: str, path: str, least: int, most: int) -> dict[str, object]:
             },
             "filesystemSpec": {"type": "xfs", "label": name},
         }
-    return found
+    return config
 
 
 @kind("MountStatuses.block.talos.dev", "block.MountController")
@@ -188,16 +192,16 @@ def mount_statuses(machine: Machine) -> Contents:
     if not is_configured(machine):
         return {}
     targets = {STATE: "/system/state", EPHEMERAL: "/var"}
-    found: dict[str, dict[str, object]] = {}
-    for one in partitions(machine):
-        if one.label in targets:
-            source = f"/dev/{partition_name(system_disk(machine), one.number)}"
-            provider = "luks2" if _encryption(machine, one.label) else "none"
-            found[one.label] = {
-                "spec": {"volumeID": one.label, "requesters": ["sequencer"]},
+    contents: dict[str, dict[str, object]] = {}
+    for partition in partitions(machine):
+        if partition.label in targets:
+            source = f"/dev/{partition_name(system_disk(machine), partition.number)}"
+            provider = "luks2" if _encryption(machine, partition.label) else "none"
+            contents[partition.label] = {
+                "spec": {"volumeID": partition.label, "requesters": ["sequencer"]},
                 "source": source,
-                "target": targets[one.label],
-                "filesystem": one.filesystem,
+                "target": targets[partition.label],
+                "filesystem": partition.filesystem,
                 "encryptionProvider": provider,
             }
-    return found
+    return contents

@@ -53,16 +53,19 @@ def known(machine: Machine) -> list[Machine]:
     if config is None or not config.discovery.enabled:
         return []
     return [
-        one
-        for one in machine.land.members(machine)
-        if one is machine
-        or (one.hostname and (not one.is_on or (one.is_reachable and one.state.api == "secured")))
+        member
+        for member in machine.land.members(machine)
+        if member is machine
+        or (
+            member.hostname
+            and (not member.is_on or (member.is_reachable and member.state.api == "secured"))
+        )
     ]
 
 
 def _affiliate(machine: Machine) -> dict[str, object]:
     config = machine.config
-    found: dict[str, object] = {
+    affiliate: dict[str, object] = {
         "nodeId": node_identity(machine),
         "addresses": routed_addresses(machine),
         "hostname": full_hostname(machine),
@@ -70,8 +73,8 @@ def _affiliate(machine: Machine) -> dict[str, object]:
         "machineType": config.machine_type if config is not None else "unknown",
     }
     if config is not None and config.is_controlplane:
-        found["controlPlane"] = {"port": config.kubernetes.api_port}
-    return found
+        affiliate["controlPlane"] = {"port": config.kubernetes.api_port}
+    return affiliate
 
 
 @kind("Affiliates.cluster.talos.dev", "cluster.AffiliateMergeController")

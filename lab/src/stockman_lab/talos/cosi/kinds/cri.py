@@ -20,20 +20,20 @@ _TOGETHER = "1.11"
 @kind("RegistryConfigs.cri.talos.dev", "cri.RegistriesConfigController")
 def registry_configs(machine: Machine) -> Contents:
     config = machine.config
-    told = config.registries if config is not None else {}
-    mirrors = {name: _mirror(one) for name, one in told.items() if one.mirrors}
-    auths = {name: found for name, one in told.items() if (found := _auth(one))}
-    tls = {name: found for name, one in told.items() if (found := _tls(one))}
+    registries = config.registries if config is not None else {}
+    mirrors = {name: _mirror(registry) for name, registry in registries.items() if registry.mirrors}
+    auths = {name: auth for name, registry in registries.items() if (auth := _auth(registry))}
+    tls = {name: auth for name, registry in registries.items() if (auth := _tls(registry))}
     if machine.minor == _TOGETHER:
         names = dict.fromkeys((*auths, *tls))
-        together = {one: {"auth": auths.get(one), "tls": tls.get(one)} for one in names}
+        together = {name: {"auth": auths.get(name), "tls": tls.get(name)} for name in names}
         return {"registries": {"mirrors": mirrors, "config": together}}
     return {"registries": {"mirrors": mirrors, "auths": auths, "tls": tls}}
 
 
 def _mirror(setting: RegistrySetting) -> dict[str, object]:
     endpoints = [
-        {"endpoint": one, "overridePath": setting.overrides_path} for one in setting.mirrors
+        {"endpoint": mirror, "overridePath": setting.overrides_path} for mirror in setting.mirrors
     ]
     return {"endpoints": endpoints, "skipFallback": setting.skips_fallback}
 
@@ -49,12 +49,12 @@ def _auth(setting: RegistrySetting) -> dict[str, object]:
 
 
 def _tls(setting: RegistrySetting) -> dict[str, object]:
-    found: dict[str, object] = {}
+    tls: dict[str, object] = {}
     if setting.ca:
-        found["ca"] = base64.b64encode(setting.ca.encode()).decode("ascii")
+        tls["ca"] = base64.b64encode(setting.ca.encode()).decode("ascii")
     if setting.insecure:
-        found["insecureSkipVerify"] = True
-    return found
+        tls["insecureSkipVerify"] = True
+    return tls
 
 
 @kind("ImageCacheConfigs.cri.talos.dev", "cri.ImageCacheConfigController")

@@ -84,23 +84,23 @@ def cpu_cores(machine: Machine) -> Contents:
 @kind("MemoryModules.hardware.talos.dev", "hardware.SystemInfoController")
 def memory_modules(machine: Machine) -> Contents:
     left = machine.state.memory // _MIB
-    found: dict[str, dict[str, object]] = {}
+    contents: dict[str, dict[str, object]] = {}
     while left > 0:
-        number, size = len(found), min(left, _MODULE_MIB)
-        found[f"DIMM-{number}"] = {
+        number, size = len(contents), min(left, _MODULE_MIB)
+        contents[f"DIMM-{number}"] = {
             "sizeMiB": size,
             "deviceLocator": f"DIMM {number}",
             "manufacturer": "QEMU",
         }
         left -= size
-    return found
+    return contents
 
 
 @kind("PCIDevices.hardware.talos.dev", "hardware.PCIDevicesController")
 def pci_devices(machine: Machine) -> Contents:
-    found: dict[str, dict[str, object]] = {}
+    contents: dict[str, dict[str, object]] = {}
     for path, class_id, subclass_id, name, subclass, vendor, product, driver in _BRIDGES:
-        found[path] = {
+        contents[path] = {
             "class": name,
             "subclass": subclass,
             "vendor": "Intel Corporation" if vendor == "0x8086" else "",
@@ -112,7 +112,7 @@ def pci_devices(machine: Machine) -> Contents:
         }
     for device in machine.view.pci:
         class_id = device.device_class.removeprefix("0x")
-        found[f"0000:01:{device.slot:02x}.0"] = {
+        contents[f"0000:01:{device.slot:02x}.0"] = {
             "class": "Display controller" if class_id.startswith("03") else "",
             "subclass": "VGA compatible controller" if class_id.startswith("0300") else "",
             "vendor": device.vendor_name,
@@ -125,7 +125,7 @@ def pci_devices(machine: Machine) -> Contents:
         }
     for link in machine.state.network.links:
         if link.nic >= 0 and link.bus_path:
-            found[link.bus_path] = {
+            contents[link.bus_path] = {
                 "class": "Network controller",
                 "subclass": "Ethernet controller",
                 "vendor": "Red Hat, Inc.",
@@ -136,4 +136,4 @@ def pci_devices(machine: Machine) -> Contents:
                 "product_id": "0x1000",
                 "driver": "virtio-pci",
             }
-    return found
+    return contents

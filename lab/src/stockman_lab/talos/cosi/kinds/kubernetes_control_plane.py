@@ -103,7 +103,8 @@ def bootstrap_manifests_configs(machine: Machine) -> Contents:
         return {}
     kubernetes, port = config.kubernetes, config.features.kube_prism_port
     addresses = [
-        str(ipaddress.ip_network(one, strict=False)[10]) for one in kubernetes.service_subnets
+        str(ipaddress.ip_network(service_subnet, strict=False)[10])
+        for service_subnet in kubernetes.service_subnets
     ]
     proxy = {
         "cluster-cidr": ",".join(kubernetes.pod_subnets),
@@ -122,8 +123,8 @@ def bootstrap_manifests_configs(machine: Machine) -> Contents:
             "proxyArgs": command("", proxy, kubernetes.proxy.arguments),
             "coreDNSEnabled": kubernetes.core_dns.enabled,
             "coreDNSImage": kubernetes.core_dns.image,
-            "dnsServiceIP": next((one for one in addresses if ":" not in one), ""),
-            "dnsServiceIPv6": next((one for one in addresses if ":" in one), ""),
+            "dnsServiceIP": next((address for address in addresses if ":" not in address), ""),
+            "dnsServiceIPv6": next((address for address in addresses if ":" in address), ""),
             "flannelEnabled": kubernetes.cni == "flannel",
             "flannelKubeServiceHost": "127.0.0.1" if port else "",
             "flannelKubeServicePort": str(port) if port else "",
@@ -138,11 +139,19 @@ def extra_manifests_configs(machine: Machine) -> Contents:
     config = _control_plane(machine)
     if config is None:
         return {}
-    found = [{"name": one, "url": one, "priority": "05"} for one in config.kubernetes.cni_urls]
-    for one in config.kubernetes.manifests:
-        told = {"name": one.name, "url": one.url, "priority": "99", "inlineManifest": one.text}
-        found.append(told)
-    return {"extra-manifests": {"extraManifests": found}}
+    tolds = [
+        {"name": cni_url, "url": cni_url, "priority": "05"}
+        for cni_url in config.kubernetes.cni_urls
+    ]
+    for manifest in config.kubernetes.manifests:
+        told = {
+            "name": manifest.name,
+            "url": manifest.url,
+            "priority": "99",
+            "inlineManifest": manifest.text,
+        }
+        tolds.append(told)
+    return {"extra-manifests": {"extraManifests": tolds}}
 
 
 @kind("AdmissionControlConfigs.kubernetes.talos.dev", "k8s.ControlPlaneAdmissionControlController")

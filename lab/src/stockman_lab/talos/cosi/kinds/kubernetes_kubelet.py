@@ -23,7 +23,7 @@ def _cluster_dns(config: Effective) -> list[str]:
     if config.kubelet.cluster_dns:
         return list(config.kubelet.cluster_dns)
     subnets = config.kubernetes.service_subnets
-    return [str(ipaddress.ip_network(one, strict=False)[10]) for one in subnets]
+    return [str(ipaddress.ip_network(subnet, strict=False)[10]) for subnet in subnets]
 
 
 @kind("KubeletConfigs.kubernetes.talos.dev", "k8s.KubeletConfigController")

@@ -39,10 +39,10 @@ def node_ip_configs(machine: Machine) -> Contents:
     if config is None or config.is_partial:
         return {}
     subnets = config.kubelet.node_ip_subnets
-    valid = [one for one in subnets if not one.startswith("!")]
+    valid = [subnet for subnet in subnets if not subnet.startswith("!")]
     if not subnets:
         valid = ["0.0.0.0/0", "::/0"]
-    excluded = [one[1:] for one in subnets if one.startswith("!")]
+    excluded = [subnet[1:] for subnet in subnets if subnet.startswith("!")]
     shared = [config.links[0].vips[0]] if config.links and config.links[0].vips else []
     kubernetes = [*config.kubernetes.pod_subnets, *config.kubernetes.service_subnets]
     return {"kubelet": {"validSubnets": valid, "excludeSubnets": [*excluded, *kubernetes, *shared]}}
@@ -77,28 +77,28 @@ def _own_labels(machine: Machine, name: str) -> dict[str, str]:
 
 def _labels(machine: Machine) -> dict[str, str]:
     config = machine.config
-    found = dict(config.node_labels) if config is not None else {}
+    node_labels = dict(config.node_labels) if config is not None else {}
     if machine.is_controlplane:
-        found[_CONTROL_PLANE] = ""
-    return found | {
+        node_labels[_CONTROL_PLANE] = ""
+    return node_labels | {
         key: value for key, value in _extension_values(machine).items() if "schematic" not in key
     }
 
 
 def _annotations(machine: Machine) -> dict[str, str]:
     config = machine.config
-    found = dict(config.node_annotations) if config is not None else {}
-    return found | {
+    node_annotations = dict(config.node_annotations) if config is not None else {}
+    return node_annotations | {
         key: value for key, value in _extension_values(machine).items() if "schematic" in key
     }
 
 
 def _extension_values(machine: Machine) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for one in extension_statuses(machine).values():
-        metadata = one["metadata"] if isinstance(one, dict) else {}
-        found[_EXTENSIONS + str(metadata["name"])] = str(metadata["version"])
-    return found
+    extension_values: dict[str, str] = {}
+    for content in extension_statuses(machine).values():
+        metadata = content["metadata"] if isinstance(content, dict) else {}
+        extension_values[_EXTENSIONS + str(metadata["name"])] = str(metadata["version"])
+    return extension_values
 
 
 @kind("NodeLabelSpecs.k8s.talos.dev", "k8s.NodeLabelSpecController")
@@ -120,13 +120,13 @@ def node_taint_specs(machine: Machine) -> Contents:
     config = machine.config
     if config is None or config.is_partial:
         return {}
-    found: dict[str, dict[str, object]] = {}
+    contents: dict[str, dict[str, object]] = {}
     for key, text in config.node_taints.items():
         value, colon, effect = text.rpartition(":")
-        found[key] = {"key": key, "effect": effect, "value": value if colon else ""}
+        contents[key] = {"key": key, "effect": effect, "value": value if colon else ""}
     if config.is_controlplane and not config.kubernetes.schedules_on_control_planes:
-        found.setdefault(_CONTROL_PLANE, {"key": _CONTROL_PLANE, "effect": "NoSchedule"})
-    return found
+        contents.setdefault(_CONTROL_PLANE, {"key": _CONTROL_PLANE, "effect": "NoSchedule"})
+    return contents
 
 
 @kind("Endpoints.kubernetes.talos.dev", "k8s.EndpointController")
@@ -135,17 +135,17 @@ def endpoints(machine: Machine) -> Contents:
         return {}
     addresses = sorted(
         address
-        for one in machine.land.controllers(machine)
-        if one is machine or one.is_reachable
-        for address in node_ip_addresses(one)
+        for controller in machine.land.controllers(machine)
+        if controller is machine or controller.is_reachable
+        for address in node_ip_addresses(controller)
     )
     return {"discovery": {"addresses": addresses}} if addresses else {}
 
 
 @kind("KubePrismEndpoints.kubernetes.talos.dev", "k8s.KubePrismEndpointsController")
 def kube_prism_endpoints(machine: Machine) -> Contents:
-    found = _prism_endpoints(machine)
-    return {"k8s-cluster": {"endpoints": found}} if found else {}
+    prism_endpoints = _prism_endpoints(machine)
+    return {"k8s-cluster": {"endpoints": prism_endpoints}} if prism_endpoints else {}
 
 
 def _prism_endpoints(machine: Machine) -> list[dict[str, object]]:
@@ -153,22 +153,26 @@ def _prism_endpoints(machine: Machine) -> list[dict[str, object]]:
     if config is None or config.is_partial or not config.features.kube_prism_port:
         return []
     host, _, port = config.endpoint.partition("://")[2].rpartition(":")
-    found: list[dict[str, object]] = [{"host": host.strip("[]"), "port": int(port)}] if host else []
+    prism_endpoints: list[dict[str, object]] = (
+        [{"host": host.strip("[]"), "port": int(port)}] if host else []
+    )
     own = {"host": "localhost", "port": config.kubernetes.api_port}
-    found += [own] if config.is_controlplane else []
-    for one in machine.land.controllers(machine):
-        for address in node_ip_addresses(one):
-            found.append({"host": address, "port": config.kubernetes.api_port})
-    return found
+    prism_endpoints += [own] if config.is_controlplane else []
+    for controller in machine.land.controllers(machine):
+        for address in node_ip_addresses(controller):
+            prism_endpoints.append({"host": address, "port": config.kubernetes.api_port})
+    return prism_endpoints
 
 
 @kind("KubePrismConfigs.kubernetes.talos.dev", "k8s.KubePrismConfigController")
 def kube_prism_configs(machine: Machine) -> Contents:
-    config, found = machine.config, _prism_endpoints(machine)
-    if config is None or not found:
+    config, prism_endpoints = machine.config, _prism_endpoints(machine)
+    if config is None or not prism_endpoints:
         return {}
     port = config.features.kube_prism_port
-    return {"k8s-loadbalancer-config": {"host": "127.0.0.1", "port": port, "endpoints": found}}
+    return {
+        "k8s-loadbalancer-config": {"host": "127.0.0.1", "port": port, "endpoints": prism_endpoints}
+    }
 
 
 @kind("KubePrismStatuses.kubernetes.talos.dev", "k8s.KubePrismController")
@@ -177,8 +181,8 @@ def kube_prism_statuses(machine: Machine) -> Contents:
     if config is None or not _prism_endpoints(machine):
         return {}
     healthy = any(
-        one.state.kubernetes.static_pods_ready_at is not None
-        for one in machine.land.controllers(machine)
+        controller.state.kubernetes.static_pods_ready_at is not None
+        for controller in machine.land.controllers(machine)
     )
     host = f"127.0.0.1:{config.features.kube_prism_port}"
     return {"k8s-loadbalancer": {"host": host, "healthy": healthy}}

@@ -55,15 +55,15 @@ def _programs(machine: Machine) -> Iterator[tuple[str, Component, Effective]]:
 
 @kind("StaticPods.kubernetes.talos.dev", "k8s.ControlPlaneStaticPodController")
 def static_pods(machine: Machine) -> Contents:
-    found: dict[str, dict[str, object]] = {}
+    pods: dict[str, dict[str, object]] = {}
     for name, component, told in _programs(machine):
-        found[name] = _pod(machine, name, component, told)
+        pods[name] = _pod(machine, name, component, told)
     config = machine.config
     for pod in config.static_pods if config is not None else ():
         metadata = pod.get("metadata")
         named = metadata if isinstance(metadata, dict) else {}
-        found[f"{named.get('namespace', 'default')}-{named.get('name', '')}"] = pod
-    return found
+        pods[f"{named.get('namespace', 'default')}-{named.get('name', '')}"] = pod
+    return pods
 
 
 def _pod(machine: Machine, name: str, component: Component, config: Effective) -> dict[str, object]:
@@ -141,9 +141,9 @@ def _status(machine: Machine, name: str, image: str, ready_at: float) -> dict[st
                 "lastProbeTime": None,
                 "lastTransitionTime": since,
                 "status": "True",
-                "type": one,
+                "type": condition,
             }
-            for one in _CONDITIONS
+            for condition in _CONDITIONS
         ],
         "containerStatuses": [
             {

@@ -27,7 +27,10 @@ _PACKAGE = "cosi.resource.meta"
 def _written_definition(minor: str, spec: object) -> tuple[bytes, str]:
     if not isinstance(spec, dict):
         raise TypeError("a definition is a mapping")
-    columns = [{"name": one["name"], "json_path": one["jsonPath"]} for one in spec["printColumns"]]
+    columns = [
+        {"name": print_column["name"], "json_path": print_column["jsonPath"]}
+        for print_column in spec["printColumns"]
+    ]
     fields = {
         "resource_type": spec["type"],
         "display_type": spec["displayType"],
@@ -50,11 +53,13 @@ def _written_namespace(minor: str, spec: object) -> tuple[bytes, str]:
 
 @kind(DEFINITIONS, _OWNER, written=_written_definition)
 def resource_definitions(machine: Machine) -> Contents:
-    return {name: _definition(one) for name, one in definitions(machine.minor).items()}
+    return {
+        name: _definition(definition) for name, definition in definitions(machine.minor).items()
+    }
 
 
 def _definition(one: Definition) -> Spec:
-    found: dict[str, object] = {
+    spec: dict[str, object] = {
         "type": one.type,
         "displayType": one.display,
         "defaultNamespace": one.namespace,
@@ -62,11 +67,11 @@ def _definition(one: Definition) -> Spec:
         "allAliases": list(one.all_aliases),
     }
     if not one.has_automatic_aliases:
-        found["skipAutomaticAliases"] = True
-    found["printColumns"] = [{"name": name, "jsonPath": path} for name, path in one.columns]
+        spec["skipAutomaticAliases"] = True
+    spec["printColumns"] = [{"name": name, "jsonPath": path} for name, path in one.columns]
     if one.is_sensitive:
-        found["sensitivity"] = "sensitive"
-    return found
+        spec["sensitivity"] = "sensitive"
+    return spec
 
 
 @kind(NAMESPACES, _OWNER, written=_written_namespace)

@@ -24,21 +24,21 @@ _LOCAL_SCOPES = ("link", "host", "nowhere")
 def _all(machine: Machine) -> list[AddressState]:
     """Its addresses, those of the loopback too."""
     network = machine.state.network
-    if not any(one.name == LOOPBACK for one in network.links):
+    if not any(link.name == LOOPBACK for link in network.links):
         return network.addresses
-    there = {one.address for one in network.addresses}
-    return [*(one for one in _LOOPBACK if one.address not in there), *network.addresses]
+    addresses = {address.address for address in network.addresses}
+    return [*(one for one in _LOOPBACK if one.address not in addresses), *network.addresses]
 
 
 def _index(machine: Machine, name: str) -> int:
-    return next((one.index for one in machine.state.network.links if one.name == name), 0)
+    return next((link.index for link in machine.state.network.links if link.name == name), 0)
 
 
 @kind("AddressStatuses.net.talos.dev", "network.AddressStatusController")
 def address_statuses(machine: Machine) -> Contents:
-    found: dict[str, dict[str, object]] = {}
+    contents: dict[str, dict[str, object]] = {}
     for one in _all(machine):
-        spec = found[f"{one.link}/{one.address}"] = {
+        spec = contents[f"{one.link}/{one.address}"] = {
             "address": one.address,
             "local": bare(one.address),
             "linkIndex": _index(machine, one.link),
@@ -50,16 +50,16 @@ def address_statuses(machine: Machine) -> Contents:
         network = ipaddress.ip_interface(one.address).network
         if network.version == 4 and one.link != LOOPBACK and network.prefixlen < 31:
             spec["broadcast"] = str(network.broadcast_address)
-    return found
+    return contents
 
 
 @kind("AddressSpecs.net.talos.dev", "AddressMergeControllers.net.talos.dev")
 def address_specs(machine: Machine) -> Contents:
-    found: dict[str, dict[str, object]] = {}
+    contents: dict[str, dict[str, object]] = {}
     for one in _all(machine):
         if one.link == LOOPBACK and family_of(one.address) == "inet6":
             continue
-        found[f"{one.link}/{one.address}"] = {
+        contents[f"{one.link}/{one.address}"] = {
             "address": one.address,
             "linkName": one.link,
             "family": family_of(one.address),
@@ -68,23 +68,27 @@ def address_specs(machine: Machine) -> Contents:
             "announceWithARP": one.is_vip,
             "layer": one.layer,
         }
-    return found
+    return contents
 
 
 def _node_addresses(machine: Machine) -> list[AddressState]:
     """Those that may stand for the node, by link and address."""
-    found = [
-        one
-        for one in machine.state.network.addresses
-        if one.scope not in _LOCAL_SCOPES and one.link != LOOPBACK
+    addresses = [
+        address
+        for address in machine.state.network.addresses
+        if address.scope not in _LOCAL_SCOPES and address.link != LOOPBACK
     ]
-    return sorted(found, key=lambda one: (one.link, ipaddress.ip_interface(one.address).packed))
+    return sorted(addresses, key=lambda one: (one.link, ipaddress.ip_interface(one.address).packed))
 
 
 def routed_addresses(machine: Machine) -> list[str]:
     """Addresses that others reach it at, without prefixes."""
-    there = [one.address for one in _node_addresses(machine) if is_up(machine, one.link)]
-    return [bare(one) for one in ordered(there)]
+    addresses = [
+        address_state.address
+        for address_state in _node_addresses(machine)
+        if is_up(machine, address_state.link)
+    ]
+    return [bare(one) for one in ordered(addresses)]
 
 
 def _algorithm(machine: Machine) -> str:
@@ -94,14 +98,22 @@ def _algorithm(machine: Machine) -> str:
 
 @kind("NodeAddresses.net.talos.dev", "network.NodeAddressController")
 def node_addresses(machine: Machine) -> Contents:
-    there = _node_addresses(machine)
-    every = ordered([one.address for one in there])
-    current = ordered([one.address for one in there if is_up(machine, one.link)])
+    address_states = _node_addresses(machine)
+    every = ordered([address_state.address for address_state in address_states])
+    current = ordered(
+        [
+            address_state.address
+            for address_state in address_states
+            if is_up(machine, address_state.link)
+        ]
+    )
     found = {"current": current, "routed": current, "accumulative": every}
     for name, filtered in _filters(machine).items():
         for base in ("current", "routed", "accumulative"):
             found[f"{base}-{name}"] = [one for one in found[base] if _passes(one, filtered)]
-    first = next((one.address for one in there if not one.is_vip), "")
+    first = next(
+        (address_state.address for address_state in address_states if not address_state.is_vip), ""
+    )
     if first:
         found["default"] = [first]
     algorithm = _algorithm(machine)
@@ -126,7 +138,7 @@ def _passes(prefix: str, filtered: dict[str, object]) -> bool:
         subnets = filtered.get(name)
         if not isinstance(subnets, list):
             return None
-        return any(address in ipaddress.ip_network(one) for one in subnets)
+        return any(address in ipaddress.ip_network(subnet) for subnet in subnets)
 
     return is_in("includeSubnets") is not False and is_in("excludeSubnets") is not True
 
@@ -153,17 +165,17 @@ def node_ip_addresses(machine: Machine) -> list[str]:
     config = machine.config
     subnets = config.kubelet.node_ip_subnets if config is not None else ()
     found: dict[str, str] = {}
-    for one in _node_addresses(machine):
-        address = bare(one.address)
-        if not one.is_vip and _in_subnets(address, subnets):
+    for address_state in _node_addresses(machine):
+        address = bare(address_state.address)
+        if not address_state.is_vip and _in_subnets(address, subnets):
             found.setdefault(family_of(address), address)
     return list(found.values())
 
 
 def _in_subnets(address: str, subnets: tuple[str, ...]) -> bool:
     held = ipaddress.ip_address(address)
-    wanted = [one for one in subnets if not one.startswith("!")]
-    refused = [one.removeprefix("!") for one in subnets if one.startswith("!")]
+    wanted = [subnet for subnet in subnets if not subnet.startswith("!")]
+    refused = [subnet.removeprefix("!") for subnet in subnets if subnet.startswith("!")]
     if any(held in ipaddress.ip_network(one, strict=False) for one in refused):
         return False
     return not wanted or any(held in ipaddress.ip_network(one, strict=False) for one in wanted)

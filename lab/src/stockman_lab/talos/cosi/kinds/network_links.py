@@ -26,24 +26,24 @@ _CARD = {
 
 
 def _index(machine: Machine, name: str) -> int:
-    return next((one.index for one in machine.state.network.links if one.name == name), 0)
+    return next((link.index for link in machine.state.network.links if link.name == name), 0)
 
 
 def is_up(machine: Machine, name: str) -> bool:
     """Whether a link is there and carries anything."""
-    return any(one.is_up for one in machine.state.network.links if one.name == name)
+    return any(link.is_up for link in machine.state.network.links if link.name == name)
 
 
 @kind("LinkStatuses.net.talos.dev", "network.LinkStatusController")
 def link_statuses(machine: Machine) -> Contents:
-    return {one.name: _status(machine, one) for one in machine.state.network.links}
+    return {link.name: _status(machine, link) for link in machine.state.network.links}
 
 
 def _status(machine: Machine, link: LinkState) -> Spec:
     if link.name == LOOPBACK:
         return _loopback(link)
     master = next((one.kind for one in machine.state.network.links if one.name == link.master), "")
-    found: dict[str, object] = {
+    spec: dict[str, object] = {
         "index": link.index,
         "type": "ether",
         "linkIndex": _index(machine, link.parent) if link.parent else 0,
@@ -62,12 +62,12 @@ def _status(machine: Machine, link: LinkState) -> Spec:
         "duplex": "Unknown",
     }
     if not link.kind:
-        found |= {"busPath": link.bus_path, "driver": link.driver or "virtio_net", **_CARD}
+        spec |= {"busPath": link.bus_path, "driver": link.driver or "virtio_net", **_CARD}
     if link.kind == "vlan":
-        found["vlan"] = {"vlanID": link.vlan, "vlanProtocol": "802.1q"}
+        spec["vlan"] = {"vlanID": link.vlan, "vlanProtocol": "802.1q"}
     if link.kind == "bond":
-        found["bondMaster"] = _bond(link)
-    return found
+        spec["bondMaster"] = _bond(link)
+    return spec
 
 
 def _bond(link: LinkState) -> Spec:
@@ -112,11 +112,11 @@ def _flags(link: LinkState) -> str:
 
 @kind("LinkSpecs.net.talos.dev", "LinkMergeControllers.net.talos.dev")
 def link_specs(machine: Machine) -> Contents:
-    return {one.name: _spec(one) for one in machine.state.network.links}
+    return {link.name: _spec(link) for link in machine.state.network.links}
 
 
 def _spec(link: LinkState) -> Spec:
-    found: dict[str, object] = {
+    spec: dict[str, object] = {
         "name": link.name,
         "logical": bool(link.kind),
         "up": True,
@@ -128,15 +128,17 @@ def _spec(link: LinkState) -> Spec:
         "layer": "default" if link.name == LOOPBACK else "configuration",
     }
     if link.kind == "vlan":
-        found["vlan"] = {"vlanID": link.vlan, "vlanProtocol": "802.1q"}
+        spec["vlan"] = {"vlanID": link.vlan, "vlanProtocol": "802.1q"}
     if link.kind == "bond":
-        found["bondMaster"] = _bond(link)
-    return found
+        spec["bondMaster"] = _bond(link)
+    return spec
 
 
 @kind("HardwareAddresses.net.talos.dev", "network.HardwareAddrController")
 def hardware_addresses(machine: Machine) -> Contents:
-    cards = [one for one in machine.state.network.links if not one.kind and one.name != LOOPBACK]
+    cards = [
+        link for link in machine.state.network.links if not link.kind and link.name != LOOPBACK
+    ]
     if not cards:
         return {}
     first = min(cards, key=lambda one: one.name)
@@ -146,7 +148,7 @@ def hardware_addresses(machine: Machine) -> Contents:
 @kind("EthernetStatuses.net.talos.dev", "network.EthernetStatusController")
 def ethernet_statuses(machine: Machine) -> Contents:
     return {
-        one.name: {"linkState": one.is_up, "port": "Other", "duplex": "Unknown"}
-        for one in machine.state.network.links
-        if not one.kind and one.name != LOOPBACK
+        link.name: {"linkState": link.is_up, "port": "Other", "duplex": "Unknown"}
+        for link in machine.state.network.links
+        if not link.kind and link.name != LOOPBACK
     }

@@ -46,7 +46,9 @@ def resolver_statuses(machine: Machine) -> Contents:
         "resolvers": {
             "dnsServers": list(network.resolvers),
             "searchDomains": list(network.search_domains),
-            "nameServers": [{"addr": one, "protocol": "Do53"} for one in network.resolvers],
+            "nameServers": [
+                {"addr": resolver, "protocol": "Do53"} for resolver in network.resolvers
+            ],
         }
     }
 
@@ -57,7 +59,9 @@ def resolver_specs(machine: Machine) -> Contents:
     return {
         "resolvers": {
             "dnsServers": list(network.resolvers),
-            "nameServers": [{"addr": one, "protocol": "Do53"} for one in network.resolvers],
+            "nameServers": [
+                {"addr": resolver, "protocol": "Do53"} for resolver in network.resolvers
+            ],
             "layer": _layer(machine, told=config is not None and bool(config.nameservers)),
             "searchDomains": list(network.search_domains),
         }

@@ -28,10 +28,10 @@ def _id(route: RouteState) -> str:
 @kind("RouteStatuses.net.talos.dev", "network.RouteStatusController")
 def route_statuses(machine: Machine) -> Contents:
     network = machine.state.network
-    indices = {one.name: one.index for one in network.links}
-    found: dict[str, dict[str, object]] = {}
+    indices = {link.name: link.index for link in network.links}
+    contents: dict[str, dict[str, object]] = {}
     for route in network.routes:
-        found[_id(route)] = {
+        contents[_id(route)] = {
             "family": _family(route),
             "dst": route.destination,
             "gateway": route.gateway,
@@ -44,8 +44,8 @@ def route_statuses(machine: Machine) -> Contents:
             "protocol": "static",
         }
     for address in network.addresses:
-        found |= _of_address(address, indices.get(address.link, 0))
-    return found
+        contents |= _of_address(address, indices.get(address.link, 0))
+    return contents
 
 
 def _of_address(address: AddressState, index: int) -> dict[str, dict[str, object]]:

@@ -32,13 +32,13 @@ def machine_statuses(machine: Machine) -> Contents:
 @kind("Services.v1alpha1.talos.dev", "v1alpha1.ServiceController")
 def services(machine: Machine) -> Contents:
     return {
-        one.id: {
+        service.id: {
             "running": True,
-            "healthy": one.is_healthy is True,
-            "unknown": one.is_healthy is None,
+            "healthy": service.is_healthy is True,
+            "unknown": service.is_healthy is None,
         }
-        for one in machine.state.services.values()
-        if one.is_running
+        for service in machine.state.services.values()
+        if service.is_running
     }
 
 
@@ -46,9 +46,9 @@ def services(machine: Machine) -> Contents:
 def diagnostics(machine: Machine) -> Contents:
     config = machine.config
     addresses = {
-        name: one["addresses"]
-        for name, one in node_addresses(machine).items()
-        if isinstance(one, dict)
+        name: node_address["addresses"]
+        for name, node_address in node_addresses(machine).items()
+        if isinstance(node_address, dict)
     }
     if config is None or not addresses["routed"] or addresses.get("routed-no-k8s", [1]):
         return {}

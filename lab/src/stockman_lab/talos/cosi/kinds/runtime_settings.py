@@ -40,14 +40,14 @@ _MODULES = {
 
 @kind("KernelParamStatuses.runtime.talos.dev", "runtime.KernelParamSpecController")
 def kernel_param_statuses(machine: Machine) -> Contents:
-    found = {
+    contents = {
         f"proc.sys.{name}": {"current": value, "default": default}
         for name, (value, default) in _PARAMETERS.items()
     }
     for name, value in _told(machine).items():
-        default = found.get(name, {}).get("default", "")
-        found[name] = {"current": value, "default": default}
-    return found
+        default = contents.get(name, {}).get("default", "")
+        contents[name] = {"current": value, "default": default}
+    return contents
 
 
 @kind("KernelParamSpecs.runtime.talos.dev", "runtime.KernelParamConfigController")
@@ -96,16 +96,26 @@ def kernel_module_statuses(machine: Machine) -> Contents:
 
 def _modules(machine: Machine) -> dict[str, tuple[int, list[str]]]:
     config = machine.config
-    wanted = config.kernel_modules if config is not None else ()
-    found = [one.name for one in wanted if can_load(machine, one.name)]
-    return {**_MODULES, **{name: (16384, []) for name in found}}
+    kernel_modules = config.kernel_modules if config is not None else ()
+    names = [
+        kernel_module.name
+        for kernel_module in kernel_modules
+        if can_load(machine, kernel_module.name)
+    ]
+    return {**_MODULES, **{name: (16384, []) for name in names}}
 
 
 @kind("KernelModuleSpecs.runtime.talos.dev", "runtime.KernelModuleConfigController")
 def kernel_module_specs(machine: Machine) -> Contents:
     config = machine.config
-    wanted = config.kernel_modules if config is not None else ()
-    return {one.name: {"string": one.name, "parameters": list(one.parameters)} for one in wanted}
+    kernel_modules = config.kernel_modules if config is not None else ()
+    return {
+        kernel_module.name: {
+            "string": kernel_module.name,
+            "parameters": list(kernel_module.parameters),
+        }
+        for kernel_module in kernel_modules
+    }
 
 
 @kind("WatchdogTimerConfigs.runtime.talos.dev", "runtime.WatchdogTimerConfigController")
@@ -132,8 +142,8 @@ def watchdog_timer_statuses(machine: Machine) -> Contents:
 @kind("Environments.runtime.talos.dev", "runtime.EnvironmentController")
 def environments(machine: Machine) -> Contents:
     config = machine.config
-    told = config.environment if config is not None else {}
-    return {"machined": {"variables": [f"{name}={value}" for name, value in told.items()]}}
+    environment = config.environment if config is not None else {}
+    return {"machined": {"variables": [f"{name}={value}" for name, value in environment.items()]}}
 
 
 @kind("EventSinkConfigs.runtime.talos.dev", "runtime.EventsSinkConfigController")
@@ -149,7 +159,11 @@ def kmsg_log_configs(machine: Machine) -> Contents:
     config = machine.config
     if config is None or not config.kernel_logs:
         return {}
-    return {"kmsg-log": {"destinations": [url_parts(one) for one in config.kernel_logs.values()]}}
+    return {
+        "kmsg-log": {
+            "destinations": [url_parts(kernel_log) for kernel_log in config.kernel_logs.values()]
+        }
+    }
 
 
 @kind("ExtensionServiceConfigs.runtime.talos.dev", "runtime.ExtensionServiceConfigController")
@@ -158,13 +172,14 @@ def extension_service_configs(machine: Machine) -> Contents:
     if config is None:
         return {}
     return {
-        one.name: {
+        extension_service.name: {
             "files": [
-                {"content": content, "mountPath": path} for path, content in one.files.items()
+                {"content": content, "mountPath": path}
+                for path, content in extension_service.files.items()
             ],
-            "environment": list(one.environment),
+            "environment": list(extension_service.environment),
         }
-        for one in config.extension_services.values()
+        for extension_service in config.extension_services.values()
     }
 
 
@@ -174,8 +189,11 @@ def extension_service_configs(machine: Machine) -> Contents:
 )
 def extension_service_config_statuses(machine: Machine) -> Contents:
     config = machine.config
-    told = config.extension_services if config is not None else {}
-    return {one.name: {"specVersion": "1"} for one in told.values()}
+    extension_services = config.extension_services if config is not None else {}
+    return {
+        extension_service.name: {"specVersion": "1"}
+        for extension_service in extension_services.values()
+    }
 
 
 @kind("KubernetesAccessConfigs.cluster.talos.dev", "kubeaccess.ConfigController")

@@ -75,7 +75,10 @@ def extension_statuses(machine: Machine) -> Contents:
 def _extension(machine: Machine, name: str) -> Spec:
     from stockman_lab.factory.offer import extensions_of
 
-    offered = {one.name: one for one in extensions_of(machine.land.factory, machine.version)}
+    offered = {
+        official_extension.name: official_extension
+        for official_extension in extensions_of(machine.land.factory, machine.version)
+    }
     found = offered.get(name)
     return {
         "name": name.rpartition("/")[2],

@@ -28,8 +28,8 @@ def _issuing(authority: Authority) -> dict[str, str] | None:
 
 
 def _accepted(own: Authority, more: tuple[str, ...]) -> list[dict[str, str]]:
-    found = [certificate(one) for one in more]
-    return [*found, certificate(own.crt)] if own.crt else found
+    certificates = [certificate(one) for one in more]
+    return [*certificates, certificate(own.crt)] if own.crt else certificates
 
 
 @kind("OSRootSecrets.secrets.talos.dev", "secrets.RootOSController")
@@ -37,14 +37,14 @@ def os_root_secrets(machine: Machine) -> Contents:
     config = machine.config
     if config is None or config.is_partial:
         return {}
-    names = [one for one in config.cert_sans if not _is_address(one)]
+    names = [cert_san for cert_san in config.cert_sans if not _is_address(cert_san)]
     if config.features.talos_api_access:
         names += ["talos", "talos.default"]
     return {
         "os": {
             "issuingCA": _issuing(config.os_ca),
             "acceptedCAs": _accepted(config.os_ca, config.accepted_cas),
-            "certSANIPs": [one for one in config.cert_sans if _is_address(one)],
+            "certSANIPs": [cert_san for cert_san in config.cert_sans if _is_address(cert_san)],
             "certSANDNSNames": names,
             "token": config.token,
         }
@@ -74,7 +74,10 @@ def kubernetes_root_secrets(machine: Machine) -> Contents:
         return {}
     kubernetes, port = config.kubernetes, config.features.kube_prism_port
     local = f"https://127.0.0.1:{port}" if port else f"https://localhost:{kubernetes.api_port}"
-    first = [str(ipaddress.ip_network(one, strict=False)[1]) for one in kubernetes.service_subnets]
+    first = [
+        str(ipaddress.ip_network(service_subnet, strict=False)[1])
+        for service_subnet in kubernetes.service_subnets
+    ]
     token, _, secret = config.bootstrap_token.partition(".")
     account = config.service_account_key
     return {
@@ -107,10 +110,10 @@ def cert_sans(machine: Machine) -> Contents:
     if config is None or config.is_partial:
         names = {"ips": addresses, "fqdn": "maintenance-service.talos.dev"}
         return {"maintenance": names} if addresses else {}
-    found = {"api": _api_names(machine, config, addresses)}
+    contents = {"api": _api_names(machine, config, addresses)}
     if config.is_controlplane:
-        found["k8s"] = _kubernetes_names(machine, config, addresses)
-    return found
+        contents["k8s"] = _kubernetes_names(machine, config, addresses)
+    return contents
 
 
 def _own_names(machine: Machine) -> list[str]:
@@ -118,8 +121,8 @@ def _own_names(machine: Machine) -> list[str]:
 
 
 def _api_names(machine: Machine, config: Effective, addresses: list[str]) -> dict[str, object]:
-    more = [one for one in config.cert_sans if _is_address(one)]
-    names = [one for one in config.cert_sans if not _is_address(one)]
+    more = [cert_san for cert_san in config.cert_sans if _is_address(cert_san)]
+    names = [cert_san for cert_san in config.cert_sans if not _is_address(cert_san)]
     return {
         "ips": sorted({*addresses, *more}),
         "dnsNames": sorted({*_own_names(machine), *names}),
@@ -131,14 +134,21 @@ def _kubernetes_names(
     machine: Machine, config: Effective, addresses: list[str]
 ) -> dict[str, object]:
     kubernetes = config.kubernetes
-    first = [str(ipaddress.ip_network(one, strict=False)[1]) for one in kubernetes.service_subnets]
-    told = [one for one in kubernetes.api_cert_sans if _is_address(one)]
+    first = [
+        str(ipaddress.ip_network(service_subnet, strict=False)[1])
+        for service_subnet in kubernetes.service_subnets
+    ]
+    api_cert_sans = [
+        api_cert_san for api_cert_san in kubernetes.api_cert_sans if _is_address(api_cert_san)
+    ]
     service = ["kubernetes", "kubernetes.default", "kubernetes.default.svc"]
-    names = [one for one in kubernetes.api_cert_sans if not _is_address(one)]
+    names = [
+        api_cert_san for api_cert_san in kubernetes.api_cert_sans if not _is_address(api_cert_san)
+    ]
     full = f"kubernetes.default.svc.{kubernetes.dns_domain}"
     own = [*_own_names(machine), *service, full, "localhost", *names]
     return {
-        "ips": sorted({*addresses, *told, *first, "127.0.0.1"}),
+        "ips": sorted({*addresses, *api_cert_sans, *first, "127.0.0.1"}),
         "dnsNames": sorted(set(own)),
         "fqdn": full_hostname(machine),
     }
