@@ -14,6 +14,9 @@ PYTEST = $(DEV) python -m pytest
 LOCK := scripts/with-environment lock uv pip compile --quiet --universal --python-version 3.11 \
 	--fork-strategy fewest --generate-hashes --no-header $(if $(UPGRADE),--upgrade)
 
+# The lab needs the product, which is installed from the working tree.
+PROJECTS := pyproject.toml lab/pyproject.toml --no-emit-package stockman-talos
+
 # Whole files go to workers in the order of their names: acceptance, which takes longest, is first.
 SHARED := --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
@@ -88,11 +91,11 @@ docs: ## Build the documentation into build/docs.
 tools: ## Build the real programs ahead of `make real`: all core ones, or TOOLS=...
 	@$(RUN) python -m tools build $(subst $(comma), ,$(TOOLS))
 
-lock: ## Lock the requirements of pyproject.toml anew. UPGRADE=1 takes newer versions.
+lock: ## Lock the requirements of both distributions anew. UPGRADE=1 takes newer versions.
 	@$(LOCK) --group lock --output-file requirements/lock.txt >/dev/null
-	@$(LOCK) pyproject.toml --output-file requirements/run.txt >/dev/null
+	@$(LOCK) $(PROJECTS) --output-file requirements/run.txt >/dev/null
 	@$(LOCK) --group build --output-file requirements/build.txt >/dev/null
-	@$(LOCK) pyproject.toml --group dev --output-file requirements/dev.txt \
+	@$(LOCK) $(PROJECTS) --group dev --output-file requirements/dev.txt \
 		--constraints requirements/run.txt --constraints requirements/build.txt >/dev/null
 	@$(LOCK) --group judges --output-file requirements/judges.txt \
 		--constraints requirements/dev.txt >/dev/null

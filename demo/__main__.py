@@ -8,18 +8,16 @@ import sys
 import time
 from pathlib import Path
 
-from rich.console import Console
-
 from demo.places import NoNetwork, free_network, scene_of_action
-from demo.stage import Unexpected, ended_in_order, play
+from demo.stage import Unexpected, ended_in_order, play, print_line
 from demo.story import CASTS, Cast, afterwards, story
+from stockman.cli.terminal.screen import OutputClosed
 
 
 def main() -> int:
     """Show the story, or record it; the exit status of this process."""
     wanted = _arguments()
     cast = CASTS[wanted.preset]
-    console = Console(highlight=False, soft_wrap=True)
     try:
         with ended_in_order():
             if wanted.record is not None:
@@ -27,9 +25,11 @@ def main() -> int:
 
                 record(wanted.record, cast)
             else:
-                _show(cast, console, keep=wanted.keep)
+                _show(cast, keep=wanted.keep)
     except (Unexpected, NoNetwork) as surprise:
         sys.stderr.write(f"demo: {surprise}\n")
+        return 1
+    except OutputClosed:
         return 1
     except KeyboardInterrupt:
         sys.stderr.write("demo: interrupted; everything that it started is gone\n")
@@ -45,29 +45,29 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _show(cast: Cast, console: Console, *, keep: bool) -> None:
+def _show(cast: Cast, *, keep: bool) -> None:
     begun = time.monotonic()
     with scene_of_action(keep=keep) as home:
         network = free_network()
-        play(story(cast, network), console, home)
-        console.print()
+        play(story(cast, network), print_line, home)
+        print_line()
         seconds = time.monotonic() - begun
-        console.print(f"# {cast.preset}: from nothing to a plan that is empty, with a host that")
-        console.print(f"# died on the way, in {seconds:.0f} s", style="bold")
+        print_line(f"# {cast.preset}: from nothing to a plan that is empty, with a host that")
+        print_line(f"# died on the way, in {seconds:.0f} s", "heading")
         if keep:
-            console.print(f"The lab runs on. In {home / cast.directory}:")
+            print_line(f"The lab runs on. In {home / cast.directory}:")
             if program := shutil.which("stockman"):
-                console.print(f'  export PATH="{Path(program).parent}:$PATH"', style="cyan")
+                print_line(f'  export PATH="{Path(program).parent}:$PATH"', "name")
         else:
-            console.print("These commands work after `make demo KEEP=1`, which leaves the lab:")
+            print_line("These commands work after `make demo KEEP=1`, which leaves the lab:")
         for line in afterwards(cast, network):
-            console.print(f"  {line}", style="cyan")
+            print_line(f"  {line}", "name")
         if keep:
-            console.print("To stop it:")
+            print_line("To stop it:")
             stop = f"  stockman -C {home / cast.directory} lab down; rm -r {home}"
-            console.print(stop, style="cyan")
+            print_line(stop, "name")
         else:
-            console.print("The lab was stopped, and nothing of it is left.")
+            print_line("The lab was stopped, and nothing of it is left.")
 
 
 if __name__ == "__main__":

@@ -13,14 +13,15 @@ from html import escape, unescape
 from io import StringIO
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console as RichConsole
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 from demo.places import free_network, scene_of_action
-from demo.stage import Called, play
+from demo.stage import Called, Console, play
 from demo.story import Cast, story
 from demo.terminal import settled
+from stockman.cli.terminal.styles import paint_text
 
 COLUMNS = 98
 _LINES = 50
@@ -87,7 +88,7 @@ _SETTLED = re.compile(
 
 def record(target: Path, cast: Cast) -> None:
     """Play the story for the picture and write it."""
-    console = Console(
+    rich_console = RichConsole(
         width=COLUMNS,
         file=StringIO(),
         record=True,
@@ -96,9 +97,13 @@ def record(target: Path, cast: Cast) -> None:
         highlight=False,
         legacy_windows=False,
     )
+
+    def console(text: str = "", style: str = "") -> None:
+        rich_console.print(Text.from_ansi(paint_text(text, style)))
+
     with scene_of_action(keep=False) as home:
         play(story(cast, free_network()), console, home, for_the_picture)
-    svg = console.export_svg(title=_TITLE, theme=_THEME, code_format=_FORMAT, unique_id=_NAME)
+    svg = rich_console.export_svg(title=_TITLE, theme=_THEME, code_format=_FORMAT, unique_id=_NAME)
     target.write_text(_TEXT.sub(_settled, svg), "utf-8")
 
 
@@ -122,11 +127,11 @@ def for_the_picture(called: Called, console: Console) -> int:
     room = abs(called.lines)
     left = len(shown) - room
     if left > 0 > called.lines:
-        console.print(f"... {left} lines before", style="dim")
+        console(f"... {left} lines before", "faint")
     for line in shown[-room:] if called.lines < 0 else shown[:room]:
-        console.print(Text.from_ansi(line))
+        console(line)
     if left > 0 and called.lines >= 0:
-        console.print(f"... {left} more lines", style="dim")
+        console(f"... {left} more lines", "faint")
     return process.returncode
 
 

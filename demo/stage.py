@@ -14,10 +14,8 @@ from pathlib import Path
 from types import FrameType
 from typing import NamedTuple, Protocol
 
-from rich.console import Console
-from rich.text import Text
-
 from demo.story import Enter, Export, Run, Say, Scene
+from stockman.cli.terminal.screen import process_screen
 
 PROGRAMS = {"stockman": (sys.executable, "-m", "stockman"), "git": ("git",)}
 _SETTINGS = ("STOCKMAN_", "PROXMOX_", "GIT_", "KUBECONFIG", "TALOSCONFIG", "AWS_", "SOPS_")
@@ -49,6 +47,13 @@ class Called(NamedTuple):
     """How many lines of output there is room for, where room is short; negative: the last ones."""
 
 
+class Console(Protocol):
+    """Where the demo prints its own lines."""
+
+    def __call__(self, text: str = "", style: str = "") -> None:
+        """Print a line in a style of `stockman.cli.terminal.styles`."""
+
+
 class Actor(Protocol):
     """Whoever runs a program and shows what it prints."""
 
@@ -56,9 +61,15 @@ class Actor(Protocol):
         """The exit status of the call."""
 
 
+def print_line(text: str = "", style: str = "") -> None:
+    """Print a line on the stdout of this process."""
+    screen = process_screen()
+    screen.data(screen.paint(text, style))
+
+
 def before_the_audience(called: Called, console: Console) -> int:
     """Run a program on the stdout of this process, so that it sees the user's terminal."""
-    console.file.flush()
+    del console
     with subprocess.Popen(
         called.command,
         cwd=called.directory,
@@ -103,10 +114,10 @@ def play(
     earlier: Scene | None = None
     for scene in story:
         if isinstance(scene, Say) and earlier is not None:
-            console.print()
+            console()
         match scene:
             case Say(text):
-                console.print(f"# {text}", style="bold")
+                console(f"# {text}", "heading")
             case Enter(name):
                 _prompt(console, f"cd {name}")
                 directory /= name
@@ -133,7 +144,7 @@ def _check(scene: Run, status: int, console: Console) -> None:
     if status != scene.status:
         raise Unexpected(f"`{scene.line}` ended with {status} instead of {scene.status}")
     if status:
-        console.print(f"(exit {status})", style="dim")
+        console(f"(exit {status})", "faint")
 
 
 def _variables(scene: Export, directory: Path, environment: dict[str, str]) -> dict[str, str]:
@@ -160,6 +171,6 @@ def typed(line: str) -> list[str]:
 
 def _prompt(console: Console, line: str) -> None:
     first, *rest = typed(line)
-    console.print(Text.assemble(("$ ", "dim"), (first, "bold cyan")))
-    for one in rest:
-        console.print(one, style="bold cyan")
+    console(f"$ {first}", "name")
+    for continued in rest:
+        console(continued, "name")

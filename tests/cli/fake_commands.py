@@ -1,7 +1,6 @@
 """Commands that exist only to be run by tests: each shows one thing that a command can do."""
 
 import signal
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from stockman.cli.registry import (
     CHANGE,
     INSPECT,
     LEARN,
-    SECRETS,
     SIMULATE,
     START,
     CommandEntry,
@@ -181,12 +179,6 @@ def problem() -> None:
     screen.data("\n".join(lines))
 
 
-@command(examples={"stockman modules": "see them"})
-def modules() -> None:
-    """Print what is imported."""
-    current_screen().data("\n".join(sys.modules))
-
-
 _HERE = "tests.cli.fake_commands"
 
 REGISTRY: Registry = {
@@ -209,6 +201,5 @@ REGISTRY: Registry = {
     ),
     "ask": CommandEntry(f"{_HERE}:ask", "Ask three questions.", START),
     "problem": CommandEntry(f"{_HERE}:problem", "Print a problem as data.", START),
-    "modules": CommandEntry(f"{_HERE}:modules", "Print what is imported.", SECRETS),
     "absent": CommandEntry("tests.cli.no_such_module:absent", "Have no code.", START),
 }

@@ -8,7 +8,7 @@ import pytest
 from stockman import __version__
 from tests.cli.running import PATIENCE, REAL, clean, in_bash, ran
 
-HEAVY = ("asyncio", "click", "cryptography", "dataclasses", "httpx2", "rich", "yaml")
+HEAVY = ("asyncio", "click", "cryptography", "dataclasses", "httpx2", "yaml")
 
 
 def test_the_version_is_all_that_stdout_gets() -> None:

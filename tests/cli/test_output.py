@@ -112,7 +112,3 @@ def test_a_terminal_gets_colours_and_a_pipe_does_not() -> None:
 @pytest.mark.parametrize("output", ["json", "yaml", "name"])
 def test_data_for_programs_has_no_colours_on_a_terminal_either(output: str) -> None:
     assert "\x1b" not in on_terminal("pets", "list", "-o", output).out
-
-
-def test_neither_table_nor_json_imports_rich() -> None:
-    assert "rich" not in ran("modules").out.split()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from demo.picture import lines_of
-from demo.stage import Called, Unexpected, play, typed
+from demo.stage import Called, Console, Unexpected, play, print_line, typed
 from demo.story import CASTS, Cast, Enter, Run, afterwards, command_lines, story
 from stockman.cli.registry import COMMANDS
 from stockman.config.load import load
@@ -72,7 +70,7 @@ def test_a_surprise_stops_the_demo(tmp_path: Path) -> None:
         return 70
 
     with pytest.raises(Unexpected, match="ended with 70 instead of 0"):
-        play(story(THREE, NETWORK), Console(file=StringIO()), tmp_path, failing)
+        play(story(THREE, NETWORK), print_line, tmp_path, failing)
 
 
 def test_commands_run_where_the_story_is(tmp_path: Path) -> None:
@@ -84,7 +82,7 @@ def test_commands_run_where_the_story_is(tmp_path: Path) -> None:
         return 0
 
     scenes = (Run("validate"), Enter("k8s"), Run("status", program="git"))
-    play(scenes, Console(file=StringIO()), tmp_path, noting)
+    play(scenes, print_line, tmp_path, noting)
 
     assert [one.directory for one in seen] == [tmp_path, tmp_path / "k8s"]
     assert seen[0].command[-2:] == ["stockman", "validate"]
