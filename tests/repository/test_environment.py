@@ -82,7 +82,7 @@ def set_up(clone: Path) -> SetUp:
 def test_the_first_run_makes_what_its_level_needs(set_up: SetUp) -> None:
     installed, said = set_up("run")
 
-    assert installed == ["run.txt", "build.txt", "a clone"]
+    assert installed == ["run.txt", "build.txt", "a clone", "lab"]
     assert said.startswith("stockman: making .venv/3.")
 
 
@@ -124,7 +124,7 @@ def test_changed_requirements_make_a_new_environment(set_up: SetUp) -> None:
 
     installed, said = set_up("dev")
 
-    assert installed == ["dev.txt", "a clone"]
+    assert installed == ["dev.txt", "a clone", "lab"]
     assert "making" in said
 
 
@@ -134,7 +134,7 @@ def test_a_new_version_of_the_project_installs_the_project_alone(set_up: SetUp) 
 
     installed, said = set_up("dev")
 
-    assert installed == ["a clone"]
+    assert installed == ["a clone", "lab"]
     assert "making" not in said
 
 
@@ -158,7 +158,7 @@ def test_a_failed_installation_is_said_in_one_sentence_and_tried_again(set_up: S
 
     assert "pip could not install what is locked" in said.splitlines()[-1]
     assert "Traceback" not in said
-    assert installed == ["dev.txt", "a clone"]
+    assert installed == ["dev.txt", "a clone", "lab"]
 
 
 def test_two_at_the_same_time_install_once(set_up: SetUp) -> None:
@@ -168,4 +168,4 @@ def test_two_at_the_same_time_install_once(set_up: SetUp) -> None:
 
     assert [process.returncode for process in both] == [0, 0]
     assert sum("making" in text for text in said) == 1
-    assert set_up.log.read_text().splitlines() == ["dev.txt", "a clone"]
+    assert set_up.log.read_text().splitlines() == ["dev.txt", "a clone", "lab"]
