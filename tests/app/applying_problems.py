@@ -11,7 +11,7 @@ from stockman.app.runs.connections import no_token
 from stockman.app.runs.secrets import secret_missing, unwritable_secret
 from stockman.cli.plans.destroy import missing_cluster_name
 from stockman.cli.plans.options import no_password, plan_file_conflict
-from stockman.cli.plans.plan import unwritable
+from stockman.cli.plans.plan import plan_not_writable
 from stockman.model.problem import Problem
 from stockman.planning import problems as composition
 
@@ -27,7 +27,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         ("work-1", "work-2"), "Sat 2026-11-21 03:00 Europe/Berlin"
     ),
     "plan.outdated": lambda: stale_plan("k8s"),
-    "plan.unwritable": lambda: unwritable("plans/today.json", "No such file or directory"),
+    "plan.unwritable": lambda: plan_not_writable("plans/today.json", "No such file or directory"),
     "proxmox.administrator": lambda: incomplete_token("PROXMOX_VE_API_TOKEN"),
     "proxmox.no-token": lambda: no_token(
         "stockman@pve!stockman", "pve", "PROXMOX_TOKEN_SECRET is not set"

@@ -244,7 +244,7 @@ def test_over_real_sockets_the_charts_that_are_missing_are_unknown_and_the_other
     assert row(found, "cilium").standing is VersionStanding.BEHIND
     assert row(found, "cilium").newest == v("1.30.0")
     assert row(found, "tuppr").standing is VersionStanding.UNKNOWN
-    assert "knows no repository" in row(found, "tuppr").because
+    assert "does not exist in the registry" in row(found, "tuppr").because
 
 
 @pytest.mark.parametrize(

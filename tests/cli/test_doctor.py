@@ -183,7 +183,7 @@ def test_with_nothing_reachable_everything_ends_in_time(project: Path) -> None:
         )
 
     assert done.returncode == 1
-    assert "no answer within 2 s" in done.stdout
+    assert "no response within 2 s" in done.stdout
     assert "Traceback" not in done.stderr
     assert CANARY not in done.stdout + done.stderr
 

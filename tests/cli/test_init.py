@@ -231,7 +231,7 @@ def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason() -> None:
         "or larger",
         "the network is 127.66.0.0/24",
         "DNS label",
-        "Git address",
+        "scp-like Git URL",
         "a URL with a host",
         "supports Talos",
         "Please answer y or n.",

@@ -108,7 +108,7 @@ def test_a_certificate_that_nobody_vouches_for_is_told_with_its_fingerprint(
     found = told(place, **place.administrator)
 
     assert "proxmox.certificate" in found
-    assert "it showed " in found
+    assert "the server presented " in found
 
 
 def test_a_host_that_does_not_answer_is_told(place: PlannedWorkspace) -> None:

@@ -67,7 +67,7 @@ def test_where_kubeconform_finds_an_unknown_field_so_do_the_tables(
     for one in broken:
         known = load_kind(one["apiVersion"], one["kind"])
         assert known is not None
-        assert [fault.place for fault in find_faults(own(one), known)] == [".meadow"]
+        assert [fault.path for fault in find_faults(own(one), known)] == [".meadow"]
 
 
 def test_the_server_refuses_what_does_not_fit(bench: Judges, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ class LateKubernetes:
         for machine in self._world.talos.machines:
             cluster = self._world.kubernetes.cluster_of(machine)
             if cluster is not None:
-                return cast("KubernetesClient", memory_kubernetes(cluster.api))
+                return memory_kubernetes(cluster.api)
         raise Unreachable(Problem(code="test", what="no API", why="nothing listens", fix=""))
 
 

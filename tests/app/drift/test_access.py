@@ -64,7 +64,7 @@ def test_a_token_that_a_rotation_left_behind_is_told_with_how_it_goes(scene: Sce
 
     report = scene.find(Layer.ACCESS)
 
-    found = next(one for one in report.drifts if "older tokens" in one.description)
+    found = next(one for one in report.drifts if "older valid tokens" in one.description)
     assert [(one.key, one.observed) for one in found.values] == [(f"token {OWN_TOKEN}", "there")]
     assert found.subject == f"{OWN_TOKEN}-2"
     assert "secrets rotate proxmox --token stockman --push" in found.correction.command

@@ -257,7 +257,7 @@ def test_a_git_that_cannot_tell_is_not_taken_for_a_clean_one(place: Path) -> Non
     report = checked(place)
 
     assert [one.subject for one in report.not_scanned] == ["tracked files and history"]
-    assert report.not_scanned[0].why.startswith("git says: ")
+    assert report.not_scanned[0].why.startswith("git reports: ")
 
 
 def test_the_rest_of_a_broken_history_is_not_scanned(place: Path) -> None:

@@ -230,9 +230,9 @@ async def performed(action: Action, ports: Ports) -> None:
 
 
 def mortal(ports: Ports, calls: int | None) -> tuple[Ports, Mortal]:
-    door = Mortal(ports.to_kubernetes())  # type: ignore[arg-type]  # every call is handed on
+    door = Mortal(ports.to_kubernetes())
     door.left = calls
-    return replace(ports, kubernetes=door), door  # type: ignore[arg-type]  # likewise
+    return replace(ports, kubernetes=door), door  # type: ignore[arg-type]  # every call is handed on
 
 
 async def left(ports: Ports) -> list[str]:
