@@ -10,6 +10,7 @@ DOCS = ROOT / "docs"
 GENERATED = DOCS / "reference" / "generated"
 """Made anew by each build, and so not looked at as files."""
 PROBLEMS = ROOT / "src" / "stockman" / "model" / "problems"
+LAB_PROBLEMS = ROOT / "lab" / "src" / "stockman_lab" / "problems"
 
 NOT_RUN = re.compile(r"<!-- not run: (?P<reason>\S.*) -->")
 """Above a block of commands that no test can run, and why."""
@@ -52,7 +53,13 @@ def hand_written() -> list[Path]:
     """Every page that somebody wrote: README and its like, the site, the pages of problems."""
     site = [page for page in DOCS.rglob("*.md") if GENERATED not in page.parents]
     top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
-    return sorted([*top, *site, *PROBLEMS.glob("*.md")])
+    return sorted([*top, *site, *PROBLEMS.glob("*.md"), *LAB_PROBLEMS.glob("*.md")])
+
+
+def problem_file(code: str) -> Path:
+    """The page of a problem, of the product or of the lab."""
+    page = PROBLEMS / f"{code}.md"
+    return page if page.exists() else LAB_PROBLEMS / page.name
 
 
 def blocks(page: Path) -> list[Block]:

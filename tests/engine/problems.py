@@ -13,22 +13,20 @@ RUN = "20260301t060000z-5f2c1a"
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "journal.damaged": lambda: problems.journal_corrupt(
-        JOURNAL, 12, "its checksum is not that of its content and of all lines before it"
+        JOURNAL, 12, "its checksum does not match its content and the lines before it"
     ),
     "journal.schema": lambda: problems.journal_schema(
         JOURNAL, "stockman.journal/9", JOURNAL_SCHEMA
     ),
     "journal.taken": lambda: problems.journal_written_elsewhere(JOURNAL),
     "journal.too-long": lambda: problems.journal_too_long(70_000, MAX_LINE_BYTES),
-    "journal.unwritable": lambda: problems.journal_unwritable(
-        JOURNAL, "the system says: No space left on device"
-    ),
+    "journal.unwritable": lambda: problems.journal_unwritable(JOURNAL, "No space left on device"),
     "lock.elsewhere": lambda: problems.lock_on_other_machine(".stockman/lock", "anna on notebook"),
     "lock.held": lambda: problems.lock_held_by(
         "s3://flock/main", "anna@workbench, process 4711", "until 06:01:00 unless renewed"
     ),
     "lock.lost": lambda: problems.lock_lost(
-        "s3://flock/main", "bert@notebook took it with token 7, ours is 4"
+        "s3://flock/main", "bert@notebook took it with token 7, this run has 4"
     ),
     "lock.unreadable": lambda: problems.lock_unreadable("s3://flock/main", "connection failed"),
     "plan.moved": lambda: problems.stale_plan(["vm/k8s/1030"]),

@@ -38,7 +38,7 @@ from tests.app.start_problems import MADE_BY_CALL as STARTS
 from tests.app.status_problems import MADE_BY_CALL as STATUS
 from tests.catalog import problems as catalog_problems
 from tests.crypto import problems as crypto_problems
-from tests.docs.pages import PROBLEMS, Block, blocks, prose
+from tests.docs.pages import Block, blocks, problem_file, prose
 from tests.engine.problems import MADE_BY_CALL as RUNS
 from tests.kubernetes.problems import MADE_BY_CALL as KUBERNETES
 from tests.planning.problems import MADE_BY_CALL as PLANS_OF_PROXMOX
@@ -135,7 +135,7 @@ _TABLE = re.compile(r"(?<=is not in the table of )\d{4}-\d\d-\d\d")
 @cache
 def blocks_of(code: str) -> tuple[Block, ...]:
     """The blocks of a page."""
-    return tuple(blocks(PROBLEMS / f"{code}.md"))
+    return tuple(blocks(problem_file(code)))
 
 
 def texts(code: str, *languages: str) -> list[str]:
@@ -179,7 +179,7 @@ def test_codes_are_sorted_and_each_has_a_page() -> None:
 
 
 def test_a_page_has_its_code_its_sentence_and_three_sections() -> None:
-    pages = {code: prose(PROBLEMS / f"{code}.md").split("\n") for code in problem_codes()}
+    pages = {code: prose(problem_file(code)).split("\n") for code in problem_codes()}
 
     assert {
         code: [line for line in lines if line.startswith("#")] for code, lines in pages.items()

@@ -60,7 +60,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "node.role": lambda: problems.role_mismatch(NODE, "worker", "controlplane"),
     "node.clock": lambda: problems.clock_skew(NODE, -42.0, 5.0, "10.42.0.1"),
     "node.api-address-taken": lambda: problems.address_in_use(
-        "10.42.0.10", "port 6443 takes connections"
+        "10.42.0.10", "port 6443 accepts connections"
     ),
     "node.no-node": no_node,
     "etcd.split": lambda: problems.split_etcd(("cp-1", "cp-2")),

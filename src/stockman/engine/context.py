@@ -1,4 +1,4 @@
-"""How somebody stops a run: once to end it well, twice to end it now."""
+"""The context of a run: plan, ports, journal, fence and stop request."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ from stockman.steps.step import Retry
 
 
 class RunStopped(Exception):
-    """The run was asked to stop before this had an effect."""
+    """The run stops before this had an effect."""
 
 
 class StopRequest:
-    """Counts how often somebody asked; Ctrl-C calls `ask`."""
+    """A request to stop the run; Ctrl-C calls `request`."""
 
     def __init__(self) -> None:
         self._count = 0
         self.on_immediate: list[Callable[[], object]] = []
-        """Called when it is to be at once."""
+        """Called when the stop is requested for the second time."""
 
     def request(self) -> None:
-        """The first time: start nothing new, finish what has an effect, give back what is held.
-        The second time: leave everything as it is."""
+        """Request the stop.
+
+        After the first request no step starts, running steps finish and holds are released. After
+        the second request the run ends immediately.
+        """
         self._count += 1
         if self._count == 2:
             for callback in self.on_immediate:
@@ -47,14 +50,16 @@ class StopRequest:
         return self._count > 1
 
     def check(self) -> None:
+        """Raise `RunStopped` if the stop is requested."""
         if self.is_requested:
             raise RunStopped
 
 
 def retry_delay(attempt: int, retry: Retry, entropy: Entropy, error: StockmanError) -> float:
-    """Seconds before the attempt after number `attempt`; at least what the other side asks for.
+    """Return the seconds to wait after attempt number `attempt`.
 
-    Between half and all of a wait that doubles each time.
+    A random value between half of and the full wait, which doubles each time; at least the
+    `retry_after` of the error.
     """
     full = min(retry.first_wait * 2.0 ** (attempt - 1), retry.longest_wait)
     share = entropy.random_bytes(1)[0] / 255
@@ -63,19 +68,19 @@ def retry_delay(attempt: int, retry: Retry, entropy: Entropy, error: StockmanErr
 
 
 _SLICE = 1.0
-"""Seconds of a wait after which is looked whether somebody wants the run to stop."""
+"""Seconds between checks for a stop request during a wait."""
 
 
 @record
 class RunSettings:
-    """How a run goes."""
+    """Settings of a run."""
 
     max_parallel: int = MAX_PARALLEL
-    """Steps side by side at most."""
+    """Maximum number of parallel steps."""
 
 
 class RunContext:
-    """One run: its plan, its doors, its journal, its fence, and whether it is to stop."""
+    """A run: its plan, ports, journal, fence and stop request."""
 
     def __init__(
         self, plan: Plan, ports: Ports, journal: Journal, fence: Fence, stop: StopRequest
@@ -86,16 +91,16 @@ class RunContext:
         self.fence = fence
         self.stop = stop
         self.halted = False
-        """Whether something failed, so that nothing new is begun."""
+        """Whether a step failed, so that no further step starts."""
 
     def raise_if_stopping(self) -> None:
-        """`Stopped` where nothing may begin any more."""
+        """Raise `RunStopped` if no further step may start."""
         if self.halted:
             raise RunStopped
         self.stop.check()
 
     async def sleep(self, seconds: float) -> None:
-        """Let time pass; `Stopped` as soon as the run is to stop."""
+        """Sleep; raises `RunStopped` as soon as the run stops."""
         remaining = seconds
         while remaining > 0:
             self.raise_if_stopping()
@@ -106,6 +111,6 @@ class RunContext:
 
 
 def problem_to_json(problem: Problem) -> dict[str, object]:
-    """A problem as the journal keeps it."""
+    """Return a problem as JSON for the journal."""
     value = to_plain_value(problem)
     return {**value, "where": str(problem.where)} if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""How long a plan takes: its critical path, and when a run is over."""
+"""Estimates: the critical path of a plan, and when a run ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stockman.steps.step import Step
 
 
 def seconds_to_end(plan: Plan) -> dict[str, float]:
-    """For each step the seconds from its start until everything that waits for it is done."""
+    """Return for each step the seconds from its start until all steps that need it are done."""
     after: dict[str, float] = {}
     for step in reversed(plan.steps):
         seconds = step.seconds + after.get(step.id, 0.0)
@@ -21,7 +21,7 @@ def seconds_to_end(plan: Plan) -> dict[str, float]:
 
 
 def critical_path(plan: Plan) -> tuple[Step, ...]:
-    """The chain of steps that takes longest, in its order."""
+    """Return the longest chain of steps, in order."""
     seconds = seconds_to_end(plan)
     by_id = {step.id: step for step in plan.steps}
     starts = [step for step in plan.steps if not step.needs]
@@ -34,7 +34,7 @@ def critical_path(plan: Plan) -> tuple[Step, ...]:
 
 
 def seconds_left(plan: Plan, state: RunState, now: datetime) -> float:
-    """Seconds until the run is over: the critical path, or what its lanes allow if that is more."""
+    """Return the seconds until the run ends, by the critical path or the busiest lane."""
     left = {step.id: _step_seconds_left(step, state, now) for step in plan.steps}
     ends: dict[str, float] = {}
     for step in plan.steps:
@@ -43,7 +43,7 @@ def seconds_left(plan: Plan, state: RunState, now: datetime) -> float:
 
 
 def estimate_end(plan: Plan, state: RunState, now: datetime) -> datetime:
-    """When the run is over, by the estimates of its steps."""
+    """Return when the run ends, by the estimates of its steps."""
     return now + timedelta(seconds=seconds_left(plan, state, now))
 
 
@@ -57,7 +57,7 @@ def _step_seconds_left(step: Step, state: RunState, now: datetime) -> float:
 
 
 def _lane_seconds(plan: Plan, left: Mapping[str, float]) -> dict[str, float]:
-    """Seconds that each lane is busy."""
+    """Return how many seconds each lane is busy."""
     busy: dict[str, float] = {}
     for step in plan.steps:
         for lane in step.lanes:

@@ -1,4 +1,4 @@
-"""Steps that wait for their turn, found without looking at all the others."""
+"""The executor: runs the steps of a plan in parallel, by needs and lanes."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from stockman.steps.step import Step
 
 
 class StepQueue:
-    """Steps of a plan that have not begun, those first that the most waits for."""
+    """Steps of a plan that have not started; those with the longest chain of followers first."""
 
     def __init__(self, plan: Plan, done: Set[str]) -> None:
         self._widths = plan.lanes
         seconds = seconds_to_end(plan)
         self._rank = {step.id: (-seconds[step.id], index) for index, step in enumerate(plan.steps)}
         self._missing: Counter[str] = Counter()
-        """How many steps each step still waits for."""
+        """Number of unfinished needs of each step."""
         self._followers: dict[str, list[Step]] = {}
         self._ready: dict[tuple[str, ...], list[Step]] = {}
-        """Steps that wait for nothing but their lanes, by those, in their order."""
+        """Steps whose needs are done, sorted, by their lanes."""
         for step in plan.steps:
             if step.id in done:
                 continue
@@ -43,18 +43,18 @@ class StepQueue:
                 self.add(step)
 
     def add(self, step: Step) -> None:
-        """Let a step wait again that was taken and had no effect."""
+        """Add a step whose needs are done, or one that was taken and had no effect."""
         insort(self._ready.setdefault(step.lanes, []), step, key=self._order)
 
     def release_followers(self, step: Step) -> None:
-        """Whoever waited only for this step may begin."""
+        """Make steps ready whose last unfinished need was this step."""
         for follower in self._followers.pop(step.id, ()):
             self._missing[follower.id] -= 1
             if not self._missing[follower.id]:
                 self.add(follower)
 
     def take(self, count: int, busy: Counter[str]) -> list[Step]:
-        """Steps that begin now, so many at most; their lanes are counted as busy."""
+        """Remove and return at most `count` steps with free lanes; counts their lanes as busy."""
         steps: list[Step] = []
         while len(steps) < count:
             open_lanes = [lanes for lanes in self._ready if self._has_room(lanes, busy)]
@@ -77,16 +77,16 @@ class StepQueue:
 
 @record
 class RunOutcome:
-    """How a run went."""
+    """The outcome of a run."""
 
     state: RunState
     result: RunResult
     problems: tuple[Problem, ...] = ()
-    """Why it did not end well, the first cause first."""
+    """Why it did not succeed, first cause first."""
 
 
 class Executor:
-    """One run of a plan, from its beginning or from where it was left."""
+    """Executes a plan from its start, or from where the journal ends."""
 
     def __init__(self, context: RunContext, state: RunState, settings: RunSettings) -> None:
         self._context = context
@@ -102,7 +102,7 @@ class Executor:
         self._journal_error: JournalLost | None = None
 
     async def run(self) -> RunOutcome:
-        """Do everything that can be done; returns when nothing is under way any more."""
+        """Execute all steps that can be executed; returns when no step is running."""
         own = asyncio.current_task()
         if own is not None:
             self._context.stop.on_immediate.append(own.cancel)
@@ -133,7 +133,7 @@ class Executor:
         await self._holds.release_all()
 
     def _take_ready_steps(self) -> list[Step]:
-        """Steps that can begin right now, with their lanes counted as busy."""
+        """Return the steps that start now; their lanes are counted as busy."""
         if self._context.halted or self._context.stop.is_requested:
             return []
         return self._queue.take(self._settings.max_parallel - len(self._running), self._lanes)
@@ -160,7 +160,7 @@ class Executor:
             self._wake.set()
 
     async def _record_failure(self, step: Step, error: StockmanError) -> None:
-        # Whoever waits for a time does not keep others from their work.
+        # A step that waits for a maintenance window does not stop other steps.
         self._context.halted = self._context.halted or not isinstance(error, GateNotYetOpen)
         self._errors.append(error)
         try:

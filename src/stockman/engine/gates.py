@@ -1,4 +1,4 @@
-"""What is recent enough to act upon: looks and gates of the same step."""
+"""Gates of a step, and its cache of recent reads."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from stockman.steps.ports import ReadCache
 from stockman.steps.step import Step
 
 RECENT_SECONDS = timedelta(seconds=1)
-"""Older answers are asked for again before anything is done."""
+"""Answers older than this are requested again before a step has an effect."""
 
 
 class RecentReads(ReadCache):
-    """Keeps what one step saw, for whoever asks first and soon."""
+    """Keeps values that one step has read, for one use within `RECENT_SECONDS`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -34,54 +34,54 @@ class RecentReads(ReadCache):
 
 
 def is_recent(at: datetime, clock: Clock) -> bool:
-    """Whether a moment is a short while ago; one that a clock set back makes later is not."""
+    """Return whether a time is less than `RECENT_SECONDS` ago, and not in the future."""
     return timedelta() <= clock.now() - at < RECENT_SECONDS
 
 
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 10.0
 _JOURNAL_INTERVAL = timedelta(seconds=30)
-"""How often the same gate may say in the journal that it is closed."""
+"""Minimum time between two journal entries with the same answer of a gate."""
 
 
 class GateRefused(Refused):
-    """A gate says that waiting cannot help."""
+    """A gate is closed, and waiting does not open it."""
 
 
 class GateNotYetOpen(GateRefused):
-    """A gate says that its time has not come; nothing is wrong."""
+    """A gate opens at a later time; nothing is wrong."""
 
 
 class GateChecks:
-    """Asks the gates of one step until all of them are open in one go."""
+    """Checks the gates of one step until all of them are open at the same time."""
 
     def __init__(self, context: RunContext, step: Step) -> None:
         self._context = context
         self._step = step
         self._recorded: dict[str, tuple[GateAnswer, datetime]] = {}
         self._verdicts: list[asyncio.Future[Verdict]] = []
-        """Answers on their way. Empty: nobody is asked."""
+        """Checks in progress, in the order of the gates. Empty: none."""
         self._started_at = context.ports.clock.now()
         self.closed_gate = ""
-        """What the last gate said that was not open. Empty: all were."""
+        """The last closed gate and its reason. Empty: all gates were open."""
 
     def start(self) -> None:
-        """Ask all gates at once; what they say is heard by `passed`, unless it is old by then."""
+        """Start the checks of all gates; `wait_until_open` uses their answers if still recent."""
         ports = self._context.ports
         self._started_at = ports.clock.now()
         self._verdicts = [asyncio.ensure_future(gate.check(ports)) for gate in self._step.gates]
 
     async def cancel(self) -> None:
-        """Wait for no answer any more."""
+        """Cancel the checks in progress."""
         verdicts, self._verdicts = self._verdicts, []
         for verdict in verdicts:
             verdict.cancel()
         await asyncio.gather(*verdicts, return_exceptions=True)
 
     async def wait_until_open(self, deadline: datetime) -> bool:
-        """Return once all gates are open; whether any had to be waited for.
+        """Wait until all gates are open; returns whether any of them was closed before.
 
-        `GateClosed` where one says so, `TimeoutError` after the moment given.
+        Raises `GateRefused` if a gate answers STOP, and `TimeoutError` after the deadline.
         """
         wait = _FIRST_WAIT
         waited = False
@@ -94,7 +94,7 @@ class GateChecks:
         return waited
 
     async def _all_open(self) -> bool:
-        """Hear all gates in their order."""
+        """Return whether all gates are open; evaluates them in order."""
         if not self._verdicts or not is_recent(self._started_at, self._context.ports.clock):
             await self.cancel()
             self.start()
@@ -134,7 +134,7 @@ class GateChecks:
         journal, answer = self._context.journal, verdict.answer
         data = {"gate": gate.summary, "answer": answer.value, "because": verdict.because}
         if answer is GateAnswer.GO:
-            # It is written with what follows from it.
+            # It is written together with the next entry of the step.
             journal.add(EntryType.GATE, self._step.id, data)
         else:
             await journal.append(EntryType.GATE, self._step.id, data)

@@ -1,4 +1,4 @@
-"""What a run has taken, and how it is given back."""
+"""Holds of a run: taken for steps, and released."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _RETRY = Retry(attempts=4, first_wait=1.0, longest_wait=10.0)
 
 
 class Holds:
-    """Takes holds for steps and gives them back when no step needs them any more."""
+    """Takes holds for steps, and releases them when no step needs them any more."""
 
     def __init__(self, context: RunContext, state: RunState) -> None:
         self._context = context
         self._held = dict(state.held)
-        """Written down as held, ours or of the run that was killed."""
+        """Holds in the journal, by key: of this process, or of an earlier one that was killed."""
         self._taken: set[str] = set()
-        """Taken by this process, or about to be."""
+        """Keys of holds that this process has taken."""
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._unfinished = {
             step.id: {hold.part_key for hold in step.holds}
@@ -34,10 +34,10 @@ class Holds:
             if not state.is_done(step.id)
         }
         self.problems: list[Problem] = []
-        """Why something could not be given back."""
+        """Why holds could not be released."""
 
     async def take(self, step: Step) -> None:
-        """Take what a step needs, in its order; what is taken already stays so."""
+        """Take the holds of a step in order, except those that are already taken."""
         for hold in step.holds:
             async with self._locks[hold.part_key]:
                 if hold.part_key not in self._taken:
@@ -57,18 +57,18 @@ class Holds:
         self._taken.add(hold.part_key)
 
     async def finish(self, step: Step) -> None:
-        """Give back what was taken for a step, and for no other that is still to come."""
+        """Release the holds of a finished step that no unfinished step needs."""
         self._unfinished.pop(step.id, None)
         await self.release_unused()
 
     async def release_unused(self) -> None:
-        """Give back what no step needs that is still to come; the last taken first."""
+        """Release holds that no unfinished step needs, in reverse order."""
         needed = {key for keys in self._unfinished.values() for key in keys}
         for key in reversed([key for key in self._held if key not in needed]):
             await self._release(key)
 
     async def release_all(self) -> None:
-        """Give everything back, the last taken first."""
+        """Release all holds in reverse order."""
         for key in reversed(list(self._held)):
             await self._release(key)
 
@@ -82,7 +82,7 @@ class Holds:
             except JournalLost:
                 raise
             except UnknownKind as error:
-                why = f"this stockman knows no hold of the kind {error.kind!r}"
+                why = f"this version of stockman does not know holds of kind {error.kind!r}"
                 self.problems.append(problems.hold_release_failure(key, why))
                 return
             except (InvalidValue, StockmanError) as error:
@@ -114,11 +114,11 @@ def _mapping(hold: Hold) -> dict[str, object]:
 
 
 def _parse_hold(taken: TakenHold) -> Hold:
-    return from_json(Hold, dict(taken.hold), "hold")  # type: ignore[type-abstract]  # found by its kind
+    return from_json(Hold, dict(taken.hold), "hold")  # type: ignore[type-abstract]  # its kind selects the class
 
 
 def hold_summary(taken: TakenHold) -> str:
-    """What is held, in words; its key where this program does not know such holds."""
+    """Return a summary of a hold; its key if its kind is unknown."""
     try:
         return _parse_hold(taken).summary
     except (InvalidValue, UnknownKind):

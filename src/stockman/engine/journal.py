@@ -1,4 +1,4 @@
-"""Entries of a journal, each a line of JSON whose checksum covers all lines before it."""
+"""The journal of a run: lines of JSON, each with a checksum that covers all lines before it."""
 
 from __future__ import annotations
 
@@ -21,69 +21,69 @@ from stockman.steps.digest import canonical_json_text
 from stockman.steps.serialization import InvalidValue, from_json, to_json
 
 JOURNAL_SCHEMA = "stockman.journal/1"
-"""In the first entry of every journal."""
+"""Schema in the first entry of every journal."""
 MAX_LINE_BYTES = 64 * 1024
-"""Bytes of a line; more than that is refused before it is written."""
+"""Maximum size of a line in bytes."""
 FIRST_CHECKSUM = "0" * 64
-"""What the first line follows."""
+"""Checksum before the first line."""
 
 
 class EntryType(Enum):
-    """What an entry tells."""
+    """The type of an entry, and the names of its data."""
 
     ACCEPTED = "accepted"
-    """A plan is going to be carried out: `schema`, `run`, `cluster`, `plan` (digest), `by`."""
+    """A plan will be executed: `schema`, `run`, `cluster`, `plan` (digest), `by`."""
     GATE = "gate"
-    """A gate was asked: `gate`, `answer`, `because`."""
+    """A gate was checked: `gate`, `answer`, `because`."""
     STARTED = "started"
     """A step is about to have an effect: `attempt`."""
     UNKNOWN = "unknown"
-    """Nobody knows whether the step had its effect: `problem`. It is looked at next."""
+    """It is unknown whether the step had its effect: `problem`. It is checked next."""
     RETRIED = "retried"
-    """An attempt ended in what may pass, and another one follows: `problem`, `wait` in seconds."""
+    """An attempt failed and will be repeated: `problem`, `wait` in seconds."""
     FINISHED = "finished"
-    """A step is true: `already` where there was nothing to do."""
+    """A step is done: `already` if there was nothing to do."""
     FAILED = "failed"
-    """A step stopped: `problem`."""
+    """A step failed: `problem`."""
     HELD = "held"
-    """Something is about to be taken: `key`, `hold`, `prior`."""
+    """A hold is about to be taken: `key`, `hold`, `prior`."""
     RELEASED = "released"
-    """It was given back: `key`."""
+    """A hold was released: `key`."""
     PAUSED = "paused"
-    """The run stopped because somebody asked for it: `now` if at once."""
+    """The run was stopped by the user: `now` if immediately."""
     ENDED = "ended"
-    """The run is over: `result`."""
+    """The run has ended: `result`."""
     NOTE = "note"
-    """Something worth reading: `text`."""
+    """A note for the user: `text`."""
 
 
 @record
 class JournalEntry:
-    """One thing that happened in a run."""
+    """An event of a run."""
 
     number: int
     """From 1, without gaps."""
     at: datetime
     event: EntryType
     step: str = ""
-    """Empty: about the whole run."""
+    """Empty: the entry is about the whole run."""
     data: Mapping[str, object] = field(default_factory=dict)
-    """What else is to be told; JSON, and never a secret."""
+    """Details as JSON, without secrets."""
 
     def text(self, name: str) -> str:
-        """A text of the data; empty where there is none."""
+        """Return a text in the data; empty if there is none."""
         value = self.data.get(name, "")
         return value if isinstance(value, str) else ""
 
 
 class EntryTooLong(Exception):
-    """An entry that is longer than a line may be."""
+    """An entry exceeds `MAX_LINE_BYTES`."""
 
 
 def encode_entry(entry: JournalEntry, before: str) -> tuple[bytes, str]:
-    """An entry as a line that follows the one with this checksum, and its own checksum.
+    """Encode an entry as the line after the one with checksum `before`; also returns its checksum.
 
-    `TypeError` where the data holds a secret or anything else that is not JSON.
+    Raises `TypeError` if the data contains a secret or another value that is not JSON.
     """
     body = to_json(entry)
     checksum = _checksum(body, before)
@@ -94,18 +94,18 @@ def encode_entry(entry: JournalEntry, before: str) -> tuple[bytes, str]:
 
 
 class BrokenLine(Exception):
-    """A line that is not what was written."""
+    """A line is damaged."""
 
 
 def decode_entry(line: bytes, before: str) -> tuple[JournalEntry, str]:
-    """The entry of a line, and its checksum; `Broken` where it does not follow the one before."""
+    """Decode a line; returns entry and checksum. Raises `BrokenLine` if the checksum is wrong."""
     try:
         body, checksum = json.loads(line)
         entry = from_json(JournalEntry, body, "entry")
     except (ValueError, TypeError, InvalidValue) as error:
         raise BrokenLine(f"it cannot be read ({type(error).__name__})") from None
     if checksum != _checksum(body, before):
-        raise BrokenLine("its checksum is not that of its content and of all lines before it")
+        raise BrokenLine("its checksum does not match its content and the lines before it")
     return entry, checksum
 
 
@@ -114,17 +114,17 @@ def _checksum(body: object, before: str) -> str:
 
 
 def hold_prior(entry: JournalEntry) -> Json:
-    """What a `held` entry says was there before."""
+    """Return the previous value in a `held` entry."""
     return entry.data.get("prior")  # type: ignore[return-value]  # it was read from JSON
 
 
 def entry_json(entry: JournalEntry) -> str:
-    """An entry of the journal as one line of JSON."""
+    """Return an entry as one line of JSON."""
     return json.dumps(to_json(entry), separators=(",", ":"), ensure_ascii=False)
 
 
 def entry_text(entry: JournalEntry) -> str:
-    """An entry of the journal as a line for people."""
+    """Return an entry as one line of text."""
     subject = entry.step or "run"
     detail = entry.text("because") or entry.text("text") or entry.text("result")
     problem = entry.data.get("problem")
@@ -135,35 +135,35 @@ def entry_text(entry: JournalEntry) -> str:
 
 
 Watcher = Callable[[JournalEntry], None]
-"""Told of every entry once it is written."""
+"""Called with every entry once it is written."""
 
 
 class JournalLost(Refused):
-    """The journal cannot be written: nothing may happen any more."""
+    """The journal cannot be written, so the run must stop."""
 
 
 class JournalLines(Protocol):
-    """Where the lines of one journal are kept."""
+    """Storage of the lines of one journal."""
 
     @property
     def location(self) -> str:
-        """Its name, for people."""
+        """File or object folder, for messages."""
         ...
 
     async def read(self) -> bytes:
-        """All that was written and nothing that is torn: whole lines, each with its new line."""
+        """Return all complete lines, each with its newline."""
         ...
 
     async def append(self, first: int, lines: bytes) -> None:
-        """Add lines, the first of which has this number; they are there for good afterwards.
+        """Append lines durably; `first` is the number of the first one.
 
-        `Refused` where somebody else added some, or they cannot be written.
+        Raises `Refused` if another process has appended lines, or if they cannot be written.
         """
         ...
 
 
 class Journal:
-    """Appends entries to lines, one after the other."""
+    """Appends entries to the lines of a journal."""
 
     def __init__(
         self, lines: JournalLines, clock: Clock, entries: tuple[JournalEntry, ...], last: str
@@ -174,7 +174,7 @@ class Journal:
         self._last = last
         self._waiting: list[tuple[bytes, JournalEntry]] = []
         self._batch: list[tuple[bytes, JournalEntry]] = []
-        """What is being written; written again as it is if that was interrupted."""
+        """Entries being written; written again unchanged if the write was interrupted."""
         self._turn = asyncio.Lock()
         self._number = len(entries)
         self._written = len(entries)
@@ -186,13 +186,13 @@ class Journal:
 
     @property
     def entries(self) -> tuple[JournalEntry, ...]:
-        """Everything that is written, in order."""
+        """All written entries, in order."""
         return tuple(self._entries)
 
     async def append(
         self, event: EntryType, step: str = "", data: Mapping[str, object] | None = None
     ) -> JournalEntry:
-        """Write an entry; it is there for good when this returns."""
+        """Write an entry durably and return it."""
         entry = self.add(event, step, data)
         async with self._turn:
             while self._written < entry.number:
@@ -202,7 +202,7 @@ class Journal:
     def add(
         self, event: EntryType, step: str = "", data: Mapping[str, object] | None = None
     ) -> JournalEntry:
-        """Write an entry together with the next that is appended: nothing depends on it before."""
+        """Add an entry that is written together with the next appended one."""
         entry = JournalEntry(
             number=self._number + 1,
             at=self._clock.now(),
@@ -220,7 +220,7 @@ class Journal:
 
     async def _write(self) -> None:
         if not self._batch:
-            # Whoever has something to write right now writes together with us.
+            # Entries that other steps add in this turn are written in the same batch.
             await yield_turn()
             self._batch, self._waiting = self._waiting, []
         first = self._batch[0][1].number
@@ -237,13 +237,13 @@ class Journal:
 
 
 async def open_journal(lines: JournalLines, clock: Clock) -> Journal:
-    """A journal that goes on where its lines end; `Refused` where they are damaged."""
+    """Open a journal to append to it; raises `Refused` if it is damaged."""
     entries, last = parse_journal(await lines.read(), lines.location)
     return Journal(lines, clock, entries, last)
 
 
 def parse_journal(content: bytes, location: str) -> tuple[tuple[JournalEntry, ...], str]:
-    """The entries of a journal, and the checksum of the last."""
+    """Return the entries of a journal, and the checksum of the last one."""
     entries: list[JournalEntry] = []
     last = FIRST_CHECKSUM
     for number, line in enumerate(content.splitlines(keepends=True), 1):
@@ -252,7 +252,7 @@ def parse_journal(content: bytes, location: str) -> tuple[tuple[JournalEntry, ..
         except BrokenLine as error:
             raise Refused(problems.journal_corrupt(location, number, str(error))) from None
         if entry.number != number:
-            why = f"it calls itself number {entry.number}"
+            why = f"its number is {entry.number}"
             raise Refused(problems.journal_corrupt(location, number, why))
         entries.append(entry)
     if entries and entries[0].text("schema") != JOURNAL_SCHEMA:

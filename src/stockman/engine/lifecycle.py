@@ -1,4 +1,4 @@
-"""Runs from outside: begin one, go on with one, give one up."""
+"""Start, resume and abort runs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from stockman.steps.plan import Plan, parse_plan_with_digest, render_plan_with_d
 from stockman.steps.ports import Ports
 
 Fingerprint = Callable[[Ports, Sequence[str]], Awaitable[Mapping[str, str]]]
-"""Digests of what identities name, as it is now; the planner's way to see what a plan touches."""
+"""Computes current digests of the objects that a plan touches, by identity."""
 
 
 @record
 class RunHome:
-    """Where the runs of a cluster and its lock are."""
+    """Storage of the runs and of the lock of a cluster."""
 
     runs: RunStore
     lock: LockStore
@@ -33,23 +33,24 @@ class RunHome:
 
 @record
 class RunOptions:
-    """How a run is carried out."""
+    """Options of a run."""
 
     by: str
-    """Who does it, for people: `anna@workbench, process 4711`."""
+    """Who executes it, for messages: `anna@workbench, process 4711`."""
     stop: StopRequest
     settings: RunSettings = RunSettings()
     watchers: tuple[Watcher, ...] = ()
-    """Told of every entry of the journal."""
+    """Called with every entry of the journal."""
     fingerprint: Fingerprint | None = None
-    """None: the plan was made a moment ago under the same lock."""
+    """None: do not check whether the plan is current."""
 
 
 async def start_run(home: RunHome, plan: Plan, ports: Ports, options: RunOptions) -> RunOutcome:
-    """Carry out a plan. `Locked` where somebody works on the cluster, `Refused` (`plan.moved`)
-    where what it touches is not what the plan has seen; nothing has happened then.
+    """Execute a plan.
 
-    Runs before it that nobody finished are ended first, and what they held is given back.
+    Unfinished older runs are aborted first, and their holds released. Raises `Locked` if another
+    run holds the lock, and `Refused` (`plan.moved`) if an object that the plan touches has changed
+    since; nothing is executed then.
     """
     newest = ""
     while True:
@@ -65,11 +66,11 @@ async def start_run(home: RunHome, plan: Plan, ports: Ports, options: RunOptions
 
 @record
 class _RunStart:
-    """A run that is about to begin."""
+    """A run that is about to start."""
 
     run: str
     older: tuple[str, ...]
-    """Runs before it, the oldest first."""
+    """Earlier runs, oldest first."""
     options: RunOptions
 
 
@@ -88,9 +89,9 @@ async def _start(
 
 
 async def resume_run(home: RunHome, run: str, ports: Ports, options: RunOptions) -> RunOutcome:
-    """Go on with a run that was killed, paused or failed.
+    """Resume a run that was killed, paused or failed.
 
-    `Refused` (`run.over`) where it is done or was given up.
+    Raises `Refused` (`run.over`) if it has succeeded or was aborted.
     """
     fence = await _take_fence(home, ports, run, options)
     ports = _share_clock(ports)
@@ -109,7 +110,7 @@ async def resume_run(home: RunHome, run: str, ports: Ports, options: RunOptions)
 
 
 async def abort_run(home: RunHome, run: str, ports: Ports, options: RunOptions) -> RunOutcome:
-    """Give a run up: what it held is given back, its steps stay as they are."""
+    """Abort a run: release its holds, and leave its steps as they are."""
     fence = await _take_fence(home, ports, run, options)
     ports = _share_clock(ports)
     async with fence.keep_alive():
@@ -121,11 +122,11 @@ async def abort_run(home: RunHome, run: str, ports: Ports, options: RunOptions) 
 
 @record
 class _AcceptedRun:
-    """A run whose plan is about to be carried out."""
+    """A run whose plan is about to be executed."""
 
     run: str
     digest: str
-    """That of the plan."""
+    """Digest of the plan."""
     options: RunOptions
 
 
@@ -175,14 +176,14 @@ async def _check_plan_is_current(plan: Plan, ports: Ports, options: RunOptions) 
 
 
 async def _abort_older_runs(home: RunHome, ports: Ports, fence: Fence, start: _RunStart) -> None:
-    """End runs that nobody finished, from the newest back to the first that is over."""
+    """Abort unfinished runs, from the newest back to the first one that has ended."""
     for older in reversed(start.older):
         journal = await open_journal(await home.runs.lines(older), ports.clock)
         state = fold_entries(older, journal.entries)
         if state.result is not None and state.result.is_final:
             return
         abort = _RunAbort(run=older, why=f"followed by run {start.run}")
-        # Whoever goes on after a kill knows this run, and not yet the one that is about to begin.
+        # After a kill the store knows the older run, but not yet the one that is about to start.
         lease = _cluster_lease(home, ports, _lock_holder(ports, older, start.options))
         async with fence.with_lease(lease) as inner_fence:
             outcome = await _abort(home, ports, inner_fence, abort)
@@ -192,7 +193,7 @@ async def _abort_older_runs(home: RunHome, ports: Ports, fence: Fence, start: _R
 
 @record
 class _RunAbort:
-    """A run that is given up."""
+    """A run to abort."""
 
     run: str
     why: str
@@ -224,5 +225,5 @@ def _check_open(state: RunState) -> None:
 
 def _check_same_plan(state: RunState, digest: str, location: str) -> None:
     if state.accepted is not None and state.plan != digest:
-        why = "the plan beside it is not the one that was accepted"
+        why = "the stored plan is not the accepted one"
         raise Refused(problems.journal_corrupt(location, 1, why))

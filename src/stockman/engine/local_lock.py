@@ -1,7 +1,7 @@
 """The lock in a file of this machine, for one operator.
 
-The kernel keeps it: when the process that has it ends, however it ends, the lock is free. The file
-says who has it, and counts, so that every holder has a larger token than the one before.
+It is a file lock of the kernel, so it is free as soon as its process ends. The file contains the
+holder and a token that grows with every holder.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _BUSY = (errno.EAGAIN, errno.EACCES)
 
 @record
 class LockProcess:
-    """Which process of which machine."""
+    """A process of a machine."""
 
     host: str
     pid: int
     started: str
-    """When the process began, in the words of its system; a number of a process is given again."""
+    """Start time in clock ticks; process ids are reused. Empty: unknown."""
 
 
 def process_start_time(pid: int) -> str:
-    """When a process began, in the words of its system. Empty: it does not say."""
+    """Return the start time of a process in clock ticks. Empty: unknown."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -46,7 +46,7 @@ def process_start_time(pid: int) -> str:
 
 @record
 class LocalLockRecord:
-    """What the file says."""
+    """The content of the lock file."""
 
     token: int
     holder: str
@@ -59,7 +59,7 @@ class LocalLockRecord:
 
 
 class LocalLock:
-    """`LockHome` in a file, `.stockman/lock` of a repository."""
+    """A `LockStore` in a file, `.stockman/lock` of a repository."""
 
     def __init__(self, file: Path, clock: Clock, machine: LockProcess) -> None:
         self._file = file
@@ -98,7 +98,7 @@ class LocalLock:
         return f"{current.holder}, run {current.run}"
 
     def _is_dead(self, machine: LockProcess) -> bool:
-        """Whether a process of this machine is certainly gone."""
+        """Return whether a process of this machine has certainly ended."""
         if machine.host != self._machine.host:
             return False
         try:
@@ -128,7 +128,7 @@ class LocalLock:
         return current
 
     def _read_record(self) -> LocalLockRecord | None:
-        """What the file says. None: nothing yet."""
+        """Return the content of the file. None: it is empty."""
         try:
             content = self._file.read_bytes()
         except OSError as error:
@@ -150,12 +150,12 @@ class LocalLock:
         return problems.lock_held_by(str(self._file), holder, since)
 
     def _unreadable_problem(self, error: OSError) -> Problem:
-        why = f"the system says: {error.strerror or type(error).__name__}"
+        why = error.strerror or type(error).__name__
         return problems.lock_unreadable(str(self._file), why)
 
 
 class HeldLocalLock:
-    """The lock of a file, as long as it is open here."""
+    """The held lock of an open file."""
 
     def __init__(self, file: Path, handle: int, lock_record: LocalLockRecord) -> None:
         self._file = file
@@ -168,14 +168,14 @@ class HeldLocalLock:
 
     async def check(self) -> None:
         if self._handle is None:
-            raise Refused(problems.lock_lost(str(self._file), "it was given back"))
+            raise Refused(problems.lock_lost(str(self._file), "it was released"))
         try:
             current = self._file.stat()
         except OSError:
-            raise Refused(problems.lock_lost(str(self._file), "the file is gone")) from None
+            raise Refused(problems.lock_lost(str(self._file), "the file was deleted")) from None
         own = os.fstat(self._handle)
         if (current.st_dev, current.st_ino) != (own.st_dev, own.st_ino):
-            raise Refused(problems.lock_lost(str(self._file), "another file stands in its place"))
+            raise Refused(problems.lock_lost(str(self._file), "the file was replaced"))
 
     async def renew(self) -> None:
         await self.check()
@@ -188,7 +188,7 @@ class HeldLocalLock:
         self._handle = None
 
     def write(self, lock_record: LocalLockRecord) -> None:
-        """Say in the file who has it."""
+        """Write the record to the file."""
         if self._handle is None:
             return
         content = json.dumps(to_json(lock_record), indent=2).encode() + b"\n"

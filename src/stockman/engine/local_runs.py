@@ -1,4 +1,4 @@
-"""Runs in a directory of this machine: a plan and a journal each, readable for their owner."""
+"""Runs in a local directory: a plan and a journal each, readable by their owner only."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _OWNER_ENTERS = 0o700
 
 
 class LocalJournalLines:
-    """A journal in a file. What stands after its last new line was being written in a crash."""
+    """A journal in a file. Text after the last newline was left by a crash, and is dropped."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._size: int | None = None
-        """Bytes that we know to be there. None: not looked yet."""
+        """Size of the file in bytes. None: not read yet."""
 
     @property
     def location(self) -> str:
@@ -74,7 +74,7 @@ class LocalJournalLines:
 
 
 class LocalRunStore:
-    """`Runs` below a directory, `.stockman/runs` of a repository."""
+    """A `RunStore` in a directory, `.stockman/runs` of a repository."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -136,4 +136,4 @@ def _sync(directory: Path) -> None:
 
 
 def _os_error_text(error: OSError) -> str:
-    return f"the system says: {error.strerror or type(error).__name__}"
+    return error.strerror or type(error).__name__

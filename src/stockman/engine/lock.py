@@ -1,7 +1,6 @@
-"""The lock between operators: one run at a time works on a cluster.
+"""The lock of a cluster: only one run at a time.
 
-Where it lives is fixed in the configuration, so that nobody looks in another place. A home that
-cannot be read refuses the run.
+Its location is fixed in the configuration; there is no fallback if it cannot be read.
 """
 
 from __future__ import annotations
@@ -27,52 +26,52 @@ from stockman.ports.system import Clock
 
 @record
 class LockHolder:
-    """Who wants the lock, or has it."""
+    """The holder of the lock."""
 
     name: str
-    """For people: `anna@workbench, process 4711`."""
+    """For messages: `anna@workbench, process 4711`."""
     run: str
-    """The run that it is for."""
+    """The run that needs the lock."""
     nonce: str
-    """Random: nobody else has it."""
+    """A random text that identifies the holder."""
 
 
 class HeldLock(Protocol):
-    """The time during which we hold the lock."""
+    """A lock held by this process."""
 
     @property
     def token(self) -> int:
-        """The fencing token: larger than that of everybody who held the lock before."""
+        """The fencing token: larger than those of all earlier holders."""
         ...
 
     async def check(self) -> None:
-        """Return if the lock is certainly ours; called before every effect.
+        """Check that this process holds the lock; called before every effect.
 
-        `Refused` (`lock.lost`) where it is somebody else's; `Unreachable` where nobody can tell
-        right now, which may be asked again.
+        Raises `Refused` (`lock.lost`) if another process holds it, and `Unreachable` if the lock
+        cannot be read at the moment.
         """
         ...
 
     async def renew(self) -> None:
-        """Say that we are still there; `Refused` where the lock is somebody else's."""
+        """Renew the lock; raises `Refused` if another process holds it."""
         ...
 
     async def release(self) -> None:
-        """Give the lock back; one that is not ours any more is left alone."""
+        """Release the lock, unless another process holds it."""
         ...
 
 
 class LockStore(Protocol):
-    """The place of a cluster's lock."""
+    """Storage of the lock of a cluster."""
 
     async def acquire(self, holder: LockHolder) -> HeldLock:
-        """Take the lock. `Locked` where somebody has it, `Refused` where nobody can tell."""
+        """Take the lock; raises `Locked` if it is held, and `Refused` if it cannot be read."""
         ...
 
     async def held_by(self) -> str:
-        """Who has the lock now, for people; nothing is taken. Empty: nobody.
+        """Return the current holder of the lock, for messages. Empty: it is free.
 
-        `Refused` where nobody can tell.
+        Raises `Refused` if the lock cannot be read.
         """
         ...
 
@@ -82,7 +81,7 @@ RunNames = Container[str]
 
 
 class ClusterLease:
-    """The Lease of one cluster, ours from the first moment that the API answers."""
+    """The Lease of one cluster; acquired as soon as its API responds."""
 
     def __init__(
         self,
@@ -91,8 +90,11 @@ class ClusterLease:
         holder: LockHolder,
         list_runs: Callable[[], Awaitable[RunNames]],
     ) -> None:
-        """`home` names the runs whose lock is the one that we hold: whoever had the Lease for one
-        of them lost that lock before we got it, is most likely dead, and does nothing any more."""
+        """`list_runs` lists the runs of the lock that this process holds.
+
+        A Lease held for one of them is taken over: its holder has lost that lock, so it does
+        nothing any more.
+        """
         self._leases = leases
         self._list_runs = list_runs
         self._clock = clock
@@ -103,10 +105,10 @@ class ClusterLease:
             seconds=LEASE_SECONDS,
         )
         self._lease: Lease | None = None
-        """None: not taken yet."""
+        """None: not acquired yet."""
 
     async def check(self) -> None:
-        """Return unless somebody else holds it; takes or renews it where that is due."""
+        """Acquire or renew the Lease if due; raises `Refused` if another process holds it."""
         if self._lease is not None and not self._needs_renewal(self._lease):
             return
         try:
@@ -131,7 +133,7 @@ class ClusterLease:
         return await self._leases.acquire_lease(self._request)
 
     async def release(self) -> None:
-        """Give it back, if it can be reached and is ours."""
+        """Release the Lease if the API responds and this process holds it."""
         if self._lease is None:
             return
         try:
@@ -148,16 +150,16 @@ class ClusterLease:
 
 
 def _run_of_holder(holder: str) -> str:
-    """The run that a holder worked on."""
+    """Return the run in the name of a holder."""
     return holder.rpartition("-")[0]
 
 
 RENEW_INTERVAL = 15.0
-"""Seconds of real time between signs of life."""
+"""Seconds of real time between renewals."""
 
 
 class Fence:
-    """The lock and, where there is one, the Lease of a run."""
+    """The lock of a run, and the Lease if the cluster has an API."""
 
     def __init__(self, held_lock: HeldLock, lease: ClusterLease | None = None) -> None:
         self._held_lock = held_lock
@@ -167,7 +169,7 @@ class Fence:
 
     @asynccontextmanager
     async def with_lease(self, lease: ClusterLease | None) -> AsyncIterator[Fence]:
-        """The same lock with another Lease, which is given back after the block."""
+        """Use the same lock with another Lease, which is released after the block."""
         try:
             yield Fence(self._held_lock, lease)
         finally:
@@ -180,7 +182,7 @@ class Fence:
         return self._held_lock.token
 
     async def check(self) -> None:
-        """Return if nobody else may work on the cluster; `Refused` for ever after it was lost."""
+        """Check lock and Lease; once they are lost, every later check fails as well."""
         async with self._turn:
             if self._lost is not None:
                 raise self._lost
@@ -196,7 +198,7 @@ class Fence:
 
     @asynccontextmanager
     async def keep_alive(self, interval: float = RENEW_INTERVAL) -> AsyncIterator[None]:
-        """Give signs of life while the block runs, and give the lock back after it."""
+        """Renew the lock regularly during the block, and release it afterwards."""
         renewals = asyncio.ensure_future(self._renew_regularly(interval))
         try:
             yield
@@ -207,7 +209,7 @@ class Fence:
             await self.release()
 
     async def release(self) -> None:
-        """Give everything back."""
+        """Release Lease and lock."""
         async with self._turn:
             with suppress(StockmanError):
                 if self._lease is not None:
@@ -220,7 +222,7 @@ class Fence:
             with suppress(TimeoutError):
                 async with asyncio.timeout(interval):
                     await asyncio.get_running_loop().create_future()
-            # What goes wrong here goes wrong again before the next effect, and is told there.
+            # An error here occurs again at the check before the next effect, which reports it.
             with suppress(StockmanError):
                 await self._renew()
 

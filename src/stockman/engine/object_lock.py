@@ -1,10 +1,9 @@
 """The lock in object storage: numbered records, each created once and never replaced.
 
-Record n+1 says what happened after record n: somebody took the lock, said that they are still
-there, or gave it back. Whoever writes one has seen that n was the last, and of several who try
-only one succeeds: renewing and taking over compete for the same number. Only the last record
-counts. Old ones are deleted far behind it, so whoever has created a record looks once more whether
-it is the last.
+The last record is the state of the lock: taken, renewed or released. A process that has read record
+n as the last one creates record n+1; of several processes only one succeeds, so renewing and taking
+over compete for the same number. Because old records are deleted, a process that has created a
+record checks once more that it is the last one.
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ OBJECT_LOCK_SCHEMA = "stockman.lock/1"
 _FOLDER = "lock"
 _KEY = re.compile(r"lock/(\d{6,})\.json")
 _KEPT = 8
-"""Records that stay behind the last."""
+"""Number of records to keep before the last one."""
 _TRIES = 3
 
 
 class LockAction(Enum):
-    """What a record tells."""
+    """What the holder did."""
 
     TAKEN = "taken"
     RENEWED = "renewed"
@@ -57,23 +56,24 @@ class LockRecord:
     run: str
     nonce: str
     token: int
-    """The number of the record with which the holder took the lock."""
+    """Number of the record with which the holder took the lock."""
     expires: datetime
-    """From when on others may take it."""
+    """When others may take it."""
     schema: str = OBJECT_LOCK_SCHEMA
 
 
 @record
 class LockTimeouts:
-    """How long a lock holds without a sign of life."""
+    """Timeouts of the lock."""
 
     seconds: float = 60.0
+    """Seconds from the last renewal until the lock expires."""
     spare: float = 10.0
-    """Seconds that others wait on top of it: clocks may differ so much."""
+    """Additional seconds that others wait, because clocks differ."""
 
 
 class ObjectLock:
-    """`LockHome` in a bucket."""
+    """A `LockStore` in a bucket."""
 
     def __init__(
         self,
@@ -119,30 +119,30 @@ class ObjectLock:
         return numbers[-1], await self.read(numbers[-1])
 
     async def numbers(self) -> list[int]:
-        """Numbers of all records that are there, sorted."""
+        """Return the numbers of all existing records, sorted."""
         listing = await read_with_retries(self._clock, lambda: self._objects.list_objects(_FOLDER))
         matches = [_KEY.fullmatch(entry.key) for entry in listing]
         return sorted(int(match[1]) for match in matches if match is not None)
 
     async def read(self, number: int) -> LockRecord:
-        """A record; `NotFound` where there is none, `Refused` where it is not one of ours."""
+        """Return a record; raises `NotFound`, or `Refused` if it is invalid."""
         content = await read_with_retries(
             self._clock, lambda: read_object(self._objects, _key(number))
         )
         try:
             lock_record = from_json(LockRecord, json.loads(content), "record")
         except (ValueError, InvalidValue) as error:
-            why = f"record {number} cannot be read: {error}"
+            why = f"record {number} is invalid: {error}"
             raise Refused(problems.lock_unreadable(self._location, why)) from None
         if lock_record.schema != OBJECT_LOCK_SCHEMA:
-            why = f"record {number} is of schema {lock_record.schema!r}"
+            why = f"record {number} has the unknown schema {lock_record.schema!r}"
             raise Refused(problems.lock_unreadable(self._location, why))
         return lock_record
 
     async def write(
         self, number: int, act: LockAction, holder: LockHolder, token: int
     ) -> LockRecord:
-        """Create a record; `Conflict` where somebody else has that number."""
+        """Create a record; raises `Conflict` if another process has created that number."""
         seconds = 0.0 if act is LockAction.RELEASED else self._timeouts.seconds
         lock_record = LockRecord(
             act=act,
@@ -157,7 +157,7 @@ class ObjectLock:
         return lock_record
 
     async def delete_old_records(self, numbers: Sequence[int]) -> None:
-        """Delete records that are far behind the last of those that are there."""
+        """Delete all records except the last few."""
         for old in numbers:
             if old <= numbers[-1] - _KEPT:
                 await self._objects.delete(_key(old))
@@ -166,22 +166,22 @@ class ObjectLock:
         return Refused(problems.lock_lost(self._location, why))
 
     def slow_renewal_error(self) -> Unreachable:
-        why = "signs of life take longer than the lock lasts"
+        why = "renewing the lock takes longer than it lasts"
         return Unreachable(problems.lock_unreadable(self._location, why))
 
     def is_expired(self, lock_record: LockRecord) -> bool:
-        """Whether the holder itself may no longer count on its lock."""
+        """Return whether the lock has expired for its holder."""
         return self._clock.now() >= lock_record.expires
 
     def needs_renewal(self, lock_record: LockRecord) -> bool:
-        """Whether it is time to renew."""
+        """Return whether half of the time has passed since the last renewal."""
         return self._clock.now() >= lock_record.expires - timedelta(
             seconds=self._timeouts.seconds / 2
         )
 
 
 class HeldObjectLock:
-    """The lock, held by us from one record on."""
+    """The lock, held by this process since one of its records."""
 
     def __init__(self, lock: ObjectLock, holder: LockHolder, token: int) -> None:
         self._lock = lock
@@ -189,7 +189,7 @@ class HeldObjectLock:
         self._token = token
         self._number = token - 1
         self._record: LockRecord | None = None
-        """The last that we wrote. None: the lock is not ours."""
+        """The last record written by this process. None: it does not hold the lock."""
 
     @property
     def token(self) -> int:
@@ -197,11 +197,11 @@ class HeldObjectLock:
 
     @property
     def expires(self) -> datetime:
-        """Until when the lock is ours without another sign of life."""
+        """When the lock expires without another renewal."""
         return self._own_record().expires
 
     async def take(self) -> None:
-        """Write the record that makes the lock ours; `Locked` where somebody else was faster."""
+        """Create the record that takes the lock; raises `Locked` if another process was first."""
         try:
             lock_record = await self._lock.write(
                 self._token, LockAction.TAKEN, self._holder, self._token
@@ -269,11 +269,11 @@ class HeldObjectLock:
 
     def _own_record(self) -> LockRecord:
         if self._record is None:
-            raise self._lock.lost_error("it was given back or taken by somebody else")
+            raise self._lock.lost_error("it was released, or taken by another process")
         return self._record
 
     async def _adopt_last_record(self) -> None:
-        """Go on after our own last record, or say who has the lock now."""
+        """Continue after the last record if this process wrote it; otherwise raise `Refused`."""
         number = (await self._lock.numbers())[-1]
         last = await self._lock.read(number)
         if last.nonce == self._holder.nonce and last.act is not LockAction.RELEASED:
@@ -281,7 +281,7 @@ class HeldObjectLock:
             return
         self._record = None
         raise self._lock.lost_error(
-            f"{last.holder} took it with token {last.token}, ours is {self._token}"
+            f"{last.holder} took it with token {last.token}, this run has {self._token}"
         )
 
     async def _locked_error(self, number: int) -> StockmanError:

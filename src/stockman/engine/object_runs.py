@@ -14,13 +14,13 @@ from stockman.ports.system import Timekeeper
 _FOLDER = "runs"
 _SEGMENT = re.compile(r"journal/\d{8}\.jsonl")
 _PARALLEL_READS = 16
-"""Segments that are read side by side."""
+"""Number of segments to read in parallel."""
 
 
 class ObjectJournalLines:
-    """A journal in segments that are named for the number of their first line.
+    """A journal in segments, each named after the number of its first line.
 
-    Of several who write the same number only one succeeds. Segments without a gap are the journal.
+    Of several processes that write the same number only one succeeds.
     """
 
     def __init__(self, objects: ObjectStore, clock: Timekeeper, folder: str) -> None:
@@ -64,7 +64,7 @@ class ObjectJournalLines:
 
 
 class ObjectRunStore:
-    """`Runs` in a bucket."""
+    """A `RunStore` in a bucket."""
 
     def __init__(self, objects: ObjectStore, clock: Timekeeper) -> None:
         self._objects = objects

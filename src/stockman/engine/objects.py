@@ -1,4 +1,4 @@
-"""Small objects, created exactly once whatever the network does."""
+"""Small objects that are created exactly once, even if replies are lost."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _FIRST_WAIT = 0.5
 async def create_object_once(
     objects: ObjectStore, clock: Timekeeper, key: str, content: bytes
 ) -> None:
-    """Create an object; `Conflict` where there is one with another content.
+    """Create an object; raises `Conflict` if it exists with different content.
 
-    The content has to be unlike everybody else's: an object that holds it counts as created by us.
+    The content must be unique to this process: an existing object with the same content counts as
+    created by this call.
     """
     for attempt in range(_ATTEMPTS):
         try:
@@ -29,7 +30,7 @@ async def create_object_once(
             existing = await find_object(objects, key)
             if existing == content:
                 return
-            # A server may refuse while somebody else's object is still on its way.
+            # A server may report a conflict while another process is still creating the object.
             if existing is not None or attempt == _ATTEMPTS - 1:
                 raise
         except (Uncertain, Unreachable):
@@ -43,7 +44,7 @@ async def create_object_once(
 
 
 async def read_with_retries(clock: Timekeeper, read: Callable[[], Awaitable[T]]) -> T:
-    """What a read says, asked again a few times where nobody answers."""
+    """Return the result of `read`, repeated a few times while it raises `Unreachable`."""
     for attempt in range(_LOOKS - 1):
         try:
             return await read()
@@ -53,12 +54,12 @@ async def read_with_retries(clock: Timekeeper, read: Callable[[], Awaitable[T]])
 
 
 async def read_object(objects: ObjectStore, key: str) -> bytes:
-    """All of a small object; `NotFound` where there is none."""
+    """Return the content of a small object; raises `NotFound`."""
     return b"".join([piece async for piece in objects.read(key)])
 
 
 async def find_object(objects: ObjectStore, key: str) -> bytes | None:
-    """All of a small object. None: there is none, or nobody answers right now."""
+    """Return the content of a small object; None if it does not exist or cannot be read."""
     try:
         return await read_object(objects, key)
     except (NotFound, Unreachable):

@@ -1,4 +1,4 @@
-"""Where runs are kept: for each its plan, and the lines of its journal."""
+"""Stores of runs: the plan and the journal of each run."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ class RunStore(Protocol):
 
     @property
     def location(self) -> str:
-        """Its name, for people."""
+        """Directory or object folder, for messages."""
         ...
 
     async def create(self, run: str, plan: str) -> JournalLines:
-        """Begin a run with the text of its plan; the plan is there for good afterwards."""
+        """Create a run, and store its plan durably."""
         ...
 
     async def list_runs(self) -> tuple[str, ...]:
-        """Every run that was begun, the oldest first."""
+        """List all runs, oldest first."""
         ...
 
     async def lines(self, run: str) -> JournalLines:
-        """The journal of a run; `NotFound` where there is no such run."""
+        """Return the journal of a run; raises `NotFound`."""
         ...
 
     async def plan(self, run: str) -> str:
-        """The text of a run's plan; `NotFound` where there is no such run."""
+        """Return the text of the plan of a run; raises `NotFound`."""
         ...
 
 
@@ -40,10 +40,9 @@ _SECOND = timedelta(seconds=1)
 
 
 def new_run_name(now: datetime, entropy: Entropy, after: str = "") -> str:
-    """A name for a run: sorts by time, after the run given, and is never given twice.
+    """Return a unique name for a run that sorts by time, and after the run `after`.
 
-    Of two that begin in the same second, or by clocks that differ, the second has a later moment
-    in its name than it began at.
+    If `after` has the same or a later time, the new name contains the second after it.
     """
     before = _moment(after)
     if before is not None:
@@ -52,7 +51,7 @@ def new_run_name(now: datetime, entropy: Entropy, after: str = "") -> str:
 
 
 def newest_run(runs: Sequence[str]) -> str:
-    """The last of runs that are sorted; empty where none has a name of ours."""
+    """Return the last of sorted runs with a valid name; empty if there is none."""
     return next((run for run in reversed(runs) if _moment(run) is not None), "")
 
 

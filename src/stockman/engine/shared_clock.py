@@ -1,4 +1,4 @@
-"""One clock for steps that run side by side."""
+"""One clock for steps that run in parallel."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from heapq import heappop, heappush
 from stockman.ports.system import Timekeeper
 
 _TURNS = 4
-"""How often everybody else gets a turn before time is let pass."""
+"""Turns of the event loop for other tasks before time advances."""
 
 
 class SharedClock:
-    """A `Timekeeper` that many sleep on at once: time passes once for all of them.
+    """A `Timekeeper` for parallel sleepers: time advances once for all of them.
 
-    A simulated clock moves on when somebody sleeps, so two who sleep side by side would make it
-    pass twice. Here one of the sleepers lets it pass, up to the first who wants to wake.
+    A simulated clock advances during each sleep, so two parallel sleeps would advance it twice.
+    Here one of the sleepers, the leader, sleeps on the inner clock until the first one wakes.
     """
 
     def __init__(self, inner: Timekeeper) -> None:
@@ -25,9 +25,9 @@ class SharedClock:
         self._sleepers: list[tuple[datetime, int, asyncio.Future[None]]] = []
         self._count = 0
         self._leader: asyncio.Future[None] | None = None
-        """Done when whoever lets time pass does so no longer. None: nobody ever did."""
+        """Done when the leader stops leading. None: there was no leader yet."""
         self._earlier = asyncio.Event()
-        """Set when somebody wants to wake before everybody else."""
+        """Set when a new sleeper wakes before all others."""
 
     def now(self) -> datetime:
         return self._inner.now()
@@ -49,7 +49,7 @@ class SharedClock:
             own.cancel()
 
     async def _lead(self, own: asyncio.Future[None]) -> None:
-        """Let time pass for all until it is our own time to wake."""
+        """Advance time for all sleepers until the own one wakes."""
         self._leader = asyncio.get_running_loop().create_future()
         try:
             while not own.done():
@@ -62,7 +62,7 @@ class SharedClock:
             self._leader.set_result(None)
 
     async def _pass(self, until: datetime) -> None:
-        """Let time pass until a moment, or until somebody wants to wake before it."""
+        """Sleep until a time, or until a new sleeper wakes earlier."""
         seconds = (until - self.now()).total_seconds()
         if seconds <= 0:
             return
@@ -90,5 +90,5 @@ class _Turn:
 
 
 def yield_turn() -> _Turn:
-    """Await this to let everybody else do what they can do now."""
+    """Await this to let all other ready tasks run once."""
     return _Turn()

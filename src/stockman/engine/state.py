@@ -1,4 +1,4 @@
-"""What a journal comes to: the state of a run and of each of its steps."""
+"""The state of a run and of its steps, computed from the journal."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from stockman.steps.base import Json
 
 
 class StepProgress(Enum):
-    """How far a step is."""
+    """The progress of a step."""
 
     WAITING = "waiting"
     AT_GATE = "at gate"
     RUNNING = "running"
     UNKNOWN = "unknown"
-    """It may have had its effect or not; whoever goes on looks first."""
+    """The outcome is unknown; it is checked when the run is resumed."""
     DONE = "done"
     FAILED = "failed"
 
 
 class RunResult(Enum):
-    """How a run ended."""
+    """The result of a run."""
 
     DONE = "done"
     FAILED = "failed"
     REFUSED = "refused"
-    """A gate was closed."""
+    """A gate blocked a step."""
     PAUSED = "paused"
     ABORTED = "aborted"
 
@@ -41,40 +41,40 @@ class RunResult(Enum):
 
 @record
 class FailedAttempt:
-    """An attempt of a step that failed."""
+    """A failed attempt of a step."""
 
     at: datetime
     attempt: int
-    """Which one, over all who worked on the run. 0: it ended before it had an effect."""
+    """Number of the attempt since the run was started. 0: it failed before it had an effect."""
     code: str
-    """Of its problem."""
+    """Code of its problem."""
     what: str
 
 
 @record
 class StepState:
-    """How far a step is, and what was seen on the way."""
+    """The state of a step."""
 
     progress: StepProgress = StepProgress.WAITING
     attempts: int = 0
-    """How often it was about to have an effect."""
+    """How often its action was started."""
     gate: str = ""
-    """What the last gate said."""
+    """The last answer of a gate."""
     problem: Mapping[str, object] | None = None
-    """Why it failed, or why nobody knows. None: it did not."""
+    """Why it failed, or why its outcome is unknown. None: neither."""
     started: datetime | None = None
-    """When it first was about to have an effect. None: never."""
+    """When its action was first started. None: never."""
     finished: datetime | None = None
-    """None: it is not."""
+    """None: not finished."""
     already: bool = False
     """Whether there was nothing to do."""
     failed_attempts: tuple[FailedAttempt, ...] = ()
-    """Attempts that failed, in their order, also where a later one did not."""
+    """Failed attempts in order, also if a later one succeeded."""
 
 
 @record
 class TakenHold:
-    """Something that was taken and not given back yet."""
+    """A hold that was taken and not released yet."""
 
     key: str
     hold: Mapping[str, object]
@@ -85,20 +85,22 @@ class TakenHold:
 
 @record
 class RunState:
-    """A run as its journal tells it."""
+    """The state of a run according to its journal."""
 
     run: str
     cluster: str = ""
     plan: str = ""
     """Digest of its plan."""
     by: str = ""
+    """Who executes it, for messages."""
     accepted: datetime | None = None
     """None: the journal has no entry yet."""
     last: datetime | None = None
+    """Time of the last entry. None: the journal has no entry yet."""
     result: RunResult | None = None
-    """None: it runs, or was killed."""
+    """None: it is running, or was killed."""
     steps: Mapping[str, StepState] = field(default_factory=dict)
-    """By id; steps that nothing happened to are not here."""
+    """By id; without steps that have no entry."""
     held: Mapping[str, TakenHold] = field(default_factory=dict)
     """By key."""
     notes: tuple[str, ...] = ()
@@ -114,7 +116,7 @@ _PENDING = StepState()
 
 
 class RunStateFold:
-    """A state that grows with each entry, for whoever watches a run."""
+    """Computes the state of a run entry by entry."""
 
     def __init__(self, run: str, entries: Iterable[JournalEntry] = ()) -> None:
         self._run_state = RunState(run=run)
@@ -124,7 +126,7 @@ class RunStateFold:
             self.add(entry)
 
     def add(self, entry: JournalEntry) -> None:
-        """Take in what happened next."""
+        """Apply the next entry."""
         self._run_state = replace(_apply_run_entry(self._run_state, entry), last=entry.at)
         if entry.step:
             self._steps[entry.step] = _apply_step_entry(
@@ -137,17 +139,17 @@ class RunStateFold:
 
     @property
     def held(self) -> Mapping[str, TakenHold]:
-        """What is taken and not given back, by key; follows the entries."""
+        """The current holds by key; changes with every entry."""
         return self._held
 
     @property
     def state(self) -> RunState:
-        """Where the entries so far have led."""
+        """The state after the entries so far."""
         return replace(self._run_state, steps=dict(self._steps), held=dict(self._held))
 
 
 def fold_entries(run: str, entries: Iterable[JournalEntry]) -> RunState:
-    """The state that entries lead to; the same however the journal is stored."""
+    """Return the state after some entries."""
     return RunStateFold(run, entries).state
 
 
@@ -226,7 +228,7 @@ def _failed_attempts(step: StepState, entry: JournalEntry) -> Iterator[FailedAtt
     code, what = str(problem.get("code", "")), str(problem.get("what", ""))
     last = step.failed_attempts[-1] if step.failed_attempts else None
     if step.progress is StepProgress.UNKNOWN and last is not None and last.code == code:
-        return  # It is what nobody was sure of, told once more as the end.
+        return  # The error with the unknown outcome is already in the list.
     began = step.progress in (StepProgress.RUNNING, StepProgress.UNKNOWN)
     attempt = step.attempts if began else 0
     yield FailedAttempt(at=entry.at, attempt=attempt, code=code, what=what)
@@ -238,7 +240,7 @@ def _entry_problem(entry: JournalEntry) -> Mapping[str, object] | None:
 
 
 def parse_hold_entry(entry: JournalEntry) -> TakenHold:
-    """What a `held` entry says was taken."""
+    """Return the hold of a `held` entry."""
     hold = entry.data.get("hold")
     return TakenHold(
         key=entry.text("key"),
@@ -250,19 +252,19 @@ def parse_hold_entry(entry: JournalEntry) -> TakenHold:
 
 @record
 class GateWait:
-    """A gate that was closed for a while."""
+    """A wait for a closed gate."""
 
     step: str
     gate: str
     seconds: float
     is_over: bool
-    """False: it is still closed, as far as the journal knows."""
+    """False: the gate is still closed according to the journal."""
 
 
 def list_gate_waits(entries: Iterable[JournalEntry]) -> tuple[GateWait, ...]:
-    """Every wait, in the order in which they ended.
+    """List all waits in the order in which they ended.
 
-    Time in which nobody worked on the run, because it was killed or paused, is none.
+    Time while the run was killed or paused does not count.
     """
     waits: list[GateWait] = []
     since: dict[tuple[str, str], datetime] = {}

@@ -1,4 +1,4 @@
-"""How one step is carried out: look, act, look again."""
+"""The execution of one step: check, act, check again."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stockman.model.errors import Refused, StockmanError, Uncertain, Unreachable
 from stockman.steps.step import Step
 
 _FINAL_CHECK_SECONDS = 30.0
-"""Seconds for the look after a deadline."""
+"""Seconds for the check after the deadline."""
 
 
 class StepExecution:
-    """One step on its way."""
+    """Executes one step."""
 
     def __init__(self, context: RunContext, holds: Holds, step: Step, before: StepState) -> None:
         self._context = context
@@ -30,16 +30,16 @@ class StepExecution:
         self._ports = replace(context.ports, read_cache=RecentReads(context.ports.clock))
         self._gates = GateChecks(context, step)
         self._last_failure = ""
-        """What the last attempt that is worth another ended with. Empty: there was none."""
+        """Error of the last attempt that was retried. Empty: none."""
         self._recorded_error: Uncertain | None = None
-        """What the journal was told already of an effect that nobody is sure of."""
+        """An error with an unknown outcome that is already in the journal. None: none."""
         self._deadline: datetime = context.ports.clock.now() + timedelta(seconds=step.deadline)
 
     async def execute(self) -> None:
-        """Return once the step is true and written down as finished.
+        """Execute the step and record its end in the journal.
 
-        `Stopped` where the run is to stop before it had an effect; a `StockmanError` where it
-        failed.
+        Raises `RunStopped` if the run stops before the step has an effect, and a `StockmanError`
+        if the step fails.
         """
         try:
             async with asyncio.timeout(self._step.deadline):
@@ -53,7 +53,7 @@ class StepExecution:
             attempt += 1
 
     async def _try_attempt(self, attempt: int) -> bool:
-        """One attempt; False where it is worth another."""
+        """Run one attempt; returns False if it failed and another one follows."""
         try:
             await self._run_attempt(attempt)
         except (Unreachable, Uncertain) as error:
@@ -70,7 +70,7 @@ class StepExecution:
         return True
 
     async def _run_attempt(self, attempt: int) -> None:
-        """Look and ask the gates at once; act where the one says no and the others yes."""
+        """Check the action and its gates at the same time; run it if it is not done."""
         self._context.raise_if_stopping()
         self._gates.start()
         try:
@@ -86,7 +86,7 @@ class StepExecution:
         await self._record_finish()
 
     async def _prepare(self) -> bool:
-        """Whether nothing has to be done; returns with the gates open and the holds taken."""
+        """Return whether the action is done; if not, the gates are open and the holds taken."""
         context, step = self._context, self._step
         if not step.action.always_gated and await self._is_done():
             return True
@@ -124,11 +124,11 @@ class StepExecution:
         await self._context.sleep(seconds)
 
     async def _handle_timeout(self) -> None:
-        """Look once more: what was begun may be true by now."""
+        """Check once more whether a started action is done; raises `Refused` if not."""
         step = self._step
-        reason = self._gates.closed_gate or "it was begun, and is not done"
+        reason = self._gates.closed_gate or "the action was started and is not done"
         if self._last_failure and not self._gates.closed_gate:
-            reason = f"{reason}; attempt after attempt ended with: {self._last_failure}"
+            reason = f"{reason}; the last attempt failed: {self._last_failure}"
         if self._started:
             try:
                 async with asyncio.timeout(_FINAL_CHECK_SECONDS):
@@ -136,7 +136,7 @@ class StepExecution:
                         await self._record_finish()
                         return
             except TimeoutError:
-                reason = "it was begun, and nobody answers whether it is done"
+                reason = "the action was started, and the final check got no reply"
             except StockmanError as error:
-                reason = f"it was begun, and a look says: {error.problem.what}"
+                reason = f"the action was started, and the final check failed: {error.problem.what}"
         raise Refused(problems.step_timeout(step.id, step.deadline, reason))

@@ -1,4 +1,4 @@
-"""Objects of Kubernetes as plans and status see them."""
+"""One pass over the API of a Kubernetes cluster."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _READY = {
     "CustomResourceDefinition": "Established",
     "Job": "Complete",
 }
-"""The condition that tells that an object is as it should be; others have `Ready`."""
+"""The condition that shows whether an object is ready; for other kinds `Ready`."""
 _REPLICA_KINDS = {
     "DaemonSet": ("status", "desiredNumberScheduled", "numberReady"),
     "StatefulSet": ("spec", "replicas", "readyReplicas"),
@@ -76,7 +76,7 @@ _REPLICA_KINDS = {
 
 
 def parse_node(content: Object) -> ObservedNode:
-    """A Node."""
+    """Parse a Node."""
     labels = mapping_at(content, "metadata", "labels")
     info = mapping_at(content, "status", "nodeInfo")
     ready = read_condition(content, "Ready")
@@ -102,7 +102,7 @@ def parse_node(content: Object) -> ObservedNode:
         ),
         boot_id=text_at(info, "bootID"),
         machine_id=text_at(info, "machineID"),
-        why="" if ready.holds else ready.message or "its kubelet says nothing",
+        why="" if ready.holds else ready.message or "its kubelet reports no status",
         created=parse_time(text_at(content, "metadata", "creationTimestamp")),
         pressures=tuple(
             pressure for pressure in _PRESSURES if read_condition(content, pressure).holds
@@ -112,7 +112,7 @@ def parse_node(content: Object) -> ObservedNode:
 
 
 def parse_object(content: Object) -> ObservedObject:
-    """An object of any kind."""
+    """Parse an object of any kind."""
     kind = text_at(content, "kind")
     status = mapping_at(content, "status")
     return ObservedObject(
@@ -131,7 +131,7 @@ def parse_object(content: Object) -> ObservedObject:
 
 
 def parse_secret(content: Object) -> ObservedSecret:
-    """A Secret, by digests."""
+    """Parse a Secret; values become digests."""
     return ObservedSecret(
         namespace=text_at(content, "metadata", "namespace"),
         name=object_name(content),
@@ -141,7 +141,7 @@ def parse_secret(content: Object) -> ObservedSecret:
 
 
 def object_owner(content: Object) -> ObjectOwner:
-    """Who keeps an object as it is."""
+    """Return the owner of an object."""
     if is_managed_by_flux(content):
         return ObjectOwner.FLUX
     if text_at(content, "metadata", "annotations", HELM_OWNER):
@@ -164,7 +164,7 @@ _OURS = Selection(labels=f"{MANAGED_BY}={MANAGER}")
 
 @record
 class KubernetesQuery:
-    """What is looked at besides what every cluster has."""
+    """What to read in addition to the objects that every cluster has."""
 
     secrets: tuple[ObjectRef, ...] = ()
     config_maps: tuple[ObjectRef, ...] = ()
@@ -178,7 +178,7 @@ async def observe_kubernetes(
     query: KubernetesQuery,
     source: str = "Kubernetes API",
 ) -> ObservedKubernetes:
-    """Everything that plans and status need of a cluster; what cannot be read is told."""
+    """Read what plans and status need from a cluster; records what cannot be read."""
     reader = _KubernetesReader(kubernetes)
     at = clock.now()
     kinds = dict.fromkeys(
@@ -237,7 +237,7 @@ _WORKLOADS = (DEPLOYMENTS, DAEMON_SETS, STATEFUL_SETS)
 
 
 class _KubernetesReader:
-    """Reads of one pass, not too many at once, each counted."""
+    """Counts the reads of one pass, and limits how many run in parallel."""
 
     def __init__(self, kubernetes: KubernetesClient) -> None:
         self._kubernetes = kubernetes
@@ -246,7 +246,7 @@ class _KubernetesReader:
         self.calls = 0
 
     async def read_part(self, name: str, read: Callable[[], Awaitable[T]]) -> T | None:
-        """What is read; None: it could not be, and it is noted why."""
+        """Return the result of `read`; None if it fails, with the reason in `unknown`."""
         try:
             async with self._slots:
                 return await read()
@@ -261,7 +261,7 @@ class _KubernetesReader:
     async def list_objects(
         self, kind: ResourceKind, selection: Selection | None = None
     ) -> tuple[Object, ...]:
-        """All objects of a kind; none where the kind is not served."""
+        """List the objects of a kind; empty if the API does not serve the kind."""
         self.calls += 1
         try:
             return (await self._kubernetes.objects(kind, selection)).items
@@ -274,7 +274,7 @@ class _KubernetesReader:
         return () if kind is None else await self.list_objects(kind)
 
     async def get_all(self, refs: tuple[ObjectRef, ...]) -> tuple[Object, ...]:
-        """Those that are there."""
+        """Return those of the objects that exist."""
         objects = []
         for ref in refs:
             self.calls += 1
@@ -308,7 +308,7 @@ def _objects(contents: tuple[Object, ...] | None) -> tuple[ObservedObject, ...] 
 def _join_lists(
     lists: Iterable[tuple[Object, ...] | None],
 ) -> tuple[ObservedObject, ...] | None:
-    """All of several lists; unknown where one of them is."""
+    """Join several lists; None (unknown) if one of them is."""
     objects: list[ObservedObject] = []
     for contents in lists:
         if contents is None:
@@ -318,7 +318,7 @@ def _join_lists(
 
 
 def _unknown_groups(unknown: Mapping[str, str]) -> dict[str, str]:
-    """Why a part that is made of several lists is unknown."""
+    """Return why parts that consist of several lists are unknown."""
     groups = {"workloads": _WORKLOADS, "flux": FLUX, "definitions": (DEFINITIONS,)}
     return {
         name: unknown[kind.plural]

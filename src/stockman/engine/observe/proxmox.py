@@ -1,4 +1,4 @@
-"""One pass over a Proxmox cluster: a handful of lists, and one configuration per VM of ours."""
+"""One pass over a Proxmox cluster: a few lists, and one configuration per own VM."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AUTH_ERRORS = "proxmox.authentication"
 
 
 class _ProxmoxReader:
-    """Asks, a few questions at once, and counts them."""
+    """Counts the calls of one pass, and limits how many run in parallel."""
 
     def __init__(self, name: str, clock: Clock, at_once: int) -> None:
         self._name = name
@@ -43,11 +43,11 @@ class _ProxmoxReader:
         self.calls = 0
 
     async def fact(self, subject: str, call: Callable[[], Awaitable[T]]) -> Fact[T] | Unknown:
-        """The answer, or that there was none."""
+        """Return the result of a call as a fact; unknown if it fails."""
         return await self.combine(subject, lambda: self.call(call))
 
     async def combine(self, subject: str, calls: Callable[[], Awaitable[T]]) -> Fact[T] | Unknown:
-        """What several questions come to, each of which waits for its turn."""
+        """Return the combined result of several calls as a fact; unknown if one of them fails."""
         source = f"Proxmox cluster {self._name}: {subject}"
         try:
             value = await calls()
@@ -56,7 +56,7 @@ class _ProxmoxReader:
         return Fact(value=value, seen=self._clock.now(), source=source)
 
     async def call(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The answer to one question, asked when not too many others are."""
+        """Return the result of a call; waits while too many calls are running."""
         async with self._slots:
             self.calls += 1
             return await call()
@@ -69,9 +69,9 @@ async def observe_proxmox(
     query: ProxmoxQuery,
     administrator: ProxmoxClient | None = None,
 ) -> ObservedProxmox:
-    """Everything that planning needs to know of a cluster; nothing is changed.
+    """Read everything that planning needs from a cluster.
 
-    An administrator looks at everything, because the token of stockman may not exist yet.
+    With an administrator the token of stockman is not used, because it may not exist yet.
     """
     token = pve
     pve = administrator or token
@@ -120,7 +120,7 @@ async def observe_proxmox(
 async def observe_guests(
     name: str, pve: ProxmoxClient, clock: Clock, query: ProxmoxQuery, touched: frozenset[Vmid]
 ) -> ObservedGuests:
-    """Some guests of a cluster, seen as `observe_proxmox` sees them, and nothing else of it."""
+    """Read some guests of a cluster in the same way as `observe_proxmox`."""
     reader = _ProxmoxReader(name, clock, query.at_once)
     resources = await reader.fact("resources", pve.resources)
     guests = resources.value.guests if isinstance(resources, Fact) else ()
@@ -156,7 +156,7 @@ async def _read(
 
 
 async def _with_pending_keys(pve: ProxmoxClient, ref: GuestRef) -> VmConfig:
-    """The configuration as the next start reads it, with the keys that wait for that start."""
+    """Return the configuration at the next start, with the keys that change then."""
     keys = await pve.vm_pending(ref)
     values = {
         key.key: value
@@ -177,7 +177,7 @@ async def _contents(
     resources: Resources | None,
     selection: tuple[str, frozenset[str]],
 ) -> Mapping[str, Fact[tuple[Volume, ...]] | Unknown]:
-    """What storages hold of one kind of content; a shared one is asked once."""
+    """List the volumes of one content type in storages; a shared storage is read once."""
     kind, names = selection
     available = [
         storage
@@ -211,7 +211,7 @@ async def _clones(
     resources: Resources | None,
     configs: Mapping[Vmid, Fact[VmConfig] | Unknown],
 ) -> Mapping[Vmid, Fact[tuple[str, ...]] | Unknown]:
-    """Disks that depend on templates of stockman; every storage is asked once."""
+    """List disks that depend on templates of stockman; every storage is read once."""
     guests = {guest.vmid: guest for guest in (resources.guests if resources is not None else ())}
     shared = {
         storage.storage for storage in (resources.storages if resources else ()) if storage.shared
@@ -266,7 +266,7 @@ async def _groups(pve: ProxmoxClient) -> tuple[HaGroup, ...]:
     try:
         return await pve.ha_groups()
     except Rejected:
-        # They became rules.
+        # Proxmox VE 9 has rules instead of groups.
         return ()
 
 
@@ -274,7 +274,7 @@ async def _rules(pve: ProxmoxClient) -> tuple[HaRule, ...]:
     try:
         return await pve.ha_rules()
     except Rejected:
-        # Proxmox VE 8 has none.
+        # Proxmox VE 8 has no rules.
         return ()
 
 
@@ -308,7 +308,7 @@ async def _rights(
 async def _login_failure(
     reader: _ProxmoxReader, token: ProxmoxClient, administrator: ProxmoxClient | None
 ) -> Unknown | None:
-    """Whether somebody who is to do the rest is let in at all."""
+    """Return why the token cannot log in while an administrator reads the rest."""
     if administrator is None:
         return None
     version = await reader.fact("its token", token.version)

@@ -1,4 +1,4 @@
-"""Calls of Talos machines that are counted, and not too many at once."""
+"""One pass over the Talos machines of a cluster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class CountedTalos:
-    """A door of which every call is counted; so many at most are under way at once."""
+    """A Talos client that counts its calls, and limits how many run in parallel."""
 
     def __init__(self, talos: Talos, at_once: int) -> None:
         self._talos = talos
@@ -39,7 +39,7 @@ class CountedTalos:
 
     @property
     def client(self) -> Talos:
-        """The same door, counted; what it streams is not."""
+        """The client; streams are not counted."""
         return cast("Talos", self)
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
@@ -54,13 +54,13 @@ class CountedTalos:
 
 
 class MachineFacts:
-    """Facts about one thing: what could be learnt, and why the rest could not."""
+    """Facts about one machine, and why some of them could not be read."""
 
     def __init__(self) -> None:
         self.unknown: dict[str, str] = {}
 
     async def read(self, name: str, call: Awaitable[T]) -> T | None:
-        """What a call answers. None: it did not, and `unknown` says why."""
+        """Return the result of a call; None if it fails, with the reason in `unknown`."""
         try:
             return await call
         except StockmanError as error:
@@ -74,21 +74,21 @@ _API_PORT = 6443
 
 @record
 class TalosQuery:
-    """What is to be looked at."""
+    """The machines and files to read."""
 
     desired: Desired
     leaving: Mapping[str, MachineAddress] = field(default_factory=dict)
-    """Machines that are ours and not wanted any more, by name."""
+    """Machines of the cluster that are no longer desired, by name."""
     client_files: tuple[WriteClientFile, ...] = ()
-    """Files that are looked at, as they should be."""
+    """Desired client files to compare with the existing ones."""
     at_once: int = _PARALLEL_READS
-    """So many machines at most are asked at the same time."""
+    """Maximum number of parallel calls."""
 
 
 async def observe_talos(
     query: TalosQuery, ports: Ports, network: Network | None = None
 ) -> ObservedTalos:
-    """What the machines are like; whoever does not answer is unknown, and not absent."""
+    """Read the state of all machines; one that does not respond is unknown, not absent."""
     counts, now = CountedTalos(ports.to_talos(), query.at_once), ports.clock.now()
     reader = _TalosReader(counts.client, ports.clock)
     machines_to_read = _machines(query)
@@ -118,14 +118,14 @@ def _machines(query: TalosQuery) -> tuple[TalosMachine, ...]:
 
 
 def _may_have_etcd(query: TalosQuery, machine: TalosMachine) -> bool:
-    """Controllers, and those that leave: nobody says what they were."""
+    """Return whether a machine is a controller, or is leaving: its role is unknown then."""
     controllers = {str(node.name) for node in query.desired.nodes if node.is_controller}
     desired = {str(node.name) for node in query.desired.nodes}
     return machine.node in controllers or machine.node not in desired
 
 
 class _TalosReader:
-    """One look at everything."""
+    """Reads the machines of one pass."""
 
     def __init__(self, talos: Talos, clock: Timekeeper) -> None:
         self._talos = talos
@@ -222,7 +222,7 @@ class _TalosReader:
     async def neighbours(
         self, machines: Mapping[str, ObservedMachine], desired: Desired
     ) -> tuple[DiscoveredMember, ...]:
-        """As the first controller that answers has them."""
+        """Return the discovered members of the first controller that responds."""
         facts = MachineFacts()
         for node in desired.nodes:
             observed = machines.get(str(node.name))
@@ -236,7 +236,7 @@ class _TalosReader:
 def _config_facts(
     text: Secret | None, minor: str, facts: MachineFacts
 ) -> tuple[str | None, str | None]:
-    """Digest and authority of a configuration."""
+    """Return digest and authority of a configuration."""
     if text is None or not minor:
         return None, None
     try:
@@ -257,7 +257,7 @@ async def _missing_configuration(action: WriteClientFile, ports: Ports) -> str |
 async def _find_api_address_owner(
     desired: Desired, machines: Mapping[str, ObservedMachine], network: Network | None
 ) -> str:
-    """What has the address of the API before any controller of ours is there."""
+    """Return what uses the address of the API before the first controller is configured."""
     cluster = desired.cluster
     if cluster is None or network is None:
         return ""
@@ -270,4 +270,4 @@ async def _find_api_address_owner(
         await network.connect(ServerAddress(host=address, port=_API_PORT))
     except NoAnswer:
         return ""
-    return f"port {_API_PORT} takes connections"
+    return f"port {_API_PORT} accepts connections"
