@@ -46,7 +46,7 @@ def _component(one: ComponentPage) -> str:
         *_settings(one),
         *_pairs("Secrets", ((code(name), text) for name, text in one.secrets.items())),
         *_list("Ready when", one.ready),
-        *_list("Trial", (one.trial,) if one.trial else ()),
+        *_list("Smoke test", (one.smoke_test,) if one.smoke_test else ()),
         *_pairs("Alerts", ((f"{a.name} ({a.severity})", a.summary) for a in one.alerts)),
         *_pairs(
             "Troubles",

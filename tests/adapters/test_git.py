@@ -25,24 +25,24 @@ def program(directory: Path, script: str) -> str:
 
 @pytest.fixture
 def outside(tmp_path: Path) -> Path:
-    place = tmp_path / "outside"
-    place.mkdir()
-    return place
+    path = tmp_path / "outside"
+    path.mkdir()
+    return path
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A repository with one tracked, one ignored and one new file."""
-    place = tmp_path / "tree"
-    place.mkdir()
-    git(place, "init", "--initial-branch=main")
-    (place / ".gitignore").write_text("/age.key\n*.log\n")
+    path = tmp_path / "tree"
+    path.mkdir()
+    git(path, "init", "--initial-branch=main")
+    (path / ".gitignore").write_text("/age.key\n*.log\n")
     for name in ("cluster.yaml", "age.key", "nodes.yaml", "kept.log"):
-        (place / name).write_text("x")
-    git(place, "add", "cluster.yaml", ".gitignore")
-    git(place, "add", "--force", "kept.log")
-    git(place, "commit", "--message=first")
-    return place
+        (path / name).write_text("x")
+    git(path, "add", "cluster.yaml", ".gitignore")
+    git(path, "add", "--force", "kept.log")
+    git(path, "commit", "--message=first")
+    return path
 
 
 def test_the_version_is_a_number() -> None:

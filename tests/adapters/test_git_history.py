@@ -21,9 +21,9 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def history(tree: Path) -> Iterator[LocalGitHistory]:
-    found = LocalGitHistory(tree)
-    yield found
-    found.close()
+    local_git_history = LocalGitHistory(tree)
+    yield local_git_history
+    local_git_history.close()
 
 
 def files(found: Iterator[StoredObject]) -> list[tuple[str, str]]:
@@ -35,14 +35,14 @@ def test_the_index_tells_files_links_and_repositories(tree: Path, history: Local
     commit = committed(tree, a__txt="one\n")
     git(tree, "update-index", "--add", "--cacheinfo", f"160000,{commit},below")
 
-    found = history.tracked_files()
+    tracked_files = history.tracked_files()
 
-    assert [(one.path, one.kind) for one in found] == [
+    assert [(tracked_file.path, tracked_file.kind) for tracked_file in tracked_files] == [
         ("a.txt", "file"),
         ("below", "repository"),
         ("link", "link"),
     ]
-    assert found[0] == TrackedFile("a.txt", git(tree, "hash-object", "a.txt"), "file")
+    assert tracked_files[0] == TrackedFile("a.txt", git(tree, "hash-object", "a.txt"), "file")
 
 
 def test_files_that_git_add_would_take_are_listed_and_ignored_ones_are_not(
@@ -64,7 +64,7 @@ def test_all_of_the_repository_is_seen_from_a_directory_inside(tree: Path) -> No
     history = LocalGitHistory(tree / "below")
 
     assert history.top() == tree
-    assert [one.path for one in history.tracked_files()] == ["a.txt"]
+    assert [tracked_file.path for tracked_file in history.tracked_files()] == ["a.txt"]
     assert history.untracked_files() == ("new.txt",)
 
 
@@ -101,10 +101,10 @@ def test_branches_that_are_not_checked_out_and_tags_belong_to_history(
     git(tree, "tag", "--annotate", "--message=told", "v1")
     git(tree, "checkout", "main")
 
-    found = list(history.objects(ALL))
+    objects = list(history.objects(ALL))
 
-    assert ("c.txt", other) in files(iter(found))
-    assert [one.kind for one in found].count("tag") == 1
+    assert ("c.txt", other) in files(iter(objects))
+    assert [one.kind for one in objects].count("tag") == 1
 
 
 def test_contents_are_the_bytes_of_more_objects_than_fit_into_a_pipe(
@@ -112,16 +112,16 @@ def test_contents_are_the_bytes_of_more_objects_than_fit_into_a_pipe(
 ) -> None:
     texts = {f"f{number}": f"{number}\0\n" * 500 for number in range(700)}
     committed(tree, **texts)
-    names = {one.path: one.object for one in history.tracked_files()}
+    names = {tracked_file.path: tracked_file.object for tracked_file in history.tracked_files()}
 
-    found = history.contents([names[path] for path in texts])
+    contents = history.contents([names[path] for path in texts])
 
-    assert list(found) == [text.encode() for text in texts.values()]
+    assert list(contents) == [text.encode() for text in texts.values()]
 
 
 def test_an_object_that_is_missing_is_none(tree: Path, history: LocalGitHistory) -> None:
     committed(tree, a__txt="one\n", b__txt="two\n")
-    names = [one.object for one in history.tracked_files()]
+    names = [tracked_file.object for tracked_file in history.tracked_files()]
     (tree / ".git" / "objects" / names[0][:2] / names[0][2:]).unlink()
 
     assert list(history.contents(names)) == [None, b"two\n"]

@@ -13,9 +13,9 @@ PYTHON = sys.executable
 def test_the_command_sees_more_variables_and_its_output_comes_back() -> None:
     command = f"{PYTHON} -c 'import os; print(os.environ[\"SOPS_AGE_RECIPIENT\"])'"
 
-    found = ProgramKeyCommand().output(command, {"SOPS_AGE_RECIPIENT": "age1abc"})
+    output = ProgramKeyCommand().output(command, {"SOPS_AGE_RECIPIENT": "age1abc"})
 
-    assert found == b"age1abc\n"
+    assert output == b"age1abc\n"
 
 
 @pytest.mark.parametrize(

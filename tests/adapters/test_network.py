@@ -50,8 +50,8 @@ def stuck() -> Iterator[Callable[[str], tuple[str, ...]]]:
     over.set()
 
 
-def shown(door: ServerAddress, trust: Trust) -> Certificate:
-    return asyncio.run(NETWORK.certificate(door, trust))
+def shown(server_address: ServerAddress, trust: Trust) -> Certificate:
+    return asyncio.run(NETWORK.certificate(server_address, trust))
 
 
 def no_such_host(host: str) -> tuple[str, ...]:
@@ -87,10 +87,10 @@ def test_a_listening_port_takes_a_connection() -> None:
 
 
 def test_nothing_listens_on_a_closed_port() -> None:
-    door = ServerAddress(host=ADDRESS, port=loopback.closed_port())
+    server_address = ServerAddress(host=ADDRESS, port=loopback.closed_port())
 
     with pytest.raises(NoAnswer, match=r"^connection refused$"):
-        asyncio.run(NETWORK.connect(door))
+        asyncio.run(NETWORK.connect(server_address))
 
 
 def test_the_second_address_of_a_name_is_tried_too() -> None:
@@ -237,16 +237,16 @@ def test_a_time_server_that_is_not_there_is_told_at_once() -> None:
 
 
 def test_a_name_server_answers_a_plain_question() -> None:
-    asked: list[bytes] = []
+    packets: list[bytes] = []
 
     def reply(packet: bytes) -> bytes:
-        asked.append(packet[2:])
+        packets.append(packet[2:])
         return packet[:2] + b"\x81\x80" + packet[4:]
 
     with loopback.answering(reply) as port:
         asyncio.run(NETWORK.name_server(ADDRESS, port))
 
-    assert asked == [b"\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x01"]
+    assert packets == [b"\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\x01"]
 
 
 def test_a_name_server_that_refuses_is_told_so() -> None:

@@ -32,9 +32,9 @@ def masking(mask: int) -> Iterator[None]:
 
 def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     with masking(0):
-        made = create_file(tmp_path / "age.key", b"key", private=True, tag="1")
+        file = create_file(tmp_path / "age.key", b"key", private=True, tag="1")
 
-    assert made
+    assert file
     assert mode(tmp_path / "age.key") == 0o600
     assert (tmp_path / "age.key").read_bytes() == b"key"
 
@@ -108,9 +108,9 @@ def test_a_file_system_without_hard_links_gets_the_file_in_place(
 
     monkeypatch.setattr(os, "link", no_links)
 
-    made = create_file(tmp_path / "age.key", b"key", private=True, tag="1")
+    file = create_file(tmp_path / "age.key", b"key", private=True, tag="1")
 
-    assert made
+    assert file
     assert mode(tmp_path / "age.key") == 0o600
     assert names(tmp_path) == ["age.key"]
 

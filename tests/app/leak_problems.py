@@ -33,8 +33,8 @@ DAY = timedelta(days=1)
 
 @contextmanager
 def meadow() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as place:
-        yield workspace(Path(place) / "meadow")
+    with tempfile.TemporaryDirectory() as temporary_directory:
+        yield workspace(Path(temporary_directory) / "meadow")
 
 
 def told(call: Callable[[], object]) -> Problem:
@@ -58,8 +58,8 @@ def certificate(now: datetime) -> Problem:
     with meadow() as place:
         write_talosconfig(TalosconfigOptions(directory=place), doors(TALOSCONFIG="talosconfig"))
         (place / BUNDLE).unlink()
-        found = list_certificates(place, NOBODY, {}, now)
-        return next(problem for problem in found.problems if "of meadow" in problem.what)
+        certificate_list = list_certificates(place, NOBODY, {}, now)
+        return next(problem for problem in certificate_list.problems if "of meadow" in problem.what)
 
 
 def ended() -> Problem:
@@ -71,8 +71,12 @@ def ended() -> Problem:
 
 def unwritable() -> Problem:
     """A directory stands where the file belongs."""
-    with tempfile.TemporaryDirectory() as place:
-        return told(lambda: write_client_file(Path(place), "talosconfig", Secret(""), SeededDice()))
+    with tempfile.TemporaryDirectory() as temporary_directory:
+        return told(
+            lambda: write_client_file(
+                Path(temporary_directory), "talosconfig", Secret(""), SeededDice()
+            )
+        )
 
 
 def unreadable_kubeconfig() -> Problem:

@@ -33,8 +33,8 @@ def door(made: World) -> MemoryDoor:
 
 
 def errand(preset: str | None = None, network: NetworkOptions | None = None) -> ProxmoxSource:
-    wish = DraftOptions(preset=preset, network=network or NetworkOptions())
-    return ProxmoxSource(url=URL, asker=ROOT, options=wish)
+    draft_options = DraftOptions(preset=preset, network=network or NetworkOptions())
+    return ProxmoxSource(url=URL, asker=ROOT, options=draft_options)
 
 
 def port(made: World, caller: Caller | None = None) -> ProxmoxClient:
@@ -42,11 +42,13 @@ def port(made: World, caller: Caller | None = None) -> ProxmoxClient:
 
 
 def look(
-    made: World, wanted: ProxmoxSource | None = None, caller: Caller | None = None
+    made: World, proxmox_source: ProxmoxSource | None = None, caller: Caller | None = None
 ) -> ProxmoxProposal:
     """What a look at a world comes to."""
     pve = port(made, caller)
-    return asyncio.run(propose_files_with_client(pve, wanted or errand(), ApiConnection(url=URL)))
+    return asyncio.run(
+        propose_files_with_client(pve, proxmox_source or errand(), ApiConnection(url=URL))
+    )
 
 
 def somebody(made: World, *rights: tuple[str, str]) -> Caller:

@@ -36,8 +36,11 @@ NODES = {"cluster.yaml": "", "nodes.yaml": "nodes: [{name: cp-1}]\n"}
 
 def told(call: Callable[[Path], object]) -> Problem:
     """The problem that a call ends with, which is given a directory."""
-    with tempfile.TemporaryDirectory() as place, pytest.raises(StockmanError) as caught:
-        call(Path(place))
+    with (
+        tempfile.TemporaryDirectory() as temporary_directory,
+        pytest.raises(StockmanError) as caught,
+    ):
+        call(Path(temporary_directory))
     return caught.value.problem
 
 
@@ -71,10 +74,10 @@ def bundle_of_the_other_dialect(store: SecretStore) -> object:
 
 def key_problem(text: str, mode: int = 0o600) -> Problem:
     """The one warning about an `age.key`."""
-    with tempfile.TemporaryDirectory() as place:
-        (Path(place) / "age.key").write_text(text)
-        (Path(place) / "age.key").chmod(mode)
-        (problem,) = find_keyring(Path(place), {}).problems
+    with tempfile.TemporaryDirectory() as temporary_directory:
+        (Path(temporary_directory) / "age.key").write_text(text)
+        (Path(temporary_directory) / "age.key").chmod(mode)
+        (problem,) = find_keyring(Path(temporary_directory), {}).problems
     return problem
 
 
@@ -91,8 +94,10 @@ class Silent:
 
 
 def command_problem() -> Problem:
-    with tempfile.TemporaryDirectory() as place:
-        found = find_keyring(Path(place), {"SOPS_AGE_KEY_CMD": "keys"}, runner=Silent())
+    with tempfile.TemporaryDirectory() as temporary_directory:
+        found = find_keyring(
+            Path(temporary_directory), {"SOPS_AGE_KEY_CMD": "keys"}, runner=Silent()
+        )
         with pytest.raises(StockmanError):
             found.identities_for([OWNER.recipient], SECRET)
         (problem,) = found.problems
@@ -100,10 +105,10 @@ def command_problem() -> Problem:
 
 
 def clear_problem() -> Problem:
-    with tempfile.TemporaryDirectory() as place:
-        store = store_in(Path(place))
-        (Path(place) / "talos").mkdir()
-        (Path(place) / "talos/extra.sops.yaml").write_text("password: wool\n")
+    with tempfile.TemporaryDirectory() as temporary_directory:
+        store = store_in(Path(temporary_directory))
+        (Path(temporary_directory) / "talos").mkdir()
+        (Path(temporary_directory) / "talos/extra.sops.yaml").write_text("password: wool\n")
         (problem,) = read_status(store).problems
     return problem
 
@@ -111,11 +116,11 @@ def clear_problem() -> Problem:
 def started(rules: str | None = None, key: str = f"{OWNER.text.reveal()}\n") -> Problem:
     """The one problem of making the first secrets."""
     problems = Problems()
-    with tempfile.TemporaryDirectory() as place:
-        (Path(place) / "age.key").write_text(key)
+    with tempfile.TemporaryDirectory() as temporary_directory:
+        (Path(temporary_directory) / "age.key").write_text(key)
         if rules is not None:
-            (Path(place) / ".sops.yaml").write_text(rules)
-        list(FirstSecrets(Path(place), "classic", MAKING, problems).files(NODES))
+            (Path(temporary_directory) / ".sops.yaml").write_text(rules)
+        list(FirstSecrets(Path(temporary_directory), "classic", MAKING, problems).files(NODES))
     (problem,) = problems
     return problem
 

@@ -25,9 +25,9 @@ RUN = "20260301t060000z-5f2c1a"
 
 
 def _no_credentials() -> Problem:
-    around = BackupContext(directory=Path(), environment={}, clock=JumpClock())
+    backup_context = BackupContext(directory=Path(), environment={}, clock=JumpClock())
     with pytest.raises(NotFound) as caught:
-        around.credential(None, "AWS_ACCESS_KEY_ID")
+        backup_context.credential(None, "AWS_ACCESS_KEY_ID")
     return caught.value.problem
 
 

@@ -14,10 +14,12 @@ CLUSTER = ProxmoxCluster(token_id="stockman@pve!stockman")
 
 
 def test_a_token_of_the_environment_grants() -> None:
-    found = find_administrator({"PROXMOX_VE_API_TOKEN": "root@pam!lab=abc"}, CLUSTER, 0, None)
+    administrator = find_administrator(
+        {"PROXMOX_VE_API_TOKEN": "root@pam!lab=abc"}, CLUSTER, 0, None
+    )
 
-    assert isinstance(found, ApiToken)
-    assert (found.id, found.secret.reveal()) == ("root@pam!lab", "abc")
+    assert isinstance(administrator, ApiToken)
+    assert (administrator.id, administrator.secret.reveal()) == ("root@pam!lab", "abc")
 
 
 def test_our_own_token_does_not_grant_anything() -> None:
@@ -29,10 +31,10 @@ def test_our_own_token_does_not_grant_anything() -> None:
 def test_a_user_with_a_password_grants() -> None:
     told = {"PROXMOX_VE_USERNAME": "root@pam", "PROXMOX_VE_PASSWORD": "abc"}
 
-    found = find_administrator(told, CLUSTER, 0, None)
+    administrator = find_administrator(told, CLUSTER, 0, None)
 
-    assert isinstance(found, Login)
-    assert found.user == "root@pam"
+    assert isinstance(administrator, Login)
+    assert administrator.user == "root@pam"
 
 
 def test_the_second_cluster_has_variables_of_its_own() -> None:
@@ -41,17 +43,17 @@ def test_the_second_cluster_has_variables_of_its_own() -> None:
         "PROXMOX_VE_API_TOKEN_2": "root@pam!two=def",
     }
 
-    found = find_administrator(told, CLUSTER, 1, None)
+    administrator = find_administrator(told, CLUSTER, 1, None)
 
-    assert isinstance(found, ApiToken)
-    assert found.id == "root@pam!two"
+    assert isinstance(administrator, ApiToken)
+    assert administrator.id == "root@pam!two"
 
 
 def test_whoever_was_named_counts_first() -> None:
-    given = Login(user="anna@pam", password=Secret("abc"))
+    login = Login(user="anna@pam", password=Secret("abc"))
 
     assert (
-        find_administrator({"PROXMOX_VE_API_TOKEN": "root@pam!lab=x"}, CLUSTER, 0, given) is given
+        find_administrator({"PROXMOX_VE_API_TOKEN": "root@pam!lab=x"}, CLUSTER, 0, login) is login
     )
 
 
@@ -79,8 +81,10 @@ def test_half_an_administrator_is_told(told: dict[str, str], what: str) -> None:
 def test_a_token_that_stockman_keeps_is_told_from_one_that_the_files_give() -> None:
     kept = token_reference("pve", "stockman@pve!stockman")
     own = ProxmoxCluster(token_id="stockman@pve!stockman", token_secret=kept)
-    other = ProxmoxCluster(token_id="stockman@pve!stockman", token_secret=Secret("${TOKEN}"))
+    proxmox_cluster = ProxmoxCluster(
+        token_id="stockman@pve!stockman", token_secret=Secret("${TOKEN}")
+    )
 
     assert is_stored_token(own, "stockman@pve!stockman")
     assert is_stored_token(CLUSTER, "stockman@pve!stockman")
-    assert not is_stored_token(other, "stockman@pve!stockman")
+    assert not is_stored_token(proxmox_cluster, "stockman@pve!stockman")

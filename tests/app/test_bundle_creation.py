@@ -104,11 +104,11 @@ def test_a_bundle_is_taken_plain_and_encrypted(store: SecretStore, tmp_path: Pat
     (tmp_path / "secrets.yaml").write_text(plain())
     create_bundle(store, MAKING, source=tmp_path / "secrets.yaml")
     (tmp_path / "talsecret.sops.yaml").write_bytes((store.directory / NAME).read_bytes())
-    other = store_in(tmp_path / "other")
+    secret_store = store_in(tmp_path / "other")
 
-    create_bundle(other, MAKING, source=tmp_path / "talsecret.sops.yaml")
+    create_bundle(secret_store, MAKING, source=tmp_path / "talsecret.sops.yaml")
 
-    assert open_bundle(other.directory, other.keyring) == one_bundle()
+    assert open_bundle(secret_store.directory, secret_store.keyring) == one_bundle()
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ DAY = timedelta(days=1)
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    made = workspace(tmp_path / "meadow")
-    write_talosconfig(TalosconfigOptions(directory=made), doors())
-    write_kubeconfig(KubeconfigOptions(directory=made), doors())
-    return made
+    path = workspace(tmp_path / "meadow")
+    write_talosconfig(TalosconfigOptions(directory=path), doors())
+    write_kubeconfig(KubeconfigOptions(directory=path), doors())
+    return path
 
 
 def listed(place: Path, now: datetime = NOON, keys: Keyring | None = None) -> CertificateList:
@@ -41,7 +41,9 @@ def problems(found: CertificateList) -> list[tuple[str, str]]:
 def test_authorities_and_clients_are_listed(place: Path) -> None:
     found = listed(place)
 
-    assert [(one.file, one.name, one.ours) for one in found.certificates] == [
+    assert [
+        (certificate.file, certificate.name, certificate.ours) for certificate in found.certificates
+    ] == [
         *((BUNDLE, name, True) for name in AUTHORITIES),
         (TALOSCONFIG, "meadow", True),
         ("kubeconfig", "admin@meadow", True),
@@ -72,7 +74,9 @@ def test_a_certificate_of_the_future_is_told(place: Path) -> None:
 def test_an_authority_that_ends_is_told(place: Path) -> None:
     found = listed(place, NOON + 3660 * DAY)
 
-    assert [one.standing for one in found.certificates[:4]] == [CertificateState.ENDED] * 4
+    assert [certificate.standing for certificate in found.certificates[:4]] == [
+        CertificateState.ENDED
+    ] * 4
     assert ("certificate.expired", f"the certificate of certs.os in {BUNDLE} has expired") in (
         problems(found)
     )
@@ -83,7 +87,10 @@ def test_without_an_identity_clients_are_listed_with_the_authorities_they_name(
 ) -> None:
     found = listed(place, keys=NOBODY)
 
-    assert [(one.file, one.name, one.kind, one.ours) for one in found.certificates] == [
+    assert [
+        (certificate.file, certificate.name, certificate.kind, certificate.ours)
+        for certificate in found.certificates
+    ] == [
         (TALOSCONFIG, "meadow", "client", None),
         (TALOSCONFIG, "meadow", "authority", None),
         ("kubeconfig", "admin@meadow", "client", None),
@@ -96,9 +103,13 @@ def test_a_client_of_another_cluster_is_told_apart(place: Path) -> None:
     other = bundle.__wrapped__()
     store_in(place).write(BUNDLE, bundle_text(other).reveal().encode())
 
-    found = {one.name: one.ours for one in listed(place).certificates if one.kind == "client"}
+    ours = {
+        certificate.name: certificate.ours
+        for certificate in listed(place).certificates
+        if certificate.kind == "client"
+    }
 
-    assert found == {"meadow": False, "admin@meadow": False}
+    assert ours == {"meadow": False, "admin@meadow": False}
 
 
 def test_files_that_cannot_be_read_are_told(place: Path) -> None:

@@ -46,9 +46,13 @@ def code_of(error: pytest.ExceptionInfo[StockmanError]) -> str:
 
 
 def test_a_directory_becomes_the_other_dialect(project: Path) -> None:
-    there = convert_files(project)
+    conversion = convert_files(project)
 
-    assert (there.form, there.to, list(there.result.files)) == ("classic", "toml", ["cluster.toml"])
+    assert (conversion.form, conversion.to, list(conversion.result.files)) == (
+        "classic",
+        "toml",
+        ["cluster.toml"],
+    )
 
 
 def test_the_way_back_starts_from_a_directory_with_toml(tmp_path: Path) -> None:
@@ -80,11 +84,11 @@ def test_files_of_other_names_and_tools_are_known(
 ) -> None:
     (tmp_path / name).write_text(text)
 
-    found = convert_files(tmp_path / name)
+    conversion = convert_files(tmp_path / name)
 
-    assert (found.form, found.to) == (form, "classic")
-    assert not found.result.problems
-    assert list(found.result.files) == ["cluster.yaml", "nodes.yaml"]
+    assert (conversion.form, conversion.to) == (form, "classic")
+    assert not conversion.result.problems
+    assert list(conversion.result.files) == ["cluster.yaml", "nodes.yaml"]
 
 
 def test_the_form_may_be_given(tmp_path: Path) -> None:
@@ -150,18 +154,18 @@ def test_a_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
 def test_mistakes_are_problems_with_the_text_they_stand_in(project: Path) -> None:
     (project / "cluster.yaml").write_text("node_cidr: here\n")
 
-    found = convert_files(project)
+    conversion = convert_files(project)
 
-    assert [problem.code for problem in found.result.problems] == ["config.value"]
-    assert found.texts["cluster.yaml"] == "node_cidr: here\n"
+    assert [problem.code for problem in conversion.result.problems] == ["config.value"]
+    assert conversion.texts["cluster.yaml"] == "node_cidr: here\n"
 
 
 def test_lines_of_variables_are_never_shown(tmp_path: Path) -> None:
     (tmp_path / "variables.tf").write_text('a = "canary\n')
 
-    found = convert_files(tmp_path / "variables.tf")
+    conversion = convert_files(tmp_path / "variables.tf")
 
-    assert (len(found.result.problems), found.texts) == (1, {})
+    assert (len(conversion.result.problems), conversion.texts) == (1, {})
 
 
 def test_writing_makes_the_directory_and_a_second_time_changes_nothing(

@@ -28,10 +28,10 @@ TRACKED = [
 
 @pytest.fixture(scope="module")
 def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("repository")
-    subprocess.run(["git", "init", "-q", place], check=True)
-    (place / ".gitignore").write_bytes(missing_lines(b""))
-    return place
+    mktemp = tmp_path_factory.mktemp("repository")
+    subprocess.run(["git", "init", "-q", mktemp], check=True)
+    (mktemp / ".gitignore").write_bytes(missing_lines(b""))
+    return mktemp
 
 
 def ignored(repository: Path, name: str) -> bool:

@@ -277,11 +277,13 @@ def test_a_directory_in_the_place_of_the_configuration_is_reported(tmp_path: Pat
 
 
 def test_a_dry_run_writes_nothing_and_tells_the_same(tmp_path: Path) -> None:
-    told = init_directory(wish(tmp_path / "new"), doors(dice=CountingDice(throws=0)), dry_run=True)
+    init_result = init_directory(
+        wish(tmp_path / "new"), doors(dice=CountingDice(throws=0)), dry_run=True
+    )
 
     assert not (tmp_path / "new").exists()
-    assert states(told) == dict.fromkeys(FILES, "written")
-    assert set(told.texts) == {"cluster.yaml", "nodes.yaml"}
+    assert states(init_result) == dict.fromkeys(FILES, "written")
+    assert set(init_result.texts) == {"cluster.yaml", "nodes.yaml"}
 
 
 def test_a_dry_run_leaves_existing_files_alone(tmp_path: Path) -> None:
@@ -289,11 +291,11 @@ def test_a_dry_run_leaves_existing_files_alone(tmp_path: Path) -> None:
     (tmp_path / "age.key").write_bytes(b"mine\n")
     before = contents(tmp_path)
 
-    told = init_directory(wish(tmp_path), doors(), dry_run=True)
+    init_result = init_directory(wish(tmp_path), doors(), dry_run=True)
 
     assert contents(tmp_path) == before
-    assert states(told)[".gitignore"] == "extended"
-    assert states(told)["age.key"] == "kept"
+    assert states(init_result)[".gitignore"] == "extended"
+    assert states(init_result)["age.key"] == "kept"
 
 
 @pytest.mark.parametrize("there", ["cluster.yaml", "nodes.yaml"])

@@ -21,13 +21,13 @@ def line(identity: AgeIdentity) -> str:
 
 def key_file(path: Path, *identities: AgeIdentity, mode: int = 0o600) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("# a comment\n" + "".join(f"{line(one)}\n" for one in identities))
+    path.write_text("# a comment\n" + "".join(f"{line(identity)}\n" for identity in identities))
     path.chmod(mode)
     return path
 
 
 def recipients(keyring: Keyring) -> list[str]:
-    return [one.recipient for one in keyring.identities]
+    return [identity.recipient for identity in keyring.identities]
 
 
 def codes(keyring: Keyring) -> list[str]:
@@ -59,43 +59,43 @@ def test_all_places_are_united(tmp_path: Path) -> None:
     key_file(tmp_path / "home/.config/sops/age/keys.txt", QUANTUM)
     key_file(tmp_path / "named.txt", OTHER)
 
-    found = find_keyring(
+    keyring = find_keyring(
         tmp_path, {"SOPS_AGE_KEY_FILE": "named.txt", "HOME": str(tmp_path / "home")}
     )
 
-    assert recipients(found) == [OTHER.recipient, OWNER.recipient, QUANTUM.recipient]
-    assert [source.name for source in found.sources] == [
+    assert recipients(keyring) == [OTHER.recipient, OWNER.recipient, QUANTUM.recipient]
+    assert [source.name for source in keyring.sources] == [
         "SOPS_AGE_KEY_FILE (named.txt)",
         "age.key",
         str(tmp_path / "home/.config/sops/age/keys.txt"),
     ]
-    assert not found.problems
+    assert not keyring.problems
 
 
 def test_no_identity_is_a_state_until_something_has_to_be_opened(tmp_path: Path) -> None:
-    found = find_keyring(tmp_path, {"HOME": str(tmp_path)})
+    keyring = find_keyring(tmp_path, {"HOME": str(tmp_path)})
 
-    assert found.identities == ()
-    assert not found.problems
+    assert keyring.identities == ()
+    assert not keyring.problems
     with pytest.raises(Denied, match=r"key\.none") as caught:
-        found.identities_for([OWNER.recipient], "a.sops.yaml")
+        keyring.identities_for([OWNER.recipient], "a.sops.yaml")
     assert "age.key" in caught.value.problem.why
     assert "keys.txt" in caught.value.problem.why
 
 
 def test_the_variable_takes_several_identities_on_one_line(tmp_path: Path) -> None:
-    found = find_keyring(tmp_path, {"SOPS_AGE_KEY": f"# x\n{line(OWNER)} {line(QUANTUM)}\r\n"})
+    keyring = find_keyring(tmp_path, {"SOPS_AGE_KEY": f"# x\n{line(OWNER)} {line(QUANTUM)}\r\n"})
 
-    assert recipients(found) == [OWNER.recipient, QUANTUM.recipient]
+    assert recipients(keyring) == [OWNER.recipient, QUANTUM.recipient]
 
 
 def test_a_file_that_is_named_twice_counts_once(tmp_path: Path) -> None:
     key_file(tmp_path / "age.key", OWNER, OWNER)
 
-    found = find_keyring(tmp_path, {"SOPS_AGE_KEY_FILE": str(tmp_path / "age.key")})
+    keyring = find_keyring(tmp_path, {"SOPS_AGE_KEY_FILE": str(tmp_path / "age.key")})
 
-    assert recipients(found) == [OWNER.recipient]
-    assert len(found.sources) == 1
+    assert recipients(keyring) == [OWNER.recipient]
+    assert len(keyring.sources) == 1
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,11 @@ def test_a_broken_place_is_a_warning_that_shows_no_key(tmp_path: Path, text: str
     (tmp_path / "broken.txt").chmod(0o600)
     key_file(tmp_path / "age.key", QUANTUM)
 
-    found = find_keyring(tmp_path, {"SOPS_AGE_KEY_FILE": "broken.txt"})
+    keyring = find_keyring(tmp_path, {"SOPS_AGE_KEY_FILE": "broken.txt"})
 
-    assert recipients(found) == [QUANTUM.recipient]
-    assert codes(found) == ["key.source"]
-    [problem] = found.problems
+    assert recipients(keyring) == [QUANTUM.recipient]
+    assert codes(keyring) == ["key.source"]
+    [problem] = keyring.problems
     assert why in problem.why
     assert "CANARY" not in str(problem)
     assert not problem.is_error
@@ -127,11 +127,11 @@ def test_a_broken_place_is_a_warning_that_shows_no_key(tmp_path: Path, text: str
 
 @pytest.mark.parametrize("name", ["missing.txt", "", "."])
 def test_a_file_that_is_named_and_cannot_be_read_is_reported(tmp_path: Path, name: str) -> None:
-    found = find_keyring(tmp_path, {"SOPS_AGE_KEY_FILE": name})
+    keyring = find_keyring(tmp_path, {"SOPS_AGE_KEY_FILE": name})
 
-    assert codes(found) == ["key.source"]
+    assert codes(keyring) == ["key.source"]
     with pytest.raises(Denied) as caught:
-        found.identities_for([OWNER.recipient], "a.sops.yaml")
+        keyring.identities_for([OWNER.recipient], "a.sops.yaml")
     assert "SOPS_AGE_KEY_FILE" in caught.value.problem.why
 
 
@@ -139,30 +139,30 @@ def test_a_file_that_is_named_and_cannot_be_read_is_reported(tmp_path: Path, nam
 def test_a_key_that_others_can_open_is_reported_and_used(tmp_path: Path, mode: int) -> None:
     key_file(tmp_path / "age.key", OWNER, mode=mode)
 
-    found = find_keyring(tmp_path, {})
+    keyring = find_keyring(tmp_path, {})
 
-    assert recipients(found) == [OWNER.recipient]
-    assert codes(found) == ["key.mode"]
-    assert f"{mode:04o}" in found.problems[0].why
-    assert "--fix" in found.problems[0].fix
+    assert recipients(keyring) == [OWNER.recipient]
+    assert codes(keyring) == ["key.mode"]
+    assert f"{mode:04o}" in keyring.problems[0].why
+    assert "--fix" in keyring.problems[0].fix
 
 
 def test_fixing_makes_key_files_private(tmp_path: Path) -> None:
     path = key_file(tmp_path / "age.key", OWNER, mode=0o644)
 
-    found = find_keyring(tmp_path, {}, fix=True)
+    keyring = find_keyring(tmp_path, {}, fix=True)
 
-    assert not found.problems
+    assert not keyring.problems
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
 def test_the_command_is_asked_for_each_recipient_until_one_fits(tmp_path: Path) -> None:
     command = TellingCommand({OWNER.recipient: f"{line(OWNER)}\n", OTHER.recipient: line(QUANTUM)})
-    found = with_command(tmp_path, command)
+    keyring = with_command(tmp_path, command)
 
     wanted = [OTHER.recipient, OWNER.recipient, QUANTUM.recipient]
-    first = found.identities_for(wanted, "a.sops.yaml")
-    second = found.identities_for(wanted, "b.sops.yaml")
+    first = keyring.identities_for(wanted, "a.sops.yaml")
+    second = keyring.identities_for(wanted, "b.sops.yaml")
 
     assert OWNER.recipient in [one.recipient for one in first]
     assert first == second
@@ -171,9 +171,9 @@ def test_the_command_is_asked_for_each_recipient_until_one_fits(tmp_path: Path) 
 
 def test_the_command_is_not_run_while_another_identity_fits(tmp_path: Path) -> None:
     command = TellingCommand()
-    found = with_command(tmp_path, command, SOPS_AGE_KEY=line(OWNER))
+    keyring = with_command(tmp_path, command, SOPS_AGE_KEY=line(OWNER))
 
-    found.identities_for([OWNER.recipient], "a.sops.yaml")
+    keyring.identities_for([OWNER.recipient], "a.sops.yaml")
 
     assert command.asked == []
 
@@ -189,14 +189,14 @@ def test_the_command_is_not_run_while_another_identity_fits(tmp_path: Path) -> N
 def test_a_command_that_fails_is_reported_without_its_words(
     tmp_path: Path, command: TellingCommand, why: str
 ) -> None:
-    found = with_command(tmp_path, command)
+    keyring = with_command(tmp_path, command)
 
     with pytest.raises(Denied, match=r"key\.none"):
-        found.identities_for([OWNER.recipient], "a.sops.yaml")
+        keyring.identities_for([OWNER.recipient], "a.sops.yaml")
 
-    assert codes(found) == ["key.command"]
-    assert why in found.problems[0].why
-    assert "CAN" not in str(found.problems[0])
+    assert codes(keyring) == ["key.command"]
+    assert why in keyring.problems[0].why
+    assert "CAN" not in str(keyring.problems[0])
 
 
 @pytest.mark.parametrize(

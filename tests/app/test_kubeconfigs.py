@@ -63,9 +63,9 @@ def test_the_second_run_changes_nothing_and_renewing_does(place: Path) -> None:
 
 
 def test_a_life_can_be_short(place: Path) -> None:
-    wish = KubeconfigOptions(directory=place, lifetime=timedelta(hours=8))
+    kubeconfig_options = KubeconfigOptions(directory=place, lifetime=timedelta(hours=8))
 
-    write_kubeconfig(wish, doors())
+    write_kubeconfig(kubeconfig_options, doors())
 
     assert read_certificate_facts(certificate(place / "kubeconfig")).period.end == NOON + timedelta(
         hours=8

@@ -31,7 +31,7 @@ def made(
 
 
 def every_secret(wish: DesiredKubernetes) -> list[ApplySecret]:
-    of_charts = [one for chart in wish.charts for one in chart.secrets]
+    of_charts = [secret for chart in wish.charts for secret in chart.secrets]
     return [one.action for one in (*wish.secrets, *of_charts)]
 
 
@@ -39,7 +39,7 @@ def every_secret(wish: DesiredKubernetes) -> list[ApplySecret]:
 def test_charts_come_in_their_order_and_definitions_first(dialect: Dialect) -> None:
     _, wish = made(EVERYTHING, "fifteen-node", dialect)
 
-    names = [one.component for one in wish.charts]
+    names = [chart.component for chart in wish.charts]
     assert names[:5] == [
         "prometheus-operator-crds",
         "cilium",
@@ -53,13 +53,13 @@ def test_charts_come_in_their_order_and_definitions_first(dialect: Dialect) -> N
 def test_values_and_names_are_those_that_flux_has() -> None:
     found, wish = made()
 
-    for one in wish.charts:
-        folder = f"kubernetes/apps/{one.install.namespace}/{one.install.release}/app"
+    for chart in wish.charts:
+        folder = f"kubernetes/apps/{chart.install.namespace}/{chart.install.release}/app"
         file = found.tree.get(f"{folder}/helmrelease.yaml")
         assert file is not None
         release = load_yaml(str(file.text))
-        assert release["metadata"]["name"] == one.install.release
-        assert json.loads(one.install.values) == release["spec"].get("values", {})
+        assert release["metadata"]["name"] == chart.install.release
+        assert json.loads(chart.install.values) == release["spec"].get("values", {})
 
 
 def test_secrets_are_named_by_files_that_are_rendered() -> None:
@@ -68,8 +68,8 @@ def test_secrets_are_named_by_files_that_are_rendered() -> None:
     secrets = every_secret(wish)
 
     assert [one.name for one in secrets] == ["sops-age", "proxmox-ccm-config"]
-    for one in secrets:
-        for entry in one.entries:
+    for secret in secrets:
+        for entry in secret.entries:
             path = entry.value.place.removeprefix("sops:").partition("#")[0]
             file = found.tree.get(path)
             assert file is not None
@@ -80,20 +80,25 @@ def test_secrets_are_named_by_files_that_are_rendered() -> None:
 def test_a_token_that_is_not_there_yet_is_told() -> None:
     _, wish = made({"components": {"proxmox-ccm": {"enabled": True}}}, "fifteen-node")
 
-    assert "proxmox-ccm" not in [one.component for one in wish.charts]
+    assert "proxmox-ccm" not in [chart.component for chart in wish.charts]
     assert [one.partition(" waits for ")[0] for one in wish.pending] == ["proxmox-ccm"]
 
 
 def test_namespaces_have_the_labels_of_the_repository() -> None:
     _, wish = made(EVERYTHING, "fifteen-node")
 
-    assert "flux-system" in [one.name for one in wish.namespaces]
-    assert all("kustomize.toolkit.fluxcd.io/prune" in one.annotations for one in wish.namespaces)
+    assert "flux-system" in [namespace.name for namespace in wish.namespaces]
+    assert all(
+        "kustomize.toolkit.fluxcd.io/prune" in namespace.annotations
+        for namespace in wish.namespaces
+    )
 
 
 def test_definitions_of_another_version_are_left_to_flux() -> None:
     _, usual = made()
     _, other = made({"components": {"gateway-api": {"version": "1.5.0"}}})
 
-    assert [one.version for one in usual.definitions] == list(available_crd_versions("gateway-api"))
+    assert [definition.version for definition in usual.definitions] == list(
+        available_crd_versions("gateway-api")
+    )
     assert other.definitions == ()

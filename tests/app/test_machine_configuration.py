@@ -141,9 +141,9 @@ def test_the_dollar_of_talhelper_is_one_dollar(tmp_path: Path) -> None:
         f"{HERE}/global/b.yaml": "machine:\n  sysctls:\n    gone:\n      $$patch: delete\n",
     }
 
-    assert {name: one[0] for name, one in sysctls(workspace(tmp_path, files=files)).items()} == {
-        "price": "$5"
-    }
+    assert {
+        name: sysctl[0] for name, sysctl in sysctls(workspace(tmp_path, files=files)).items()
+    } == {"price": "$5"}
 
 
 @pytest.mark.parametrize(
@@ -393,6 +393,6 @@ def test_operations_are_refused_on_several_documents(tmp_path: Path) -> None:
 def test_operations_leave_alone_what_stockman_decides(tmp_path: Path, path: str) -> None:
     workspace(tmp_path, operations("controller", path), line="1.11")
 
-    found = [problem.code for problem in validate(tmp_path).problems.errors]
+    codes = [problem.code for problem in validate(tmp_path).problems.errors]
 
-    assert set(found) == {"patch.owned-key"}
+    assert set(codes) == {"patch.owned-key"}

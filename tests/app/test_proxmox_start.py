@@ -60,17 +60,17 @@ def mistakes(files: DraftFiles, dialect: Dialect = "classic") -> list[Problem]:
     return list(loaded.problems)
 
 
-def reached(network: FakeNetwork, wanted: ProxmoxSource = PINNED) -> ApiConnection:
+def reached(network: FakeNetwork, proxmox_source: ProxmoxSource = PINNED) -> ApiConnection:
     pve = port(world())
 
     async def ask() -> ApiConnection:
-        return await find_endpoints(wanted, pve, await pve.cluster_state(), network)
+        return await find_endpoints(proxmox_source, pve, await pve.cluster_state(), network)
 
     return asyncio.run(ask())
 
 
 def hosts_of(found: ProxmoxProposal) -> list[str]:
-    return [str(one.host) for one in found.draft.placing.machines]
+    return [str(machine.host) for machine in found.draft.placing.machines]
 
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
@@ -189,9 +189,11 @@ def test_a_name_that_another_cluster_has_is_told() -> None:
 
 
 def test_the_network_of_the_user_goes_before_that_of_the_hosts() -> None:
-    wish = NetworkOptions(network=IPv4Network("127.70.0.0/24"), gateway=IPv4Address("127.70.0.9"))
+    network_options = NetworkOptions(
+        network=IPv4Network("127.70.0.0/24"), gateway=IPv4Address("127.70.0.9")
+    )
 
-    found = look(world(), errand(network=wish))
+    found = look(world(), errand(network=network_options))
 
     cluster = found.files.texts["cluster.yaml"]
     assert "node_cidr: 127.70.0.0/24\nnode_default_gateway: 127.70.0.9\n" in cluster
@@ -240,7 +242,7 @@ def test_answers_are_in_the_files() -> None:
     assert 'talos_contract: "1.12"\n' in found.files.texts["cluster.yaml"]
     assert "cloudflare_domain: test.dev\n" in found.files.texts["cluster.yaml"]
     assert "  - name: meadow-1\n" in found.files.texts["nodes.yaml"]
-    assert [one for one in mistakes(found.files) if one.is_error] == []
+    assert [problem for problem in mistakes(found.files) if problem.is_error] == []
 
 
 def test_hosts_that_answer_with_a_certificate_of_the_authority_are_endpoints() -> None:
@@ -270,14 +272,14 @@ def test_without_an_authority_that_fits_the_fingerprint_stays_pinned() -> None:
     found = reached(network)
 
     assert (found.ca, found.fingerprint) == (None, FINGERPRINT)
-    assert {one.fingerprint for one in network.trusts} == {FINGERPRINT}
+    assert {trust.fingerprint for trust in network.trusts} == {FINGERPRINT}
 
 
 def test_what_is_pinned_stands_in_the_files() -> None:
     pve = port(world())
-    told = ApiConnection(url=URL, fingerprint=FINGERPRINT, trust_why="Confirmed.")
+    api_connection = ApiConnection(url=URL, fingerprint=FINGERPRINT, trust_why="Confirmed.")
 
-    found = asyncio.run(propose_files_with_client(pve, errand(), told))
+    found = asyncio.run(propose_files_with_client(pve, errand(), api_connection))
 
     assert f'fingerprint: "{FINGERPRINT}"' in found.files.texts["cluster.yaml"]
     assert mistakes(found.files) == []

@@ -23,7 +23,7 @@ class Asleep(ProxmoxClient):
 
     async def resources(self) -> Resources:
         seen = await super().resources()
-        return replace(seen, hosts=tuple(replace(one, status="unknown") for one in seen.hosts))
+        return replace(seen, hosts=tuple(replace(host, status="unknown") for host in seen.hosts))
 
 
 class Full(ProxmoxClient):
@@ -116,10 +116,10 @@ def test_a_host_that_falls_silent_meanwhile_is_left_out() -> None:
         )
     )
 
-    found = look(made).draft
+    draft = look(made).draft
 
-    assert [str(host.name) for host in found.hosts] == ["niobe", "trinity"]
-    assert [name for name, _ in found.away] == ["neo"]
+    assert [str(host.name) for host in draft.hosts] == ["niobe", "trinity"]
+    assert [name for name, _ in draft.away] == ["neo"]
 
 
 def test_the_search_for_numbers_comes_to_an_end() -> None:

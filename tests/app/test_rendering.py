@@ -35,9 +35,9 @@ SECRET = "kubernetes/apps/flux-system/flux-instance/app/secret.sops.yaml"
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory as `init` leaves it."""
-    place = tmp_path_factory.mktemp("started")
-    assert ran_inside("init", str(place), "--preset", "three-node").status == 0
-    return place
+    mktemp = tmp_path_factory.mktemp("started")
+    assert ran_inside("init", str(mktemp), "--preset", "three-node").status == 0
+    return mktemp
 
 
 @pytest.fixture
@@ -54,10 +54,10 @@ def doors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RenderContext:
 
 
 def done(place: Path, doors: RenderContext, **wishes: object) -> Rendering:
-    found = prepare_rendering(place, FileDecisions(**wishes), doors)  # type: ignore[arg-type]  # fields of Wishes
-    assert not found.problems.errors
-    write_rendering(place, found, doors)
-    return found
+    rendering = prepare_rendering(place, FileDecisions(**wishes), doors)  # type: ignore[arg-type]  # fields of Wishes
+    assert not rendering.problems.errors
+    write_rendering(place, rendering, doors)
+    return rendering
 
 
 def files(place: Path) -> dict[str, bytes]:
@@ -69,7 +69,11 @@ def files(place: Path) -> dict[str, bytes]:
 
 
 def acts(found: Rendering, *but: FileAction) -> dict[str, FileAction]:
-    return {one.path: one.act for one in found.actions if one.act not in (FileAction.KEEP, *but)}
+    return {
+        action.path: action.act
+        for action in found.actions
+        if action.act not in (FileAction.KEEP, *but)
+    }
 
 
 def test_a_second_render_changes_no_byte(place: Path, doors: RenderContext) -> None:
@@ -89,10 +93,10 @@ def test_without_an_identity_bytes_are_compared_and_that_is_said(
     (place / "age.key").unlink()
     (place / "github-push-token.txt").unlink()
 
-    found = prepare_rendering(place, FileDecisions(), doors)
+    rendering = prepare_rendering(place, FileDecisions(), doors)
 
-    assert acts(found) == {}
-    assert SECRET in found.uncompared
+    assert acts(rendering) == {}
+    assert SECRET in rendering.uncompared
 
 
 def _with_tunnel(place: Path) -> None:
@@ -220,7 +224,7 @@ def test_secrets_of_a_component_turned_off_and_on_again_keep_their_bytes(
 
     (place / "cluster.yaml").write_text(text + off)
     removed = done(place, doors, prune=True)
-    assert TUNNEL_SECRET in [one.path for one in removed.changes]
+    assert TUNNEL_SECRET in [change.path for change in removed.changes]
     assert not (place / TUNNEL_SECRET).exists()
     (place / "cluster.yaml").write_text(text)
     done(place, doors)
@@ -265,11 +269,11 @@ def test_an_interrupted_run_is_finished_by_the_next(place: Path, doors: RenderCo
     (place / "github-push-token.txt").write_text("another token\n")
     text = (place / "cluster.yaml").read_text()
     (place / "cluster.yaml").write_text(f"{text}components: {{spegel: {{enabled: false}}}}\n")
-    found = prepare_rendering(place, FileDecisions(), doors)
-    changed = [one for one in found.actions if one.act is FileAction.UPDATE]
+    rendering = prepare_rendering(place, FileDecisions(), doors)
+    changed = [action for action in rendering.actions if action.act is FileAction.UPDATE]
     assert len(changed) > 1
     lock = (place / managed_files.LOCK_PATH).read_bytes()
-    write_rendering(place, found, doors)
+    write_rendering(place, rendering, doors)
     # As if it had ended after the first file: the rest is as it was, and the list of before counts.
     (place / NEXT_LOCK).write_bytes((place / managed_files.LOCK_PATH).read_bytes())
     (place / managed_files.LOCK_PATH).write_bytes(lock)
@@ -278,7 +282,7 @@ def test_an_interrupted_run_is_finished_by_the_next(place: Path, doors: RenderCo
 
     again = done(place, doors)
 
-    assert {one.path for one in again.changes} == {one.path for one in changed[1:]}
+    assert {change.path for change in again.changes} == {one.path for one in changed[1:]}
     assert again.undecided == ()
     assert not (place / NEXT_LOCK).exists()
 
@@ -306,9 +310,9 @@ def test_a_template_that_breaks_changes_nothing(place: Path, doors: RenderContex
     own.write_text("#{ 1 / 0 }#\n")
     before = files(place)
 
-    found = prepare_rendering(place, FileDecisions(), doors)
+    rendering = prepare_rendering(place, FileDecisions(), doors)
 
-    assert [problem.where for problem in found.problems.errors]
+    assert [problem.where for problem in rendering.problems.errors]
     assert files(place) == before
 
 
@@ -336,10 +340,10 @@ def test_all_mistakes_of_the_configuration_are_told_at_once(
     text = (place / "cluster.yaml").read_text()
     (place / "cluster.yaml").write_text(f"{text}wrong_one: 1\nwrong_two: 2\n")
 
-    found = prepare_rendering(place, FileDecisions(), doors)
+    rendering = prepare_rendering(place, FileDecisions(), doors)
 
-    assert [problem.code for problem in found.problems] == ["config.unknown-key"] * 2
-    assert found.actions == ()
+    assert [problem.code for problem in rendering.problems] == ["config.unknown-key"] * 2
+    assert rendering.actions == ()
 
 
 def test_warnings_of_the_configuration_are_told_too(place: Path, doors: RenderContext) -> None:
@@ -367,9 +371,9 @@ def test_a_template_does_not_reach_what_git_runs(place: Path, doors: RenderConte
     own.parent.mkdir(parents=True)
     own.write_text("echo\n")
 
-    found = prepare_rendering(place, FileDecisions(), doors)
+    rendering = prepare_rendering(place, FileDecisions(), doors)
 
-    assert [problem.code for problem in found.problems.errors] == ["template.reserved"]
+    assert [problem.code for problem in rendering.problems.errors] == ["template.reserved"]
 
 
 def test_an_own_list_of_a_namespace_is_kept_and_told(place: Path, doors: RenderContext) -> None:
@@ -416,15 +420,15 @@ def test_a_file_that_cannot_be_written_leaves_the_old_tree(
     done(place, doors)
     text = (place / "cluster.yaml").read_text()
     (place / "cluster.yaml").write_text(f"{text}components: {{spegel: {{enabled: false}}}}\n")
-    found = prepare_rendering(place, FileDecisions(), doors)
+    rendering = prepare_rendering(place, FileDecisions(), doors)
     # As long as a name may be: there is a file, and no room for the name of its draft.
     longest = f"talos/{'x' * 250}"
-    blocked = next(one for one in found.actions if one.act is FileAction.UPDATE)
+    blocked = next(action for action in rendering.actions if action.act is FileAction.UPDATE)
     blocked = replace(blocked, path=longest, act=FileAction.CREATE)
     before = files(place)
 
     with pytest.raises(StockmanError) as caught:
-        write_rendering(place, replace(found, actions=(*found.actions, blocked)), doors)
+        write_rendering(place, replace(rendering, actions=(*rendering.actions, blocked)), doors)
 
     assert caught.value.problem.code == "render.unwritable"
     assert caught.value.problem.where == longest
@@ -484,7 +488,7 @@ def test_no_secret_stands_in_a_plain_file(place: Path, doors: RenderContext) -> 
 
 
 def test_bytes_depend_on_nothing_but_the_files(started: Path, tmp_path: Path) -> None:
-    made = []
+    contents = []
     for number, more in enumerate(
         (
             {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "UTC"},
@@ -505,7 +509,7 @@ def test_bytes_depend_on_nothing_but_the_files(started: Path, tmp_path: Path) ->
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        made.append(
+        contents.append(
             {
                 name: content
                 for name, content in files(place).items()
@@ -513,4 +517,4 @@ def test_bytes_depend_on_nothing_but_the_files(started: Path, tmp_path: Path) ->
             }
         )
 
-    assert made[0] == made[1]
+    assert contents[0] == contents[1]

@@ -35,35 +35,37 @@ def _step(name: str, needs: tuple[str, ...] = ()) -> Step:
 
 
 def test_our_own_old_token_goes_after_the_new_one_is_pushed() -> None:
-    found = {step.id: step for step in add_delivery(made(), WAY, push=False)}
+    steps = {step.id: step for step in add_delivery(made(), WAY, push=False)}
 
-    assert found[OWN].needs == (RENEW, PUSHED)
-    assert found[PUSHED].needs == ("access/render",)
+    assert steps[OWN].needs == (RENEW, PUSHED)
+    assert steps[PUSHED].needs == ("access/render",)
 
 
 def test_pods_begin_anew_after_flux_was_asked_to_look() -> None:
-    found = {step.id: step for step in add_delivery(made(), WAY, push=True)}
+    steps = {step.id: step for step in add_delivery(made(), WAY, push=True)}
 
-    assert found[READERS].needs == (RENEW, "kubernetes/reconcile/gitrepositories")
-    assert found[PUSHED].needs == ("kubernetes/push",)
+    assert steps[READERS].needs == (RENEW, "kubernetes/reconcile/gitrepositories")
+    assert steps[PUSHED].needs == ("kubernetes/push",)
 
 
 def test_steps_stand_after_what_they_need() -> None:
-    found = add_delivery(made(), WAY, push=True)
+    steps = add_delivery(made(), WAY, push=True)
 
-    names = [step.id for step in found]
-    assert all(names.index(one) < names.index(step.id) for step in found for one in step.needs)
+    names = [step.id for step in steps]
+    assert all(names.index(need) < names.index(step.id) for step in steps for need in step.needs)
 
 
 def test_without_a_cluster_nothing_is_rendered_and_the_tokens_are_pushed() -> None:
-    found = {step.id: step for step in add_delivery(made(), replace(WAY, cluster=""), push=True)}
+    steps = {step.id: step for step in add_delivery(made(), replace(WAY, cluster=""), push=True)}
 
-    assert "access/render" not in found
-    assert found["kubernetes/push"].needs == (RENEW,)
+    assert "access/render" not in steps
+    assert steps["kubernetes/push"].needs == (RENEW,)
 
 
 def test_the_file_that_keeps_tokens_has_to_be_committed_before_old_ones_go() -> None:
-    (gate,) = next(one for one in add_delivery(made(), WAY, push=False) if one.id == PUSHED).gates
+    (gate,) = next(
+        step for step in add_delivery(made(), WAY, push=False) if step.id == PUSHED
+    ).gates
 
     assert isinstance(gate, CommitPushed)
     assert "talos" in gate.places

@@ -62,11 +62,11 @@ def test_gates_that_were_waited_for_are_counted_by_stage() -> None:
     scene = Scene()
     carried_out(scene, WAITS)
 
-    found = dict(line.rsplit(" ", 1) for line in metrics_text(scene).splitlines())
+    rsplits = dict(line.rsplit(" ", 1) for line in metrics_text(scene).splitlines())
 
-    assert float(found['stockman_run_gate_wait_seconds_sum{cluster="toy",stage="vms"}']) > 30
-    assert found['stockman_run_gate_wait_seconds_count{cluster="toy",stage="vms"}'] == "1"
-    assert not any("last_success" in name for name in found)
+    assert float(rsplits['stockman_run_gate_wait_seconds_sum{cluster="toy",stage="vms"}']) > 30
+    assert rsplits['stockman_run_gate_wait_seconds_count{cluster="toy",stage="vms"}'] == "1"
+    assert not any("last_success" in name for name in rsplits)
 
 
 def test_texts_in_labels_are_escaped() -> None:

@@ -56,9 +56,9 @@ def desk(hand: Hand, told: list[Problem] | None = None, *, again: bool = True) -
 
 @pytest.fixture
 def store(tmp_path: Path) -> SecretStore:
-    made = store_in(tmp_path)
-    made.write(SECRET, PLAIN)
-    return made
+    secret_store = store_in(tmp_path)
+    secret_store.write(SECRET, PLAIN)
+    return secret_store
 
 
 def test_an_edit_is_encrypted(store: SecretStore) -> None:
@@ -94,14 +94,14 @@ def test_the_text_is_in_memory_and_gone_afterwards(store: SecretStore) -> None:
 
 def test_a_broken_edit_is_opened_again_as_it_was_left(store: SecretStore) -> None:
     broken = PLAIN + b"  broken: [\n"
-    told: list[Problem] = []
+    problems: list[Problem] = []
     hand = Hand(to(broken), to(PLAIN.replace(b"canary-other", b"right")))
 
-    assert edit_secret(store, SECRET, desk(hand, told)) == "written"
+    assert edit_secret(store, SECRET, desk(hand, problems)) == "written"
 
     assert hand.saw[1] == broken
-    assert [problem.code for problem in told] == ["sops.syntax"]
-    assert "canary" not in str(told[0])
+    assert [problem.code for problem in problems] == ["sops.syntax"]
+    assert "canary" not in str(problems[0])
     assert b"right" in store.plaintext(SECRET)
 
 
@@ -121,11 +121,11 @@ def test_an_edit_that_is_given_up_changes_nothing(
     store: SecretStore, text: bytes, code: str
 ) -> None:
     before = contents(store.directory)
-    told: list[Problem] = []
+    problems: list[Problem] = []
 
-    assert edit_secret(store, SECRET, desk(Hand(to(text)), told, again=False)) == "abandoned"
+    assert edit_secret(store, SECRET, desk(Hand(to(text)), problems, again=False)) == "abandoned"
 
-    assert [problem.code for problem in told] == [code]
+    assert [problem.code for problem in problems] == [code]
     assert contents(store.directory) == before
 
 
@@ -139,13 +139,13 @@ def test_a_bundle_with_a_missing_part_is_a_broken_edit(tmp_path: Path) -> None:
     store = store_in(tmp_path)
     plain = bundle_text(one_bundle()).reveal().encode()
     store.write(BUNDLE, plain)
-    told: list[Problem] = []
+    problems: list[Problem] = []
     hand = Hand(lambda text: text.replace(b"trustdinfo:", b"trusted:"))
 
-    assert edit_secret(store, BUNDLE, desk(hand, told, again=False)) == "abandoned"
+    assert edit_secret(store, BUNDLE, desk(hand, problems, again=False)) == "abandoned"
 
-    assert [problem.code for problem in told] == ["bundle.missing"]
-    assert "trustdinfo.token" in told[0].what
+    assert [problem.code for problem in problems] == ["bundle.missing"]
+    assert "trustdinfo.token" in problems[0].what
     assert store.plaintext(BUNDLE) == plain
 
 
@@ -178,11 +178,11 @@ def test_what_somebody_else_wrote_meanwhile_is_not_lost(store: SecretStore) -> N
         store.write(SECRET, b"theirs: 1\n")
         return text + b"mine: 1\n"
 
-    told: list[Problem] = []
+    problems: list[Problem] = []
 
-    assert edit_secret(store, SECRET, desk(Hand(meanwhile), told, again=False)) == "abandoned"
+    assert edit_secret(store, SECRET, desk(Hand(meanwhile), problems, again=False)) == "abandoned"
 
-    assert [problem.code for problem in told] == ["secret.changed"]
+    assert [problem.code for problem in problems] == ["secret.changed"]
     assert store.plaintext(SECRET) == b"theirs: 1\n"
 
 
@@ -198,10 +198,10 @@ def test_an_edit_survives_a_lock_file_that_cannot_be_used(store: SecretStore) ->
         lock.write_bytes(whole)
         return text + b"more: 1\n"
 
-    told: list[Problem] = []
-    assert edit_secret(store, SECRET, desk(Hand(spoil, mend), told)) == "written"
+    problems: list[Problem] = []
+    assert edit_secret(store, SECRET, desk(Hand(spoil, mend), problems)) == "written"
 
-    assert [problem.code for problem in told] == ["secret.lock"]
+    assert [problem.code for problem in problems] == ["secret.lock"]
     assert b"kept" in store.plaintext(SECRET)
 
 
@@ -238,10 +238,10 @@ def test_a_new_file_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
         store.write(SECRET, b"theirs: 1\n")
         return PLAIN
 
-    told: list[Problem] = []
-    edit_secret(store, SECRET, desk(Hand(meanwhile), told, again=False))
+    problems: list[Problem] = []
+    edit_secret(store, SECRET, desk(Hand(meanwhile), problems, again=False))
 
-    assert [problem.code for problem in told] == ["secret.changed"]
+    assert [problem.code for problem in problems] == ["secret.changed"]
     with pytest.raises(Conflict, match=r"secret\.exists"):
         store.create(SECRET, PLAIN)
 

@@ -28,8 +28,8 @@ def desired(text: str = "") -> Desired:
 
 
 def places(directory: Path, **environment: str) -> StepSecrets:
-    around = surroundings(directory, **environment)
-    return StepSecrets(around, desired(), store_in(directory), SeededDice())
+    reference_context = surroundings(directory, **environment)
+    return StepSecrets(reference_context, desired(), store_in(directory), SeededDice())
 
 
 def surroundings(directory: Path, **environment: str) -> ReferenceContext:
@@ -86,8 +86,8 @@ def test_a_kept_token_counts_where_the_configuration_gives_none(tmp_path: Path) 
 def test_a_variable_that_is_set_counts_first(tmp_path: Path) -> None:
     write(places(tmp_path), TOKEN)
 
-    around = surroundings(tmp_path, PROXMOX_TOKEN_SECRET="another")
-    cluster = with_stored_tokens(desired(), around).proxmox[0]
+    reference_context = surroundings(tmp_path, PROXMOX_TOKEN_SECRET="another")
+    cluster = with_stored_tokens(desired(), reference_context).proxmox[0]
 
     assert cluster.token_secret is not None
     assert cluster.token_secret.form is SecretForm.ENVIRONMENT
@@ -104,11 +104,11 @@ def test_a_component_reads_the_token_that_was_made_for_it(tmp_path: Path) -> Non
 
 def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     found = places(tmp_path)
-    place = SecretRef(place="private:kubeconfig")
+    secret_ref = SecretRef(place="private:kubeconfig")
 
-    write(found, place)
+    write(found, secret_ref)
 
-    assert read(found, place) == CANARY
+    assert read(found, secret_ref) == CANARY
     assert (tmp_path / "kubeconfig").stat().st_mode & 0o777 == 0o600
 
 

@@ -53,12 +53,12 @@ def workspace(directory: Path, token: str, secret: str = "${SECRET}") -> SecretS
 
 
 def resolved(directory: Path, keys: Keyring | None = None, **environment: str) -> ResolvedDesired:
-    around = ReferenceContext(
+    reference_context = ReferenceContext(
         directory=directory,
         keyring=keys or keyring(),
         environment={"SECRET": "from the environment"} | environment,
     )
-    return load_with_secrets(around)
+    return load_with_secrets(reference_context)
 
 
 def token_of(found: ResolvedDesired) -> Secret:
@@ -148,8 +148,8 @@ def test_all_that_fails_is_reported_where_it_is_written(tmp_path: Path) -> None:
     problems = list(resolved(tmp_path).problems)
 
     assert {problem.code for problem in problems} == {"secret.unresolvable"}
-    places = [problem.where for problem in problems]
-    assert places == [
+    wheres = [problem.where for problem in problems]
+    assert wheres == [
         Position("cluster.yaml", 7, 19),
         Position("cluster.yaml", 13, 23),
         Position("nodes.yaml", 9, 16),

@@ -61,10 +61,10 @@ def test_with_an_identity_values_are_compared(tmp_path: Path, value: bool, state
 def test_without_it_bytes_are_compared_and_that_is_told(tmp_path: Path, keys: object) -> None:
     changed_outside(written(tmp_path), value=False)
 
-    found = read_status(store_in(tmp_path, keys))  # type: ignore[arg-type]  # a keyring
+    status = read_status(store_in(tmp_path, keys))  # type: ignore[arg-type]  # a keyring
 
-    assert files(found)[SECRET].state == "changed"
-    assert found.only_bytes == (SECRET,)
+    assert files(status)[SECRET].state == "changed"
+    assert status.only_bytes == (SECRET,)
 
 
 def test_what_the_lock_file_does_not_name_is_unknown(tmp_path: Path) -> None:
@@ -86,11 +86,11 @@ def test_a_file_in_the_clear_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "talos").mkdir()
     (tmp_path / WHOLE).write_text("password: canary\n")
 
-    found = read_status(store)
+    status = read_status(store)
 
-    assert files(found)[WHOLE].state == "clear"
-    assert [problem.code for problem in found.problems.errors] == ["secret.clear"]
-    assert "canary" not in "".join(str(problem) for problem in found.problems)
+    assert files(status)[WHOLE].state == "clear"
+    assert [problem.code for problem in status.problems.errors] == ["secret.clear"]
+    assert "canary" not in "".join(str(problem) for problem in status.problems)
 
 
 @pytest.mark.parametrize(
@@ -110,11 +110,11 @@ def test_a_damaged_file_is_an_error_and_the_others_are_told(
     store.write(WHOLE, b"a: 1\n")
     (tmp_path / SECRET).write_bytes(spoil((tmp_path / SECRET).read_bytes()))  # type: ignore[operator]
 
-    found = read_status(store)
+    status = read_status(store)
 
-    assert files(found)[SECRET].state == "damaged"
-    assert files(found)[WHOLE].state == "unchanged"
-    [problem] = found.problems.errors
+    assert files(status)[SECRET].state == "damaged"
+    assert files(status)[WHOLE].state == "unchanged"
+    [problem] = status.problems.errors
     assert problem.code.startswith(code)
 
 
@@ -122,10 +122,10 @@ def test_a_broken_lock_file_is_an_error_and_files_are_told_all_the_same(tmp_path
     store = written(tmp_path)
     (tmp_path / LOCK).write_text("no")
 
-    found = read_status(store)
+    status = read_status(store)
 
-    assert [problem.code for problem in found.problems.errors] == ["secret.lock"]
-    assert files(found)[SECRET].state == "unknown"
+    assert [problem.code for problem in status.problems.errors] == ["secret.lock"]
+    assert files(status)[SECRET].state == "unknown"
 
 
 def test_recipients_are_compared_with_the_rules(tmp_path: Path) -> None:

@@ -33,9 +33,9 @@ when: 2026-01-02
 
 @pytest.fixture
 def store(tmp_path: Path) -> SecretStore:
-    made = store_in(tmp_path)
-    made.write(WHOLE, PLAIN)
-    return made
+    secret_store = store_in(tmp_path)
+    secret_store.write(WHOLE, PLAIN)
+    return secret_store
 
 
 @pytest.mark.parametrize(
@@ -66,10 +66,10 @@ def test_everything_comes_as_data(store: SecretStore) -> None:
 
 
 def test_paths_are_listed_as_they_are_typed_and_without_values(store: SecretStore) -> None:
-    found = paths_in(store, WHOLE, None)
+    paths = paths_in(store, WHOLE, None)
 
-    assert found == ("a", "b[0]", "b[1]", 'b[2]["x.y"]', '["tls.crt"]', "none", "when")
-    assert all(read_text_at(store, WHOLE, path) for path in found)
+    assert paths == ("a", "b[0]", "b[1]", 'b[2]["x.y"]', '["tls.crt"]', "none", "when")
+    assert all(read_text_at(store, WHOLE, path) for path in paths)
     assert paths_in(store, WHOLE, "b[2]") == ('b[2]["x.y"]',)
 
 

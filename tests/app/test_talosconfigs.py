@@ -35,9 +35,9 @@ def place(tmp_path: Path) -> Path:
 
 
 def config(path: Path) -> Talosconfig:
-    found = read_talosconfig("talosconfig", Secret(path.read_text()), Problems())
-    assert found is not None
-    return found
+    talosconfig = read_talosconfig("talosconfig", Secret(path.read_text()), Problems())
+    assert talosconfig is not None
+    return talosconfig
 
 
 def write(wish: TalosconfigOptions, made: ClientFileContext | None = None) -> ClientFile:
@@ -86,14 +86,16 @@ def test_renewing_changes_the_certificate(place: Path) -> None:
 
 @pytest.mark.parametrize("role", TalosRole)
 def test_every_role_can_be_had(place: Path, role: TalosRole) -> None:
-    wish = TalosconfigOptions(directory=place, roles=(role,), lifetime=timedelta(hours=8))
+    talosconfig_options = TalosconfigOptions(
+        directory=place, roles=(role,), lifetime=timedelta(hours=8)
+    )
 
-    done = write(wish)
+    done = write(talosconfig_options)
 
     assert done.roles == (role.value,)
-    found = read_certificate_facts(config(place / PLACE).contexts["meadow"].crt)
-    assert found.organizations == (role.value,)
-    assert found.period.end == NOON + timedelta(hours=8)
+    certificate_facts = read_certificate_facts(config(place / PLACE).contexts["meadow"].crt)
+    assert certificate_facts.organizations == (role.value,)
+    assert certificate_facts.period.end == NOON + timedelta(hours=8)
 
 
 @pytest.mark.parametrize("role", [TalosRole.IMAGE_VERIFIER, TalosRole.META_WRITER])

@@ -118,9 +118,9 @@ def test_patch_files_of_directories_are_checked_too(tmp_path: Path) -> None:
     (place / "a.yaml").write_text("machine:\n  install: {image: x}\n")
     (place / "b.yaml.j2").write_text("machine: {sysctls: {a: '#{ cluster_name }#'}}\n")
 
-    found = {str(problem.where): problem.code for problem in validate(directory).problems}
+    codes = {str(problem.where): problem.code for problem in validate(directory).problems}
 
-    assert found == {
+    assert codes == {
         f"{TEMPLATES}/global/a.yaml:2:13": "patch.owned-key",
     }
 
@@ -149,7 +149,7 @@ def test_what_components_take_from_files_beside_is_left_to_rendering(tmp_path: P
     more = "components: {proxmox-ccm: {enabled: true}}\nproxmox: {tls: {ca_file: pve.pem}}\n"
     directory = directory_with(tmp_path, f"{CLUSTER}{more}")
 
-    assert [one.code for one in validate(directory).problems.errors] == []
+    assert [error.code for error in validate(directory).problems.errors] == []
     assert not (directory / "pve.pem").exists()
 
 

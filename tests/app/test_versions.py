@@ -23,7 +23,11 @@ from stockman.model.version import Version
 from tests.adapters.fake_registry import FakeRegistry
 
 v = Version.parse
-PUBLISHED = [one for one in all_component_facts() if one.repository.startswith("oci://")]
+PUBLISHED = [
+    component_fact
+    for component_fact in all_component_facts()
+    if component_fact.repository.startswith("oci://")
+]
 CILIUM = v("1.20.1")
 NO_ANSWER = Problem(
     code="registry.unreachable", what="there is no reply", why="connection refused", fix="wait"
@@ -80,7 +84,9 @@ def test_without_pins_everything_known_is_shown_as_not_pinned() -> None:
 
     assert not found.online
     assert [one.name for one in found.platform] == ["talos", "kubernetes", "proxmox"]
-    assert [one.name for one in found.components] == [one.name for one in all_component_facts()]
+    assert [component.name for component in found.components] == [
+        component_fact.name for component_fact in all_component_facts()
+    ]
     assert {one.standing for one in found.platform} == {VersionStanding.NOT_PINNED}
     assert all(one.newest is not None for one in found.platform)
 
@@ -169,33 +175,35 @@ def test_online_the_registry_wins_over_the_table() -> None:
     registries = Registries()
     registries.tags_of[repository("cilium")] = ("1.20.1", "1.20.2", "1.21.0-pre.0", "latest")
 
-    found = online(Pins(components={"cilium": CILIUM}), registries)
+    versions_report = online(Pins(components={"cilium": CILIUM}), registries)
 
-    assert found.online
-    assert row(found, "cilium").standing is VersionStanding.BEHIND
-    assert row(found, "cilium").newest == v("1.20.2")
+    assert versions_report.online
+    assert row(versions_report, "cilium").standing is VersionStanding.BEHIND
+    assert row(versions_report, "cilium").newest == v("1.20.2")
 
 
 def test_a_silent_registry_makes_its_row_unknown_and_no_other() -> None:
     registries = Registries()
     registries.silent = {repository("cilium")}
 
-    found = online(Pins(components={"cilium": CILIUM, "tuppr": v("0.5.0")}), registries)
+    versions_report = online(Pins(components={"cilium": CILIUM, "tuppr": v("0.5.0")}), registries)
 
-    cilium = row(found, "cilium")
+    cilium = row(versions_report, "cilium")
     assert (cilium.standing, cilium.newest) == (VersionStanding.UNKNOWN, None)
     assert cilium.because == "there is no reply: connection refused"
-    assert row(found, "tuppr").standing is VersionStanding.CURRENT
+    assert row(versions_report, "tuppr").standing is VersionStanding.CURRENT
 
 
 def test_when_every_registry_is_silent_nothing_is_current() -> None:
     registries = Registries()
     registries.silent = set(registries.tags_of)
 
-    found = online(Pins(components={"cilium": CILIUM}), registries)
+    versions_report = online(Pins(components={"cilium": CILIUM}), registries)
 
-    assert {one.standing for one in found.components} == {VersionStanding.UNKNOWN}
-    assert all(one.because for one in found.components)
+    assert {component.standing for component in versions_report.components} == {
+        VersionStanding.UNKNOWN
+    }
+    assert all(component.because for component in versions_report.components)
 
 
 def test_a_chart_outside_registries_is_unknown_online() -> None:

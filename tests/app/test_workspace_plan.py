@@ -13,8 +13,8 @@ from tests.cli.inside import ran_inside
 def test_what_is_rendered_is_committed_with_what_it_is_rendered_from_and_without_keys(
     tmp_path: Path,
 ) -> None:
-    made = ran_inside("init", str(tmp_path), "--preset", "three-node", "--yes")
-    assert made.status == 0, made.err
+    ran = ran_inside("init", str(tmp_path), "--preset", "three-node", "--yes")
+    assert ran.status == 0, ran.err
     file = tmp_path / "cluster.yaml"
     named = file.read_text().replace("\nproxmox:\n", "\nproxmox:\n  tls: {ca_file: our-ca.pem}\n")
     file.write_text(named)

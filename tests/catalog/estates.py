@@ -31,8 +31,8 @@ def wanted(more: Mapping[str, object] | None = None, preset: str = "three-node")
     """A preset with further keys of cluster.yaml."""
     texts = render_preset(preset)
     if more:
-        given = load_yaml(texts["cluster.yaml"])
-        texts = {**texts, "cluster.yaml": render_yaml(merge_values(given, more))}
+        yaml = load_yaml(texts["cluster.yaml"])
+        texts = {**texts, "cluster.yaml": render_yaml(merge_values(yaml, more))}
     loaded = load({name: text.encode() for name, text in texts.items()})
     check_rules(loaded)
     assert not loaded.problems.errors, [str(problem) for problem in loaded.problems.errors]
@@ -47,9 +47,9 @@ def rendered(
 ) -> RenderedRepository:
     """What a preset with further keys renders; fails on any error."""
     problems = Problems()
-    found = render_repository(wanted(more, preset), MATERIALS, dialect, problems)
+    rendered_repository = render_repository(wanted(more, preset), MATERIALS, dialect, problems)
     assert not problems.errors, [str(problem) for problem in problems.errors]
-    return found
+    return rendered_repository
 
 
 def complaints(more: Mapping[str, object]) -> list[str]:

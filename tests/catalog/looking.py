@@ -13,7 +13,7 @@ from tests.quick_yaml import load_all_yaml
 
 def objects(found: RenderedRepository, kind: str) -> list[dict[str, Any]]:
     """Every object of a kind, in the order of paths; secrets are looked into as well."""
-    return [one for one in _documents(found) if one.get("kind") == kind]
+    return [document for document in _documents(found) if document.get("kind") == kind]
 
 
 def named(found: RenderedRepository, kind: str, name: str) -> dict[str, Any]:

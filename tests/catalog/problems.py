@@ -33,8 +33,8 @@ def estate(code: str, preset: str) -> Desired:
     texts = render_preset(preset)
     block = shown(code)
     given = yaml.safe_load(texts["cluster.yaml"])
-    rest = {key: value for key, value in given.items() if key not in yaml.safe_load(block)}
-    texts = {**texts, "cluster.yaml": f"{block}{render_yaml(rest)}"}
+    values = {key: value for key, value in given.items() if key not in yaml.safe_load(block)}
+    texts = {**texts, "cluster.yaml": f"{block}{render_yaml(values)}"}
     return resolve(load({name: text.encode() for name, text in texts.items()}))
 
 
@@ -72,8 +72,8 @@ def with_half_a_driver(found: Desired) -> Desired:
 
 def without_drivers(found: Desired) -> Desired:
     nodes = tuple(
-        replace(one, schematic=replace(one.schematic, id=None, extensions=()))
-        for one in found.nodes
+        replace(node, schematic=replace(node.schematic, id=None, extensions=()))
+        for node in found.nodes
     )
     return replace(found, nodes=nodes)
 
@@ -85,13 +85,13 @@ def of_one_node(found: Desired) -> Desired:
 def lacking_a_secret() -> Problem:
     found = estate("component.secret", "three-node")
     assert found.cluster is not None
-    (one,) = [
+    (selected_component,) = [
         one
         for one in select_components(found, found.cluster, MATERIALS, "classic", Problems())
         if one.component.name == "external-dns"
     ]
     with pytest.raises(StockmanError) as caught:
-        one.context.require(None, "dns.token")
+        selected_component.context.require(None, "dns.token")
     return caught.value.problem
 
 

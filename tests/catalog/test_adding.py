@@ -33,15 +33,15 @@ for file in found.tree:
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("copy")
+    mktemp = tmp_path_factory.mktemp("copy")
     source = Path(stockman.__file__).parent
-    copytree(source, place / "stockman", ignore=ignore_patterns("__pycache__"))
-    folder = place / "stockman/catalog/podinfo"
+    copytree(source, mktemp / "stockman", ignore=ignore_patterns("__pycache__"))
+    folder = mktemp / "stockman/catalog/podinfo"
     folder.mkdir()
     for language, name in FILES.items():
         (written,) = [block for block in blocks(PAGE) if block.language == language]
         (folder / name).write_text("\n".join(written.lines) + "\n")
-    return place
+    return mktemp
 
 
 def run(copy: Path, *words: str) -> str:

@@ -23,7 +23,7 @@ from tests.catalog.looking import named, objects, text
 from tests.catalog.promql import metric_names
 
 ALERTS = [
-    *(alert for one in components() for alert in one.alerts),
+    *(alert for component in components() for alert in component.alerts),
     *ETCD_ALERTS,
     *quorum_alerts(3),
     *OUTSIDE_ALERTS,
@@ -51,7 +51,7 @@ def test_every_known_metric_has_a_source_and_is_used() -> None:
     used |= {name for panel in PANELS for name in metric_names(panel.expr)}
 
     assert set(metrics()) == used
-    assert all(one.component and one.version and one.path for one in metrics().values())
+    assert all(metric.component and metric.version and metric.path for metric in metrics().values())
 
 
 def test_names_of_alerts_are_unique() -> None:
@@ -72,7 +72,9 @@ def test_without_monitoring_nothing_asks_for_its_kinds() -> None:
 def test_rules_of_what_is_on_are_there_and_no_others() -> None:
     found = rendered({"components": MONITORED})
 
-    groups = [one["name"] for one in named(found, "PrometheusRule", "stockman")["spec"]["groups"]]
+    groups = [
+        group["name"] for group in named(found, "PrometheusRule", "stockman")["spec"]["groups"]
+    ]
 
     assert "stockman-cluster" in groups
     assert "stockman-cilium" in groups
@@ -91,7 +93,7 @@ def test_the_control_plane_is_read_only_where_machines_show_it() -> None:
     found = rendered(EVERYTHING, preset="fifteen-node")
 
     etcd = named(found, "ScrapeConfig", "etcd")["spec"]
-    assert [len(one["targets"]) for one in etcd["staticConfigs"]] == [3]
+    assert [len(static_config["targets"]) for static_config in etcd["staticConfigs"]] == [3]
     scheduler = named(found, "Service", "kube-scheduler")["spec"]
     assert scheduler["selector"] == {"k8s-app": "kube-scheduler"}
     assert scheduler["ports"] == [{"name": "metrics", "port": 10259}]
@@ -101,7 +103,7 @@ def test_the_control_plane_is_read_only_where_machines_show_it() -> None:
 def test_the_alert_about_the_quorum_knows_how_many_controllers_there_are(
     controllers: int, expected: list[str]
 ) -> None:
-    assert [one.expr[-4:] for one in quorum_alerts(controllers)] == expected
+    assert [alert.expr[-4:] for alert in quorum_alerts(controllers)] == expected
 
 
 def test_flux_substitutes_nothing_in_rules_and_dashboards() -> None:
@@ -131,7 +133,7 @@ def test_jobs_that_rules_speak_of_are_in_the_example() -> None:
 
     jobs = yaml.safe_load(text(found, "monitoring/scrape.yaml"))["scrape_configs"]
 
-    assert [one["job_name"] for one in jobs] == ["kubernetes-api", "talos-api", "apiserver", "etcd"]
+    assert [job["job_name"] for job in jobs] == ["kubernetes-api", "talos-api", "apiserver", "etcd"]
 
 
 def test_dashboards_are_json_that_grafana_takes() -> None:
@@ -139,7 +141,7 @@ def test_dashboards_are_json_that_grafana_takes() -> None:
 
     for name in ("cluster", "etcd", "proxmox"):
         content = json.loads(text(found, f"monitoring/dashboards/{name}.json"))
-        places = [(one["gridPos"]["x"], one["gridPos"]["y"]) for one in content["panels"]]
+        places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in content["panels"]]
         assert len(set(places)) == len(places)
         assert content["uid"].startswith("stockman-")
 

@@ -20,7 +20,7 @@ def told(components: str) -> list[Problem]:
     texts = {**texts, "cluster.yaml": f"{texts['cluster.yaml']}\ncomponents: {components}\n"}
     loaded = load({name: text.encode() for name, text in texts.items()})
     check_rules(loaded)
-    return [one for one in loaded.problems if one.code.startswith("component.")]
+    return [problem for problem in loaded.problems if problem.code.startswith("component.")]
 
 
 def test_a_component_without_what_it_needs_is_an_error_that_names_both() -> None:
@@ -74,15 +74,17 @@ def test_settings_are_checked_with_the_other_keys(tmp_path: Path) -> None:
         more = settings if name == "cluster.yaml" else ""
         (tmp_path / name).write_text(f"{text}\n{more}")
 
-    found = [one for one in validate(tmp_path).problems if one.is_error]
+    problems = [problem for problem in validate(tmp_path).problems if problem.is_error]
 
-    assert [one.code for one in found] == ["config.unknown-key", "config.value"]
-    assert all(isinstance(one.where, Position) for one in found)
-    assert "encryption" in found[0].fix
+    assert [problem.code for problem in problems] == ["config.unknown-key", "config.value"]
+    assert all(isinstance(problem.where, Position) for problem in problems)
+    assert "encryption" in problems[0].fix
 
 
 def test_the_known_version_is_no_matter() -> None:
-    (known,) = [one for one in all_component_facts() if one.name == "echo"]
+    (known,) = [
+        component_fact for component_fact in all_component_facts() if component_fact.name == "echo"
+    ]
 
     assert told(f"{{echo: {{version: {known.version}}}}}") == []
 

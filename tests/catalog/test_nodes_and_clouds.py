@@ -63,12 +63,12 @@ def test_metrics_server_checks_certificates_where_somebody_approves_them() -> No
 
 
 def test_roles_at_talos_are_the_same_in_the_facts_and_in_the_catalog() -> None:
-    for one in components():
-        known = known_component(one.name)
+    for component in components():
+        known = known_component(component.name)
         assert known is not None
-        assert known.talos_role == (one.talos.role if one.talos is not None else "")
+        assert known.talos_role == (component.talos.role if component.talos is not None else "")
 
 
 def _controllers(found: Any, name: str) -> list[str]:
-    given: list[str] = values(found, name)["enabledControllers"]
-    return given
+    enabled_controllers: list[str] = values(found, name)["enabledControllers"]
+    return enabled_controllers

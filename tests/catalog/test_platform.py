@@ -193,7 +193,7 @@ def test_rook_installs_the_operator_of_the_drivers_and_the_drivers(
     assert values(everything, "rook-ceph")["csi"] == {"installCsiOperator": True}
     drivers = values(everything, "ceph-csi-drivers")["drivers"]
     provisioners = {one["provisioner"] for one in objects(everything, "StorageClass")}
-    assert {one["name"] for one in drivers.values() if one["enabled"]} == provisioners
+    assert {driver["name"] for driver in drivers.values() if driver["enabled"]} == provisioners
 
 
 def test_keys_of_ceph_have_the_names_and_the_type_that_rook_expects(
@@ -225,7 +225,7 @@ def test_multus_runs_the_image_of_its_release(everything: RenderedRepository) ->
     pod = yaml.safe_load(spec["patches"][0]["patch"])["spec"]["template"]["spec"]
     assert pod["volumes"] == [{"name": "host-run-netns", "hostPath": {"path": "/var/run/netns/"}}]
     assert pod["containers"][0]["name"] == "kube-multus"
-    names = [one["name"] for one in pod["initContainers"]]
+    names = [init_container["name"] for init_container in pod["initContainers"]]
     assert names == ["install-multus-binary", "install-cni"]
 
 
@@ -267,20 +267,27 @@ def test_the_own_authority_outlives_the_browsers_that_trust_it() -> None:
 def test_the_trial_of_volumes_uses_a_class_that_there_is() -> None:
     estate = wanted(EVERYTHING, "fifteen-node")
     assert estate.cluster is not None
-    for one in select_components(estate, estate.cluster, MATERIALS, "classic", Problems()):
-        if one.component.name == "proxmox-csi":
-            trial = one.component.smoke_test_in(one.context)
+    for selected_component in select_components(
+        estate, estate.cluster, MATERIALS, "classic", Problems()
+    ):
+        if selected_component.component.name == "proxmox-csi":
+            trial = selected_component.component.smoke_test_in(selected_component.context)
             assert trial is not None
             assert "'storageClassName': 'proxmox'" in str(trial.objects)
-            assert secret_name(one.context) == "proxmox-csi-config"
+            assert secret_name(selected_component.context) == "proxmox-csi-config"
 
 
 def test_conditions_follow_a_component_into_another_namespace() -> None:
     estate = wanted({"components": {"echo": {"namespace": "lab"}}})
     assert estate.cluster is not None
-    for one in select_components(estate, estate.cluster, MATERIALS, "classic", Problems()):
-        if one.component.name == "echo":
-            assert [each.namespace for each in one.component.conditions(one.context)] == ["lab"]
+    for selected_component in select_components(
+        estate, estate.cluster, MATERIALS, "classic", Problems()
+    ):
+        if selected_component.component.name == "echo":
+            assert [
+                each.namespace
+                for each in selected_component.component.conditions(selected_component.context)
+            ] == ["lab"]
 
 
 @pytest.mark.parametrize(

@@ -74,15 +74,15 @@ def test_each_proxmox_cluster_has_a_token_of_its_own() -> None:
 
     clusters = config(rendering(estate))["clusters"]
 
-    assert [(one["region"], one["token_secret"]) for one in clusters] == [
+    assert [(cluster["region"], cluster["token_secret"]) for cluster in clusters] == [
         (str(estate.proxmox[0].region), "a resolved secret"),
         ("second", "another"),
     ]
 
 
 def test_a_renewed_token_names_itself() -> None:
-    whole = Secret("stockman-ccm@pve!ccm-2=5f0a9c1e")
-    estate = two_regions(wanted({"components": CCM}), {"token-second": whole})
+    secret = Secret("stockman-ccm@pve!ccm-2=5f0a9c1e")
+    estate = two_regions(wanted({"components": CCM}), {"token-second": secret})
 
     second = config(rendering(estate))["clusters"][1]
 
@@ -136,9 +136,9 @@ def rendering(estate: Desired) -> RenderedRepository:
     problems = Problems()
     regions = [str(one.region) for one in estate.proxmox]
     materials = replace(MATERIALS, proxmox_authorities=dict.fromkeys(regions, AUTHORITY))
-    found = render_repository(estate, materials, "classic", problems)
+    rendered_repository = render_repository(estate, materials, "classic", problems)
     assert not problems.errors, [str(problem) for problem in problems.errors]
-    return found
+    return rendered_repository
 
 
 def told(estate: Desired, authorities: dict[str, str]) -> list[Problem]:

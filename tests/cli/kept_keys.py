@@ -24,8 +24,8 @@ def with_keys(directory: Path) -> Path:
 
 @cache
 def _made() -> Path:
-    made = Path(tempfile.mkdtemp(prefix="stockman-keys-"))
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    done = ran_inside("init", str(made), "--preset", "single", "--yes")
+    path = Path(tempfile.mkdtemp(prefix="stockman-keys-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    done = ran_inside("init", str(path), "--preset", "single", "--yes")
     assert done.status == 0, done.err
-    return made
+    return path

@@ -52,11 +52,15 @@ def workspace(directory: Path, prepared: Path, lab: ProxmoxLab) -> PlannedWorksp
     """A copy of prepared files that names the lab, rendered."""
     copytree(prepared, directory, dirs_exist_ok=True)
     (directory / "pve-ca.pem").write_bytes(lab.ca.read_bytes())
-    made = PlannedWorkspace(directory, lab)
+    planned_workspace = PlannedWorkspace(directory, lab)
     endpoint = f"proxmox_endpoint: {lab.endpoint}"
-    made.change("cluster.yaml", "proxmox_endpoint: https://127.213.79.4:8006", endpoint)
-    made.change("cluster.yaml", "\nproxmox:\n", "\nproxmox:\n  tls: {ca_file: pve-ca.pem}\n")
+    planned_workspace.change(
+        "cluster.yaml", "proxmox_endpoint: https://127.213.79.4:8006", endpoint
+    )
+    planned_workspace.change(
+        "cluster.yaml", "\nproxmox:\n", "\nproxmox:\n  tls: {ca_file: pve-ca.pem}\n"
+    )
     factory = "\ntalos:\n  factory_url: http://127.213.79.3:8080\n"
-    made.change("cluster.yaml", "\ntalos:\n", factory)
+    planned_workspace.change("cluster.yaml", "\ntalos:\n", factory)
     assert ran_inside("-C", str(directory), "render").status == 0
-    return made
+    return planned_workspace

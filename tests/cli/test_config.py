@@ -15,11 +15,11 @@ CANARY = "canary-51ab7e"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    made = tmp_path / "one"
-    made.mkdir()
-    (made / "cluster.yaml").write_text(CLUSTER.replace("${PROXMOX_TOKEN}", CANARY))
-    (made / "nodes.yaml").write_text("classes:\n  controller: {mtu: 9000}\n" + NODES)
-    return made
+    path = tmp_path / "one"
+    path.mkdir()
+    (path / "cluster.yaml").write_text(CLUSTER.replace("${PROXMOX_TOKEN}", CANARY))
+    (path / "nodes.yaml").write_text("classes:\n  controller: {mtu: 9000}\n" + NODES)
+    return path
 
 
 def test_every_value_shows_where_it_came_from(project: Path) -> None:

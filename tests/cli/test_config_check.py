@@ -51,7 +51,7 @@ def test_programs_get_every_problem(tmp_path: Path) -> None:
     assert (done.status, document["kind"]) == (1, "MachineCheck")
     assert document["data"]["valid"] is False
     assert document["data"]["documents"] == ["KmsgLogConfig remote"]
-    assert [one["code"] for one in document["data"]["problems"]] == ["machine.url"]
+    assert [problem["code"] for problem in document["data"]["problems"]] == ["machine.url"]
 
 
 def test_a_dash_reads_stdin() -> None:

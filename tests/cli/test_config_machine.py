@@ -39,7 +39,7 @@ def secrets() -> list[str]:
     content = yaml.safe_load(bundle_text(bundle()).reveal())
     found = [content["cluster"]["secret"], *content["secrets"].values()]
     found += [content["trustdinfo"]["token"]]
-    return found + [one["key"] for one in content["certs"].values()]
+    return found + [cert["key"] for cert in content["certs"].values()]
 
 
 def test_a_configuration_is_printed_as_talos_writes_it(project: Path) -> None:
@@ -61,9 +61,9 @@ def test_no_form_shows_a_secret_unless_asked(project: Path, options: tuple[str, 
     done = machine(project, "cp-1", *options)
 
     assert done.status == 0
-    assert [one for one in secrets() if one in done.out + done.err] == []
+    assert [secret for secret in secrets() if secret in done.out + done.err] == []
     shown = machine(project, "cp-1", "--show-secrets", *options)
-    assert [one for one in secrets() if one[:30] not in shown.out] == []
+    assert [secret for secret in secrets() if secret[:30] not in shown.out] == []
 
 
 def test_every_line_has_its_origin_in_a_column(project: Path) -> None:

@@ -84,7 +84,10 @@ def test_the_new_configuration_is_written_beside_the_old_one(node: Path) -> None
     assert done.status == 0
     assert stat.S_IMODE(made.stat().st_mode) == 0o600
     assert node.read_text() == NODE
-    kinds = [one.kind.name for one in load_documents("made", made.read_text(), "1.14")]
+    kinds = [
+        config_document.kind.name
+        for config_document in load_documents("made", made.read_text(), "1.14")
+    ]
     assert kinds == ["v1alpha1", "HostnameConfig", "SysctlConfig"]
 
 

@@ -60,17 +60,17 @@ def test_a_node_that_does_not_exist_is_named(project: Path) -> None:
 
 
 def test_an_image_holds_the_files(project: Path) -> None:
-    made = first_boot_files(
+    first_boot = first_boot_files(
         project, "cp-1", FirstBootOptions(first_boot=True), lambda _: Secret("machine: {}\n")
     )
 
-    size = write_image(project / "cp-1.iso", made, Stopped(), Counted())
+    size = write_image(project / "cp-1.iso", first_boot, Stopped(), Counted())
 
     content = (project / "cp-1.iso").read_bytes()
     assert size == len(content)
     assert read_image("cp-1.iso", content).files["user-data"] == b"machine: {}\n"
-    assert made.delivery == "image"
-    assert "machine" not in repr(made.user_data)
+    assert first_boot.delivery == "image"
+    assert "machine" not in repr(first_boot.user_data)
 
 
 def test_a_node_on_a_vlan_is_told_why_it_needs_an_image(project: Path) -> None:

@@ -203,7 +203,7 @@ def test_a_directory_is_not_a_file_of_another_tool(project: Path) -> None:
 
 
 def test_every_form_can_be_named_and_no_other() -> None:
-    option = next(one for one in convert.params if one.name == "form")
+    option = next(param for param in convert.params if param.name == "form")
 
     assert isinstance(option.type, click.Choice)
     assert tuple(option.type.choices) == get_args(SourceFormat)

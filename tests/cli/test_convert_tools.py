@@ -106,7 +106,7 @@ def test_programs_get_every_key_and_every_difference(repository: Path) -> None:
         "after": "net0",
         "why": "the node's link is named net0",
     }
-    assert [one["code"] for one in data["problems"]] == ["import.metal-installer"]
+    assert [problem["code"] for problem in data["problems"]] == ["import.metal-installer"]
 
 
 def test_the_tool_is_known_by_the_file_that_is_there(repository: Path) -> None:

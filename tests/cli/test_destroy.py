@@ -19,8 +19,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def place(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWorkspace:
     """A directory with one of its machines in a lab, and one of somebody else."""
-    made = workspace(tmp_path, prepared, proxmox_lab)
-    assert made.ran("apply", "--only", "access", "--yes").status == 0
+    planned_workspace = workspace(tmp_path, prepared, proxmox_lab)
+    assert planned_workspace.ran("apply", "--only", "access", "--yes").status == 0
 
     def fill() -> None:
         world = proxmox_lab.world
@@ -39,7 +39,7 @@ def place(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWor
         root.done(root.post("/nodes/neo/qemu", vmid=500, name="billing"))
 
     proxmox_lab.run(fill)
-    return made
+    return planned_workspace
 
 
 def guests(place: PlannedWorkspace) -> list[int]:
@@ -92,11 +92,11 @@ def test_guests_without_a_cluster_go_by_a_name_as_well(place: PlannedWorkspace) 
     )
 
     unnamed = place.ran("destroy", "--yes")
-    asked = place.ran("destroy")
+    ran = place.ran("destroy")
     seen = place.ran("destroy", "--yes", "--name", "k8s")
 
     assert "give both: `stockman destroy --yes --name k8s`" in unnamed.err
-    assert "There is no cluster. Type k8s to destroy the guests listed above" in asked.err
+    assert "There is no cluster. Type k8s to destroy the guests listed above" in ran.err
     assert seen.status == 0, seen.err
     assert guests(place) == [500]
 

@@ -49,20 +49,20 @@ nodes:
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """A project in git, whose servers are all closed."""
-    place = tmp_path / "project"
-    place.mkdir()
-    write(place, 9, 9)
-    (place / ".gitignore").write_text("/age.key\n")
-    (place / "age.key").write_text("# no key\n")
-    (place / "age.key").chmod(0o600)
+    path = tmp_path / "project"
+    path.mkdir()
+    write(path, 9, 9)
+    (path / ".gitignore").write_text("/age.key\n")
+    (path / "age.key").write_text("# no key\n")
+    (path / "age.key").chmod(0o600)
     for arguments in (
         ("init", "--initial-branch=main"),
         ("add", "."),
         ("-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "--message=first"),
         ("remote", "add", "origin", "https://127.66.0.5:9/owner/repo.git"),
     ):
-        subprocess.run(["git", *arguments], cwd=place, check=True, capture_output=True)
-    return place
+        subprocess.run(["git", *arguments], cwd=path, check=True, capture_output=True)
+    return path
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +94,9 @@ def write(place: Path, proxmox: int, factory: int) -> None:
 
 def findings(capsys: pytest.CaptureFixture[str]) -> dict[tuple[str, str], dict[str, Any]]:
     document = json.loads(capsys.readouterr().out)
-    return {(one["check"], one["subject"]): one for one in document["data"]["findings"]}
+    return {
+        (finding["check"], finding["subject"]): finding for finding in document["data"]["findings"]
+    }
 
 
 def test_offline_a_good_project_is_well(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -159,7 +161,7 @@ def test_real_servers_are_reached_and_judged(
 ) -> None:
     status = run(["-C", str(project), "doctor", "-o", "json"])
 
-    by_check = {check: one for (check, _), one in findings(capsys).items()}
+    by_check = {check: finding for (check, _), finding in findings(capsys).items()}
     assert by_check["reach.proxmox"]["status"] == "ok"
     assert by_check["reach.proxmox"]["summary"].endswith("is trusted until 2120-01-01")
     assert by_check["reach.factory"]["status"] == "ok"

@@ -107,8 +107,8 @@ def test_drift_over_the_wire_names_author_and_correction(served: Served) -> None
 def test_a_layer_that_cannot_be_read_ends_with_failure(served: Served) -> None:
     git(served.scene.directory, "remote", "set-url", "origin", str(served.scene.root / "gone.git"))
 
-    found = served.drift("--layer", "tree")
+    drift = served.drift("--layer", "tree")
 
-    assert found.status == 1
-    assert "tree unknown" in found.err
-    assert str(NETWORK.network_address) not in found.out
+    assert drift.status == 1
+    assert "tree unknown" in drift.err
+    assert str(NETWORK.network_address) not in drift.out

@@ -14,9 +14,9 @@ from tests.cli.running import Ran
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("graph")
-    assert ran_inside("init", str(place), "--preset", "single").status == 0
-    return place
+    mktemp = tmp_path_factory.mktemp("graph")
+    assert ran_inside("init", str(mktemp), "--preset", "single").status == 0
+    return mktemp
 
 
 def graph(place: Path, *arguments: str) -> Ran:

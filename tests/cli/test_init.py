@@ -49,8 +49,8 @@ def asked(typed: str, **given: Any) -> tuple[InitOptions, str]:
     shown = Terminal()
     screen = Screen(Terminal(typed), Terminal(), shown, {"COLUMNS": "100"})
     with click.Context(click.Command("init"), obj=screen):
-        wish = request_from_answers(Path("here"), NOTHING_GIVEN | {"yes": False} | given)
-    return wish, shown.getvalue()
+        init_options = request_from_answers(Path("here"), NOTHING_GIVEN | {"yes": False} | given)
+    return init_options, shown.getvalue()
 
 
 def test_a_start_tells_every_file_and_what_to_do_next(tmp_path: Path) -> None:

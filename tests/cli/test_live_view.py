@@ -36,9 +36,11 @@ def logged(
 
     async def watched() -> None:
         clock = LoopClock()
-        async with live_view(LivePlan(plan=PLAN, stop=stop), clock, Output.TABLE, screen) as told:
+        async with live_view(
+            LivePlan(plan=PLAN, stop=stop), clock, Output.TABLE, screen
+        ) as watchers:
             for one in entries:
-                told(one)
+                watchers(one)
             await clock.sleep(until)
 
     virtually(watched())

@@ -31,23 +31,23 @@ def test_a_plan_names_every_machine_and_says_that_there_is_something_to_do(
 
 
 def test_programs_get_the_plan_with_its_steps(place: PlannedWorkspace) -> None:
-    found = json.loads(place.ran("plan", "-o", "json").out)["data"]
+    data = json.loads(place.ran("plan", "-o", "json").out)["data"]
 
-    steps = [one["id"] for one in found["steps"]]
-    assert found["cluster"] == "k8s"
+    steps = [step["id"] for step in data["steps"]]
+    assert data["cluster"] == "k8s"
     assert steps.index("vms/create/talos-neo") < steps.index("talos/configure/talos-neo")
 
 
 def test_looking_asks_each_system_a_few_times_per_host_and_node(place: PlannedWorkspace) -> None:
-    found = json.loads(place.ran("plan", "--stats", "-o", "json").out)["data"]
+    data = json.loads(place.ran("plan", "--stats", "-o", "json").out)["data"]
 
-    assert found["calls"] < 20 * (3 + 3)
+    assert data["calls"] < 20 * (3 + 3)
 
 
 def test_a_stage_alone_has_no_steps_of_later_ones(place: PlannedWorkspace) -> None:
-    found = json.loads(place.ran("plan", "--only", "images", "-o", "json").out)["data"]
+    data = json.loads(place.ran("plan", "--only", "images", "-o", "json").out)["data"]
 
-    assert {one["stage"] for one in found["steps"]} == {"access", "images"}
+    assert {step["stage"] for step in data["steps"]} == {"access", "images"}
 
 
 def test_one_step_is_explained(place: PlannedWorkspace) -> None:
@@ -109,7 +109,7 @@ def test_a_run_for_programs_is_lines_from_its_plan_to_its_outcome(place: Planned
 
     first, *entries, last = map(json.loads, seen.out.splitlines())
     assert (first["event"], first["data"]["summary"]["stages"]) == ("planned", ["access"])
-    assert {"accepted", "started", "finished", "ended"} <= {one["event"] for one in entries}
+    assert {"accepted", "started", "finished", "ended"} <= {entry["event"] for entry in entries}
     assert (last["kind"], last["data"]["result"]) == ("RunOutcome", "done")
 
 

@@ -21,7 +21,9 @@ def test_the_plan_and_its_warnings_have_the_form_of_entries() -> None:
         "planned",
         ["VM 1033 (work-3) with its disks"],
     )
-    assert [one["why"] for one in planned["data"]["changes"]] == [one.why for one in CHANGES]
+    assert [change["why"] for change in planned["data"]["changes"]] == [
+        change.why for change in CHANGES
+    ]
     assert (warning["event"], warning["data"]["problem"]["code"]) == ("warning", WARNING.code)
 
 

@@ -68,7 +68,7 @@ def test_a_missing_privilege_is_named_with_its_path(place: PlannedWorkspace) -> 
 
 def test_a_token_that_the_server_says_back_is_not_shown(place: PlannedWorkspace) -> None:
     secret = own_token(place, TokenChange(privsep=False))
-    said = Fault(
+    fault = Fault(
         point=Point.REQUEST,
         effect=Effect.FAIL,
         match={"path": "/cluster/resources"},
@@ -76,7 +76,7 @@ def test_a_token_that_the_server_says_back_is_not_shown(place: PlannedWorkspace)
         message=f"bad header PVEAPIToken=root@pam!mine={secret}",
         times=None,
     )
-    place.lab.run(lambda: place.lab.world.faults.add(said))
+    place.lab.run(lambda: place.lab.world.faults.add(fault))
 
     found = told(place, PROXMOX_TOKEN_SECRET=secret)
 
@@ -172,9 +172,9 @@ def test_a_plan_that_was_kept_is_carried_out_as_it_is_or_not_at_all(
 def test_programs_are_told_what_stands_in_the_way(place: PlannedWorkspace) -> None:
     seen = place.ran("plan", "-o", "json", HOME="/nowhere")
 
-    found = json.loads(seen.out)["data"]
-    assert (seen.status, found["steps"], found["changes"]) == (1, [], [])
-    assert "proxmox.no-token" in [one["code"] for one in found["problems"]]
+    data = json.loads(seen.out)["data"]
+    assert (seen.status, data["steps"], data["changes"]) == (1, [], [])
+    assert "proxmox.no-token" in [problem["code"] for problem in data["problems"]]
 
 
 def test_programs_that_read_lines_are_told_as_well(place: PlannedWorkspace) -> None:

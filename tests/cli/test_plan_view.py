@@ -245,10 +245,13 @@ def test_the_question_lists_what_is_lost_once_each() -> None:
 def test_without_a_terminal_the_question_is_told_in_one_line() -> None:
     other = make("vms/destroy/work-4", action=Drop(key="1034 (work-4)"))
 
-    with pytest.raises(WrongUsage) as no:
+    with pytest.raises(WrongUsage) as exc_info:
         confirm(destroy_question(plan_of(DESTROY, other)), yes=False)
 
-    assert "destroys: - VM 1033 (work-3) with its disks - VM 1034 (work-4)" in no.value.problem.why
+    assert (
+        "destroys: - VM 1033 (work-3) with its disks - VM 1034 (work-4)"
+        in exc_info.value.problem.why
+    )
 
 
 Capture = pytest.CaptureFixture[str]
@@ -257,9 +260,11 @@ Capture = pytest.CaptureFixture[str]
 def test_data_go_to_stdout_and_warnings_to_stderr(capsys: Capture) -> None:
     show_plan(PlanView(plan=PLAN, changes=CHANGES, warnings=(WARNING,)), Output.TABLE)
 
-    told = capsys.readouterr()
-    assert told.out.splitlines()[-1] == "3 to add, 1 to change, 1 to remove: 4 steps, about 6m"
-    assert "warning[vm.identity]: pve2 is full" in told.err
+    readouterr = capsys.readouterr()
+    assert (
+        readouterr.out.splitlines()[-1] == "3 to add, 1 to change, 1 to remove: 4 steps, about 6m"
+    )
+    assert "warning[vm.identity]: pve2 is full" in readouterr.err
 
 
 def test_everything_has_an_envelope_for_programs(capsys: Capture) -> None:

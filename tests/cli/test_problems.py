@@ -25,7 +25,11 @@ def problem(where: Position | str = "", severity: Severity = Severity.ERROR) -> 
 def excerpt(line: str, column: int, width: int | None = None) -> list[str]:
     """The line and the caret that are shown for a file of one line."""
     found = problem(Position("x.yaml", 1, column))
-    return [one for one in problem_lines([found], {"x.yaml": line}, width=width) if " |" in one]
+    return [
+        problem_line
+        for problem_line in problem_lines([found], {"x.yaml": line}, width=width)
+        if " |" in problem_line
+    ]
 
 
 def test_without_the_text_a_problem_looks_as_it_prints_itself() -> None:

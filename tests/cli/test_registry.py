@@ -111,7 +111,7 @@ def test_the_overview_lists_every_command_with_its_help(registry: Registry, colu
 def test_the_overview_lists_the_options_the_program_has() -> None:
     program = Program(COMMANDS)
     context = program.make_context("stockman", [], resilient_parsing=True)
-    taken = {tuple(one.opts) for one in program.get_params(context)}
+    taken = {tuple(param.opts) for param in program.get_params(context)}
 
     assert taken == {flag.names for flag in flags.ROOT}
 

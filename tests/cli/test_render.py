@@ -24,10 +24,10 @@ AS_ANYBODY = (
 
 @pytest.fixture(scope="module")
 def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("rendered")
-    assert ran_inside("init", str(place), "--preset", "single").status == 0
-    assert render(place).status == 0
-    return place
+    mktemp = tmp_path_factory.mktemp("rendered")
+    assert ran_inside("init", str(mktemp), "--preset", "single").status == 0
+    assert render(mktemp).status == 0
+    return mktemp
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_every_mistake_is_told_with_its_line(place: Path) -> None:
     assert "wrong_one" in done.err
     assert "wrong_two" in done.err
     data = json.loads(render(place, "-o", "json").out)["data"]
-    assert [one["code"] for one in data["problems"]] == ["config.unknown-key"] * 2
+    assert [problem["code"] for problem in data["problems"]] == ["config.unknown-key"] * 2
     assert data["files"] == []
 
 

@@ -119,7 +119,11 @@ def test_attempts_that_failed_are_shown_with_their_problems(directory: Path, run
     assert "failed attempts:" in shown
     assert "a, attempt 3: no answer (objects.unreachable)" in shown
     (step,) = told["data"]["steps"]
-    assert [one["attempt"] for one in step["state"]["failed_attempts"]] == [1, 2, 3]
+    assert [failed_attempt["attempt"] for failed_attempt in step["state"]["failed_attempts"]] == [
+        1,
+        2,
+        3,
+    ]
     kept = [one for one in exported["data"]["journal"] if one["event"] == "retried"]
     assert [one["data"]["problem"]["code"] for one in kept] == ["objects.unreachable"] * 2
 
@@ -167,11 +171,11 @@ def test_programs_get_every_entry_and_the_outcome_as_lines(directory: Path, runs
 def test_a_run_is_watched_on_a_terminal(directory: Path) -> None:
     name = carried_out(directory, PLAN, stopped=True)
 
-    found = on_terminal("-C", str(directory), "runs", "resume", columns=60, program=REAL)
+    ran = on_terminal("-C", str(directory), "runs", "resume", columns=60, program=REAL)
 
     terminal = ShownTerminal(60)
-    terminal.write(found.out)
-    assert found.status == 0
+    terminal.write(ran.out)
+    assert ran.status == 0
     shown = re.sub(r"\d+s\b", "?s", "\n".join(terminal.lines))
     assert shown.startswith("note     resumed by ")
     assert shown.splitlines()[-4:] == [

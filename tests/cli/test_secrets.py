@@ -265,11 +265,11 @@ def test_validate_opens_every_secret_on_request(place: Path) -> None:
     command = ("-C", str(place), "validate", "--secrets")
 
     missing = ran_inside(*command, HOME=str(place.parent), OK="x")
-    there = ran_inside(*command, HOME=str(place.parent), OK="x", MISSING=CANARY)
+    ran = ran_inside(*command, HOME=str(place.parent), OK="x", MISSING=CANARY)
 
     told = "error[secret.unresolvable]: cloudflare_token cannot be taken from ${MISSING}"
     assert missing.status == 1
     assert missing.err.count("error[") == 1
     assert told in missing.err
-    assert there.status == 0
-    assert CANARY not in there.out + there.err
+    assert ran.status == 0
+    assert CANARY not in ran.out + ran.err

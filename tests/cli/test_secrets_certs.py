@@ -33,8 +33,8 @@ def certs(place: Path, *options: str) -> Ran:
 
 
 def with_client(place: Path, lifetime: timedelta) -> None:
-    wish = TalosconfigOptions(directory=place, lifetime=lifetime)
-    write_talosconfig(wish, replace(doors(), clock=Earlier()))
+    talosconfig_options = TalosconfigOptions(directory=place, lifetime=lifetime)
+    write_talosconfig(talosconfig_options, replace(doors(), clock=Earlier()))
 
 
 def test_authorities_and_clients_are_in_a_table(place: Path) -> None:
@@ -70,7 +70,9 @@ def test_one_that_has_expired_fails(place: Path) -> None:
     data = json.loads(done.out)["data"]
     assert done.status == 1
     assert [problem["code"] for problem in data["problems"]] == ["certificate.expired"]
-    (client,) = [one for one in data["certificates"] if one["kind"] == "client"]
+    (client,) = [
+        certificate for certificate in data["certificates"] if certificate["kind"] == "client"
+    ]
     assert (client["standing"], client["days_left"]) == ("expired", -2)
     assert client["organizations"] == ["os:admin"]
     assert client["ours"] is True

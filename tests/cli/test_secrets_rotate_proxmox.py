@@ -19,9 +19,9 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def place(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWorkspace:
     """A directory whose tokens are there."""
-    made = workspace(tmp_path, prepared, proxmox_lab)
-    assert made.ran("apply", "--only", "access", "--yes").status == 0
-    return made
+    planned_workspace = workspace(tmp_path, prepared, proxmox_lab)
+    assert planned_workspace.ran("apply", "--only", "access", "--yes").status == 0
+    return planned_workspace
 
 
 def kept(place: PlannedWorkspace) -> dict[str, str]:
@@ -73,15 +73,15 @@ def test_no_secret_is_shown_or_written_down(place: PlannedWorkspace) -> None:
 
 def in_git(place: PlannedWorkspace) -> Path:
     """The directory is a repository whose branch is pushed; returns its remote."""
-    here, remote = place.directory, place.directory.parent / "remote.git"
-    git(here, "init", "--bare", "--quiet", "--initial-branch=main", str(remote))
-    git(here, "init", "--quiet", "--initial-branch=main")
+    directory, remote = place.directory, place.directory.parent / "remote.git"
+    git(directory, "init", "--bare", "--quiet", "--initial-branch=main", str(remote))
+    git(directory, "init", "--quiet", "--initial-branch=main")
     for key, value in {"user.name": "Anna", "user.email": "anna@stockman.test"}.items():
-        git(here, "config", key, value)
-    git(here, "remote", "add", "origin", str(remote))
-    git(here, "add", "--all")
-    git(here, "commit", "--quiet", "--message=first")
-    git(here, "push", "--quiet", "--set-upstream", "origin", "main")
+        git(directory, "config", key, value)
+    git(directory, "remote", "add", "origin", str(remote))
+    git(directory, "add", "--all")
+    git(directory, "commit", "--quiet", "--message=first")
+    git(directory, "push", "--quiet", "--set-upstream", "origin", "main")
     return remote
 
 

@@ -47,10 +47,10 @@ def stopped(seen: StatusInput, count: int) -> StatusInput:
     talos = seen.talos
     assert talos is not None
     machines = {
-        name: replace(one, standing=MachineState.SILENT)
+        name: replace(machine, standing=MachineState.SILENT)
         if name.startswith("work-") and int(name[5:]) < count
-        else one
-        for name, one in talos.machines.items()
+        else machine
+        for name, machine in talos.machines.items()
     }
     fresh = replace(talos, machines=machines)
     return replace(seen, observed=replace(seen.observed, talos=fresh))
@@ -78,24 +78,24 @@ def test_a_cluster_that_works_says_so_in_one_line(here: Scene) -> None:
 
 
 def test_many_nodes_that_are_well_are_counted(here: Scene) -> None:
-    found = assess(multiplied(here.look(), 1000), CHECKS)
+    status = assess(multiplied(here.look(), 1000), CHECKS)
 
-    lines = shown(found)
+    lines = shown(status)
 
-    assert found.healthy
-    assert len(found.nodes) == 1003
+    assert status.healthy
+    assert len(status.nodes) == 1003
     assert len(lines) < 20
     assert lines[-2:] == [
         "ok 1000 workers on 3 hosts: Talos v1.11.0, kubelet v1.34.1",
         "ok 3 controllers on 3 hosts: Talos v1.11.0, kubelet v1.34.1",
     ]
-    assert len(shown(found, every=True)) > 1000
+    assert len(shown(status, every=True)) > 1000
 
 
 def test_many_problems_of_one_kind_are_told_once(here: Scene) -> None:
-    found = assess(stopped(multiplied(here.look(), 1000), 400), CHECKS)
+    status = assess(stopped(multiplied(here.look(), 1000), 400), CHECKS)
 
-    lines = shown(found)
+    lines = shown(status)
 
     assert sum(line.startswith("error[status.machine-silent]") for line in lines) == 1
     assert any("work-0001, work-0002" in line and "and 387 more" in line for line in lines)
@@ -126,7 +126,7 @@ def test_programs_get_everything(here: Scene) -> None:
     node = next(one for one in data["nodes"] if one["name"] == NEO)
     assert node["vm"]["vmid"] == 1031
     assert node["vm"]["runs"] is False
-    assert {one["check"] for one in data["parts"]} == {one.value for one in CHECKS}
+    assert {one["check"] for one in data["parts"]} == {check.value for check in CHECKS}
 
 
 def test_no_secret_is_in_what_programs_get(here: Scene) -> None:
@@ -186,7 +186,7 @@ def test_waiting_ends_when_time_is_up_with_what_is_wrong(here: Scene) -> None:
 
     found = waited(here, lambda _, passed: spans.append(passed), 30.0)
 
-    assert [one.problem.code for one in found.findings] == ["status.node-not-ready"]
+    assert [finding.problem.code for finding in found.findings] == ["status.node-not-ready"]
     assert spans[-1] <= timedelta(seconds=30)
 
 

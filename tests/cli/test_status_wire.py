@@ -21,10 +21,10 @@ Asked = Callable[..., Ran]
 @pytest.fixture
 def asked(tmp_path: Path, proxmox_lab: ProxmoxLab) -> Asked:
     """Commands in a directory for the hosts of a lab, on which nothing was made yet."""
-    made = ran_inside(
+    ran = ran_inside(
         "init", str(with_keys(tmp_path)), "--preset", "three-node", "--network", NETWORK, "--yes"
     )
-    assert made.status == 0, made.err
+    assert ran.status == 0, ran.err
     shutil.copy(proxmox_lab.ca, tmp_path / "pve-ca.pem")
     file = tmp_path / "cluster.yaml"
     text = file.read_text()
@@ -55,7 +55,7 @@ def test_before_anything_is_made_status_says_what_is_missing(asked: Asked) -> No
         "backups": "off",
         "runs": "ok",
     }
-    codes = {one["code"] for one in data["problems"] if one["severity"] == "error"}
+    codes = {problem["code"] for problem in data["problems"] if problem["severity"] == "error"}
     assert codes == {"status.vm-missing", "status.etcd-silent", "status.api-silent"}
     assert sum(data["calls"].values()) < 100
 
@@ -102,12 +102,12 @@ def test_where_nobody_answers_nothing_is_called_good(tmp_path: Path) -> None:
     words = ("--preset", "three-node", "--network", NETWORK, "--yes")
     assert ran_inside("init", str(with_keys(tmp_path)), *words).status == 0
 
-    found = ran_inside(
+    ran = ran_inside(
         "-C", str(tmp_path), "health", "-o", "json", PROXMOX_VE_API_TOKEN="root@pam!a=b"
     )
 
-    assert found.status == 1
-    checks = json.loads(found.out)["data"]["checks"]
+    assert ran.status == 1
+    checks = json.loads(ran.out)["data"]["checks"]
     assert checks["proxmox"] == "unknown"
     assert checks["vms"] == "unknown"
     assert {name for name, state in checks.items() if state == "ok"} == {"certificates", "runs"}

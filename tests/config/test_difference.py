@@ -40,9 +40,9 @@ def test_a_new_node_is_added_whatever_its_place() -> None:
 
 
 def test_a_changed_secret_reference_is_no_visible_difference() -> None:
-    other = CLUSTER.replace("${PROXMOX_TOKEN}", "${OTHER}")
+    cluster = CLUSTER.replace("${PROXMOX_TOKEN}", "${OTHER}")
 
-    assert differences(desired(), desired(other)) == ()
+    assert differences(desired(), desired(cluster)) == ()
 
 
 def test_a_part_can_be_named() -> None:

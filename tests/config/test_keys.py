@@ -134,10 +134,10 @@ def test_recursive_fields_go_down_to_the_last() -> None:
     ],
 )
 def test_a_key_is_found_by_what_users_and_messages_write(written: str, path: str) -> None:
-    found = find_key(written)
+    key = find_key(written)
 
-    assert found is not None
-    assert found.path == path
+    assert key is not None
+    assert key.path == path
 
 
 @pytest.mark.parametrize("written", ["", ".", "nods", "nodes.vm.nicz", "hosts.pve-a.poolz", "x.y"])

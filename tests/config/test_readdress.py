@@ -109,7 +109,7 @@ def test_addresses_stay_apart_and_inside(hosts: set[int], length: int, base: int
 
     addresses = moved(f"a:\n{text}", network).splitlines()[1:]
 
-    assert [str(network[host]) for host in sorted(hosts)] == [one[2:] for one in addresses]
+    assert [str(network[host]) for host in sorted(hosts)] == [address[2:] for address in addresses]
 
 
 def test_there_and_back_again_is_the_same_text() -> None:

@@ -140,12 +140,12 @@ def test_a_schematic_may_be_written_out() -> None:
 def test_the_api_is_reached_at_its_address_unless_a_name_is_given() -> None:
     named = CLUSTER + "kubernetes: {api: {endpoint: 'https://api.example.com:443'}}\n"
 
-    plain, other = desired().cluster, desired(named).cluster
+    plain, cluster = desired().cluster, desired(named).cluster
 
     assert plain is not None
-    assert other is not None
+    assert cluster is not None
     assert plain.kubernetes.api_endpoint == "https://127.66.0.10:6443"
-    assert other.kubernetes.api_endpoint == "https://api.example.com:443"
+    assert cluster.kubernetes.api_endpoint == "https://api.example.com:443"
 
 
 def test_the_api_may_have_the_address_of_the_only_controller() -> None:

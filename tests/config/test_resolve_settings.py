@@ -43,11 +43,14 @@ def test_lists_add_up() -> None:
 
 
 def test_blocks_are_joined_key_by_key() -> None:
-    found = settings()
+    machine_settings = settings()
 
-    assert found.kubelet.extra_config == {"maxPods": 200, "other": 1}
-    assert found.kubelet.extra_args == {"v": "1"}
-    assert (found.ephemeral.min_size, found.ephemeral.max_size) == ("1GiB", "4GiB")
+    assert machine_settings.kubelet.extra_config == {"maxPods": 200, "other": 1}
+    assert machine_settings.kubelet.extra_args == {"v": "1"}
+    assert (machine_settings.ephemeral.min_size, machine_settings.ephemeral.max_size) == (
+        "1GiB",
+        "4GiB",
+    )
 
 
 def test_what_a_node_does_not_say_is_said_by_the_cluster() -> None:
@@ -58,7 +61,7 @@ def test_what_a_node_does_not_say_is_said_by_the_cluster() -> None:
 
 
 def test_every_value_knows_where_it_was_written() -> None:
-    found = settings()
+    machine_settings = settings()
 
-    assert str(found.ephemeral.where("max_size")) == "nodes.yaml:10:29"
-    assert str(found.ephemeral.where("min_size")) == "cluster.yaml:5:25"
+    assert str(machine_settings.ephemeral.where("max_size")) == "nodes.yaml:10:29"
+    assert str(machine_settings.ephemeral.where("min_size")) == "cluster.yaml:5:25"

@@ -64,11 +64,11 @@ def test_every_reference_leads_to_a_definition_and_every_definition_is_used(file
 
 def references(part: object) -> list[str]:
     if isinstance(part, list):
-        return [found for item in part for found in references(item)]
+        return [reference for item in part for reference in references(item)]
     if not isinstance(part, dict):
         return []
     own = [part["$ref"].removeprefix("#/$defs/")] if isinstance(part.get("$ref"), str) else []
-    return own + [found for item in part.values() for found in references(item)]
+    return own + [reference for item in part.values() for reference in references(item)]
 
 
 def test_a_flat_key_has_the_words_of_the_key_it_stands_for() -> None:

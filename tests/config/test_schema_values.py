@@ -143,7 +143,7 @@ def test_a_pattern_that_fails_is_told_in_words() -> None:
 def test_patterns_keep_to_what_python_and_ecma_script_share() -> None:
     patterns = {value_schema(value, null=False).get("pattern", "") for value in VALUES}
 
-    assert [one for one in patterns if re.search(r"\(\?[P<#\w]|\\[AZzbB]", one)] == []
+    assert [pattern for pattern in patterns if re.search(r"\(\?[P<#\w]|\\[AZzbB]", pattern)] == []
 
 
 def test_a_pattern_is_one_for_the_whole_text() -> None:

@@ -111,8 +111,8 @@ def test_all_mistakes_are_reported_and_the_rest_is_read() -> None:
 def test_a_number_that_is_too_long_is_not_said_to_be_none() -> None:
     _, reading = read("name: a\npart: {size: 99999999999999999999}")
 
-    (told,) = reading.problems
-    assert told.why == "'99999999999999999999' is not a whole number of at most 19 digits"
+    (problem,) = reading.problems
+    assert problem.why == "'99999999999999999999' is not a whole number of at most 19 digits"
 
 
 def test_a_record_without_what_it_needs_is_left_out() -> None:

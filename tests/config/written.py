@@ -35,9 +35,9 @@ nodes:
 
 def loaded(cluster: str = CLUSTER, nodes: str = NODES) -> LoadedConfig:
     """Both files read and checked."""
-    found = load({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
-    check_rules(found)
-    return found
+    loaded_config = load({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
+    check_rules(loaded_config)
+    return loaded_config
 
 
 def desired(cluster: str = CLUSTER, nodes: str = NODES) -> Desired:

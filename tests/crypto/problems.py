@@ -36,7 +36,7 @@ def told(call: Callable[[], object]) -> Problem:
 
 def age_file(*identities: AgeIdentity, armor: bool = False) -> bytes:
     """A small age file for these identities."""
-    recipients = [parse_recipient(one.recipient) for one in identities]
+    recipients = [parse_recipient(identity.recipient) for identity in identities]
     return age.encrypt(b"sheep", recipients, Dice("problems").bytes, armor=armor)
 
 

@@ -60,13 +60,13 @@ def test_an_authority_has_the_extensions_of_talos_in_its_order() -> None:
 
 
 def test_time_and_serial_number_are_those_given() -> None:
-    found = read_certificate_facts(authority().crt)
+    certificate_facts = read_certificate_facts(authority().crt)
 
     serial = read_certificate(authority().crt).serial_number
     assert serial == int.from_bytes(counted(16), "big")
-    assert found.period.start == NOW.replace(microsecond=0)
-    assert found.period.end - found.period.start == timedelta(days=365)
-    assert found.is_authority
+    assert certificate_facts.period.start == NOW.replace(microsecond=0)
+    assert certificate_facts.period.end - certificate_facts.period.start == timedelta(days=365)
+    assert certificate_facts.is_authority
 
 
 def test_a_serial_number_is_never_zero() -> None:
@@ -76,9 +76,9 @@ def test_a_serial_number_is_never_zero() -> None:
 
 
 def test_a_serial_number_of_zero_is_read_without_a_word() -> None:
-    one = first_block(create_authority("kubernetes", Algorithm.ECDSA, YEAR, bytes).crt).der
+    der = first_block(create_authority("kubernetes", Algorithm.ECDSA, YEAR, bytes).crt).der
 
-    zero = one.replace(b"\x02\x01\x02\x02\x01\x01", b"\x02\x01\x02\x02\x01\x00", 1)
+    zero = der.replace(b"\x02\x01\x02\x02\x01\x01", b"\x02\x01\x02\x02\x01\x00", 1)
 
     assert read_certificate_facts(encode_pem("CERTIFICATE", zero)).organizations == ("kubernetes",)
 
@@ -129,7 +129,7 @@ def test_several_organizations_share_one_place_in_the_name() -> None:
 
     crt = issue_certificate(authority(), leaf, counted).crt
 
-    assert [len(list(part)) for part in read_certificate(crt).subject.rdns] == [2, 1]
+    assert [len(list(rdn)) for rdn in read_certificate(crt).subject.rdns] == [2, 1]
     assert sorted(read_certificate_facts(crt).organizations) == ["a", "b"]
     assert read_certificate_facts(crt).common_name == "x"
 

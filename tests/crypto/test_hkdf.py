@@ -18,5 +18,5 @@ def test_a_key_is_that_of_the_library(salt: bytes | None, secret: bytes, purpose
 
 
 def test_the_first_vector_of_the_standard_is_met() -> None:
-    found = derive_key(bytes([0x0B]) * 22, bytes(range(13)), bytes(range(0xF0, 0xFA)))
-    assert found.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
+    key = derive_key(bytes([0x0B]) * 22, bytes(range(13)), bytes(range(0xF0, 0xFA)))
+    assert key.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"

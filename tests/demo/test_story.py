@@ -36,9 +36,9 @@ def test_every_preset_can_be_shown() -> None:
 def test_the_machine_that_is_hit_is_on_the_host_that_dies(cast: Cast) -> None:
     texts = render_preset(cast.preset)
     desired = resolve(load({name: text.encode() for name, text in texts.items()}))
-    hosts = {str(one.name): str(one.vm.host) for one in desired.nodes if one.vm is not None}
-    hosts |= {str(one.name): str(one.host) for one in desired.guests}
-    first = [one for one in desired.nodes if one.is_controller][:1]
+    hosts = {str(node.name): str(node.vm.host) for node in desired.nodes if node.vm is not None}
+    hosts |= {str(guest.name): str(guest.host) for guest in desired.guests}
+    first = [node for node in desired.nodes if node.is_controller][:1]
 
     assert hosts[cast.node] == cast.unlucky
     assert [int(one.address.ip) & 0xFF for one in first] == [cast.first] * cast.has_cluster
@@ -48,9 +48,9 @@ def test_the_machine_that_is_hit_is_on_the_host_that_dies(cast: Cast) -> None:
 def test_every_command_of_the_story_is_one_of_ours(cast: Cast) -> None:
     known = {name: len(name.split()) for name in COMMANDS}
     runs = [one for one in story(cast, NETWORK) if isinstance(one, Run)]
-    words = [shlex.split(one.arguments) for one in runs if one.program == "stockman"]
+    shlexes = [shlex.split(run.arguments) for run in runs if run.program == "stockman"]
 
-    assert all(" ".join(one[:1]) in known or " ".join(one[:2]) in known for one in words)
+    assert all(" ".join(one[:1]) in known or " ".join(one[:2]) in known for one in shlexes)
 
 
 def test_commands_for_afterwards_name_a_machine_of_the_network() -> None:

@@ -74,7 +74,7 @@ def test_what_is_no_record_is_refused(message: str) -> None:
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_record_or_refused(message: bytes) -> None:
     try:
-        found = read_key_value(message)
+        key_value = read_key_value(message)
     except BrokenDatabase:
         return
-    assert read_key_value(found.encoded) == found
+    assert read_key_value(key_value.encoded) == key_value

@@ -48,17 +48,19 @@ RECORDS = [
     Record(Revision(5, 0, is_tombstone=True), KeyValue(b"/a")),
 ]
 SNAPSHOT = Snapshot(
-    [one.revision.key for one in RECORDS], [one.content.encoded for one in RECORDS], BESIDE
+    [record.revision.key for record in RECORDS],
+    [record.content.encoded for record in RECORDS],
+    BESIDE,
 )
 FILE = b"".join(snapshot_pieces(SNAPSHOT))
 
 
 def test_everything_is_read_back() -> None:
-    found = read_snapshot(FILE)
+    snapshot = read_snapshot(FILE)
 
-    assert found == SNAPSHOT
-    assert list(found.records()) == RECORDS
-    assert found.revision == 5
+    assert snapshot == SNAPSHOT
+    assert list(snapshot.records()) == RECORDS
+    assert snapshot.revision == 5
 
 
 def test_a_check_sum_stands_at_the_end() -> None:
@@ -86,10 +88,10 @@ def test_a_changed_byte_is_noticed_by_the_check_sum_alone() -> None:
 
 
 def test_an_empty_snapshot_has_no_revision() -> None:
-    found = read_snapshot(b"".join(snapshot_pieces(Snapshot())))
+    snapshot = read_snapshot(b"".join(snapshot_pieces(Snapshot())))
 
-    assert found.revision == 0
-    assert list(found.records()) == []
+    assert snapshot.revision == 0
+    assert list(snapshot.records()) == []
 
 
 def test_the_revision_of_a_compaction_counts_where_nothing_is_left() -> None:
@@ -105,9 +107,11 @@ def test_a_snapshot_is_summed_up() -> None:
 
 
 def test_the_sum_is_that_of_the_content() -> None:
-    other = Snapshot(SNAPSHOT.revisions, [*SNAPSHOT.values[:-1], KeyValue(b"/c").encoded], BESIDE)
+    snapshot = Snapshot(
+        SNAPSHOT.revisions, [*SNAPSHOT.values[:-1], KeyValue(b"/c").encoded], BESIDE
+    )
 
-    assert snapshot_status(b"".join(snapshot_pieces(other))).hash != snapshot_status(FILE).hash
+    assert snapshot_status(b"".join(snapshot_pieces(snapshot))).hash != snapshot_status(FILE).hash
 
 
 @pytest.mark.parametrize(

@@ -37,9 +37,9 @@ def answered(
 
 
 def caught(act: Callable[[], object]) -> Problem:
-    with pytest.raises(StockmanError) as found:
+    with pytest.raises(StockmanError) as exc_info:
         act()
-    return found.value.problem
+    return exc_info.value.problem
 
 
 def held() -> Problem:
@@ -51,8 +51,8 @@ def held() -> Problem:
             "renewTime": "2030-01-01T00:00:00.000000Z",
         },
     }
-    wish = LeaseRequest(namespace="stockman", name="run", holder="runner-2")
-    return caught(lambda: asyncio.run(told(lease).acquire_lease(wish)))
+    lease_request = LeaseRequest(namespace="stockman", name="run", holder="runner-2")
+    return caught(lambda: asyncio.run(told(lease).acquire_lease(lease_request)))
 
 
 def dialled(port: int = 0, ca: str = "") -> Problem:

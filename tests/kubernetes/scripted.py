@@ -39,25 +39,25 @@ class ScriptedWire:
 
     async def call(self, request: Request) -> Reply:
         self.asked.append(request)
-        found = self._answers.popleft()
-        if isinstance(found, StockmanError):
-            raise found
-        if isinstance(found, Reply):
-            return found
-        return Reply(status=200, body=json.dumps(found).encode())
+        answer = self._answers.popleft()
+        if isinstance(answer, StockmanError):
+            raise answer
+        if isinstance(answer, Reply):
+            return answer
+        return Reply(status=200, body=json.dumps(answer).encode())
 
     async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
         self.asked.append(request)
-        found = self._answers.popleft() if self._answers else None
-        if isinstance(found, StockmanError):
-            raise found
-        if isinstance(found, Reply):
-            raise reply_error(request, found)
-        for piece in found if isinstance(found, list) else []:
+        answer = self._answers.popleft() if self._answers else None
+        if isinstance(answer, StockmanError):
+            raise answer
+        if isinstance(answer, Reply):
+            raise reply_error(request, answer)
+        for piece in answer if isinstance(answer, list) else []:
             if isinstance(piece, StockmanError):
                 raise piece
             yield piece if isinstance(piece, bytes) else json.dumps(piece).encode() + b"\n"
-        if found is None:
+        if answer is None:
             await asyncio.Event().wait()
 
     def queries(self) -> list[dict[str, str]]:

@@ -33,16 +33,16 @@ def test_one_of_ours_is_read_again() -> None:
     client = CertificateAndKey(crt="certificate", key=Secret("key"))
 
     text = render_kubeconfig("meadow", "https://10.42.0.10:6443", "authority", client)
-    found = read_context("kubeconfig", text)
+    kubeconfig_context = read_context("kubeconfig", text)
 
-    assert (found.server, found.ca, found.crt) == (
+    assert (kubeconfig_context.server, kubeconfig_context.ca, kubeconfig_context.crt) == (
         "https://10.42.0.10:6443",
         "authority",
         "certificate",
     )
-    assert found.key == Secret("key")
-    assert found.name == "admin@meadow"
-    assert found.plugin is None
+    assert kubeconfig_context.key == Secret("key")
+    assert kubeconfig_context.name == "admin@meadow"
+    assert kubeconfig_context.plugin is None
 
 
 def test_files_tokens_and_programs_are_read() -> None:
@@ -54,11 +54,15 @@ def test_files_tokens_and_programs_are_read() -> None:
     }
     user: dict[str, object] = {"token": "0012", "tokenFile": "token", "exec": program}
     cluster: dict[str, object] = {"certificate-authority": "ca.crt", "tls-server-name": "kube"}
-    found = read_context("kubeconfig", written(cluster, user))
+    kubeconfig_context = read_context("kubeconfig", written(cluster, user))
 
-    assert found.token == Secret("0012")
-    assert (found.token_file, found.ca_file, found.server_name) == ("token", "ca.crt", "kube")
-    assert found.plugin == ExecPlugin(
+    assert kubeconfig_context.token == Secret("0012")
+    assert (
+        kubeconfig_context.token_file,
+        kubeconfig_context.ca_file,
+        kubeconfig_context.server_name,
+    ) == ("token", "ca.crt", "kube")
+    assert kubeconfig_context.plugin == ExecPlugin(
         command="cloud-login",
         arguments=("token", "--quiet"),
         variables={"REGION": "meadow"},

@@ -81,17 +81,17 @@ def test_who_may_not_is_told_what() -> None:
         'pods "a" is forbidden: User "b" cannot create resource "pods/eviction" in API group ""'
         ' in the namespace "web"'
     )
-    found = reply_error(WRITE, reply(403, message, details={"name": "a"}))
-    assert isinstance(found, Forbidden)
-    wanted = Permission(verb="create", resource="pods/eviction", namespace="web", name="a")
-    assert found.permission == wanted
-    assert found.problem.what == "Kubernetes denies to create pods/eviction"
+    stockman_error = reply_error(WRITE, reply(403, message, details={"name": "a"}))
+    assert isinstance(stockman_error, Forbidden)
+    permission = Permission(verb="create", resource="pods/eviction", namespace="web", name="a")
+    assert stockman_error.permission == permission
+    assert stockman_error.problem.what == "Kubernetes denies to create pods/eviction"
 
 
 def test_a_path_that_is_not_allowed_is_named() -> None:
-    found = reply_error(READ, reply(403, 'forbidden: User "b" cannot get path "/readyz"'))
-    assert isinstance(found, Forbidden)
-    assert found.permission == Permission(verb="get", resource="/readyz")
+    stockman_error = reply_error(READ, reply(403, 'forbidden: User "b" cannot get path "/readyz"'))
+    assert isinstance(stockman_error, Forbidden)
+    assert stockman_error.permission == Permission(verb="get", resource="/readyz")
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -151,9 +151,9 @@ def test_values_of_secrets_are_not_told(
 
 
 def test_what_a_server_says_is_fit_for_a_terminal() -> None:
-    found = reply_error(READ, reply(400, f"a\x1b[31m\nb{'c' * 1000}")).problem
-    assert found.why.startswith("a [31m bccc")
-    assert len(found.why) < 700
+    problem = reply_error(READ, reply(400, f"a\x1b[31m\nb{'c' * 1000}")).problem
+    assert problem.why.startswith("a [31m bccc")
+    assert len(problem.why) < 700
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"nonsense", b'{"kind": "PodList"}', b"[" * 100_000])

@@ -60,7 +60,7 @@ def test_a_watch_that_the_server_ends_goes_on_behind_its_last_bookmark() -> None
 
     assert [version for _, version in found] == ["5", "6", "9", "12"]
     assert found[2][0] is WatchEventType.BOOKMARK
-    assert [one.get("resourceVersion") for one in wire.queries()] == [None, "5", "9"]
+    assert [query.get("resourceVersion") for query in wire.queries()] == [None, "5", "9"]
     assert wire.queries()[1]["allowWatchBookmarks"] == "true"
 
 
@@ -102,7 +102,7 @@ def test_a_connection_that_is_cut_is_made_again_and_misses_nothing() -> None:
     )
 
     assert [version for _, version in found] == ["5", "6", "7", "8"]
-    assert [one.get("resourceVersion") for one in wire.queries()] == [None, "5", "6", "7"]
+    assert [query.get("resourceVersion") for query in wire.queries()] == [None, "5", "6", "7"]
 
 
 def test_a_server_that_is_gone_is_given_up_after_a_second_try() -> None:
@@ -143,7 +143,7 @@ def test_pages_that_are_no_longer_kept_are_read_at_once() -> None:
     found = asyncio.run(KubernetesClient(wire, StandingClock()).objects(CONFIG_MAPS))
 
     assert (found.items, found.version) == ((), "9")
-    assert [(one.get("limit"), one.get("continue")) for one in wire.queries()] == [
+    assert [(query.get("limit"), query.get("continue")) for query in wire.queries()] == [
         ("500", None),
         ("500", "more"),
         (None, None),

@@ -5,6 +5,8 @@ from tests.docs.pages import PROBLEMS, blocks
 
 def shown(code: str) -> str:
     """The one file that the page of a code shows."""
-    found = [one for one in blocks(PROBLEMS / f"{code}.md") if one.language in ("json", "yaml")]
+    found = [
+        block for block in blocks(PROBLEMS / f"{code}.md") if block.language in ("json", "yaml")
+    ]
     (only,) = found
     return "".join(f"{line}\n" for line in only.lines)

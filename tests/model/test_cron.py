@@ -62,9 +62,9 @@ def test_the_latest_moment_is_one_that_was_not_long_ago() -> None:
 
 
 def test_the_latest_moment_may_have_been_days_ago() -> None:
-    found = parse_schedule("0 3 * * 6").latest_before(NOW, UTC, timedelta(hours=100))
+    latest = parse_schedule("0 3 * * 6").latest_before(NOW, UTC, timedelta(hours=100))
 
-    assert found == datetime(2026, 11, 14, 3, 0, tzinfo=UTC)
+    assert latest == datetime(2026, 11, 14, 3, 0, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,11 @@ def test_a_record_has_its_defaults() -> None:
 
 
 def test_two_records_of_equal_values_are_equal_and_hash_alike() -> None:
-    one, other = Wheel(spokes=12, notes={"a": "b"}), Wheel(spokes=12)
+    wheel, other = Wheel(spokes=12, notes={"a": "b"}), Wheel(spokes=12)
 
-    assert one == other
-    assert hash(one) == hash(other)
-    assert one != Wheel(spokes=13)
+    assert wheel == other
+    assert hash(wheel) == hash(other)
+    assert wheel != Wheel(spokes=13)
 
 
 def test_records_of_different_classes_are_never_equal() -> None:

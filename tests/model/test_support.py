@@ -53,12 +53,19 @@ def test_every_kubernetes_that_some_talos_runs_has_a_row_and_no_other() -> None:
     run = [line.kubernetes for line in compatibility.talos_lines()]
     minors = range(run[0][0].minor, run[-1][1].minor + 1)
 
-    assert [one.line.line for one in compatibility.kubernetes_lines()] == [(1, n) for n in minors]
+    assert [kubernetes_line.line.line for kubernetes_line in compatibility.kubernetes_lines()] == [
+        (1, n) for n in minors
+    ]
 
 
 def test_the_newest_patch_belongs_to_its_line() -> None:
-    assert all(one.newest.line == one.line.line for one in compatibility.talos_lines())
-    assert all(one.newest.line == one.line.line for one in compatibility.kubernetes_lines())
+    assert all(
+        talos_line.newest.line == talos_line.line.line for talos_line in compatibility.talos_lines()
+    )
+    assert all(
+        kubernetes_line.newest.line == kubernetes_line.line.line
+        for kubernetes_line in compatibility.kubernetes_lines()
+    )
 
 
 @pytest.mark.parametrize(
@@ -192,7 +199,9 @@ def test_a_component_is_described_whole_and_readable(one: component.ComponentFac
 
 def test_a_chart_in_a_registry_is_the_last_part_of_its_address() -> None:
     published = [
-        one for one in component.all_component_facts() if one.repository.startswith("oci://")
+        all_component_fact
+        for all_component_fact in component.all_component_facts()
+        if all_component_fact.repository.startswith("oci://")
     ]
 
     assert all(one.repository.endswith(f"/{one.chart}") for one in published)
@@ -263,7 +272,7 @@ def test_an_extension_is_judged_by_the_talos_it_is_for(
 
 
 def test_gone_extensions_name_what_exists_instead() -> None:
-    known = {one.name for one in extensions.extensions()}
+    known = {extension.name for extension in extensions.extensions()}
     gone = extensions.removed_extensions()
 
     assert known.isdisjoint(one.name for one in gone)

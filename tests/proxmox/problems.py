@@ -37,19 +37,19 @@ def not_let_in() -> Problem:
     requester = Requester(
         name="token stockman@pve!stockman", source="talos/proxmox-tokens.sops.yaml"
     )
-    no = ErrorReply(
+    error_reply = ErrorReply(
         status=401,
         reason="Authentication failed!",
         requester=requester,
         endpoint="https://127.66.0.4:8006",
     )
-    return reply_error(Request(method="GET", segments=("version",)), no).problem
+    return reply_error(Request(method="GET", segments=("version",)), error_reply).problem
 
 
 def caught(act: Callable[[], object]) -> Problem:
-    with pytest.raises(StockmanError) as found:
+    with pytest.raises(StockmanError) as exc_info:
         act()
-    return found.value.problem
+    return exc_info.value.problem
 
 
 class _Told:

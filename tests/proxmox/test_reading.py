@@ -223,9 +223,9 @@ def test_privileges_are_read_by_path() -> None:
 
 
 def test_a_backup_of_a_guest_that_is_elsewhere_is_no_task() -> None:
-    wish = BackupRequest(vmid=Vmid(100), storage="pbs")  # type: ignore[arg-type]  # a name
+    backup_request = BackupRequest(vmid=Vmid(100), storage="pbs")  # type: ignore[arg-type]  # a name
 
-    assert answered("OK", lambda pve: pve.back_up(HOST, wish)) is None
+    assert answered("OK", lambda pve: pve.back_up(HOST, backup_request)) is None
 
 
 def test_an_answer_that_names_no_task_is_odd() -> None:
@@ -235,15 +235,15 @@ def test_an_answer_that_names_no_task_is_odd() -> None:
 
 def test_a_vm_that_moved_while_it_was_looked_for_is_found() -> None:
     row = {"type": "qemu", "id": "qemu/100", "vmid": 100, "status": "running"}
-    asked: list[str] = []
+    paths: list[str] = []
 
     class Moving:
         async def call(self, request: Request) -> Reply:
             from stockman.proxmox.errors import ErrorReply, reply_error
 
-            asked.append(request.path)
+            paths.append(request.path)
             if request.path == "/cluster/resources":
-                at = "pve1" if asked.count(request.path) == 1 else "pve2"
+                at = "pve1" if paths.count(request.path) == 1 else "pve2"
                 return Reply(data=[{**row, "node": at}])
             if "/pve1/" in request.path:
                 gone = "Configuration file 'nodes/pve1/qemu-server/100.conf' does not exist"

@@ -89,12 +89,12 @@ def test_words_decide(
 ) -> None:
     body = f"{text}\n" if in_body and text else ""
 
-    found = reply_error(READ, ErrorReply(status=status, reason=text, message=body))
+    stockman_error = reply_error(READ, ErrorReply(status=status, reason=text, message=body))
 
-    assert type(found) is kind
-    assert found.problem.code == code
-    assert text.removesuffix(".") in found.problem.why
-    assert "\n" not in found.problem.why
+    assert type(stockman_error) is kind
+    assert stockman_error.problem.code == code
+    assert text.removesuffix(".") in stockman_error.problem.why
+    assert "\n" not in stockman_error.problem.why
 
 
 @pytest.mark.parametrize(
@@ -111,10 +111,12 @@ def test_words_decide(
 def test_words_about_parameters_decide(
     errors: dict[str, str], kind: type[StockmanError], code: str
 ) -> None:
-    found = reply_error(READ, ErrorReply(status=400, reason=PARAMETERS, errors=errors))
+    stockman_error = reply_error(READ, ErrorReply(status=400, reason=PARAMETERS, errors=errors))
 
-    assert (type(found), found.problem.code) == (kind, code)
-    assert all(f"{name}: {text.strip()}" in found.problem.why for name, text in errors.items())
+    assert (type(stockman_error), stockman_error.problem.code) == (kind, code)
+    assert all(
+        f"{name}: {text.strip()}" in stockman_error.problem.why for name, text in errors.items()
+    )
 
 
 def test_a_missing_privilege_is_named_with_its_path() -> None:
@@ -139,10 +141,10 @@ def test_a_token_that_has_ended_is_told_apart_where_the_server_does() -> None:
 
 @pytest.mark.parametrize("status", [595, 596, 597, 599])
 def test_a_host_that_others_cannot_reach_is_unreachable_for_reads(status: int) -> None:
-    found = reply_error(READ, ErrorReply(status=status, reason="No route to host"))
+    stockman_error = reply_error(READ, ErrorReply(status=status, reason="No route to host"))
 
-    assert (type(found), found.problem.code) == (Unreachable, "proxmox.host-down")
-    assert "pve1" in found.problem.what
+    assert (type(stockman_error), stockman_error.problem.code) == (Unreachable, "proxmox.host-down")
+    assert "pve1" in stockman_error.problem.what
 
 
 def test_a_change_that_never_got_to_its_host_was_not_made() -> None:
@@ -151,9 +153,12 @@ def test_a_change_that_never_got_to_its_host_was_not_made() -> None:
 
 @pytest.mark.parametrize("status", [596, 597, 599])
 def test_a_change_that_got_lost_on_the_way_may_have_been_made(status: int) -> None:
-    found = reply_error(CHANGE, ErrorReply(status=status, reason="Connection timed out"))
+    stockman_error = reply_error(CHANGE, ErrorReply(status=status, reason="Connection timed out"))
 
-    assert (type(found), found.problem.code) == (Uncertain, "proxmox.unknown-outcome")
+    assert (type(stockman_error), stockman_error.problem.code) == (
+        Uncertain,
+        "proxmox.unknown-outcome",
+    )
 
 
 def test_a_secret_that_the_server_says_back_is_hidden() -> None:

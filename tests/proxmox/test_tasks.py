@@ -82,7 +82,7 @@ def test_tasks_of_one_host_are_looked_at_in_turn(hosts: str, wait: float) -> Non
     ]
 
     async def all_of_them() -> None:
-        await asyncio.gather(*(calls.wait_task(one) for one in tasks))
+        await asyncio.gather(*(calls.wait_task(task) for task in tasks))
 
     asyncio.run(all_of_them())
 

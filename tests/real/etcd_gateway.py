@@ -43,7 +43,7 @@ class Gateway:
     ) -> Any:
         return self.ask(
             "kv/txn",
-            compare=[_compare(one) for one in compares],
+            compare=[_compare(compare) for compare in compares],
             success=[_operation(one) for one in success],
             failure=[_operation(one) for one in failure],
         )

@@ -83,8 +83,8 @@ def main(folder: Path, kubectl: Path, karpenter: Path, definitions: Path) -> Non
     _loopback_up()
     with kubectl_on_lab(folder, kubectl, "127.103.0.0/16") as served:
         served.lab.run(lambda: _make_template(served))
-        made = subprocess.run([definitions], capture_output=True, text=True, check=True).stdout
-        served.told("apply", "--server-side", "-f", "-", text=made)
+        stdout = subprocess.run([definitions], capture_output=True, text=True, check=True).stdout
+        served.told("apply", "--server-side", "-f", "-", text=stdout)
         served.told("wait", "--for=condition=Established", "crd", "--all", "--timeout=50s")
         with _running(served, folder, karpenter):
             found = _reconciled(served)
@@ -148,7 +148,7 @@ def _reconciled(served: Kubectl) -> dict[str, Any]:
     return {
         "claim": claim["status"]["providerID"],
         "owner": claim["metadata"]["ownerReferences"][0]["name"],
-        "machines": {str(vmid): one.config.values for vmid, one in cluster.guests.items()},
+        "machines": {str(vmid): guest.config.values for vmid, guest in cluster.guests.items()},
         "events": served.told("events", "--for", "pod/hungry", "-o", "jsonpath={.items[*].reason}"),
     }
 

@@ -21,12 +21,12 @@ from stockman.s3.location import S3Location
 
 
 async def race(name: str, url: str, access: str, secret: str) -> None:
-    place = S3Location(bucket="flock", endpoint=url, region="us-east-1")
+    s3_location = S3Location(bucket="flock", endpoint=url, region="us-east-1")
     credentials = S3Credentials(
         access_key=Secret(access, resolved=True), secret_key=Secret(secret, resolved=True)
     )
     clock = SystemTimekeeper()
-    async with S3Objects(place, credentials, clock.now) as objects:
+    async with S3Objects(s3_location, credentials, clock.now) as objects:
         lock = ObjectLock(objects, clock, "s3://flock")
         lines = await ObjectRunStore(objects, clock).create("shared", "{}")
         tenure: HeldLock | None = None

@@ -55,12 +55,12 @@ class Teller:
         answer = connection.getresponse()
         body = answer.read()
         connection.close()
-        told = {name: value for name in _HEADERS if (value := answer.getheader(name))}
+        values = {name: value for name in _HEADERS if (value := answer.getheader(name))}
         is_document = body.startswith(b"<")
         if is_document or not body:
-            told.pop("content-length", None)
-        self.etag = (told.get("etag") or self.etag).strip('"')
-        return answer.status, told, self._read(body) if is_document else body[:80]
+            values.pop("content-length", None)
+        self.etag = (values.get("etag") or self.etag).strip('"')
+        return answer.status, values, self._read(body) if is_document else body[:80]
 
     def _filled(self, ask: Ask) -> Ask:
         def filled(text: str) -> str:

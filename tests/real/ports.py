@@ -15,8 +15,8 @@ def free_port() -> int:
     """
     with socket.create_server((_ADDRESS, 0)) as listener:
         port: int = listener.getsockname()[1]
-        with socket.create_connection((_ADDRESS, port)) as other:
+        with socket.create_connection((_ADDRESS, port)) as connection:
             accepted, _ = listener.accept()
             accepted.close()
-            other.recv(1)
+            connection.recv(1)
     return port

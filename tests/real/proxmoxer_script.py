@@ -49,9 +49,9 @@ class Script:
 
     def do(self, method: str, path: str, /, **params: object) -> Any:
         """One operation; a task that it starts is waited for and has to end well."""
-        given = {name.replace("__", "-"): value for name, value in params.items()}
+        values = {name.replace("__", "-"): value for name, value in params.items()}
         send = cast("Callable[..., object]", getattr(self.api(path), method.lower()))
-        found = send(**given)
+        found = send(**values)
         self.count += 1
         operation = self._schema.route(method, f"/{path}").operation
         self.wrong += [f"{method} {path}: {one}" for one in unpromised(operation, found)]

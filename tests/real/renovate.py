@@ -52,14 +52,14 @@ def extracted(renovate: Path, place: Path) -> dict[str, set[Pin]]:
 
 
 def _by_file(managers: dict[str, list[dict[str, Any]]]) -> dict[str, set[Pin]]:
-    found: dict[str, set[Pin]] = {}
+    by_file: dict[str, set[Pin]] = {}
     for files in managers.values():
         for file in files:
-            pins = found.setdefault(file["packageFile"], set())
-            for one in file["deps"]:
-                if one.get("currentValue") and one.get("datasource") != "kubernetes-api":
-                    pins.add((one.get("packageName") or one["depName"], one["currentValue"]))
-    return found
+            pins = by_file.setdefault(file["packageFile"], set())
+            for dep in file["deps"]:
+                if dep.get("currentValue") and dep.get("datasource") != "kubernetes-api":
+                    pins.add((dep.get("packageName") or dep["depName"], dep["currentValue"]))
+    return by_file
 
 
 def pinned(found: RenderedRepository) -> dict[str, set[Pin]]:

@@ -26,7 +26,7 @@ class SopsJudge:
         self._sops = sops
         self.directory = directory
         keys = directory / "keys.txt"
-        keys.write_text("".join(f"{one.text.reveal()}\n" for one in HOLDERS))
+        keys.write_text("".join(f"{holder.text.reveal()}\n" for holder in HOLDERS))
         self._environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(directory),
@@ -83,8 +83,8 @@ def meaning(plain: bytes, name: str) -> Meaning:
 
 def remarks(plain: bytes, name: str) -> list[str]:
     sheet = parse_plaintext(plain, file_format(name), name)
-    found = walk_slots(sheet.documents, Selector().compile())
-    return sorted(slot.value.text for slot in found if isinstance(slot.value, CommentText))
+    slots = walk_slots(sheet.documents, Selector().compile())
+    return sorted(slot.value.text for slot in slots if isinstance(slot.value, CommentText))
 
 
 def ours_opens(content: bytes, name: str) -> bytes | None:

@@ -84,7 +84,7 @@ def _problem(
     documents = (
         list(yaml.safe_load_all(found.stdout)) if form == "yaml" else _json_documents(found.stdout)
     )
-    shown = [_told(one["spec"]) for one in documents]
+    shown = [_told(document["spec"]) for document in documents]
     held = [expected[one] for one in sorted(expected)]
     return "" if _same(shown, held) else f"{name} as {form}: {shown} is not {held}"
 
@@ -103,8 +103,8 @@ def _expected(machine: Machine, definition: Definition) -> dict[str, object]:
 
 def _content(text: str) -> object:
     """The first document: a configuration has several."""
-    found = next(yaml.safe_load_all(text))
-    return _told(found) if isinstance(found, str) else found
+    safe_load_all = next(yaml.safe_load_all(text))
+    return _told(safe_load_all) if isinstance(safe_load_all, str) else safe_load_all
 
 
 def _same(shown: object, expected: object) -> bool:
@@ -114,13 +114,13 @@ def _same(shown: object, expected: object) -> bool:
 
 
 def _json_documents(text: str) -> list[dict[str, dict[str, object]]]:
-    decoder, place, found = json.JSONDecoder(), 0, []
+    decoder, place, documents = json.JSONDecoder(), 0, []
     while place < len(text.rstrip()):
         one, place = decoder.raw_decode(text, place)
-        found.append(one)
+        documents.append(one)
         while place < len(text) and text[place].isspace():
             place += 1
-    return found
+    return documents
 
 
 def _table_problem(definition: Definition, expected: dict[str, object], text: str) -> str:

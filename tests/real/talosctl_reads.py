@@ -89,8 +89,8 @@ def reading(scratch: Path, program: Path, version: str, network: str) -> Iterato
         path = scratch / "talosconfig"
         path.write_text(talosconfig_of(world, now), encoding="utf-8")
         first = world.talos.machines[0]
-        others = tuple(one.address for one in world.talos.machines)
-        yield Reads(served, program, path, first.address, first.hostname, others)
+        addresses = tuple(machine.address for machine in world.talos.machines)
+        yield Reads(served, program, path, first.address, first.hostname, addresses)
     finally:
         lab.stop()
 

@@ -127,15 +127,15 @@ def test_a_cluster_of_other_tools_becomes_files_that_change_next_to_nothing(
         again = adopted(lab, home)
 
         assert seen.status == 0, seen.err
-        told = json.loads(seen.out)["data"]
-        assert (told["nodes"], told["guests"]) == (["cp-1"], ["other"])
-        assert [one["what"] for one in told["expected"] if not one["safe"]] == []
+        data = json.loads(seen.out)["data"]
+        assert (data["nodes"], data["guests"]) == (["cp-1"], ["other"])
+        assert [one["what"] for one in data["expected"] if not one["safe"]] == []
         assert again.status == 1
         assert "adopt.exists" in again.err
         assert tofu.no_changes() == ""
-        expected = {one["what"] for one in told["expected"]}
+        expected = {one["what"] for one in data["expected"]}
         before = stockman(lab, home, "plan", "-o", "json")
-        assert {one["what"] for one in json.loads(before.out)["data"]["changes"]} == expected
+        assert {change["what"] for change in json.loads(before.out)["data"]["changes"]} == expected
         applied = stockman(lab, home, "apply", "--yes")
         assert applied.status == 0, applied.err
         assert stockman(lab, home, "plan").status == 0

@@ -14,8 +14,10 @@ from tools.pytest_plugin import RealTool
 
 
 def started_in(directory: Path, dialect: Dialect) -> Path:
-    doors = InitContext(clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(directory))
-    init_directory(InitOptions(directory=directory, preset="single", dialect=dialect), doors)
+    init_context = InitContext(
+        clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(directory)
+    )
+    init_directory(InitOptions(directory=directory, preset="single", dialect=dialect), init_context)
     return directory
 
 
@@ -69,7 +71,9 @@ def test_the_toml_dialect_has_a_post_quantum_key_that_age_takes(
 
     assert recipient.startswith("age1pq1")
     assert key.read_text().splitlines()[1] == f"# public key: {recipient}"
-    assert [_form(line) for line in key.read_text().splitlines()] == [_form(one) for one in theirs]
+    assert [_form(line) for line in key.read_text().splitlines()] == [
+        _form(their) for their in theirs
+    ]
     assert output(real_tool("age"), "-d", "-i", key, tmp_path / "closed") == "sheep\n"
 
 
@@ -96,8 +100,10 @@ def test_the_public_key_of_a_key_with_a_passphrase_is_found_too(started: Path) -
     output(program, "-q", "-p", "-P", "", "-N", "a passphrase", "-f", private)
     public.unlink()
 
-    doors = InitContext(clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(started))
-    init_directory(InitOptions(directory=started, preset="single"), doors)
+    init_context = InitContext(
+        clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(started)
+    )
+    init_directory(InitOptions(directory=started, preset="single"), init_context)
 
     assert public.read_text() == before
 

@@ -51,7 +51,9 @@ def test_files_for_several_recipients_are_opened_both_ways(keys: Path, real_tool
     age = real_tool("age")
     recipients = [OWNER.recipient, OTHER.recipient]
 
-    ours = encrypt(b"sheep", [parse_recipient(one) for one in recipients], Dice("r").bytes)
+    ours = encrypt(
+        b"sheep", [parse_recipient(recipient) for recipient in recipients], Dice("r").bytes
+    )
     theirs = run(age, "-r", recipients[0], "-r", recipients[1], given=b"sheep")
 
     assert run(age, "-d", "-i", keys, given=ours) == b"sheep"

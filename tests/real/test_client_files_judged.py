@@ -30,12 +30,12 @@ OLD_ROLES = [role for role in TalosRole if role.since is None]
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A workspace whose bundle is made now, with all its keys."""
-    made = workspace(tmp_path / "meadow")
+    path = workspace(tmp_path / "meadow")
     fresh = EncryptionInputs(now=CLOCK.now(), random_bytes=ENTROPY.random_bytes)
     recipe = EncryptionSettings(recipients=(OWNER.recipient,))
     plain = bundle_text(bundle()).reveal().encode()
-    (made / BUNDLE).write_bytes(encrypt(plain, BUNDLE, recipe, fresh))
-    return made
+    (path / BUNDLE).write_bytes(encrypt(plain, BUNDLE, recipe, fresh))
+    return path
 
 
 def stockman(place: Path, *words: str) -> dict[str, object]:
@@ -43,8 +43,8 @@ def stockman(place: Path, *words: str) -> dict[str, object]:
         *("-C", str(place), "config", *words, "-o", "json"), program=REAL, HOME=str(place.parent)
     )
     assert done.status == 0, done.err
-    found: dict[str, object] = json.loads(done.out)["data"]
-    return found
+    data: dict[str, object] = json.loads(done.out)["data"]
+    return data
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ def test_kubectl_reads_a_file_that_was_merged_and_everything_in_it(
     assert (done["context"], after["current-context"]) == ("admin@meadow-1", "admin@meadow-1")
     assert [len(after[name]) for name in LISTS] == [2, 2, 2]
     assert all(one in after[name] for name in LISTS for one in before[name])
-    users = {one["name"]: one["user"] for one in after["users"]}
-    contexts = {one["name"]: one["context"] for one in after["contexts"]}
+    users = {user["name"]: user["user"] for user in after["users"]}
+    contexts = {context["name"]: context["context"] for context in after["contexts"]}
     assert contexts["admin@meadow-1"]["cluster"] == "meadow-1"
     key = users["admin@meadow-1"]["client-key-data"]
     assert b"PRIVATE KEY" in base64.b64decode(key)
@@ -147,7 +147,7 @@ def test_kubectl_rewrites_our_file_without_losing_anything(
 
 @pytest.mark.parametrize("kind", ["PKCS#8", "DER"])
 def test_keys_that_openssl_wrote_in_another_form_are_found(tmp_path: Path, kind: str) -> None:
-    place = committed_workspace(tmp_path / "meadow")
+    path = committed_workspace(tmp_path / "meadow")
     form = ("-outform", "DER") if kind == "DER" else ()
     written = subprocess.run(
         ["openssl", "pkcs8", "-topk8", "-nocrypt", *form],
@@ -155,9 +155,9 @@ def test_keys_that_openssl_wrote_in_another_form_are_found(tmp_path: Path, kind:
         capture_output=True,
         check=True,
     )
-    (place / "copy").write_bytes(written.stdout)
+    (path / "copy").write_bytes(written.stdout)
 
-    done = ran("-C", str(place), "secrets", "check", program=REAL, HOME=str(tmp_path))
+    done = ran("-C", str(path), "secrets", "check", program=REAL, HOME=str(tmp_path))
 
     assert done.status == 1
     assert "certs.etcd.key of the secrets bundle stands in copy" in done.err
@@ -166,21 +166,21 @@ def test_keys_that_openssl_wrote_in_another_form_are_found(tmp_path: Path, kind:
 def test_files_that_sops_made_are_judged_as_it_made_them(
     tmp_path: Path, real_tool: RealTool
 ) -> None:
-    place = committed_workspace(tmp_path / "meadow")
-    folder = place / "kubernetes"
+    path = committed_workspace(tmp_path / "meadow")
+    folder = path / "kubernetes"
     folder.mkdir()
     secret = folder / "secret.sops.yaml"
     secret.write_text("kind: Secret\nmetadata: {name: a}\nstringData: {token: kR7-vX2-pL9-wQ4}\n")
     subprocess.run(
         [real_tool("sops"), "encrypt", "--in-place", "kubernetes/secret.sops.yaml"],
-        cwd=place,
+        cwd=path,
         check=True,
         capture_output=True,
     )
 
-    clean = ran("-C", str(place), "secrets", "check", "-o", "json", program=REAL)
-    (place / "notes.txt").write_text("kR7-vX2-pL9-wQ4")
-    leaked = ran("-C", str(place), "secrets", "check", program=REAL)
+    clean = ran("-C", str(path), "secrets", "check", "-o", "json", program=REAL)
+    (path / "notes.txt").write_text("kR7-vX2-pL9-wQ4")
+    leaked = ran("-C", str(path), "secrets", "check", program=REAL)
 
     data = json.loads(clean.out)["data"]
     assert (data["clean"], len(data["encrypted"])) == (True, 2)

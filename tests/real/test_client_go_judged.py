@@ -40,19 +40,19 @@ def _forget(served: Kubectl) -> None:
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Iterator[Path]:
-    place = tmp_path_factory.mktemp("real")
-    with api_server(place, real_tool) as server:
+    mktemp = tmp_path_factory.mktemp("real")
+    with api_server(mktemp, real_tool) as server:
         newest = json.loads(server.told("/api/v1/namespaces"))["metadata"]["resourceVersion"]
         etcdctl = real_tool("etcdctl")
         command = [etcdctl, "--endpoints", server.etcd, "compact", newest]
         subprocess.run(command, check=True, capture_output=True)
-        yield place / "kubeconfig"
+        yield mktemp / "kubeconfig"
 
 
 @pytest.fixture(scope="module", params=["lab", "real"])
 def config(request: pytest.FixtureRequest) -> Path:
-    found: Path = request.getfixturevalue(request.param)
-    return found
+    path: Path = request.getfixturevalue(request.param)
+    return path
 
 
 @pytest.fixture(scope="module", params=WAYS)
@@ -101,39 +101,39 @@ def test_an_informer_sees_all_by_one_list_and_one_watch(seen: Seen, way: str, ki
 
 
 def test_listeners_share_an_informer_and_end_with_it(seen: Seen) -> None:
-    found = seen["informers"]
+    informers = seen["informers"]
 
-    assert (found["shared"], found["status"], found["failed"]) == (12, 12, 0)
-    assert found["ended"]
+    assert (informers["shared"], informers["status"], informers["failed"]) == (12, 12, 0)
+    assert informers["ended"]
 
 
 def test_appliers_own_what_they_applied(seen: Seen) -> None:
-    found = seen["applying"]
+    applying = seen["applying"]
     why = 'Apply failed with 1 conflict: conflict with "shearer": .data.colour'
 
-    assert found["conflict"] == why
-    assert found["causes"] == [".data.colour"]
-    assert found["forced"] == {"colour": "black", "kilos": "3"}
-    assert (found["extracted"], found["let_go"]) == ({"kilos": "3"}, {"colour": "black"})
-    assert (found["managers"], found["same"]) == (["Apply dyer"], True)
+    assert applying["conflict"] == why
+    assert applying["causes"] == [".data.colour"]
+    assert applying["forced"] == {"colour": "black", "kilos": "3"}
+    assert (applying["extracted"], applying["let_go"]) == ({"kilos": "3"}, {"colour": "black"})
+    assert (applying["managers"], applying["same"]) == (["Apply dyer"], True)
 
 
 def test_a_guest_adds_a_container_to_the_deployment_of_its_owner(seen: Seen) -> None:
-    found = seen["applying"]
+    applying = seen["applying"]
 
-    assert found["images"] == ["example.org/sheep:1", "example.org/dog:2"]
-    assert found["scaled"] == 3
+    assert applying["images"] == ["example.org/sheep:1", "example.org/dog:2"]
+    assert applying["scaled"] == 3
 
 
 def test_a_thousand_changes_are_worked_off_without_listing_anew(seen: Seen, way: str) -> None:
-    found = seen["queue"]
+    queue = seen["queue"]
     streams = WAYS[way][1] == "true"
 
-    assert found["done"] == 4 * OBJECTS
-    assert (found["added"], found["updated"], found["deleted"]) == (OBJECTS, 3 * OBJECTS, OBJECTS)
-    assert (found["handled"], found["finalized"]) == (OBJECTS, OBJECTS)
-    assert (found["wrong"], found["left"]) == (0, 0)
-    assert found["requests"] == {"lists": 0 if streams else 1, "watches": 1}
+    assert queue["done"] == 4 * OBJECTS
+    assert (queue["added"], queue["updated"], queue["deleted"]) == (OBJECTS, 3 * OBJECTS, OBJECTS)
+    assert (queue["handled"], queue["finalized"]) == (OBJECTS, OBJECTS)
+    assert (queue["wrong"], queue["left"]) == (0, 0)
+    assert queue["requests"] == {"lists": 0 if streams else 1, "watches": 1}
 
 
 def test_a_conflict_is_tried_again_until_every_change_counts(seen: Seen) -> None:
@@ -141,12 +141,12 @@ def test_a_conflict_is_tried_again_until_every_change_counts(seen: Seen) -> None
 
 
 def test_pages_show_one_moment(seen: Seen) -> None:
-    found = seen["pages"]
+    pages = seen["pages"]
 
-    assert (found["names"], found["lists"]) == (37, 4)
-    assert (found["kept"], found["one_moment"]) == (True, True)
-    assert len(found["remaining"]) == 3
-    assert found["remaining"] == sorted(found["remaining"], reverse=True)
+    assert (pages["names"], pages["lists"]) == (37, 4)
+    assert (pages["kept"], pages["one_moment"]) == (True, True)
+    assert len(pages["remaining"]) == 3
+    assert pages["remaining"] == sorted(pages["remaining"], reverse=True)
 
 
 def test_the_end_of_a_watch_is_announced_by_a_bookmark(seen: Seen) -> None:
@@ -170,9 +170,9 @@ def test_who_asks_for_what_is_forgotten_lists_once_more(seen: Seen) -> None:
 
 
 def test_watches_that_end_go_on_where_they_ended(seen: Seen, way: str) -> None:
-    found = seen["brief"]
+    brief = seen["brief"]
     streams = WAYS[way][1] == "true"
 
-    assert found["updates"] == found["made"] > 0
-    assert found["requests"]["lists"] == (0 if streams else 1)
-    assert found["requests"]["watches"] <= found["seconds"] / 2 + 2
+    assert brief["updates"] == brief["made"] > 0
+    assert brief["requests"]["lists"] == (0 if streams else 1)
+    assert brief["requests"]["watches"] <= brief["seconds"] / 2 + 2

@@ -172,13 +172,13 @@ def test_the_same_requests_leave_the_same_records(
         command = [etcdctl, "--endpoints", etcd, "snapshot", "save", str(file)]
         subprocess.run(command, check=True, capture_output=True)
 
-    found = read_snapshot(file.read_bytes())
+    snapshot = read_snapshot(file.read_bytes())
     keyspace = both.keyspace
-    assert found.revisions == keyspace.revisions
-    assert found.values == keyspace.values
-    assert found.revision == keyspace.revision
-    assert found.beside.finished_compaction == keyspace.compacted
-    assert {one.id for one in found.beside.leases} == keyspace.leases.keys()
+    assert snapshot.revisions == keyspace.revisions
+    assert snapshot.values == keyspace.values
+    assert snapshot.revision == keyspace.revision
+    assert snapshot.beside.finished_compaction == keyspace.compacted
+    assert {lease.id for lease in snapshot.beside.leases} == keyspace.leases.keys()
     assert len(both.refused) >= 5
 
 
@@ -211,7 +211,7 @@ def test_members_are_named_and_refused_alike(tmp_path: Path, real_tool: RealTool
     assert own == int(first["ID"])
     assert int(header["cluster_id"]) == cluster_id([own])
     seconds = range(int(before), int(after) + 1)
-    assert int(added["ID"]) in {added_member_id([url], one) for one in seconds}
+    assert int(added["ID"]) in {added_member_id([url], second) for second in seconds}
     assert told == {(reason, path): reason.value[1] for reason, path in told}
     assert str(caught.value) == Reason.BAD_TRANSFEREE.value[1]
 
@@ -226,7 +226,7 @@ def test_a_new_member_and_its_alarms_look_alike(tmp_path: Path, real_tool: RealT
         full = changes(gateway)
         gateway.ask("maintenance/alarm", alarm="CORRUPT", **alarm)
         corrupt = changes(gateway)
-        said = gateway.ask("maintenance/status")["errors"]
+        errors = gateway.ask("maintenance/status")["errors"]
 
     cluster = one_member("3.7.3")
     found = member_status(cluster, set(cluster.members), cluster.leader)
@@ -238,7 +238,7 @@ def test_a_new_member_and_its_alarms_look_alike(tmp_path: Path, real_tool: RealT
     assert corrupt == [Reason.CORRUPT.value[1]] * 2
     cluster.alarms = [Alarm(hex_id(int(own)), one) for one in AlarmKind]
     again = member_status(cluster, set(cluster.members), cluster.leader)
-    assert sorted(said) == sorted(again.errors)
+    assert sorted(errors) == sorted(again.errors)
 
 
 def settled(gateway: Gateway) -> Any:

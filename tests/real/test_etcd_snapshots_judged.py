@@ -178,9 +178,9 @@ SHOWN = ("nodes", "namespaces", "services", "configmaps", "leases", "endpoints",
 
 @pytest.fixture(scope="module")
 def grown(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Grown:
-    place = tmp_path_factory.mktemp("grown")
-    restore(real_tool, saved(seeded(), place / "lab.snapshot"), place)
-    with api_server(place, real_tool) as server:
+    mktemp = tmp_path_factory.mktemp("grown")
+    restore(real_tool, saved(seeded(), mktemp / "lab.snapshot"), mktemp)
+    with api_server(mktemp, real_tool) as server:
         shown = {
             kind: json.loads(server.ask("get", kind, "-A", "-o", "json").stdout)["items"]
             for kind in SHOWN
@@ -195,22 +195,22 @@ def grown(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Grow
         answer = server.ask("create", "-n", "meadow", "-f", "-", text=SHEEP)
         assert answer.returncode == 0, answer.stderr
         etcdctl = (real_tool("etcdctl"), "--endpoints", server.etcd)
-        file = place / "real.snapshot"
+        file = mktemp / "real.snapshot"
         output(*etcdctl, "compact", "--physical", "40")
         output(*etcdctl, "snapshot", "save", file)
         records = served(real_tool, server.etcd, "", judged(real_tool, file).revision)
-    return Grown(shown, records, file, place / "etcd" / "member" / "snap" / "db")
+    return Grown(shown, records, file, mktemp / "etcd" / "member" / "snap" / "db")
 
 
 def test_an_api_server_reads_the_seeded_objects(grown: Grown) -> None:
-    nodes = {one["metadata"]["name"]: one for one in grown.shown["nodes"]}
+    nodes = {node["metadata"]["name"]: node for node in grown.shown["nodes"]}
     counts = {kind: len(items) for kind, items in grown.shown.items()}
 
-    assert nodes.keys() == {one.name for one in NODES}
+    assert nodes.keys() == {node.name for node in NODES}
     assert nodes["work-01"]["status"]["addresses"][0]["address"] == "10.42.0.21"
     assert nodes["ctrl-01"]["spec"]["taints"][0]["effect"] == "NoSchedule"
     assert all(counts.values())
-    names = {one["metadata"]["name"] for one in grown.shown["namespaces"]}
+    names = {namespace["metadata"]["name"] for namespace in grown.shown["namespaces"]}
     assert names == {"default", "kube-system", "kube-public", "kube-node-lease"}
 
 
@@ -252,11 +252,13 @@ def test_a_copy_of_the_file_that_etcd_worked_on_is_restored_unchecked(
 def test_keys_and_metadata_of_what_an_api_server_wrote_agree(grown: Grown) -> None:
     compared = set()
     for record in grown.records:
-        place, stored = read_object_key(record.key), read_stored_object(record.value)
-        if place is None or not isinstance(stored, StoredObject):
+        object_key, stored = read_object_key(record.key), read_stored_object(record.value)
+        if object_key is None or not isinstance(stored, StoredObject):
             continue
-        assert (stored.name, stored.namespace) == (place.name, place.namespace), record.key
-        compared.add((place.resource, place.group))
+        assert (stored.name, stored.namespace) == (object_key.name, object_key.namespace), (
+            record.key
+        )
+        compared.add((object_key.resource, object_key.group))
 
     assert ("sheep", "farm.example") in compared
     assert {"nodes", "configmaps", "secrets", "customresourcedefinitions", "apiservices"} <= {

@@ -104,7 +104,10 @@ def test_the_client_of_the_factory_understands_every_answer(
     assert (found["refusal"], found["id"], found["again"]) == ("", AGENT_ID, AGENT_ID)
     assert found["versions"] == world.state.factory.versions
     assert found["broken"] == ["v1.13.3"]
-    assert any(one.startswith("siderolabs/qemu-guest-agent ghcr") for one in found["extensions"])
+    assert any(
+        extension.startswith("siderolabs/qemu-guest-agent ghcr")
+        for extension in found["extensions"]
+    )
     assert "rpi_generic siderolabs/sbc-raspberrypi" in found["overlays"]
     assert f"http://{host}/talosctl/v1.13.9/talosctl-linux-amd64" in found["clients"]
 
@@ -167,11 +170,11 @@ def test_talosctl_caches_installers_for_both_architectures(
     run(
         *(real_tool("talosctl@1.14.1"), "image", "cache-create", "--insecure", "--layout=flat"),
         *("--image-cache-path", cache, "--platform=linux/amd64,linux/arm64"),
-        *(f"--images={one}" for one in names),
+        *(f"--images={name}" for name in names),
     )
 
     layers = [layer_facts(one.read_bytes()) for one in (cache / "blob").iterdir() if _is_layer(one)]
-    installers = {one.architecture for one in layers if one and one.platform == "nocloud"}
+    installers = {layer.architecture for layer in layers if layer and layer.platform == "nocloud"}
     assert installers == {"amd64", "arm64"}
     references = {one.name for one in cache.rglob("reference/*")}
     assert {"v1.13.9", "v1.36.3"} <= references

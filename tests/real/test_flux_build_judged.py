@@ -171,12 +171,12 @@ def test_kustomize_and_flux_make_the_same_of_rendered_repositories(
     theirs, problem = _flux(real_tool, place, entry)
     assert not problem
     assert _sorted(_ours(files, entry)) == _sorted(theirs)
-    for one in theirs:
-        if one["apiVersion"].startswith("kustomize.toolkit.fluxcd.io/") and (
-            one["spec"]["sourceRef"]["name"] == "flux-system"
+    for their in theirs:
+        if their["apiVersion"].startswith("kustomize.toolkit.fluxcd.io/") and (
+            their["spec"]["sourceRef"]["name"] == "flux-system"
         ):
-            made, problem = _flux(real_tool, place, one)
+            made, problem = _flux(real_tool, place, their)
             assert not problem
-            assert _sorted(_ours(files, one)) == _sorted(made), one["metadata"]["name"]
+            assert _sorted(_ours(files, their)) == _sorted(made), their["metadata"]["name"]
             compared += len(made)
     assert compared

@@ -56,9 +56,9 @@ KINDS = ("source git home", "source oci coredns", "kustomization apps", "helmrel
 
 
 def test_everything_is_shown(flux: Flux) -> None:
-    found = _rows(flux.told("get", "all"))
+    rows = _rows(flux.told("get", "all"))
 
-    shown = {one[0]: one[1:4] for one in found if "/" in one[0]}
+    shown = {row[0]: row[1:4] for row in rows if "/" in row[0]}
     assert set(shown) >= {
         *("gitrepository/home", "ocirepository/coredns"),
         *("kustomization/apps", "helmrelease/coredns"),
@@ -68,9 +68,9 @@ def test_everything_is_shown(flux: Flux) -> None:
 
 
 def test_reconciliations_are_asked_for_and_waited_for(flux: Flux) -> None:
-    found = _together(flux, "reconcile")
+    together = _together(flux, "reconcile")
 
-    assert [one.split()[:2] for one in found.values()] == DONE
+    assert [one.split()[:2] for one in together.values()] == DONE
 
 
 DONE = [["fetched", "revision"]] * 2 + [["applied", "revision"]] * 2
@@ -97,7 +97,7 @@ def test_a_source_is_reconciled_first(flux: Flux) -> None:
 def test_what_is_suspended_is_resumed(flux: Flux) -> None:
     suspended = _together(flux, "suspend")
     refused = flux.ask("reconcile", "kustomization", "apps")
-    held = [_is_suspended(flux, what) for what in KINDS]
+    held = [_is_suspended(flux, kind) for kind in KINDS]
 
     resumed = _together(flux, "resume")
 
@@ -105,7 +105,7 @@ def test_what_is_suspended_is_resumed(flux: Flux) -> None:
     assert (refused.returncode, refused.stderr) == (1, "✗ resource is suspended\n")
     assert held == ["True"] * 4
     assert [one.split()[:2] for one in resumed.values()] == DONE
-    assert [_is_suspended(flux, what) for what in KINDS] == ["False"] * 4
+    assert [_is_suspended(flux, kind) for kind in KINDS] == ["False"] * 4
 
 
 def _is_suspended(flux: Flux, what: str) -> str:

@@ -61,9 +61,9 @@ class Flock:
     def install(self) -> None:
         """Definitions and controllers of Flux."""
         kinds = [
-            one
-            for one in definitions().values()
-            if one.group in {f"{group}.toolkit.fluxcd.io" for group in _GROUPS}
+            definition
+            for definition in definitions().values()
+            if definition.group in {f"{group}.toolkit.fluxcd.io" for group in _GROUPS}
         ]
         pods = [_deployment(name) for name in ("source-controller", "kustomize-controller")]
         text = "\n---\n".join(json.dumps(one) for one in (*installed(kinds), *pods))

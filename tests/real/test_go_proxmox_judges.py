@@ -42,7 +42,7 @@ def seen(
         yield {
             **json.loads(found.stdout),
             "profile": cluster.profile,
-            "left": sorted(one.id for one in cluster.volumes.values()),
+            "left": sorted(volume.id for volume in cluster.volumes.values()),
         }
 
 
@@ -69,10 +69,14 @@ def test_a_volume_is_made_attached_grown_and_deleted_as_the_storage_driver_does_
 def test_a_machine_is_found_as_the_cloud_controller_manager_looks_for_it(
     seen: dict[str, Any],
 ) -> None:
-    found = seen["controller"]
+    controller = seen["controller"]
 
-    assert (found["name"], found["status"], found["uuid"]) == ("worker-1", "running", True)
-    assert found["addresses"][0] == "127.66.1.100"
+    assert (controller["name"], controller["status"], controller["uuid"]) == (
+        "worker-1",
+        "running",
+        True,
+    )
+    assert controller["addresses"][0] == "127.66.1.100"
 
 
 def test_groups_of_high_availability_are_known_on_8_and_gone_on_9(seen: dict[str, Any]) -> None:
@@ -82,10 +86,10 @@ def test_groups_of_high_availability_are_known_on_8_and_gone_on_9(seen: dict[str
 
 
 def test_a_node_is_made_of_a_template_as_karpenter_does_it(seen: dict[str, Any]) -> None:
-    found = seen["karpenter"]
+    karpenter = seen["karpenter"]
 
-    assert found.pop("disk").endswith(",iothread=1,size=5G")
-    assert found == {
+    assert karpenter.pop("disk").endswith(",iothread=1,size=5G")
+    assert karpenter == {
         "hosts": 3,
         "bridges": ["vmbr0"],
         "template": True,
@@ -98,11 +102,15 @@ def test_a_node_is_made_of_a_template_as_karpenter_does_it(seen: dict[str, Any])
 
 
 def test_a_machine_is_asked_and_deleted_as_cluster_api_does_it(seen: dict[str, Any]) -> None:
-    found = seen["cluster_api"]
+    cluster_api = seen["cluster_api"]
 
-    assert (found["free"], found["memory"], found["output"]) == (True, True, "hello\n")
-    assert found["drive"].startswith("local:iso/user-data-1001.iso,media=cdrom")
-    assert found["gone"].endswith("'nodes/pve1/qemu-server/1001.conf' does not exist")
+    assert (cluster_api["free"], cluster_api["memory"], cluster_api["output"]) == (
+        True,
+        True,
+        "hello\n",
+    )
+    assert cluster_api["drive"].startswith("local:iso/user-data-1001.iso,media=cdrom")
+    assert cluster_api["gone"].endswith("'nodes/pve1/qemu-server/1001.conf' does not exist")
 
 
 def test_only_the_downloaded_image_is_left(seen: dict[str, Any]) -> None:

@@ -47,7 +47,7 @@ def test_machines_differ_from_those_of_talhelper_in_what_the_report_says(
         str(node.name): set(different(documents(theirs[node.name]), ours(wanted, node)))
         for node in wanted.nodes
     } == {
-        str(node.name): {one.what for one in result.differs if node.name in one.nodes}
+        str(node.name): {differ.what for differ in result.differs if node.name in differ.nodes}
         for node in wanted.nodes
     }
 
@@ -66,8 +66,10 @@ def text_of(wanted: Desired, node: Node) -> str:
     assert wanted.cluster is not None
     minor = wanted.cluster.talos.contract.minor_text
     text = configuration_text(machine_documents(wanted, node, bundle())).reveal()
-    found = apply_patches(load_documents("ours", text, minor), node_patches(wanted, node), minor)
-    trees = (plain_value(one.canonical()) for one in found)
+    config_documents = apply_patches(
+        load_documents("ours", text, minor), node_patches(wanted, node), minor
+    )
+    trees = (plain_value(config_document.canonical()) for config_document in config_documents)
     return "---\n".join(dump(tree) for tree in trees if isinstance(tree, dict))
 
 

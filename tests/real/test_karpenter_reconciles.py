@@ -26,7 +26,7 @@ def test_a_pod_without_a_place_gets_a_machine(tmp_path: Path, real_tool: RealToo
     found = subprocess.run(
         [
             *(*UNSHARED, sys.executable, "-m", "tests.real.karpenter_script"),
-            *(tmp_path, *(real_tool(one) for one in programs)),
+            *(tmp_path, *(real_tool(program) for program in programs)),
         ],
         cwd=ROOT,
         capture_output=True,

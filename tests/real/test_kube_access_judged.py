@@ -132,8 +132,8 @@ class Both:
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Iterator[Both]:
     with ExitStack() as stack:
-        place = tmp_path_factory.mktemp("real")
-        real = stack.enter_context(api_server(place, real_tool))
+        mktemp = tmp_path_factory.mktemp("real")
+        real = stack.enter_context(api_server(mktemp, real_tool))
         scratch = tmp_path_factory.mktemp("lab")
         lab = stack.enter_context(kubectl_on_lab(scratch, real_tool("kubectl"), "127.95.0.0/16"))
         for one in (lab, real):
@@ -151,13 +151,15 @@ def normalised(found: CompletedProcess[str]) -> tuple[int, str, str]:
         for pattern, word in MOVES:
             text = pattern.sub(word, text)
         lines = (" ".join(line.split()) for line in text.splitlines())
-        texts.append("\n".join(line for line in lines if not any(one in line for one in OF_TALOS)))
+        texts.append(
+            "\n".join(line for line in lines if not any(talo in line for talo in OF_TALOS))
+        )
     return found.returncode, texts[0], texts[1]
 
 
 def test_both_servers_tell_the_same(both: Both) -> None:
     def outputs(ask: Ask) -> dict[str, tuple[int, str, str]]:
-        return {" ".join(one): normalised(ask(*one)) for one in COMMANDS}
+        return {" ".join(command): normalised(ask(*command)) for command in COMMANDS}
 
     with ThreadPoolExecutor(2) as pool:
         lab, real = pool.map(outputs, (both.lab, both.real))

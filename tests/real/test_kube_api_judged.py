@@ -33,15 +33,15 @@ SPACE = "NS"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Iterator[ApiServer]:
-    with api_server(tmp_path_factory.mktemp("judge"), real_tool, accounts=True) as found:
-        yield found
+    with api_server(tmp_path_factory.mktemp("judge"), real_tool, accounts=True) as api_servers:
+        yield api_servers
 
 
 @pytest.fixture(scope="module")
 def real(server: ApiServer) -> Iterator[RealApi]:
-    found = RealApi(server.port, TOKEN)
-    yield found
-    found.close()
+    real_api = RealApi(server.port, TOKEN)
+    yield real_api
+    real_api.close()
 
 
 def placed(step: Step, space: str) -> Step:
@@ -103,22 +103,22 @@ def heard(port: int, sent: bytes) -> bytes:
 
 
 def test_somebody_who_does_not_encrypt_is_told_the_same(server: ApiServer) -> None:
-    found = []
+    rests = []
     with running(house=go_house(body_bytes=1000), context=encrypted()) as lab:
         for port in (lab.port, server.port):
             with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
                 line.sendall(b"GET / HTTP/1.1\r\nHost: lab\r\n\r\n")
-                found.append(rest(line))
+                rests.append(rest(line))
 
-    assert found[0] == found[1]
+    assert rests[0] == rests[1]
 
 
 ELSEWISE = {"apiservices", "componentstatuses", "customresourcedefinitions", "statefulsets"}
 """Never sent in protobuf, never told in the same order, or with a kind that protobuf loses."""
 LISTED = [
-    one
-    for one in Types.of_server().resources()
-    if "list" in one.verbs and one.plural not in ELSEWISE
+    resource
+    for resource in Types.of_server().resources()
+    if "list" in resource.verbs and resource.plural not in ELSEWISE
 ]
 
 
@@ -131,13 +131,13 @@ def test_objects_in_protobuf_are_read_as_the_server_means_them(
     shape = Types.of_server().type_of(resource.group, resource.version, resource.list_kind)
     for _ in range(5):
         sent = real.bytes_of(Step("GET", path, headers={"Accept": PROTOBUF}))
-        told = real.ask(Step("GET", path)).content
+        content = real.ask(Step("GET", path)).content
         found = rewritten(shape, read_protobuf(sent))
         assert isinstance(found, dict)
-        if found["metadata"] == told["metadata"]:
+        if found["metadata"] == content["metadata"]:
             break
 
-    assert found == rewritten(shape, told)
+    assert found == rewritten(shape, content)
 
 
 def test_objects_of_a_real_etcd_are_shown_as_its_server_shows_them(
@@ -145,7 +145,7 @@ def test_objects_of_a_real_etcd_are_shown_as_its_server_shows_them(
 ) -> None:
     """What a real server stores in protobuf, read by the lab: all but what it converts."""
     converted = {"apiservices", "componentstatuses", "customresourcedefinitions"}
-    told = subprocess.run(
+    stdout = subprocess.run(
         [
             real_tool("etcdctl"),
             "--endpoints",
@@ -163,7 +163,7 @@ def test_objects_of_a_real_etcd_are_shown_as_its_server_shows_them(
     lab = lab_api()
     keyspace = lab.api.store.keyspace
     keyspace.delete(b"/registry", b"/registry\xff")
-    for record in json.loads(told)["kvs"]:
+    for record in json.loads(stdout)["kvs"]:
         keyspace.put(base64.b64decode(record["key"]), base64.b64decode(record["value"]))
 
     found = {}

@@ -49,7 +49,7 @@ def placed(step: Step, space: str) -> Step:
 
 def rounds() -> Rounds:
     """What is done together: of every topic some requests, and a word that ends them."""
-    every = {one.__name__: _parts(one()) for one in TOPICS}
+    every = {topic.__name__: _parts(topic()) for topic in TOPICS}
     longest = max(len(parts) for parts in every.values())
     return [
         {space: parts[number] for space, parts in every.items() if number < len(parts)}
@@ -75,7 +75,7 @@ def play(side: Side) -> Seen:
         body = {"metadata": {"name": topic.__name__}}
         assert side.ask(Step("POST", "/api/v1/namespaces", body)).status == 201
     side.settle()
-    found = []
+    seens = []
     for parts in rounds():
         for space, (steps, _) in parts.items():
             for step in steps:
@@ -85,8 +85,8 @@ def play(side: Side) -> Seen:
         words = {space: word for space, (_, word) in parts.items()}
         _be_kubelet(side, words)
         side.settle(max(QUIETS.get(word, QUIET) for word in words.values()))
-        found.append({space: seen(side, space) for space in words})
-    return found
+        seens.append({space: seen(side, space) for space in words})
+    return seens
 
 
 def _be_kubelet(side: Side, words: dict[str, str]) -> None:
@@ -105,16 +105,16 @@ def _be_kubelet(side: Side, words: dict[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> tuple[Seen, Seen]:
-    place = tmp_path_factory.mktemp("judge")
+    mktemp = tmp_path_factory.mktemp("judge")
     with (
-        api_server(place, real_tool, accounts=True) as server,
-        controller_manager(place, server, real_tool) as real,
+        api_server(mktemp, real_tool, accounts=True) as server,
+        controller_manager(mktemp, server, real_tool) as real,
     ):
         real.settle(JOB_QUIET)
         return play(real), play(LabSide())
 
 
-@pytest.mark.parametrize("topic", [one.__name__ for one in TOPICS])
+@pytest.mark.parametrize("topic", [topic.__name__ for topic in TOPICS])
 def test_controllers_do_the_same(topic: str, both: tuple[Seen, Seen]) -> None:
     found = {}
     for number, (real, lab) in enumerate(zip(*both, strict=True)):

@@ -52,16 +52,16 @@ class Cluster:
 
         A server adds a taint to every node that is new, so that they are written twice.
         """
-        for one in PRIORITIES:
-            self.ask("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", one)
-        for one in case.nodes:
-            made = self.ask("POST", "/api/v1/nodes", one)
+        for priority in PRIORITIES:
+            self.ask("POST", "/apis/scheduling.k8s.io/v1/priorityclasses", priority)
+        for priority in case.nodes:
+            made = self.ask("POST", "/api/v1/nodes", priority)
             assert "failed" not in made, made
-            self.ask("PUT", f"/api/v1/nodes/{one['metadata']['name']}", one)
-        for one in case.claims:
-            self.ask("POST", CLAIMS, one)
-        for one in case.others:
-            made = self.ask("POST", PODS, one)
+            self.ask("PUT", f"/api/v1/nodes/{priority['metadata']['name']}", priority)
+        for priority in case.claims:
+            self.ask("POST", CLAIMS, priority)
+        for priority in case.others:
+            made = self.ask("POST", PODS, priority)
             assert "failed" not in made, made
         last = case.nodes[-1]["metadata"]["name"]
         fields = [{"key": "metadata.name", "operator": "In", "values": [last]}]
@@ -117,9 +117,9 @@ class Cluster:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Iterator[Cluster]:
-    place = tmp_path_factory.mktemp("scheduled")
-    with api_server(place, real_tool) as server, scheduler(place, server, real_tool):
-        config = json.loads((place / "kubeconfig").read_text())
+    mktemp = tmp_path_factory.mktemp("scheduled")
+    with api_server(mktemp, real_tool) as server, scheduler(mktemp, server, real_tool):
+        config = json.loads((mktemp / "kubeconfig").read_text())
         yield Cluster(config["clusters"][0]["cluster"]["server"])
 
 

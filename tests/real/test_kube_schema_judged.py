@@ -53,12 +53,16 @@ JOB_LABELS = ".spec.selector: real {'matchLabels': {'batch.kubernetes.io/control
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Iterator[ApiServer]:
     """A real server that has the custom kind."""
-    with api_server(tmp_path_factory.mktemp("server"), real_tool) as found:
+    with api_server(tmp_path_factory.mktemp("server"), real_tool) as api_servers:
         definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-        answer = found.sent("POST", definitions, json.dumps(DEFINITION).encode())
+        answer = api_servers.sent("POST", definitions, json.dumps(DEFINITION).encode())
         assert answer.status == 201, answer.body
-        wait_until(lambda: found.sent("GET", PATH).status == 200 and "widgets" in _published(found))
-        yield found
+        wait_until(
+            lambda: (
+                api_servers.sent("GET", PATH).status == 200 and "widgets" in _published(api_servers)
+            )
+        )
+        yield api_servers
 
 
 def _published(server: ApiServer) -> str:
@@ -76,8 +80,10 @@ def test_the_tables_say_what_the_server_says(server: ApiServer) -> None:
     structs = writer.Structs(f"v0.{Provider().named('kube-apiserver').version.partition('.')[2]}")
     packages = writer.types(server, structs)
 
-    assert {one: table(one) for one in packages} == packages
-    groups = [one for one in writer.resources(server) if one["group"] != "example.org"]
+    assert {package: table(package) for package in packages} == packages
+    groups = [
+        resource for resource in writer.resources(server) if resource["group"] != "example.org"
+    ]
     assert json.loads((writer.PLACE / "resources.json").read_text("utf-8")) == groups
     columns = json.loads((writer.COLUMNS / "columns.json").read_text("utf-8"))
     assert writer.columns(server, groups) == columns
@@ -91,9 +97,10 @@ def test_objects_are_completed_and_written_as_the_server_does_it(
     assert answer.status == 201, answer.body
 
     found = [
-        one
-        for one in differences(answer.content, completed(sample.content))
-        if not one.startswith(FILLED_IN_BY_ADMISSION) and not one.startswith(JOB_LABELS)
+        difference
+        for difference in differences(answer.content, completed(sample.content))
+        if not difference.startswith(FILLED_IN_BY_ADMISSION)
+        and not difference.startswith(JOB_LABELS)
     ]
 
     assert found == []
@@ -111,10 +118,10 @@ def completed(content: Object) -> Object:
 def test_values_of_wrong_types_are_refused_in_the_words_of_the_server(server: ApiServer) -> None:
     found = []
     for content in broken_objects():
-        told = asked(server, DEPLOYMENTS, content).content["message"]
+        message = asked(server, DEPLOYMENTS, content).content["message"]
         ours = decoding_error(DEPLOYMENT, read_json(json.dumps(content).encode()))
-        if told != f'Deployment in version "v1" cannot be handled as a Deployment: {ours}':
-            found.append((told, ours))
+        if message != f'Deployment in version "v1" cannot be handled as a Deployment: {ours}':
+            found.append((message, ours))
 
     assert found == []
 
@@ -123,12 +130,12 @@ def test_values_of_wrong_types_are_refused_in_the_words_of_the_server(server: Ap
 def test_bodies_that_are_not_json_are_refused_in_the_words_of_the_server(
     server: ApiServer, body: bytes
 ) -> None:
-    told = asked(server, DEPLOYMENTS, body).content["message"]
+    message = asked(server, DEPLOYMENTS, body).content["message"]
 
     with pytest.raises(Unreadable) as refused:
         read_json(body)
 
-    assert f"json parse error: {refused.value} (" in told
+    assert f"json parse error: {refused.value} (" in message
 
 
 def test_unknown_and_double_fields_are_named_as_the_server_names_them(server: ApiServer) -> None:
@@ -147,9 +154,9 @@ def test_unknown_fields_of_custom_objects_are_named_as_the_server_names_them(
 ) -> None:
     body = json.dumps(STRANGE).replace('"size": 1', '"size":1,"size":2').encode()
 
-    told = asked(server, PATH, body, fieldValidation="Strict").content["message"]
+    message = asked(server, PATH, body, fieldValidation="Strict").content["message"]
 
-    assert told.endswith(f": {strict_decoding_error(complaints(WIDGET, read_json(body)))}")
+    assert message.endswith(f": {strict_decoding_error(complaints(WIDGET, read_json(body)))}")
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=str)
@@ -168,7 +175,7 @@ def test_custom_objects_are_judged_as_the_server_judges_them(
         assert content["spec"] == answer.content["spec"]
     else:
         causes = answer.content["details"]["causes"]
-        told = {(one["field"], one["reason"], one["message"]) for one in causes}
+        told = {(cause["field"], cause["reason"], cause["message"]) for cause in causes}
         assert {tuple(one) for one in found} == told
 
 
@@ -268,15 +275,15 @@ BEFORE: Object = {
 
 def after() -> Object:
     """The same with containers changed, added and taken away."""
-    found = copy.deepcopy(BEFORE)
-    spec = found["spec"]["template"]["spec"]
+    deepcopy = copy.deepcopy(BEFORE)
+    spec = deepcopy["spec"]["template"]["spec"]
     spec["containers"] = [
         {"name": "three", "image": "z"},
         {"name": "one", "image": "x", "env": [{"name": "b", "value": "2"}]},
     ]
     spec["tolerations"] = [{"key": "b", "operator": "Exists"}]
     spec["volumes"] = [{"name": "v", "configMap": {"name": "x"}}]
-    return found
+    return deepcopy
 
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -103,8 +103,11 @@ class Door:
 
 @pytest.fixture(scope="module")
 def door(real_tool: RealTool) -> Iterator[Door]:
-    with TemporaryDirectory() as place, api_server(Path(place), real_tool):
-        yield Door(Path(place))
+    with (
+        TemporaryDirectory() as temporary_directory,
+        api_server(Path(temporary_directory), real_tool),
+    ):
+        yield Door(Path(temporary_directory))
 
 
 def ended(kind: str, before: str, **more: object) -> Meanwhile:
@@ -201,10 +204,10 @@ def test_a_secret_of_somebody_else_is_not_overwritten(door: Door) -> None:
         assert await action.done(ports)
         content = {**await kubernetes.get(action.ref), "data": {"age.agekey": "dGhlaXJz"}}
         metadata = {"name": "sops-age", "namespace": "flux-system"}
-        wish = ServerSideApply(
+        server_side_apply = ServerSideApply(
             content={**content, "metadata": metadata}, manager="somebody", force=True
         )
-        await kubernetes.apply(SECRETS, wish)
+        await kubernetes.apply(SECRETS, server_side_apply)
         assert not await action.done(ports)
         with pytest.raises(Refused) as caught:
             await action.run(ports)
@@ -233,10 +236,10 @@ def test_flux_is_asked_and_heard(door: Door) -> None:
     }
 
     async def handled(kubernetes: KubernetesClient) -> None:
-        asked = text_at(
+        text = text_at(
             await kubernetes.get(ref), "metadata", "annotations", "reconcile.fluxcd.io/requestedAt"
         )
-        status = {"status": {"lastHandledReconcileAt": asked}}
+        status = {"status": {"lastHandledReconcileAt": text}}
         await kubernetes.patch(ref, MergePatch(changes=status, subresource="status"))
 
     async def story(ports: Ports) -> None:
@@ -246,9 +249,11 @@ def test_flux_is_asked_and_heard(door: Door) -> None:
         while not await kubernetes.serves(KUSTOMIZATIONS):
             await SystemTimekeeper().sleep(_SHORT)
         await kubernetes.apply(KUSTOMIZATIONS, ServerSideApply(content=content))
-        asked = Reconcile(of=KUSTOMIZATIONS, namespace=ref.namespace, name=ref.name, request="noon")
-        await asked.run(ports)
-        assert await asked.done(ports)
+        reconcile = Reconcile(
+            of=KUSTOMIZATIONS, namespace=ref.namespace, name=ref.name, request="noon"
+        )
+        await reconcile.run(ports)
+        assert await reconcile.done(ports)
 
     door(story, handled)
 
@@ -277,7 +282,7 @@ def test_one_look_reads_everything(door: Door) -> None:
         seen = await observe_kubernetes(ports.to_kubernetes(), ports.clock, KubernetesQuery())
         assert seen.unknown == {}
         assert seen.version is not None
-        assert {one.name for one in seen.namespaces or ()} >= {"default", "kube-system"}
+        assert {namespace.name for namespace in seen.namespaces or ()} >= {"default", "kube-system"}
         assert seen.flux is not None
 
     door(story)

@@ -21,7 +21,7 @@ from tools.pytest_plugin import RealTool
 
 CLOCK = SystemClock()
 TYPES = Types.of_server().with_crd(DEFINITION)
-LISTED = [one for one in TYPES.resources() if "list" in one.verbs]
+LISTED = [resource for resource in TYPES.resources() if "list" in resource.verbs]
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 TRIES = 5
 """An age may change between two answers."""
@@ -38,20 +38,20 @@ FULL: Object = {
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Iterator[ApiServer]:
     """A real server that holds objects of every kind."""
-    with api_server(tmp_path_factory.mktemp("server"), real_tool) as found:
-        _made(found, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
+    with api_server(tmp_path_factory.mktemp("server"), real_tool) as api_servers:
+        _made(api_servers, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", DEFINITION)
         for sample in SAMPLES:
-            _made(found, sample.path, sample.content)
-        _make_pods(found)
-        _make_nodes(found)
-        wait_until(lambda: found.sent("GET", PATH).status == 200)
+            _made(api_servers, sample.path, sample.content)
+        _make_pods(api_servers)
+        _make_nodes(api_servers)
+        wait_until(lambda: api_servers.sent("GET", PATH).status == 200)
         one: Object = widget(**FULL)
         one["metadata"]["labels"] = {"example.org/size": "large"}
-        _made(found, PATH, one)
-        _made(found, PATH, widget("two"))
+        _made(api_servers, PATH, one)
+        _made(api_servers, PATH, widget("two"))
         for path, status in STATUSES.items():
-            _told(found, path, status)
-        yield found
+            _told(api_servers, path, status)
+        yield api_servers
 
 
 def _made(server: ApiServer, path: str, content: Object) -> None:
@@ -97,7 +97,10 @@ def _cells(found: Any, *, sort: bool = False) -> list[Any]:
 
 def _columns(found: Any) -> list[Any]:
     words = ("name", "type", "format", "priority")
-    return [[one[word] for word in words] for one in found["columnDefinitions"]]
+    return [
+        [column_definition[word] for word in words]
+        for column_definition in found["columnDefinitions"]
+    ]
 
 
 @pytest.mark.parametrize("resource", LISTED, ids=lambda one: f"{one.qualified}-{one.version}")

@@ -29,14 +29,14 @@ HOUR = timedelta(hours=1)
 
 
 def leaf(authority: CertificateAndKey, name: str, *purposes: Purpose) -> CertificateAndKey:
-    wish = CertificateRequest(
+    certificate_request = CertificateRequest(
         period=ValidityPeriod.lasting(CLOCK.now(), HOUR),
         purposes=purposes,
         common_name=name,
         dns_names=("localhost",),
         addresses=(ip_address("127.0.0.1"),),
     )
-    return issue_certificate(authority, wish, ENTROPY.random_bytes)
+    return issue_certificate(authority, certificate_request, ENTROPY.random_bytes)
 
 
 def put(directory: Path, name: str, pair: CertificateAndKey) -> None:
@@ -97,50 +97,50 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Iterator[Server]:
-    place = tmp_path_factory.mktemp("kubernetes")
+    mktemp = tmp_path_factory.mktemp("kubernetes")
     certs = bundle().certs
-    put(place, "etcd-ca", certs.etcd)
-    put(place, "k8s-ca", certs.k8s)
-    put(place, "front", certs.k8saggregator)
+    put(mktemp, "etcd-ca", certs.etcd)
+    put(mktemp, "k8s-ca", certs.k8s)
+    put(mktemp, "front", certs.k8saggregator)
     both = (Purpose.SERVER, Purpose.CLIENT)
-    put(place, "etcd", leaf(certs.etcd, "etcd", *both))
-    put(place, "etcd-client", leaf(certs.etcd, "kube-apiserver", Purpose.CLIENT))
-    put(place, "apiserver", leaf(certs.k8s, "kube-apiserver", Purpose.SERVER))
-    (place / "sa.key").write_text(certs.k8sserviceaccount.reveal())
-    (place / "encryption.yaml").write_text(_encryption())
+    put(mktemp, "etcd", leaf(certs.etcd, "etcd", *both))
+    put(mktemp, "etcd-client", leaf(certs.etcd, "kube-apiserver", Purpose.CLIENT))
+    put(mktemp, "apiserver", leaf(certs.k8s, "kube-apiserver", Purpose.SERVER))
+    (mktemp / "sa.key").write_text(certs.k8sserviceaccount.reveal())
+    (mktemp / "encryption.yaml").write_text(_encryption())
     etcd_port, peer_port, api_port = free_port(), free_port(), free_port()
     etcd_url = f"https://127.0.0.1:{etcd_port}"
-    found = Server(place, real_tool("kubectl"), f"https://127.0.0.1:{api_port}")
+    found = Server(mktemp, real_tool("kubectl"), f"https://127.0.0.1:{api_port}")
     with ExitStack() as stack:
         stack.enter_context(
             running(
-                place / "etcd.log",
-                *(real_tool("etcd"), "--data-dir", place / "etcd", "--unsafe-no-fsync"),
+                mktemp / "etcd.log",
+                *(real_tool("etcd"), "--data-dir", mktemp / "etcd", "--unsafe-no-fsync"),
                 *("--listen-client-urls", etcd_url, "--advertise-client-urls", etcd_url),
                 *("--listen-peer-urls", f"http://127.0.0.1:{peer_port}"),
-                *("--cert-file", place / "etcd.crt", "--key-file", place / "etcd.key"),
-                *("--trusted-ca-file", place / "etcd-ca.crt", "--client-cert-auth"),
+                *("--cert-file", mktemp / "etcd.crt", "--key-file", mktemp / "etcd.key"),
+                *("--trusted-ca-file", mktemp / "etcd-ca.crt", "--client-cert-auth"),
             )
         )
         stack.enter_context(
             running(
-                place / "apiserver.log",
+                mktemp / "apiserver.log",
                 real_tool("kube-apiserver"),
                 f"--etcd-servers={etcd_url}",
-                f"--etcd-cafile={place / 'etcd-ca.crt'}",
-                f"--etcd-certfile={place / 'etcd-client.crt'}",
-                f"--etcd-keyfile={place / 'etcd-client.key'}",
+                f"--etcd-cafile={mktemp / 'etcd-ca.crt'}",
+                f"--etcd-certfile={mktemp / 'etcd-client.crt'}",
+                f"--etcd-keyfile={mktemp / 'etcd-client.key'}",
                 "--bind-address=127.0.0.1",
                 "--advertise-address=127.0.0.1",
                 f"--secure-port={api_port}",
-                f"--tls-cert-file={place / 'apiserver.crt'}",
-                f"--tls-private-key-file={place / 'apiserver.key'}",
-                f"--client-ca-file={place / 'k8s-ca.crt'}",
-                f"--requestheader-client-ca-file={place / 'front.crt'}",
-                f"--service-account-key-file={place / 'sa.key'}",
-                f"--service-account-signing-key-file={place / 'sa.key'}",
+                f"--tls-cert-file={mktemp / 'apiserver.crt'}",
+                f"--tls-private-key-file={mktemp / 'apiserver.key'}",
+                f"--client-ca-file={mktemp / 'k8s-ca.crt'}",
+                f"--requestheader-client-ca-file={mktemp / 'front.crt'}",
+                f"--service-account-key-file={mktemp / 'sa.key'}",
+                f"--service-account-signing-key-file={mktemp / 'sa.key'}",
                 "--service-account-issuer=https://127.0.0.1",
-                f"--encryption-provider-config={place / 'encryption.yaml'}",
+                f"--encryption-provider-config={mktemp / 'encryption.yaml'}",
                 "--authorization-mode=Node,RBAC",
                 "--service-cluster-ip-range=10.96.0.0/12",
             )

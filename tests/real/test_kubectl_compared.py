@@ -12,7 +12,7 @@ from tests.real.kubectl.story import Story
 from tests.real.kubectl.telling import told
 from tools.pytest_plugin import RealTool
 
-SHORT = [one for one in STORIES if not one.long]
+SHORT = [story for story in STORIES if not story.long]
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +33,6 @@ def test_every_difference_of_the_lab_that_is_explained_is_there(
 ) -> None:
     from tests.real.kubectl.explained import OF_THE_LAB
 
-    used = {name for one in tellings.values() for name in one.used}
+    used = {name for telling in tellings.values() for name in telling.used}
 
     assert {one.name for one in OF_THE_LAB} <= used

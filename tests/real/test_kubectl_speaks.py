@@ -25,8 +25,8 @@ data:
 @pytest.fixture(scope="module")
 def kubectl(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Iterator[Kubectl]:
     scratch = tmp_path_factory.mktemp("lab")
-    with kubectl_on_lab(scratch, real_tool("kubectl"), "127.94.0.0/16", "three-node") as found:
-        yield found
+    with kubectl_on_lab(scratch, real_tool("kubectl"), "127.94.0.0/16", "three-node") as kubectls:
+        yield kubectls
 
 
 def test_the_server_is_ready(kubectl: Kubectl) -> None:
@@ -34,11 +34,11 @@ def test_the_server_is_ready(kubectl: Kubectl) -> None:
 
 
 def test_machines_are_nodes(kubectl: Kubectl) -> None:
-    names = [one.hostname for one in kubectl.lab.world.talos.machines]
+    names = [machine.hostname for machine in kubectl.lab.world.talos.machines]
 
     found = kubectl.told("get", "nodes", "-o", "name").split()
 
-    assert found == sorted(f"node/{one}" for one in names)
+    assert found == sorted(f"node/{name}" for name in names)
 
 
 def test_namespaces_are_there(kubectl: Kubectl) -> None:
@@ -122,8 +122,8 @@ def test_a_fault_is_what_the_server_says(kubectl: Kubectl) -> None:
 
 def test_without_a_quorum_nothing_is_read(kubectl: Kubectl) -> None:
     faults = [
-        kubectl.lab.fault("etcd", "fail", times=None, machine=one.hostname, action="run")
-        for one in kubectl.lab.world.talos.machines[:2]
+        kubectl.lab.fault("etcd", "fail", times=None, machine=machine.hostname, action="run")
+        for machine in kubectl.lab.world.talos.machines[:2]
     ]
     refused = kubectl.ask("create", "cm", "never", "--request-timeout=20s")
     for number in faults:

@@ -83,8 +83,11 @@ class RealDoor:
 
 @pytest.fixture(scope="module")
 def door(real_tool: RealTool) -> Iterator[RealDoor]:
-    with TemporaryDirectory() as place, api_server(Path(place), real_tool) as server:
-        yield RealDoor(Path(place), real_tool("etcdctl"), server.etcd)
+    with (
+        TemporaryDirectory() as temporary_directory,
+        api_server(Path(temporary_directory), real_tool) as server,
+    ):
+        yield RealDoor(Path(temporary_directory), real_tool("etcdctl"), server.etcd)
 
 
 @pytest.mark.parametrize("story", EVERY)
@@ -97,10 +100,10 @@ def test_rights_are_told_and_a_token_has_those_of_its_account(door: RealDoor) ->
         assert (await kubernetes.may(Permission(verb="delete", resource="nodes"))).allowed
         account = {"metadata": {"name": "shepherd", "namespace": stage.namespace}}
         await kubernetes.create(SERVICE_ACCOUNTS, account)
-        wish = TokenRequest(namespace=stage.namespace, account="shepherd", seconds=600)
-        found = await kubernetes.token(wish)
-        assert timedelta(minutes=9) < found.expires - SystemClock().now() < timedelta(minutes=11)
-        return found.value, stage.namespace
+        token_request = TokenRequest(namespace=stage.namespace, account="shepherd", seconds=600)
+        token = await kubernetes.token(token_request)
+        assert timedelta(minutes=9) < token.expires - SystemClock().now() < timedelta(minutes=11)
+        return token.value, stage.namespace
 
     async def used(kubernetes: KubernetesClient, stage: Stage) -> None:
         del stage
@@ -108,8 +111,8 @@ def test_rights_are_told_and_a_token_has_those_of_its_account(door: RealDoor) ->
         assert not (await kubernetes.may(right)).allowed
         with pytest.raises(Forbidden) as caught:
             await kubernetes.objects(PODS, Selection(namespace=namespace))
-        wanted = Permission(verb="list", resource="pods", namespace=namespace)
-        assert caught.value.permission == wanted
+        permission = Permission(verb="list", resource="pods", namespace=namespace)
+        assert caught.value.permission == permission
 
     token, namespace = door(given)
     door(used, token=token.reveal())

@@ -46,9 +46,9 @@ def test_what_qemu_makes_of_an_image_says_the_same(
 
     told(real_tool("qemu-img"), "convert", "-O", "qcow2", *options, ours, theirs)
 
-    found = read_image(theirs.read_bytes())
-    assert (found.form, found.virtual_size) == (Form.QCOW2, 64 * MIB)
-    assert found.facts == facts(64 * MIB)
+    image = read_image(theirs.read_bytes())
+    assert (image.form, image.virtual_size) == (Form.QCOW2, 64 * MIB)
+    assert image.facts == facts(64 * MIB)
 
 
 def test_what_qemu_makes_raw_is_the_raw_image(real_tool: RealTool, tmp_path: Path) -> None:
@@ -104,17 +104,17 @@ def understood(real_tool: RealTool, values: dict[str, str]) -> Any:
 def test_talos_understands_static_addresses(real_tool: RealTool) -> None:
     found = understood(real_tool, STATIC)
 
-    addresses = {(one["address"], one["linkName"]) for one in found["addresses"]}
+    addresses = {(address["address"], address["linkName"]) for address in found["addresses"]}
     assert addresses == {("127.66.0.21/23", "ens0"), ("fd66::21/64", "ens0")}
-    assert {one["gateway"] for one in found["routes"]} == {"127.66.0.1", "fd66::1"}
+    assert {route["gateway"] for route in found["routes"]} == {"127.66.0.1", "fd66::1"}
     assert found["resolvers"][0]["dnsServers"] == ["127.66.0.2", "127.66.0.3"]
 
 
 def test_talos_understands_several_cards(real_tool: RealTool) -> None:
     found = understood(real_tool, SEVERAL)
 
-    assert {one["linkName"] for one in found["operators"]} >= {"ens0"}
-    assert [one["address"] for one in found["addresses"]] == ["127.66.2.2/8"]
+    assert {operator["linkName"] for operator in found["operators"]} >= {"ens0"}
+    assert [address["address"] for address in found["addresses"]] == ["127.66.2.2/8"]
 
 
 def test_other_readers_see_folders(real_tool: RealTool, tmp_path: Path) -> None:

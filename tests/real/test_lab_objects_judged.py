@@ -60,7 +60,7 @@ def test_the_same_requests_have_the_same_answers(real_tool: RealTool, tmp_path: 
         theirs = answers(url, ACCESS_KEY, SECRET_KEY)
     ours = answers_of_the_lab()
 
-    differing = {name for name, said in theirs.items() if ours[name] != said}
+    differing = {name for name, their in theirs.items() if ours[name] != their}
 
     assert {name: (theirs[name], ours[name]) for name in differing - DIFFERENT.keys()} == {}
     assert differing == DIFFERENT.keys()

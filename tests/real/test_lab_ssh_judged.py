@@ -29,11 +29,11 @@ class Client:
         self.target = f"root@{self._where.address}"
 
     async def run(self, program: str, *arguments: str, given: bytes = b"") -> tuple[int, str, str]:
-        found = shutil.which(program)
-        assert found, f"{program} of OpenSSH is needed"
+        which = shutil.which(program)
+        assert which, f"{program} of OpenSSH is needed"
         port = "-p" if program == "ssh" else "-P"
         running = await asyncio.create_subprocess_exec(
-            *(found, *self._options, port, str(self._where.ssh_port), *arguments),
+            *(which, *self._options, port, str(self._where.ssh_port), *arguments),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

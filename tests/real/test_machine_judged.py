@@ -41,10 +41,10 @@ def done(*command: str | Path) -> Done:
     return found
 
 
-def written(wanted: Desired, node: Node, place: Path) -> Path:
+def written(desired: Desired, node: Node, place: Path) -> Path:
     """The file of one node's configuration."""
     path = place / f"{node.name}.yaml"
-    documents = machine_documents(wanted, node, bundle(), files())
+    documents = machine_documents(desired, node, bundle(), files())
     path.write_text(configuration_text(documents).reveal())
     return path
 
@@ -81,18 +81,18 @@ def test_gen_config_with_the_same_wishes_makes_the_same_machine(
         assert meaning(loaded.stdout) == meaning(made.stdout)
 
 
-def gen_config(talosctl: Path, wanted: Desired, node: Node, place: Path) -> list[str | Path]:
+def gen_config(talosctl: Path, desired: Desired, node: Node, place: Path) -> list[str | Path]:
     """The command that makes the same machine with talosctl alone."""
-    assert wanted.cluster is not None
-    kubernetes = wanted.cluster.kubernetes
-    line = wanted.cluster.talos.contract.minor_text
+    assert desired.cluster is not None
+    kubernetes = desired.cluster.kubernetes
+    line = desired.cluster.talos.contract.minor_text
     role = "controlplane" if node.is_controller else "worker"
     secrets = place / "secrets.yaml"
     secrets.write_text(bundle_text(bundle()).reveal())
     by_hand = (
         everything_by_hand(line, role)
         if node.bond is not None
-        else preset_by_hand(line, wanted, node)
+        else preset_by_hand(line, desired, node)
     )
     patches: list[str | Path] = []
     for number, patch in enumerate(by_hand):
@@ -102,19 +102,19 @@ def gen_config(talosctl: Path, wanted: Desired, node: Node, place: Path) -> list
     sans = [str(kubernetes.api_addr), *kubernetes.api_tls_sans]
     return [
         talosctl,
-        *("gen", "config", wanted.cluster.name, f"https://{kubernetes.api_addr}:6443"),
+        *("gen", "config", desired.cluster.name, f"https://{kubernetes.api_addr}:6443"),
         *("--with-secrets", secrets, "--kubernetes-version", KUBERNETES[line]),
-        *("--install-disk", "/dev/sda", "--install-image", installer(wanted, node)),
+        *("--install-disk", "/dev/sda", "--install-image", installer(desired, node)),
         *("--additional-sans", ",".join(sans)),
-        *(["--with-kubespan"] if wanted.cluster.talos.kubespan else []),
+        *(["--with-kubespan"] if desired.cluster.talos.kubespan else []),
         *("--with-docs=false", "--with-examples=false", "--output-types", role, "--output", "-"),
         *patches,
     ]
 
 
-def installer(wanted: Desired, node: Node) -> str:
+def installer(desired: Desired, node: Node) -> str:
     """The installer of a node, as `config schematic` tells it."""
-    for document in machine_documents(wanted, node, bundle(), files()):
+    for document in machine_documents(desired, node, bundle(), files()):
         machine: Any = document.get("machine", {})
         image: Any = document.get("installer") or machine.get("install")
         if image:

@@ -60,7 +60,7 @@ def refusals(talosctl: Path, text: str, place: Path) -> list[str]:
     """What `talosctl validate --strict` says against a configuration, in both modes."""
     path = place / "node.yaml"
     path.write_text(text)
-    found = []
+    stderrs = []
     for mode in ("metal", "cloud"):
         done = subprocess.run(
             [talosctl, "validate", "--config", path, "--mode", mode, "--strict"],
@@ -69,8 +69,8 @@ def refusals(talosctl: Path, text: str, place: Path) -> list[str]:
             check=False,
         )
         if done.returncode:
-            found.append(done.stderr)
-    return found
+            stderrs.append(done.stderr)
+    return stderrs
 
 
 @pytest.mark.parametrize("new_defaults", [False, True])
@@ -99,9 +99,9 @@ def test_talosctl_accepts_what_presets_become(
     from stockman.talos.machine.configuration import configuration_text, machine_documents
 
     talosctl = real_tool(f"talosctl@{TALOS[target]}")
-    wanted = preset(name, source)
-    for node in {node.role: node for node in wanted.nodes}.values():
-        text = configuration_text(machine_documents(wanted, node, bundle())).reveal()
+    desired = preset(name, source)
+    for node in {node.role: node for node in desired.nodes}.values():
+        text = configuration_text(machine_documents(desired, node, bundle())).reveal()
         after = migrate_configuration(load_documents("node.yaml", text, source), target)
 
         assert refusals(talosctl, written(after.documents), tmp_path) == []
@@ -238,9 +238,15 @@ def test_talos_reads_the_same_out_of_both_forms(real_tool: RealTool, role: str) 
     if role == "controlplane":
         secret = _at(before, "Cluster.SecretboxEncryptionSecret")
         assert secret in json.dumps(_at(now, "K8sEtcdEncryptionConfig"))
-        assert [one["Type"] for one in now["K8sAuthorizerConfigs"]] == ["Node", "RBAC", "Webhook"]
-        assert sorted(one["URL"] for one in now["K8sExternalManifestConfigs"]) == sorted(
-            one["URL"] for one in before["K8sExternalManifestConfigs"]
+        assert [
+            k8s_authorizer_config["Type"] for k8s_authorizer_config in now["K8sAuthorizerConfigs"]
+        ] == ["Node", "RBAC", "Webhook"]
+        assert sorted(
+            k8s_external_manifest_config["URL"]
+            for k8s_external_manifest_config in now["K8sExternalManifestConfigs"]
+        ) == sorted(
+            k8s_external_manifest_config["URL"]
+            for k8s_external_manifest_config in before["K8sExternalManifestConfigs"]
         )
 
 

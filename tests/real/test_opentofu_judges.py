@@ -117,11 +117,11 @@ def test_what_is_made_is_what_was_asked_for_and_goes_without_a_trace(bench: Benc
 
     bench.tofu.apply()
     assert bench.tofu.no_changes() == ""
-    assert {one.node for one in bench.cluster.guests.values()} == {"pve1", "pve2", "pve3"}
+    assert {guest.node for guest in bench.cluster.guests.values()} == {"pve1", "pve2", "pve3"}
 
     changes = bench.tofu.plan(memory="768", note="changed")
     assert changes[MACHINE] == ["update"]
-    assert {tuple(one) for one in changes.values()} == {("update",)}
+    assert {tuple(change) for change in changes.values()} == {("update",)}
     bench.tofu.apply()
     assert bench.tofu.no_changes() == ""
     assert bench.cluster.guests[300].config.values["memory"] == "768"
@@ -137,7 +137,7 @@ def test_what_is_made_is_what_was_asked_for_and_goes_without_a_trace(bench: Benc
     assert bench.tofu.no_changes() == ""
 
     _made_by_hand(bench)
-    found = _values(bench.cluster)
+    values = _values(bench.cluster)
     bench.tofu.add("existing.tf")
     for address, identity in GUESTS.items():
         bench.tofu.take_over(address, identity)
@@ -146,7 +146,7 @@ def test_what_is_made_is_what_was_asked_for_and_goes_without_a_trace(bench: Benc
     assert all(actions == ["update"] for actions in changes.values())
     bench.tofu.apply()
     assert bench.tofu.no_changes() == ""
-    assert sorted(found ^ _values(bench.cluster)) == []
+    assert sorted(values ^ _values(bench.cluster)) == []
 
     bench.tofu.destroy()
     assert _differences(before, _lasting(bench.cluster)) == []
@@ -198,7 +198,7 @@ def _differences(before: object, after: object, where: str = "") -> list[str]:
     if not isinstance(before, dict) or not isinstance(after, dict):
         return [] if before == after else [f"{where}: {before!r} became {after!r}"]
     return [
-        one
+        difference
         for name in sorted(before.keys() | after.keys())
-        for one in _differences(before.get(name), after.get(name), f"{where}/{name}")
+        for difference in _differences(before.get(name), after.get(name), f"{where}/{name}")
     ]

@@ -17,7 +17,7 @@ def test_a_reader_works_on_a_cluster_of_the_lab(tmp_path: Path, real_tool: RealT
     programs.mkdir()
     for name, tool in PROGRAMS.items():
         (programs / name).symlink_to(real_tool(tool))
-    blocks = [one for one in pages.blocks(PAGE) if one.language == "console"]
+    blocks = [block for block in pages.blocks(PAGE) if block.language == "console"]
     steps = [step for block in blocks for step in consoles.commands(block)]
 
     ended = consoles.run([step.command for step in steps], tmp_path)

@@ -32,7 +32,7 @@ def test_talosctl_and_stockman_agree(minor: str, real_tool: RealTool, tmp_path: 
     talosctl = real_tool(f"talosctl@{TALOSCTL[minor]}")
     newer = real_tool(f"check-patches@{LIBRARY[minor]}")
 
-    found = [
+    texts = [
         text
         for pair in pairs(minor, COUNT, "real")
         if (text := disagreement(pair, minor, patched_by_talosctl(talosctl, pair, tmp_path)))
@@ -40,7 +40,7 @@ def test_talosctl_and_stockman_agree(minor: str, real_tool: RealTool, tmp_path: 
         and disagreement(pair, minor, patched_by_library(newer, [pair])[0])
     ]
 
-    assert found == []
+    assert texts == []
 
 
 @pytest.mark.parametrize("minor", MINORS)
@@ -49,9 +49,9 @@ def test_the_library_and_stockman_agree(minor: str, real_tool: RealTool) -> None
 
     answers = patched_by_library(real_tool(f"check-patches@{LIBRARY[minor]}"), drawn)
 
-    found = [
+    texts = [
         text
         for pair, answer in zip(drawn, answers, strict=True)
         if (text := disagreement(pair, minor, answer))
     ]
-    assert found == []
+    assert texts == []

@@ -48,7 +48,7 @@ def test_a_volume_lives_and_dies(tmp_path: Path, real_tool: RealTool, profile: s
         assert (seen["capacity"], seen["bytes"], seen["grown"]) == (True, GIB, 2 * GIB)
         assert seen["device"]["DevicePath"] == "/dev/disk/by-id/wwn-0x5056432d49443031"
         assert "unused0" not in cluster.guests[MACHINE].config.values
-        assert [one.id for one in cluster.volumes.values()] == ["local-zfs:vm-100-disk-0"]
+        assert [volume.id for volume in cluster.volumes.values()] == ["local-zfs:vm-100-disk-0"]
 
 
 def _running_machine(lab: ProxmoxLab) -> None:

@@ -66,13 +66,13 @@ def _node(kubectl: Kubectl) -> str:
 
 def _machine(kubectl: Kubectl) -> Guest:
     (cluster,) = kubectl.lab.world.state.clusters.values()
-    (found,) = cluster.guests.values()
-    return found
+    (guest,) = cluster.guests.values()
+    return guest
 
 
 def _volumes(kubectl: Kubectl) -> list[str]:
     (cluster,) = kubectl.lab.world.state.clusters.values()
-    return [one.id for one in cluster.volumes.values() if "pvc-" in one.id]
+    return [volume.id for volume in cluster.volumes.values() if "pvc-" in volume.id]
 
 
 WOOL = """\

@@ -33,4 +33,4 @@ def test_nothing_is_left_of_a_script_that_cleans_up(tmp_path: Path, profile: str
         whole(Script(lab, profile), nine=profile.startswith("9"))
 
         assert (state.guests, set(state.access.users), set(state.storages)) == ({}, users, storages)
-        assert [one.id for one in state.volumes.values() if one.content == "images"] == []
+        assert [volume.id for volume in state.volumes.values() if volume.content == "images"] == []

@@ -75,4 +75,4 @@ def test_sops_opens_every_secret_file(
 
 def _hidden(content: dict[str, object]) -> list[str]:
     values = content.get("stringData")
-    return [str(one) for one in values.values() if one] if isinstance(values, dict) else []
+    return [str(value) for value in values.values() if value] if isinstance(values, dict) else []

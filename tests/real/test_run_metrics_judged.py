@@ -21,8 +21,8 @@ def judged(tool: RealTool, text: str) -> str:
         text=True,
         check=False,
     )
-    said = checked.stdout + checked.stderr
-    return said if said or checked.returncode == 0 else f"status {checked.returncode}"
+    stdout = checked.stdout + checked.stderr
+    return stdout if stdout or checked.returncode == 0 else f"status {checked.returncode}"
 
 
 @pytest.mark.parametrize("plans", [(), (plan_of(make("a")),), (FAILS, WAITS)])

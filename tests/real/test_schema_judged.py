@@ -169,7 +169,7 @@ def test_every_preset_fits(preset: str, dialect: Dialect) -> None:
 def test_every_valid_example_fits(path: Path) -> None:
     files = [one for one in path.parent.iterdir() if one.name in CONFIG_FILES]
 
-    assert [complaints(one.name, one.read_text()) for one in files] == [[] for _ in files]
+    assert [complaints(file.name, file.read_text()) for file in files] == [[] for _ in files]
 
 
 @pytest.mark.parametrize(("file", "text"), TAKEN.values(), ids=TAKEN)
@@ -184,9 +184,9 @@ def test_a_broken_file_does_not_fit(file: str, text: str) -> None:
 
 @pytest.mark.parametrize(("file", "text"), BROKEN.values(), ids=BROKEN)
 def test_a_broken_file_is_broken_for_validate_too(file: str, text: str) -> None:
-    found = load({file: text.encode()}).problems
+    problems = load({file: text.encode()}).problems
 
-    assert [one.code for one in found.errors if one.code != "config.missing-file"]
+    assert [error.code for error in problems.errors if error.code != "config.missing-file"]
 
 
 def test_there_are_thirty_broken_files_and_more() -> None:

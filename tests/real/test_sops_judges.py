@@ -132,8 +132,8 @@ stores: {{yaml: {{indent: 2}}}}
         theirs = judge.run("encrypt", path)
         assert theirs is not None, path
         recipe = config.rule_for(path).recipe
-        found = file_metadata(theirs, path)
-        assert (found.recipients, found.selector, found.only_encrypted) == (
+        metadata = file_metadata(theirs, path)
+        assert (metadata.recipients, metadata.selector, metadata.only_encrypted) == (
             recipe.recipients,
             recipe.selector,
             recipe.only_encrypted,

@@ -39,7 +39,7 @@ class Workspace:
 
     def hold(self, *identities: AgeIdentity) -> None:
         path = self.directory / "age.key"
-        path.write_text("".join(f"{one.text.reveal()}\n" for one in identities))
+        path.write_text("".join(f"{identity.text.reveal()}\n" for identity in identities))
         path.chmod(0o600)
         self.keys = {"SOPS_AGE_KEY_FILE": str(path)}
 

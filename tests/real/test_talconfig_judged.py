@@ -58,8 +58,8 @@ def ours(wanted: Desired, node: Node, patches: tuple[Patch, ...] = ()) -> dict[A
     text = configuration_text(machine_documents(wanted, node, bundle())).reveal()
     assert wanted.cluster is not None
     minor = wanted.cluster.talos.contract.minor_text
-    found = apply_patches(load_documents("ours", text, minor), patches, minor)
-    trees = (plain_value(one.canonical()) for one in found)
+    config_documents = apply_patches(load_documents("ours", text, minor), patches, minor)
+    trees = (plain_value(config_document.canonical()) for config_document in config_documents)
     return meaning("---\n".join(dump(tree) for tree in trees if isinstance(tree, dict)))
 
 

@@ -55,7 +55,7 @@ def written(path: Path, text: Secret) -> Path:
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> dict[str, Path]:
     """What each talosctl makes of our bundle, by version."""
-    found = {}
+    directories = {}
     for version in VERSIONS:
         directory = tmp_path_factory.mktemp(version)
         secrets = written(directory / "secrets.yaml", bundle_text(bundle()))
@@ -63,8 +63,8 @@ def generated(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> 
             *(real_tool(f"talosctl@{version}"), "gen", "config", "meadow"),
             *("https://127.0.0.1:6443", "--with-secrets", secrets, "--output", directory),
         )
-        found[version] = directory
-    return found
+        directories[version] = directory
+    return directories
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -116,11 +116,11 @@ def their_bundle(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) 
 def test_a_bundle_of_talosctl_is_the_same_after_we_rewrote_it(their_bundle: str) -> None:
     problems = Problems()
 
-    found = read_bundle("secrets.yaml", Secret(their_bundle), problems)
+    secrets_bundle = read_bundle("secrets.yaml", Secret(their_bundle), problems)
 
     assert list(problems) == []
-    assert found is not None
-    assert bundle_text(found).reveal() == their_bundle
+    assert secrets_bundle is not None
+    assert bundle_text(secrets_bundle).reveal() == their_bundle
 
 
 @pytest.mark.parametrize("version", ["1.11.5", NEWEST])
@@ -138,11 +138,11 @@ def test_a_talosconfig_of_talosctl_is_the_same_after_we_rewrote_it(
 ) -> None:
     text = (generated[version] / "talosconfig").read_text()
 
-    found = read_talosconfig("talosconfig", Secret(text), Problems())
+    talosconfig = read_talosconfig("talosconfig", Secret(text), Problems())
 
-    assert found is not None
-    assert talosconfig_text(found).reveal() == text
-    assert is_issued_by(found.contexts["meadow"].crt, bundle().certs.os.crt)
+    assert talosconfig is not None
+    assert talosconfig_text(talosconfig).reveal() == text
+    assert is_issued_by(talosconfig.contexts["meadow"].crt, bundle().certs.os.crt)
 
 
 @pytest.mark.parametrize("version", ["1.11.5", NEWEST])
@@ -240,10 +240,10 @@ def openssl() -> str:
 
 
 def test_openssl_accepts_both_chains(openssl: str, tmp_path: Path) -> None:
-    made = issuer()
+    client_issuer = issuer()
     chains = {
-        "os": (bundle().certs.os.crt, made.talos_client(list(TalosRole)).crt),
-        "k8s": (bundle().certs.k8s.crt, made.kubernetes_admin().crt),
+        "os": (bundle().certs.os.crt, client_issuer.talos_client(list(TalosRole)).crt),
+        "k8s": (bundle().certs.k8s.crt, client_issuer.kubernetes_admin().crt),
     }
 
     for name, (authority, client) in chains.items():

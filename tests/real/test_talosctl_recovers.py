@@ -37,20 +37,20 @@ class Taken:
 
 @pytest.fixture(scope="module")
 def taken(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Taken:
-    place = tmp_path_factory.mktemp("taken")
-    file, real = place / "lab.snapshot", place / "real.snapshot"
-    with served(staged("three-node", "1.12.1"), place, real_tool) as lab:
+    mktemp = tmp_path_factory.mktemp("taken")
+    file, real = mktemp / "lab.snapshot", mktemp / "real.snapshot"
+    with served(staged("three-node", "1.12.1"), mktemp, real_tool) as lab:
         succeeded(lab.talosctl("1.13.9")("etcd", "snapshot", file))
         keyspace = lab.etcd.keyspace
         objects = keyspace.range(b"/registry", b"/registry\xff").items
-    restore(real_tool, file, place)
-    with api_server(place, real_tool) as server:
+    restore(real_tool, file, mktemp)
+    with api_server(mktemp, real_tool) as server:
         found = held(real_tool, server.etcd, "/registry", keyspace.revision)
         items = json.loads(server.ask("get", "nodes", "-o", "json").stdout)["items"]
         etcdctl = (real_tool("etcdctl"), "--endpoints", server.etcd)
         output(*etcdctl, "snapshot", "save", real)
     nodes = sorted(one["metadata"]["name"] for one in items)
-    raw = place / "etcd" / "member" / "snap" / "db"
+    raw = mktemp / "etcd" / "member" / "snap" / "db"
     return Taken(file, keyspace.revision, objects, found, nodes, real, raw)
 
 

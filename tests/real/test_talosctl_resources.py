@@ -50,13 +50,15 @@ def served(
     land = handmade_land(minor, ADDRESS[version])
     land.machines.append(waiting_machine(land, minor, WAITING[version]))
     folder = tmp_path_factory.mktemp("talosctl")
-    with served_land(land, folder) as asked:
+    with served_land(land, folder) as requests:
         program = Talosctl(real_tool(f"talosctl@{version}"), folder, ADDRESS[version])
-        yield Served(program, land.machines, asked)
+        yield Served(program, land.machines, requests)
 
 
 def test_every_kind_is_got_in_some_form(served: Served) -> None:
-    place = VERSIONS.index(next(one for one in VERSIONS if one.startswith(served.minor)))
+    place = VERSIONS.index(
+        next(version for version in VERSIONS if version.startswith(served.minor))
+    )
     kinds = list(claimed())
     chosen = [
         (name, FORMS[(number // 2 + place) % len(FORMS)])
@@ -70,8 +72,8 @@ def test_every_kind_is_got_in_some_form(served: Served) -> None:
 
 
 def test_definitions_and_namespaces_are_listed(served: Served) -> None:
-    found = served.talosctl.output("get", "rd", "-o", "json")
-    names = [one["metadata"]["id"] for one in _documents(found)]
+    output = served.talosctl.output("get", "rd", "-o", "json")
+    names = [document["metadata"]["id"] for document in _documents(output)]
 
     assert names == sorted(definitions(served.minor))
     assert "Talos node configuration." in served.talosctl.output("get", "namespaces", "-o", "yaml")
@@ -119,17 +121,17 @@ def test_the_configuration_comes_out_as_it_went_in(served: Served) -> None:
 
 def test_other_machines_are_asked_through_the_first(served: Served) -> None:
     second = served.machines[1].address
-    found = served.talosctl.output("get", "hostname", "-n", second)
+    output = served.talosctl.output("get", "hostname", "-n", second)
 
-    assert second in found
-    assert "ctrl-2" in found
+    assert second in output
+    assert "ctrl-2" in output
 
 
 def test_a_machine_in_maintenance_tells_its_disks(served: Served) -> None:
-    found = served.talosctl.insecure(served.machines[3].address, "get", "disks")
+    insecure = served.talosctl.insecure(served.machines[3].address, "get", "disks")
 
-    assert found.returncode == 0, found.stderr
-    assert "34 GB" in found.stdout
+    assert insecure.returncode == 0, insecure.stderr
+    assert "34 GB" in insecure.stdout
 
 
 def test_a_follower_is_told_of_changes(served: Served) -> None:
@@ -156,11 +158,11 @@ def test_a_follower_is_told_of_changes(served: Served) -> None:
 def test_members_and_the_authority_are_understood(served: Served, tmp_path: Path) -> None:
     """Both are read from the messages, not from the YAML."""
     ran = served.talosctl.run("rotate-ca", "--output", str(tmp_path / "talosconfig"))
-    found = ran.stdout + ran.stderr
+    stdout = ran.stdout + ran.stderr
     crt = next(yaml.safe_load_all(served.machines[0].state.config))["machine"]["ca"]["crt"]
 
-    assert f'- control plane nodes: ["{served.machines[0].addresses[1]}"' in found
-    assert crt in found
+    assert f'- control plane nodes: ["{served.machines[0].addresses[1]}"' in stdout
+    assert crt in stdout
 
 
 def _documents(text: str) -> Iterator[dict[str, dict[str, str]]]:

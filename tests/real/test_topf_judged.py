@@ -80,5 +80,5 @@ def test_machines_differ_from_those_of_topf_in_what_the_report_says(
     wanted = desired(result)
     (machine,) = [one for one in wanted.nodes if one.name == node]
     assert set(different(documents(done.stdout), ours(wanted, machine))) == {
-        one.what for one in result.differs if node in one.nodes
+        differ.what for differ in result.differs if node in differ.nodes
     }

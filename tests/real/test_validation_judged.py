@@ -69,7 +69,7 @@ def test_the_library_agrees_on_bad_ones_in_both_modes(minor: str, real_tool: Rea
 def test_the_library_agrees_on_good_ones_and_on_changed_ones(
     minor: str, real_tool: RealTool
 ) -> None:
-    texts = dict.fromkeys(written(one) for one in starts(minor))
+    texts = dict.fromkeys(written(start) for start in starts(minor))
     good = [Case(text, mode, True) for text in texts for mode in RuntimeMode]
 
     assert disagreements(minor, [*good, *cases(minor, DRAWN, "real")], real_tool) == []

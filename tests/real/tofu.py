@@ -73,13 +73,13 @@ class Tofu:
     def plan(self, **changed: str) -> dict[str, list[str]]:
         """What would be done to which resource; empty: nothing."""
         changes = self._changes(**changed)
-        return {address: one["actions"] for address, one in changes.items()}
+        return {address: change["actions"] for address, change in changes.items()}
 
     def attributes(self, **changed: str) -> dict[str, dict[str, tuple[Any, Any]]]:
         """Which attributes of which resource would change: from what, and to what."""
         return {
-            address: _differing(one["before"] or {}, one["after"] or {})
-            for address, one in self._changes(**changed).items()
+            address: _differing(change["before"] or {}, change["after"] or {})
+            for address, change in self._changes(**changed).items()
         }
 
     def _changes(self, **changed: str) -> dict[str, dict[str, Any]]:
@@ -87,9 +87,9 @@ class Tofu:
         self._run("plan", f"-out={out}", **changed)
         shown = json.loads(self._run("show", "-json", str(out)))
         return {
-            one["address"]: one["change"]
-            for one in shown.get("resource_changes", [])
-            if one["change"]["actions"] != ["no-op"]
+            resource_change["address"]: resource_change["change"]
+            for resource_change in shown.get("resource_changes", [])
+            if resource_change["change"]["actions"] != ["no-op"]
         }
 
     def no_changes(self) -> str:
@@ -124,7 +124,7 @@ class Tofu:
         )
 
     def _environment(self) -> Mapping[str, str]:
-        given = {f"TF_VAR_{name}": value for name, value in self.variables.items()}
+        values = {f"TF_VAR_{name}": value for name, value in self.variables.items()}
         return {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
@@ -134,7 +134,7 @@ class Tofu:
             "SSL_CERT_FILE": str(self.lab.ca),
             "PROXMOX_VE_ENDPOINT": self.lab.endpoint,
             "PROXMOX_VE_API_TOKEN": f"{self.lab.token_id}={self.lab.token_secret}",
-            **given,
+            **values,
         }
 
 

@@ -55,20 +55,23 @@ def _leak() -> object:
 
 
 def _out_of_tree() -> Problem:
-    with TemporaryDirectory() as place:
-        root = Path(place, "root")
+    with TemporaryDirectory() as temporary_directory:
+        root = Path(temporary_directory, "root")
         root.mkdir()
-        (root / "kubernetes").symlink_to(place)
+        (root / "kubernetes").symlink_to(temporary_directory)
         with pytest.raises(PathOutsideTree) as caught:
             read_files(root, ["kubernetes/flux/cluster/ks.yaml"])
     return problems.out_of_tree(caught.value)
 
 
 def _material() -> object:
-    with TemporaryDirectory() as place:
-        Path(place, TUNNEL).write_text('{"AccountTag": "a"')
+    with TemporaryDirectory() as temporary_directory:
+        Path(temporary_directory, TUNNEL).write_text('{"AccountTag": "a"')
         where = MaterialSource(
-            directory=Path(place), dialect="classic", keyring=Keyring(), environment={}
+            directory=Path(temporary_directory),
+            dialect="classic",
+            keyring=Keyring(),
+            environment={},
         )
         return read_materials(where, wanted())
 
@@ -88,8 +91,10 @@ def _dangling() -> object:
 
 
 def _path() -> object:
-    wishes = FileDecisions(overwrite=frozenset({"kubernetes/flux/ks.yaml"}))
-    return resolve_decisions(wishes, ["kubernetes/flux/cluster/ks.yaml", "talos/talenv.yaml"])
+    file_decisions = FileDecisions(overwrite=frozenset({"kubernetes/flux/ks.yaml"}))
+    return resolve_decisions(
+        file_decisions, ["kubernetes/flux/cluster/ks.yaml", "talos/talenv.yaml"]
+    )
 
 
 def _shared(act: FileAction, own: tuple[str, ...] = ()) -> Problem:

@@ -61,9 +61,9 @@ def resolved(cluster: str) -> Desired:
 def drawn(desired: Desired, dialect: Dialect = "classic") -> RenderedRepository:
     """What is rendered for a cluster; fails on any problem."""
     problems = Problems()
-    found = render_repository(desired, MATERIALS, dialect, problems)
+    rendered_repository = render_repository(desired, MATERIALS, dialect, problems)
     assert not problems, [str(problem) for problem in problems]
-    return found
+    return rendered_repository
 
 
 def texts(found: RenderedRepository) -> dict[str, str]:

@@ -26,13 +26,13 @@ def secrets(
     """What the Secrets hold, by path."""
     assert desired.cluster is not None
     told = Problems() if problems is None else problems
-    found = {}
+    string_datas = {}
     for file in bootstrap_secrets(desired.cluster, materials, dialect, told):
         assert isinstance(file.text, Secret)
         content = yaml.safe_load(file.text.reveal())
         assert content["metadata"]["namespace"] == "flux-system"
-        found[file.path] = content["stringData"]
-    return found
+        string_datas[file.path] = content["stringData"]
+    return string_datas
 
 
 def test_the_cluster_gets_the_identity_that_opens_its_secrets() -> None:
@@ -49,10 +49,10 @@ def test_the_cluster_gets_the_identity_that_opens_its_secrets() -> None:
     ],
 )
 def test_a_private_repository_is_fetched_with_its_key(dialect: Dialect, path: str) -> None:
-    found = secrets(shaped(visibility="private"), dialect)[path]
+    secret = secrets(shaped(visibility="private"), dialect)[path]
 
-    assert found["identity"] == "a deploy key"
-    assert found["known_hosts"].startswith("github.com ")
+    assert secret["identity"] == "a deploy key"
+    assert secret["known_hosts"].startswith("github.com ")
 
 
 def test_a_private_repository_without_a_key_is_told() -> None:

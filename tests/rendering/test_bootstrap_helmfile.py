@@ -64,17 +64,17 @@ def test_what_gives_nodes_their_identity_comes_before_names_resolve() -> None:
 def test_every_release_has_its_values_in_the_repository(dialect: Dialect) -> None:
     files = texts(rendered(EVERYTHING, preset="fifteen-node", dialect=dialect))
     for path in FOLDERS[dialect]:
-        for one in releases(path, files):
-            base = f"kubernetes/apps/{one['namespace']}/{one['name']}/app"
+        for release in releases(path, files):
+            base = f"kubernetes/apps/{release['namespace']}/{release['name']}/app"
             assert f"{base}/helmrelease.yaml" in files
-            if "inherit" in one:
+            if "inherit" in release:
                 assert f"{base}/ocirepository.yaml" in files
 
 
 def test_values_of_what_comes_before_flux_need_no_substitution() -> None:
     files = texts(rendered(EVERYTHING, preset="fifteen-node"))
-    for one in releases(FOLDERS["classic"][1], files):
-        path = f"kubernetes/apps/{one['namespace']}/{one['name']}/app/helmrelease.yaml"
+    for release in releases(FOLDERS["classic"][1], files):
+        path = f"kubernetes/apps/{release['namespace']}/{release['name']}/app/helmrelease.yaml"
         assert "${" not in files[path]
 
 
@@ -85,10 +85,10 @@ def test_classic_releases_name_chart_and_version_of_the_sources() -> None:
         (chart.namespace, chart.release): chart for chart in all_charts(found.apps) if chart.is_main
     }
     for path in FOLDERS["classic"]:
-        for one in releases(path, files):
-            chart = known[one["namespace"], one["name"]]
+        for release in releases(path, files):
+            chart = known[release["namespace"], release["name"]]
             named = chart.source if chart.is_oci else f"{chart.release}/{chart.name}"
-            assert (one["chart"], one["version"]) == (named, chart.version)
+            assert (release["chart"], release["version"]) == (named, chart.version)
 
 
 def test_charts_of_plain_repositories_bring_their_repository() -> None:
@@ -101,7 +101,7 @@ def test_charts_of_plain_repositories_bring_their_repository() -> None:
 
 def test_kinds_come_from_charts_that_come_later() -> None:
     files = texts(drawn(shaped()))
-    names = [one["name"] for one in releases(FOLDERS["classic"][0], files)]
+    names = [release["name"] for release in releases(FOLDERS["classic"][0], files)]
     assert names == ["cloudflare-dns"]
 
 

@@ -36,7 +36,9 @@ def test_a_path_at_which_nothing_is_rendered_is_refused(path: str) -> None:
 
 
 def test_a_file_cannot_be_both_kept_and_replaced() -> None:
-    wishes = FileDecisions(overwrite=frozenset({"talos"}), accept=frozenset({"talos/a.yaml"}))
+    file_decisions = FileDecisions(
+        overwrite=frozenset({"talos"}), accept=frozenset({"talos/a.yaml"})
+    )
 
     with pytest.raises(WrongUsage, match=r"talos/a\.yaml is both overwritten and accepted"):
-        resolve_decisions(wishes, PATHS)
+        resolve_decisions(file_decisions, PATHS)

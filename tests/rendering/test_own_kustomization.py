@@ -54,8 +54,8 @@ def test_entries_that_are_there_in_any_spelling_are_not_added_again(entry: str) 
 
 
 def test_several_entries_keep_their_order() -> None:
-    found = add_entries("resources: [a]\n", ["./b", "./a", "./c"])
-    assert found == "resources: [a, ./b, ./c]\n"
+    entries = add_entries("resources: [a]\n", ["./b", "./a", "./c"])
+    assert entries == "resources: [a, ./b, ./c]\n"
 
 
 @pytest.mark.parametrize(

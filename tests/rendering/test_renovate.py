@@ -26,16 +26,16 @@ def configuration(more: str = "") -> dict[str, Any]:
 
 
 def rule(content: dict[str, Any], group: str) -> dict[str, Any]:
-    (found,) = [one for one in content["packageRules"] if one.get("groupName") == group]
-    assert isinstance(found, dict)
-    return found
+    (package_rule,) = [one for one in content["packageRules"] if one.get("groupName") == group]
+    assert isinstance(package_rule, dict)
+    return package_rule
 
 
 def test_nothing_is_merged_by_itself_and_saturday_is_the_day() -> None:
     content = configuration()
 
     assert content["automerge"] is False
-    assert not any("automerge" in one for one in content["packageRules"])
+    assert not any("automerge" in package_rule for package_rule in content["packageRules"])
     assert content["schedule"] == ["* * * * 6"]
     assert "**/*.sops.*" in content["ignorePaths"]
 
@@ -67,12 +67,12 @@ def test_oci_charts_come_together_and_flux_apart() -> None:
 
     charts = rule(content, "OCI charts")["matchPackageNames"]
     assert "quay.io/cilium/charts/cilium" in charts
-    assert not [one for one in charts if "://" in one or "rook" in one]
+    assert not [chart for chart in charts if "://" in chart or "rook" in chart]
     assert rule(content, "flux-operator")["matchPackageNames"] == [
         "ghcr.io/controlplaneio-fluxcd/charts/flux-instance",
         "ghcr.io/controlplaneio-fluxcd/charts/flux-operator",
     ]
-    order = [one.get("groupName") for one in content["packageRules"]]
+    order = [package_rule.get("groupName") for package_rule in content["packageRules"]]
     assert order.index("OCI charts") < order.index("flux-operator")
 
 
@@ -86,13 +86,13 @@ def found_in(path: str, text: str) -> set[tuple[str, str]]:
     for manager in custom_managers():
         patterns = manager["managerFilePatterns"]
         assert isinstance(patterns, list)
-        if not any(re.search(one.strip("/"), path) for one in patterns):
+        if not any(re.search(pattern.strip("/"), path) for pattern in patterns):
             continue
         strings = manager["matchStrings"]
         assert isinstance(strings, list)
-        for one in strings:
+        for string in strings:
             # Named groups are written otherwise in Python.
-            for match in re.finditer(one.replace("(?<", "(?P<"), text):
+            for match in re.finditer(string.replace("(?<", "(?P<"), text):
                 named = match.groupdict()
                 name = named.get("depName") or manager["depNameTemplate"]
                 found.add((str(name), named["currentValue"]))

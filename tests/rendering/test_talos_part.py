@@ -32,8 +32,8 @@ def files(
     dialect: Dialect, wanted: Any = None, patches: Patches | None = None
 ) -> dict[str, str | Secret]:
     problems = Problems()
-    found = talos_files(wanted or shaped(), dialect, patches or {}, problems)
-    texts = {file.path.removeprefix("talos/"): file.text for file in found}
+    rendered_files = talos_files(wanted or shaped(), dialect, patches or {}, problems)
+    texts = {file.path.removeprefix("talos/"): file.text for file in rendered_files}
     assert not problems
     return texts
 
@@ -67,17 +67,17 @@ def test_the_bundle_is_not_among_the_files() -> None:
 
 def test_topf_is_told_in_the_shapes_that_it_documents() -> None:
     found = files("toml")
-    told = load_yaml(str(found["topf.yaml"]))
+    yaml = load_yaml(str(found["topf.yaml"]))
 
-    assert set(told) <= TOPF_KEYS
-    assert told["secretsPath"] == "secrets.sops.yaml"
-    assert told["clusterEndpoint"] == "https://127.66.0.10:6443"
-    assert re.fullmatch(r"v\d+\.\d+\.\d+", told["talosVersion"])
-    for node in told["nodes"]:
+    assert set(yaml) <= TOPF_KEYS
+    assert yaml["secretsPath"] == "secrets.sops.yaml"
+    assert yaml["clusterEndpoint"] == "https://127.66.0.10:6443"
+    assert re.fullmatch(r"v\d+\.\d+\.\d+", yaml["talosVersion"])
+    for node in yaml["nodes"]:
         assert set(node) <= NODE_KEYS
         assert node["role"] in ("control-plane", "worker")
         assert node["schematicId"] == SCHEMATIC
-    assert [node["host"] for node in told["nodes"]] == ["cp-1", "work-1"]
+    assert [node["host"] for node in yaml["nodes"]] == ["cp-1", "work-1"]
 
 
 def test_patches_of_topf_are_plain_documents_in_its_directories() -> None:
@@ -87,7 +87,7 @@ def test_patches_of_topf_are_plain_documents_in_its_directories() -> None:
         assert re.fullmatch(r"(all|control-plane|worker|node/[a-z0-9-]+)/[a-z0-9-]+\.yaml", name)
         documents = list(load_all_yaml(str(text)))
         assert documents
-        assert all(isinstance(one, dict) for one in documents)
+        assert all(isinstance(document, dict) for document in documents)
         assert "{{" not in str(text)
 
 
@@ -145,9 +145,9 @@ def test_what_a_tool_cannot_make_is_told_and_not_rendered(
     wanted = shaped(f'talos_contract: "{contract}"\n', talos=version)
     problems = Problems()
 
-    found = list(talos_files(wanted, dialect, {}, problems))
+    rendered_files = list(talos_files(wanted, dialect, {}, problems))
 
-    assert not found
+    assert not rendered_files
     assert [(problem.code, problem.is_error) for problem in problems] == [
         ("render.talos-contract", False)
     ]

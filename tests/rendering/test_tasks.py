@@ -81,5 +81,5 @@ def test_tasks_only_call_commands_and_options_that_stockman_has(dialect: Dialect
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
 def test_tasks_are_rendered_on_request_only(dialect: Dialect) -> None:
     without = {file.path for file in drawn(shaped(), dialect).tree}
-    asked = {file.path for file in drawn(shaped("repository: {tasks: true}\n"), dialect).tree}
-    assert asked - without == set(written(dialect))
+    paths = {file.path for file in drawn(shaped("repository: {tasks: true}\n"), dialect).tree}
+    assert paths - without == set(written(dialect))

@@ -23,7 +23,7 @@ def of(*documents: Document) -> Documents:
 
 
 def test_each_document_stands_where_all_that_need_it_find_it() -> None:
-    found = build_layers(
+    layers = build_layers(
         {
             A: ("control-plane", of(main(), named("cp-1"), TIME)),
             B: ("worker", of(main(mtu=1), named("work-1"), TIME)),
@@ -31,7 +31,7 @@ def test_each_document_stands_where_all_that_need_it_find_it() -> None:
         }
     )
 
-    assert found == Layers(
+    assert layers == Layers(
         all=of(main(), TIME),
         roles={"worker": of({"machine": {"mtu": 1}})},
         nodes={A: of(named("cp-1")), B: of(named("work-1")), C: of(named("work-2"))},
@@ -39,15 +39,15 @@ def test_each_document_stands_where_all_that_need_it_find_it() -> None:
 
 
 def test_parts_of_a_mapping_are_told_apart_and_lists_stay_whole() -> None:
-    found = build_layers(
+    layers = build_layers(
         {
             B: ("worker", of(main(kubelet={"a": 1, "b": 1}, names=["x"]))),
             C: ("worker", of(main(kubelet={"a": 1, "b": 2}, names=["x", "y"]))),
         }
     )
 
-    assert found.all == of(main(kubelet={"a": 1}))
-    assert found.nodes == {
+    assert layers.all == of(main(kubelet={"a": 1}))
+    assert layers.nodes == {
         B: of({"machine": {"kubelet": {"b": 1}, "names": ["x"]}}),
         C: of({"machine": {"kubelet": {"b": 2}, "names": ["x", "y"]}}),
     }

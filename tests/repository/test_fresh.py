@@ -55,11 +55,11 @@ def test_only_settings_of_downloads_are_passed_on() -> None:
 def test_one_demo_runs_under_poor_conditions_in_a_folder_with_a_space() -> None:
     (harsh,) = (run for run in fresh.planned("") if run.harsh)
 
-    words = fresh.script_of(harsh, {})
+    script = fresh.script_of(harsh, {})
 
-    assert {"LANG=C", "TERM=dumb"} <= set(words)
-    assert not any(word.startswith("HOME=") for word in words)
-    assert words[-1] == "umask 077 && cd '/home/tester/a clone' && exec make demo PRESET=single"
+    assert {"LANG=C", "TERM=dumb"} <= set(script)
+    assert not any(word.startswith("HOME=") for word in script)
+    assert script[-1] == "umask 077 && cd '/home/tester/a clone' && exec make demo PRESET=single"
 
 
 def test_a_recent_system_is_not_built_again(tmp_path: Path) -> None:

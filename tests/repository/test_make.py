@@ -66,8 +66,8 @@ def test_a_missing_python_gets_one_sentence(clone: Path) -> None:
     ended = _make(clone, "test", python="no-such-python")
 
     assert ended.returncode != 0
-    (said,) = _sentences(ended.stderr)
-    assert said.startswith("stockman: there is no program 'no-such-python', and Python 3.11 ")
+    (sentence,) = _sentences(ended.stderr)
+    assert sentence.startswith("stockman: there is no program 'no-such-python', and Python 3.11 ")
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
@@ -136,10 +136,10 @@ def test_a_step_of_check_that_fails_is_a_failure_without_tests(clone: Path, fail
 def test_words_of_steps_that_run_side_by_side_stay_together(clone: Path) -> None:
     _let_steps_be_noted(clone, fails="nothing")
 
-    said = _make(clone, "check", python=sys.executable).stdout.splitlines()
+    stdout = _make(clone, "check", python=sys.executable).stdout.splitlines()
 
-    beginnings = [number for number, line in enumerate(said) if line.startswith("check: ")]
-    between = [said[at + 1 : to] for at, to in pairwise([*beginnings, len(said)])]
+    beginnings = [number for number, line in enumerate(stdout) if line.startswith("check: ")]
+    between = [stdout[at + 1 : to] for at, to in pairwise([*beginnings, len(stdout)])]
     assert len(between) == len(STEPS) + 1
     assert all(len({line.partition(": ")[0] for line in lines}) == 1 for lines in between)
 

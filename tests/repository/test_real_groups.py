@@ -29,7 +29,7 @@ def test_what_shares_addresses_or_a_folder_shares_a_worker(tmp_path: Path) -> No
     for name in FILES:
         tmp_path.joinpath(f"{name}.py").write_text(NOTING.format(up=name.count("/")))
 
-    told = subprocess.run(
+    stdout = subprocess.run(
         [
             *(sys.executable, "-m", "pytest", "-c", "/dev/null", "-p", "no:cacheprovider", "-q"),
             *("--rootdir", tmp_path, "--numprocesses=2", "--dist=loadscope"),
@@ -44,8 +44,8 @@ def test_what_shares_addresses_or_a_folder_shares_a_worker(tmp_path: Path) -> No
     lines = [line.split() for line in (tmp_path / "noted").read_text().splitlines()]
     workers = {name: {worker for other, worker in lines if other == name} for name, _ in lines}
     assert len(lines) == 4 * len(FILES)
-    assert all(len(found) == 1 for found in workers.values())
+    assert all(len(worker) == 1 for worker in workers.values())
     assert workers["test_first"] == workers["test_second"]
     assert workers[TOGETHER[0]] == workers[TOGETHER[1]]
     assert lines[0][0] in {"test_first", TOGETHER[0]}
-    assert "measured: " in told
+    assert "measured: " in stdout

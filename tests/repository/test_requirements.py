@@ -46,8 +46,8 @@ def test_the_pins_are_what_the_project_asks_for(use: str) -> None:
     pins = _pins(use)
 
     for text in ASKED[use]:
-        asked = Requirement(text)
-        assert asked.specifier.contains(pins[canonicalize_name(asked.name)]), text
+        requirement = Requirement(text)
+        assert requirement.specifier.contains(pins[canonicalize_name(requirement.name)]), text
 
 
 @pytest.mark.parametrize("part", ["run", "build"])

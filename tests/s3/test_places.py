@@ -57,8 +57,8 @@ def test_what_is_no_safe_endpoint_is_refused_and_shows_no_credentials(endpoint: 
 
 
 def test_plain_http_is_fine_for_who_says_so() -> None:
-    place = S3Location(bucket="flock", endpoint="http://10.42.0.5:9000", plain_http=True)
-    assert validate_location(place).is_plain
+    s3_location = S3Location(bucket="flock", endpoint="http://10.42.0.5:9000", plain_http=True)
+    assert validate_location(s3_location).is_plain
 
 
 @pytest.mark.parametrize("bucket", ["", "a", "UPPER", "a/b", "a..b", "a_b", "a" * 64])
@@ -68,10 +68,10 @@ def test_what_is_no_bucket_is_refused(bucket: str) -> None:
 
 
 def test_a_prefix_is_a_folder_of_its_own() -> None:
-    place = S3Location(bucket="flock", endpoint=LOCAL, prefix="herd/one")
-    assert place.full_folder("") == "herd/one/"
-    assert place.full_folder("a") == "herd/one/a/"
-    assert place.own_key("herd/one/a") == "a"
-    assert place.own_key("herd/onemore") is None
+    s3_location = S3Location(bucket="flock", endpoint=LOCAL, prefix="herd/one")
+    assert s3_location.full_folder("") == "herd/one/"
+    assert s3_location.full_folder("a") == "herd/one/a/"
+    assert s3_location.own_key("herd/one/a") == "a"
+    assert s3_location.own_key("herd/onemore") is None
     with pytest.raises(Refused, match=r"objects\.key"):
         validate_location(S3Location(bucket="flock", endpoint=LOCAL, prefix="../other"))

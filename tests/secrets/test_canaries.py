@@ -124,9 +124,9 @@ def test_no_command_shows_a_secret_or_leaves_it_in_another_file(project: Path) -
 
     assert hits(quiet) == hits(loud) == []
     assert "secret.exposed" in quiet["validate"].err
-    found = files_with_canary(project.parent)
-    assert {Path(name).name for name in found} <= {"cluster.yaml", "nodes.yaml", "cluster.toml"}
-    assert {"one/cluster.yaml", "one/nodes.yaml"} <= found
+    files = files_with_canary(project.parent)
+    assert {Path(name).name for name in files} <= {"cluster.yaml", "nodes.yaml", "cluster.toml"}
+    assert {"one/cluster.yaml", "one/nodes.yaml"} <= files
 
 
 def test_a_tracked_file_changes_nothing_of_that(project: Path) -> None:

@@ -64,17 +64,17 @@ class Meadow(NamedTuple):
 
 @pytest.fixture(scope="module")
 def meadow(tmp_path_factory: pytest.TempPathFactory) -> Meadow:
-    place = committed_workspace(tmp_path_factory.mktemp("canaries") / "meadow")
+    path = committed_workspace(tmp_path_factory.mktemp("canaries") / "meadow")
     leaks = "\n".join(values().values())
-    committed(place, notes__txt=leaks)
-    committed(place, notes__txt="nothing\n", message=leaks)
-    (place.parent / "broken").write_text(f"contexts: [{leaks}\n")
-    home = str(place.parent)
+    committed(path, notes__txt=leaks)
+    committed(path, notes__txt="nothing\n", message=leaks)
+    (path.parent / "broken").write_text(f"contexts: [{leaks}\n")
+    home = str(path.parent)
     runs = {
-        " ".join(words): ran_inside("-C", str(place), *words, "--debug", "-vv", HOME=home)
-        for words in COMMANDS
+        " ".join(command): ran_inside("-C", str(path), *command, "--debug", "-vv", HOME=home)
+        for command in COMMANDS
     }
-    return Meadow(place, runs)
+    return Meadow(path, runs)
 
 
 def test_no_command_shows_a_key_unless_it_is_asked_to(meadow: Meadow) -> None:

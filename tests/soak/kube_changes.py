@@ -41,28 +41,28 @@ class Changes:
         return {name: None if nulls and self._maybe(0.3) else self._word() for name in self._some()}
 
     def _container(self, name: str, *, whole: bool) -> dict[str, Any]:
-        made: dict[str, Any] = {"name": name}
+        container: dict[str, Any] = {"name": name}
         if whole or self._maybe():
-            made["image"] = f"wool:{self._word()}"
+            container["image"] = f"wool:{self._word()}"
         if self._maybe():
-            made["env"] = [{"name": one, "value": self._word()} for one in self._some()]
+            container["env"] = [{"name": one, "value": self._word()} for one in self._some()]
         if self._maybe():
             numbers = self.dice.sample((80, 81, 82), self.dice.randint(0, 2))
-            made["ports"] = [
-                {"containerPort": one, **({"protocol": "UDP"} if self._maybe(0.3) else {})}
-                for one in numbers
+            container["ports"] = [
+                {"containerPort": number, **({"protocol": "UDP"} if self._maybe(0.3) else {})}
+                for number in numbers
             ]
         if self._maybe(0.3):
-            made["args"] = self._some()
+            container["args"] = self._some()
         if self._maybe(0.3):
-            made["resources"] = {"requests": {"cpu": self.dice.choice(("1", "100m", "0.5"))}}
-        return made
+            container["resources"] = {"requests": {"cpu": self.dice.choice(("1", "100m", "0.5"))}}
+        return container
 
     def _spec(self, *, whole: bool, nulls: bool = False) -> dict[str, Any]:
         inner: dict[str, Any] = {}
         names = self._some() or ["a"]
         if whole or self._maybe():
-            inner["containers"] = [self._container(one, whole=whole) for one in names]
+            inner["containers"] = [self._container(name, whole=whole) for name in names]
         if self._maybe(0.3):
             inner["volumes"] = [{"name": one, "emptyDir": {}} for one in self._some()]
         if self._maybe(0.3):
@@ -87,15 +87,15 @@ class Changes:
         return spec
 
     def _partial(self) -> dict[str, Any]:
-        made: dict[str, Any] = {}
+        partial: dict[str, Any] = {}
         if self._maybe(0.7):
-            made["spec"] = self._spec(whole=False, nulls=True)
+            partial["spec"] = self._spec(whole=False, nulls=True)
         if self._maybe():
-            made["metadata"] = {"labels": self._labels(nulls=True)}
+            partial["metadata"] = {"labels": self._labels(nulls=True)}
         if self._maybe(0.2):
             finalizers = [f"{one}.example/x" for one in self._some()]
-            made.setdefault("metadata", {})["finalizers"] = finalizers
-        return made
+            partial.setdefault("metadata", {})["finalizers"] = finalizers
+        return partial
 
     def _merge(self) -> Step:
         if self._maybe(0.2):
@@ -105,15 +105,17 @@ class Changes:
     def _strategic(self) -> Step:
         if self._maybe(0.2):
             return Step("PATCH", SERVICE, {"spec": self._service()["spec"]}, STRATEGIC)
-        made = self._partial()
-        containers = made.get("spec", {}).get("template", {}).get("spec", {}).get("containers", [])
-        for one in containers:
+        partial = self._partial()
+        containers = (
+            partial.get("spec", {}).get("template", {}).get("spec", {}).get("containers", [])
+        )
+        for container in containers:
             if self._maybe(0.2):
-                one["$patch"] = "delete"
-        if "finalizers" not in made.get("metadata", {}) and self._maybe(0.2):
+                container["$patch"] = "delete"
+        if "finalizers" not in partial.get("metadata", {}) and self._maybe(0.2):
             gone = [f"{one}.example/x" for one in self._some()]
-            made.setdefault("metadata", {})["$deleteFromPrimitiveList/finalizers"] = gone
-        return Step("PATCH", DEPLOYMENT, made, STRATEGIC)
+            partial.setdefault("metadata", {})["$deleteFromPrimitiveList/finalizers"] = gone
+        return Step("PATCH", DEPLOYMENT, partial, STRATEGIC)
 
     def _apply(self) -> Step:
         query = {"fieldManager": self._word()}
@@ -152,11 +154,11 @@ class Changes:
         numbers = self.dice.sample((80, 81, 82), self.dice.randint(1, 3))
         ports = [
             {
-                "port": one,
-                "name": f"p{one}",
+                "port": number,
+                "name": f"p{number}",
                 **({"targetPort": self._word()} if self._maybe(0.3) else {}),
             }
-            for one in numbers
+            for number in numbers
         ]
         spec: dict[str, Any] = {"ports": ports}
         if self._maybe():

@@ -27,7 +27,10 @@ PAIRS = [
 ]
 PARTS, FEWER_PARTS = 25, 4
 """How many tests share the points of a run: worlds of one part are kept in memory at once."""
-FIRST, COUNT = (int(one) for one in os.environ.get("STOCKMAN_SEEDS", "1000:10000").split(":"))
+FIRST, COUNT = (
+    int(stockman_seed)
+    for stockman_seed in os.environ.get("STOCKMAN_SEEDS", "1000:10000").split(":")
+)
 STORIES = 50
 """How many seeds make one test."""
 
@@ -42,7 +45,7 @@ def test_every_pair_of_versions_comes_up_and_stays_as_it_is(
 
     assert again.planned is not None
     assert again.planned.plan.steps == ()
-    assert {one.system for one in again.process.writes} <= {"journal", "lock"}
+    assert {write.system for write in again.process.writes} <= {"journal", "lock"}
 
 
 def test_a_restart_for_hardware_that_is_killed_at_every_moment_comes_to_the_same_end(

@@ -31,22 +31,22 @@ def test_every_preset_becomes_a_cluster_that_works(
 ) -> None:
     kind = Kind(preset=preset, talos=talos, pve=pve, network=NETWORKS[preset])
     with ExitStack() as stack:
-        made = with_token(kind, tmp_path, stack)
-        made.scene.without_administrator()
-        stories.the_second_run_changes_nothing(made)
-        stories.talosctl_finds_health(made, real_tool)
-        stories.an_etcd_snapshot_is_whole(made, real_tool)
-        stories.kubectl_finds_ready_nodes(made, real_tool)
-        stories.flux_finds_everything_ready(made, real_tool)
+        token = with_token(kind, tmp_path, stack)
+        token.scene.without_administrator()
+        stories.the_second_run_changes_nothing(token)
+        stories.talosctl_finds_health(token, real_tool)
+        stories.an_etcd_snapshot_is_whole(token, real_tool)
+        stories.kubectl_finds_ready_nodes(token, real_tool)
+        stories.flux_finds_everything_ready(token, real_tool)
 
 
 @pytest.mark.parametrize("pve", PVE)
 def test_guests_without_a_cluster_are_made(pve: str, tmp_path: Path) -> None:
     kind = Kind(preset="home", talos="", pve=pve, network=NETWORKS["home"])
     with ExitStack() as stack:
-        made = with_token(kind, tmp_path, stack)
-        made.scene.without_administrator()
-        stories.the_second_run_changes_nothing(made)
+        token = with_token(kind, tmp_path, stack)
+        token.scene.without_administrator()
+        stories.the_second_run_changes_nothing(token)
 
 
 @pytest.mark.parametrize("lines", [8, 13, 21])
@@ -72,13 +72,13 @@ def test_who_has_not_what_was_never_pushed_is_told_so_and_begins_anew(
     kind = Kind(preset="single", talos="1.13.9", pve="9.1", network=NETWORKS["single"])
     with ExitStack() as stack:
         made = ResumedElsewhere(real_tool("versitygw"), moment)(kind, tmp_path, stack)
-        here, around = made.scene, dict(made.scene.environment)
-        here.without_administrator()
+        scene, environment = made.scene, dict(made.scene.environment)
+        scene.without_administrator()
         # Who comes after all machines were made needs no token to end the run, and one to plan.
         assert made.ran.status == (0 if moment.startswith("talos") else 4), made.ran
-        assert "error[proxmox.no-token]" in here.stockman("plan").err
-        here.environment = around
-        made.ran = here.stockman(*APPLY)
-        here.without_administrator()
+        assert "error[proxmox.no-token]" in scene.stockman("plan").err
+        scene.environment = environment
+        made.ran = scene.stockman(*APPLY)
+        scene.without_administrator()
         stories.the_second_run_changes_nothing(made)
         stories.kubectl_finds_ready_nodes(made, real_tool)

@@ -65,8 +65,12 @@ PIECES = (
 def seeds() -> list[dict[str, bytes]]:
     directories = [*(INPUTS / "valid").iterdir(), *(INPUTS / "invalid").iterdir()]
     return [
-        {name: (place / name).read_bytes() for name in CONFIG_FILES if (place / name).exists()}
-        for place in sorted(directories)
+        {
+            name: (directory / name).read_bytes()
+            for name in CONFIG_FILES
+            if (directory / name).exists()
+        }
+        for directory in sorted(directories)
     ]
 
 
@@ -82,8 +86,8 @@ def mutated(content: bytes, dice: random.Random) -> bytes:
         elif action == 2 and data:
             data[place % len(data)] = dice.randrange(256)
         elif action == 3:
-            other = dice.randrange(len(data) + 1)
-            data[place:place] = data[min(place, other) : max(place, other)][:400]
+            randrange = dice.randrange(len(data) + 1)
+            data[place:place] = data[min(place, randrange) : max(place, randrange)][:400]
         else:
             lines = bytes(data).split(b"\n")
             dice.shuffle(lines)

@@ -32,17 +32,17 @@ def stream() -> Iterator[bytes]:
 
 
 def test_a_gibibyte_of_history_is_scanned_in_little_memory(tmp_path: Path) -> None:
-    place = committed_workspace(tmp_path / "meadow")
+    path = committed_workspace(tmp_path / "meadow")
     with subprocess.Popen(
-        ["git", "fast-import", "--quiet"], cwd=place, stdin=subprocess.PIPE
+        ["git", "fast-import", "--quiet"], cwd=path, stdin=subprocess.PIPE
     ) as imported:
         assert imported.stdin is not None
         for piece in stream():
             imported.stdin.write(piece)
-    assert int(git(place, "rev-list", "--count", "long")) == COMMITS
+    assert int(git(path, "rev-list", "--count", "long")) == COMMITS
 
     done = subprocess.run(
-        [sys.executable, "-m", "stockman", "-C", str(place), "secrets", "check"],
+        [sys.executable, "-m", "stockman", "-C", str(path), "secrets", "check"],
         env=clean(HOME=str(tmp_path)),
         capture_output=True,
         encoding="utf-8",

@@ -33,13 +33,14 @@ def test_machines_differ_from_those_of_talhelper_in_what_the_report_says(
 
         result = from_talhelper(files)
 
-        assert [str(one) for one in result.problems.errors] == [], number
+        assert [str(error) for error in result.problems.errors] == [], number
         wanted = desired(result)
-        found = {
+        differents = {
             str(node.name): set(different(documents(theirs[node.name]), ours(wanted, node)))
             for node in wanted.nodes
         }
-        assert found == {
-            name: {one.what for one in result.differs if name in one.nodes} for name in found
+        assert differents == {
+            name: {differ.what for differ in result.differs if name in differ.nodes}
+            for name in differents
         }, number
     assert judged > COUNT // 2

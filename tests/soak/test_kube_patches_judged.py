@@ -22,11 +22,11 @@ CHANGES = 60
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory: pytest.TempPathFactory, real_tool: RealTool) -> Iterator[RealApi]:
-    place = tmp_path_factory.mktemp("judge")
-    with api_server(place, real_tool, accounts=True) as server:
-        found = RealApi(server.port, TOKEN)
-        yield found
-        found.close()
+    mktemp = tmp_path_factory.mktemp("judge")
+    with api_server(mktemp, real_tool, accounts=True) as server:
+        real_api = RealApi(server.port, TOKEN)
+        yield real_api
+        real_api.close()
 
 
 def test_random_changes_have_the_same_outcome(real: RealApi) -> None:

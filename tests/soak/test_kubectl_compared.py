@@ -12,7 +12,7 @@ from tests.real.kubectl.story import Story
 from tests.real.kubectl.telling import told
 from tools.pytest_plugin import RealTool
 
-LONG = [one for one in STORIES if one.long]
+LONG = [story for story in STORIES if story.long]
 
 
 @pytest.fixture(scope="module")

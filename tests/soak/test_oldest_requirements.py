@@ -20,9 +20,9 @@ _PATIENCE = 1800
 
 def oldest() -> list[str]:
     """Every dependency, pinned to the least version that it may have."""
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     found = []
-    for one in map(Requirement, told):
+    for one in map(Requirement, dependencies):
         (least,) = [each.version for each in one.specifier if each.operator == ">="]
         found.append(f"{one.name}=={least}")
     return found

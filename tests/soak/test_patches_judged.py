@@ -26,7 +26,7 @@ def test_talosctl_and_stockman_agree_on_many_pairs(minor: str, tmp_path: Path) -
     talosctl = Provider().path(f"talosctl@{TALOSCTL[minor]}")
     newer = Provider().path(f"check-patches@{LIBRARY[minor]}")
 
-    found = [
+    texts = [
         text
         for pair in pairs(minor, COUNT, "soak")
         if (text := disagreement(pair, minor, patched_by_talosctl(talosctl, pair, tmp_path)))
@@ -34,7 +34,7 @@ def test_talosctl_and_stockman_agree_on_many_pairs(minor: str, tmp_path: Path) -
         and disagreement(pair, minor, patched_by_library(newer, [pair])[0])
     ]
 
-    assert found == []
+    assert texts == []
 
 
 @pytest.mark.parametrize("minor", MINORS)

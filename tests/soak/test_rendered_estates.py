@@ -34,8 +34,8 @@ def test_everything_that_is_rendered_comes_to_life_and_stays(
     assert troubles(found) == []
     assert counted(found)["helmreleases"] == len(written.objects("HelmRelease"))
     revisions = found.revisions()
-    for one in written.releases:
-        place = f"{one['namespace']}/{one['name']}"
+    for release in written.releases:
+        place = f"{release['namespace']}/{release['name']}"
         assert revisions[place] == [(1, "superseded"), (2, "deployed")], place
 
     look_again(found, "first")

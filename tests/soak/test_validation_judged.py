@@ -49,7 +49,7 @@ def test_talosctl_agrees_on_every_bad_configuration_in_both_modes(
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_the_library_agrees_on_many_changed_configurations(minor: str) -> None:
-    asked = [one for one in cases(minor, CHANGED, "soak") if not is_excused(minor, one.text)]
+    asked = [case_ for case_ in cases(minor, CHANGED, "soak") if not is_excused(minor, case_.text)]
 
     program = Provider().path(f"check-validation@{LIBRARY[minor]}")
     assert disagreements(minor, asked, by_library(program, asked)) == []
@@ -58,8 +58,8 @@ def test_the_library_agrees_on_many_changed_configurations(minor: str) -> None:
 @pytest.mark.parametrize("minor", MINORS)
 def test_the_library_agrees_on_many_expressions(minor: str) -> None:
     texts = [
-        (place, Speaker(place, f"{minor}/{number}/soak").text())
-        for place, (_, since, _) in PLACES.items()
+        (name, Speaker(name, f"{minor}/{number}/soak").text())
+        for name, (_, since, _) in PLACES.items()
         if since <= int(minor.partition(".")[2])
         for number in range(EXPRESSIONS)
     ]

@@ -101,10 +101,12 @@ def test_random_values_have_the_size_that_talos_wants(new: SecretsBundle) -> Non
 
 @pytest.mark.parametrize(("contract", "alphabet"), [("1.13", "-_"), ("1.14", "+/")])
 def test_the_contract_decides_the_alphabet_of_the_cluster_id(contract: str, alphabet: str) -> None:
-    made = new_cluster_id(Version.parse(contract), lambda count: bytes([0xFB, 0xFF] * (count // 2)))
+    cluster_id = new_cluster_id(
+        Version.parse(contract), lambda count: bytes([0xFB, 0xFF] * (count // 2))
+    )
 
-    assert len(made) == 44
-    assert set(made) & set("+/-_") == set(alphabet)
+    assert len(cluster_id) == 44
+    assert set(cluster_id) & set("+/-_") == set(alphabet)
 
 
 def test_tokens_favour_no_letter() -> None:

@@ -47,7 +47,7 @@ def test_a_missing_part_is_named_and_not_invented(name: str) -> None:
     found, problems = read(text_without(name))
 
     assert found is None
-    assert [(one.code, one.what) for one in problems] == [
+    assert [(problem.code, problem.what) for problem in problems] == [
         ("bundle.missing", f"the secrets bundle has no {name}")
     ]
 
@@ -73,7 +73,7 @@ def test_two_encryption_secrets_are_one_too_many() -> None:
     found, problems = read(text.replace("trustdinfo", "    aescbcencryptionsecret: x\ntrustdinfo"))
 
     assert found is None
-    assert [one.code for one in problems] == ["bundle.two-encryption-secrets"]
+    assert [problem.code for problem in problems] == ["bundle.two-encryption-secrets"]
 
 
 @pytest.mark.parametrize(
@@ -103,9 +103,11 @@ def test_a_broken_part_is_named_with_its_line(name: str, value: str, why: str) -
 
 
 def test_a_key_of_another_certificate_is_told_apart() -> None:
-    whole = bundle()
-    mixed = replace(whole.certs.etcd, key=whole.certs.k8s.key)
-    text = bundle_text(replace(whole, certs=replace(whole.certs, etcd=mixed))).reveal()
+    secrets_bundle = bundle()
+    mixed = replace(secrets_bundle.certs.etcd, key=secrets_bundle.certs.k8s.key)
+    text = bundle_text(
+        replace(secrets_bundle, certs=replace(secrets_bundle.certs, etcd=mixed))
+    ).reveal()
 
     _, (only,) = read(text)
 
@@ -113,12 +115,16 @@ def test_a_key_of_another_certificate_is_told_apart() -> None:
 
 
 def test_a_certificate_that_cannot_sign_is_no_authority() -> None:
-    whole = bundle()
+    secrets_bundle = bundle()
     period = ValidityPeriod.lasting(NOW, CLIENT_LIFETIME)
     leaf = issue_certificate(
-        whole.certs.os, CertificateRequest(period=period, purposes=(Purpose.CLIENT,)), dice()
+        secrets_bundle.certs.os,
+        CertificateRequest(period=period, purposes=(Purpose.CLIENT,)),
+        dice(),
     )
-    text = bundle_text(replace(whole, certs=replace(whole.certs, os=leaf))).reveal()
+    text = bundle_text(
+        replace(secrets_bundle, certs=replace(secrets_bundle.certs, os=leaf))
+    ).reveal()
 
     _, (only,) = read(text)
 
@@ -150,7 +156,7 @@ def test_an_encrypted_file_is_called_so() -> None:
     found, problems = read(text)
 
     assert found is None
-    assert {one.code for one in problems} == {"bundle.withheld"}
+    assert {problem.code for problem in problems} == {"bundle.withheld"}
     assert problems[0].fix == "decrypt it first"
 
 
@@ -167,7 +173,7 @@ def test_what_is_no_yaml_is_refused_with_its_place() -> None:
     found, problems = read("cluster:\n  id: a\n  id: b\n")
 
     assert found is None
-    assert [(one.code, str(one.where)) for one in problems] == [
+    assert [(problem.code, str(problem.where)) for problem in problems] == [
         ("yaml.duplicate-key", "secrets.yaml:3:3")
     ]
 
@@ -252,7 +258,7 @@ def test_only_the_first_provider_of_the_rule_for_secrets_counts() -> None:
     found, problems = imported(documents_of_1_14(bundle(), first_provider="identity"))
 
     assert found is None
-    assert [one.code for one in problems] == ["bundle.missing"]
+    assert [problem.code for problem in problems] == ["bundle.missing"]
 
 
 def test_the_configuration_of_a_worker_is_called_so() -> None:
@@ -261,7 +267,7 @@ def test_the_configuration_of_a_worker_is_called_so() -> None:
     )
 
     assert found is None
-    assert [(one.code, str(one.where)) for one in problems] == [
+    assert [(problem.code, str(problem.where)) for problem in problems] == [
         ("bundle.worker", "controlplane.yaml:4:9")
     ]
 
@@ -272,7 +278,7 @@ def test_masked_secrets_are_called_so() -> None:
     found, problems = imported(text)
 
     assert found is None
-    assert {one.why for one in problems} == {"Talos masked it"}
+    assert {problem.why for problem in problems} == {"Talos masked it"}
     assert len(problems) == 5
 
 

@@ -67,10 +67,13 @@ def test_a_talos_client_holds_for_a_year_or_as_long_as_told() -> None:
 def test_the_administrator_of_kubernetes_is_the_one_of_talos() -> None:
     admin = ISSUER.kubernetes_admin()
 
-    found = read_certificate_facts(admin.crt)
+    certificate_facts = read_certificate_facts(admin.crt)
     usage = read_certificate(admin.crt).extensions.get_extension_for_class(x509.KeyUsage).value
-    assert (found.common_name, found.organizations) == ("admin", ("system:masters",))
-    assert found.period == (NOW - timedelta(seconds=10), NOW + timedelta(days=365))
+    assert (certificate_facts.common_name, certificate_facts.organizations) == (
+        "admin",
+        ("system:masters",),
+    )
+    assert certificate_facts.period == (NOW - timedelta(seconds=10), NOW + timedelta(days=365))
     assert usage.digital_signature
     assert usage.key_encipherment
     assert is_issued_by(admin.crt, bundle().certs.k8s.crt)
@@ -123,7 +126,7 @@ def test_a_kubeconfig_without_certificates_has_none(text: str, codes: list[str])
     problems = Problems()
 
     assert client_certificates("kubeconfig", Secret(text), problems) == {}
-    assert [one.code for one in problems] == codes
+    assert [problem.code for problem in problems] == codes
 
 
 def _base64(text: str) -> str:

@@ -23,10 +23,13 @@ hostname: a
 
 
 def test_documents_are_found_by_kind_in_order() -> None:
-    found = parse_documents("a.yaml", TEXT)
+    mapping_nodes = parse_documents("a.yaml", TEXT)
 
-    assert {kind: len(parts) for kind, parts in found.items()} == {V1ALPHA1: 1, "HostnameConfig": 2}
-    assert text_at(found["HostnameConfig"][0], "auto") is not None
+    assert {kind: len(mapping_node) for kind, mapping_node in mapping_nodes.items()} == {
+        V1ALPHA1: 1,
+        "HostnameConfig": 2,
+    }
+    assert text_at(mapping_nodes["HostnameConfig"][0], "auto") is not None
 
 
 def test_places_are_those_of_the_whole_file() -> None:

@@ -49,7 +49,7 @@ def image_of(cluster: str) -> tuple[FactoryImage | None, list[str]]:
     found = desired(cluster)
     assert found.cluster is not None
     image = node_image(found.nodes[0], found.cluster.talos, problems)
-    return image, [one.code for one in problems]
+    return image, [problem.code for problem in problems]
 
 
 def test_a_node_boots_from_the_image_that_the_files_describe() -> None:

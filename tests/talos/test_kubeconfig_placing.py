@@ -72,10 +72,16 @@ def test_a_new_file_is_the_one_that_talos_makes() -> None:
     issuer = ClientIssuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
     client = issuer.kubernetes_admin()
 
-    found = update_kubeconfig("kubeconfig", Secret(""), WISH, NOW, lambda: client)
+    kubeconfig_update = update_kubeconfig("kubeconfig", Secret(""), WISH, NOW, lambda: client)
 
-    assert (found.name, found.state, found.crt) == ("admin@meadow", "written", client.crt)
-    assert found.text == render_kubeconfig("meadow", ENDPOINT, bundle().certs.k8s.crt, client)
+    assert (kubeconfig_update.name, kubeconfig_update.state, kubeconfig_update.crt) == (
+        "admin@meadow",
+        "written",
+        client.crt,
+    )
+    assert kubeconfig_update.text == render_kubeconfig(
+        "meadow", ENDPOINT, bundle().certs.k8s.crt, client
+    )
 
 
 def test_the_second_time_not_a_byte_changes() -> None:

@@ -30,11 +30,11 @@ AT = Position("cluster.yaml", 12, 3)
 def test_the_id_is_that_of_the_image_factory(written: Document, wanted: str) -> None:
     problems = Problems()
 
-    found = read_schematic(written, problems, AT)
+    image_schematic = read_schematic(written, problems, AT)
 
     assert list(problems) == []
-    assert found is not None
-    assert schematic_id(found) == wanted
+    assert image_schematic is not None
+    assert schematic_id(image_schematic) == wanted
 
 
 def test_the_text_is_that_of_the_image_factory() -> None:
@@ -62,8 +62,8 @@ def test_what_the_image_factory_refuses_is_refused_with_its_place(written: Docum
     problems = Problems()
 
     assert read_schematic(written, problems, AT) is None
-    assert {one.where for one in problems} == {AT}
-    assert {one.code for one in problems} <= {"schematic.unknown-key", "schematic.value"}
+    assert {problem.where for problem in problems} == {AT}
+    assert {problem.code for problem in problems} <= {"schematic.unknown-key", "schematic.value"}
 
 
 def test_all_mistakes_are_named_at_once_with_the_nearest_key() -> None:
@@ -71,7 +71,7 @@ def test_all_mistakes_are_named_at_once_with_the_nearest_key() -> None:
 
     read_schematic({"customization": {"extraKernelArg": [], "bootloader": "lilo"}}, problems, AT)
 
-    assert [(one.code, one.fix) for one in problems] == [
+    assert [(problem.code, problem.fix) for problem in problems] == [
         ("schematic.unknown-key", "use extraKernelArgs"),
         ("schematic.value", "use one of none, dual-boot, sd-boot, grub"),
     ]
@@ -90,7 +90,7 @@ def test_a_line_separator_that_go_writes_in_a_way_of_its_own_is_refused() -> Non
     assert (
         read_schematic({"customization": {"extraKernelArgs": ["a\u2028b"]}}, problems, AT) is None
     )
-    assert [one.code for one in problems] == ["schematic.value"]
+    assert [problem.code for problem in problems] == ["schematic.value"]
 
 
 def wish(**given: object) -> Schematic:
@@ -124,7 +124,9 @@ def test_a_mistake_in_a_schematic_written_out_is_told_at_its_place() -> None:
     broken = wish(written={"customisation": {}}, origins={"written": Origin(AT, "talos.schematic")})
 
     assert desired_schematic_id(broken, problems) is None
-    assert [(one.code, one.where) for one in problems] == [("schematic.unknown-key", AT)]
+    assert [(problem.code, problem.where) for problem in problems] == [
+        ("schematic.unknown-key", AT)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -142,5 +144,5 @@ def test_extensions_are_checked_against_the_list_of_the_version(
 
     check_extensions([name], Version.parse(talos), problems, AT)
 
-    assert [one.code for one in problems] == ([] if code is None else [code])
+    assert [problem.code for problem in problems] == ([] if code is None else [code])
     assert len(problems.errors) == (code == "schematic.extension")

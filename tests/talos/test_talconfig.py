@@ -20,27 +20,27 @@ def test_patches_of_a_node_stand_in_our_order_and_each_text_in_one_file() -> Non
     wanted = desired("1.13")
     names = [node.name for node in wanted.nodes]
 
-    made = render_talconfig(wanted, bundle(), {names[0]: [FIRST, SECOND], names[1]: [FIRST]})
+    talconfig = render_talconfig(wanted, bundle(), {names[0]: [FIRST, SECOND], names[1]: [FIRST]})
 
-    nodes = yaml.safe_load(made.text)["nodes"]
+    nodes = yaml.safe_load(talconfig.text)["nodes"]
     assert nodes[0]["patches"][-2:] == [
         "@./patches/talos-patches-all-0.yaml",
         "@./patches/nodes-0-talos-patches-0.yaml",
     ]
     assert nodes[1]["patches"][-1] == "@./patches/talos-patches-all-0.yaml"
-    assert made.patches["patches/talos-patches-all-0.yaml"] == "machine: {env: {A: $$b}}\n"
-    assert "patches" not in yaml.safe_load(made.text)
+    assert talconfig.patches["patches/talos-patches-all-0.yaml"] == "machine: {env: {A: $$b}}\n"
+    assert "patches" not in yaml.safe_load(talconfig.text)
 
 
 def test_no_secret_stands_in_the_clear() -> None:
-    made = render_talconfig(desired("1.13"), bundle(), {})
+    talconfig = render_talconfig(desired("1.13"), bundle(), {})
 
-    plain = made.text + "".join(made.patches.values())
+    plain = talconfig.text + "".join(talconfig.patches.values())
     secrets = [line.partition(": ")[2] for line in bundle_text(bundle()).reveal().split("\n")]
-    assert [one for one in secrets if len(one) > 8 and one in plain] == []
-    assert "grazing" not in plain + repr(made)
-    assert [name for name in made.secret_patches if not name.endswith(".sops.yaml")] == []
-    assert any("grazing" in text.reveal() for text in made.secret_patches.values())
+    assert [secret for secret in secrets if len(secret) > 8 and secret in plain] == []
+    assert "grazing" not in plain + repr(talconfig)
+    assert [name for name in talconfig.secret_patches if not name.endswith(".sops.yaml")] == []
+    assert any("grazing" in text.reveal() for text in talconfig.secret_patches.values())
 
 
 def test_what_talhelper_would_replace_is_escaped() -> None:

@@ -27,8 +27,8 @@ A, B, C = (TalosContext(endpoints=(f"127.0.0.{number}",)) for number in (1, 2, 3
 
 def read(text: str) -> tuple[Talosconfig | None, list[str]]:
     problems = Problems()
-    found = read_talosconfig("talosconfig", Secret(text), problems)
-    return found, [one.code for one in problems]
+    talosconfig = read_talosconfig("talosconfig", Secret(text), problems)
+    return talosconfig, [problem.code for problem in problems]
 
 
 def test_what_is_written_is_read_again() -> None:

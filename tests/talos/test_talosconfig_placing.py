@@ -81,9 +81,11 @@ def test_new_machines_do_not_cost_a_certificate() -> None:
 
 
 def test_our_own_file_follows_the_cluster_and_keeps_other_contexts() -> None:
-    other = Talosconfig(context="hill", contexts={"hill": TalosContext(), **STRANGER.contexts})
+    talosconfig = Talosconfig(
+        context="hill", contexts={"hill": TalosContext(), **STRANGER.contexts}
+    )
 
-    found = put(other)
+    found = put(talosconfig)
 
     assert (found.name, found.state) == ("meadow", "renewed")
     assert list(found.config.contexts) == ["hill", "meadow"]

@@ -55,11 +55,11 @@ def test_a_certificate_of_the_same_authority_and_roles_serves() -> None:
 
 def test_another_authority_key_or_role_does_not_serve() -> None:
     client = issuer().talos_client([TalosRole.READER])
-    other = issuer().talos_client([TalosRole.READER])
+    talos_client = issuer().talos_client([TalosRole.READER])
     elsewhere = replace(READER, authority=bundle().certs.k8s.crt)
     admin = replace(READER, organizations=("os:admin",))
 
-    assert not is_usable(client.crt, other.key, READER, NOW)
+    assert not is_usable(client.crt, talos_client.key, READER, NOW)
     assert not is_usable(client.crt, client.key, elsewhere, NOW)
     assert not is_usable(client.crt, client.key, admin, NOW)
     assert not is_usable(client.crt, client.key, replace(READER, common_name="admin"), NOW)

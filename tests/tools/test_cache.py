@@ -72,8 +72,8 @@ def test_a_failed_build_leaves_nothing_that_looks_finished(tmp_path: Path) -> No
     cache = Cache(tmp_path)
 
     def build() -> None:
-        with cache.publishing(PROGRAM) as place:
-            (place / "thing").write_text("half")
+        with cache.publishing(PROGRAM) as publishing:
+            (publishing / "thing").write_text("half")
             raise ToolError("no more")
 
     with pytest.raises(ToolError):
@@ -86,8 +86,8 @@ def test_a_failed_build_leaves_nothing_that_looks_finished(tmp_path: Path) -> No
 def test_a_program_appears_only_when_it_is_finished(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
 
-    with cache.publishing(PROGRAM) as place:
-        (place / "thing").write_text("whole")
+    with cache.publishing(PROGRAM) as publishing:
+        (publishing / "thing").write_text("whole")
         assert not cache.executable(PROGRAM).exists()
 
     assert cache.executable(PROGRAM).read_text() == "whole"
@@ -167,8 +167,8 @@ def test_a_killed_build_goes_on_from_its_source_copy(machine: Machine, gate: Gat
     assert again.returncode == 0, again.stderr
     assert len(machine.calls("mod", "download")) == 1
     assert len(machine.calls("build")) == 2
-    made = Path(again.stdout.strip())
-    assert [*made.parent.parent.iterdir()] == [made.parent]
+    path = Path(again.stdout.strip())
+    assert [*path.parent.parent.iterdir()] == [path.parent]
 
 
 def test_a_terminated_build_ends_its_compiler(machine: Machine, gate: Gate) -> None:

@@ -16,8 +16,8 @@ def test_a_new_field_that_is_used_counts() -> None:
 
 
 def test_values_are_told_apart_by_field_and_by_kind() -> None:
-    other = make_dataclass("Other", [("name", str)])
+    dataclass = make_dataclass("Other", [("name", str)])
 
-    names = {digest(EARLIER(name="a")), digest(EARLIER(name="b")), digest(other(name="a"))}
+    names = {digest(EARLIER(name="a")), digest(EARLIER(name="b")), digest(dataclass(name="a"))}
 
     assert len(names) == 3

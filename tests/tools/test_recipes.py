@@ -87,7 +87,7 @@ def test_the_page_about_programs_has_each_with_its_version() -> None:
     rows = re.findall(r"^\| `([^`]+)` \| ([\d.]+) \|", page, re.MULTILINE)
 
     built = [(p.name, p.version) for p in PROGRAMS if isinstance(p.recipe, GoProgram)]
-    others = [p.name for p in PROGRAMS if not isinstance(p.recipe, GoProgram)]
+    names = [p.name for p in PROGRAMS if not isinstance(p.recipe, GoProgram)]
 
     assert sorted(rows) == sorted(built)
-    assert [name for name in others if f"`{name}`" not in page] == []
+    assert [name for name in names if f"`{name}`" not in page] == []

@@ -42,8 +42,8 @@ def test_packages_are_downloaded_unpacked_and_wrapped(machine: Machine) -> None:
         "download genisoimage\nupdate\ndownload genisoimage\n"
     )
     wrapper = result.stdout.strip()
-    said = subprocess.run([wrapper, "-h"], capture_output=True, text=True, check=True).stdout
-    libraries, _, arguments = said.strip().rpartition(" ")
+    stdout = subprocess.run([wrapper, "-h"], capture_output=True, text=True, check=True).stdout
+    libraries, _, arguments = stdout.strip().rpartition(" ")
     assert "/unpacked/usr/lib/any-linux-gnu" in libraries
     assert arguments == "-h"
 

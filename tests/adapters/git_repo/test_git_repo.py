@@ -35,15 +35,15 @@ def no_settings_of_a_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.fixture
 def top(tmp_path: Path) -> Path:
-    made = tmp_path / "work"
-    made.mkdir()
-    git(made, "init", "--quiet", "--initial-branch=main")
-    git(made, "config", "user.name", "Shepherd")
-    git(made, "config", "user.email", "shepherd@example.com")
-    (made / "README.md").write_text("flock\n")
-    git(made, "add", "README.md")
-    git(made, "commit", "--quiet", "--message", "Begin")
-    return made
+    path = tmp_path / "work"
+    path.mkdir()
+    git(path, "init", "--quiet", "--initial-branch=main")
+    git(path, "config", "user.name", "Shepherd")
+    git(path, "config", "user.email", "shepherd@example.com")
+    (path / "README.md").write_text("flock\n")
+    git(path, "add", "README.md")
+    git(path, "commit", "--quiet", "--message", "Begin")
+    return path
 
 
 def committed(top: Path, *paths: str) -> str | None:
@@ -139,14 +139,14 @@ def test_a_file_behind_a_link_is_refused(top: Path, tmp_path: Path) -> None:
         committed(top, "link/passwd")
     made = committed(top, "link")
     files = asyncio.run(LocalGitRepository(top).tree(str(made)))
-    assert [(one.path, one.is_link) for one in files] == [("README.md", False), ("link", True)]
+    assert [(file.path, file.is_link) for file in files] == [("README.md", False), ("link", True)]
 
 
 def test_an_executable_file_stays_one(top: Path) -> None:
     (top / "run").write_text("#!/bin/sh\n")
     (top / "run").chmod(0o755)
     files = asyncio.run(LocalGitRepository(top).tree(str(committed(top, "run"))))
-    assert [one.is_executable for one in files] == [False, True]
+    assert [file.is_executable for file in files] == [False, True]
 
 
 def test_what_git_is_told_to_change_on_the_way_in_is_changed(top: Path) -> None:

@@ -78,7 +78,7 @@ async def served(
 
 def endpoints(world: World, face: TalosFace, role: str = ADMIN) -> TalosEndpoints:
     """Where the control plane of a world answers, for somebody with a role."""
-    hosts = tuple(one.address for one in world.talos.machines if one.is_controlplane)
+    hosts = tuple(machine.address for machine in world.talos.machines if machine.is_controlplane)
     known = identity(world, role) if hosts else None
     return TalosEndpoints(hosts=hosts, identity=known, connect=Places(world, face))
 
@@ -87,7 +87,7 @@ def identity(
     world: World, role: str = ADMIN, since: timedelta = -DAY, lasting: timedelta = 30 * DAY
 ) -> ClientIdentity:
     """A client certificate of the cluster in a world, from and for so long."""
-    config = next(one.config for one in world.talos.machines if one.is_controlplane)
+    config = next(machine.config for machine in world.talos.machines if machine.is_controlplane)
     assert config is not None
     leaf = CertificateRequest(
         period=ValidityPeriod.lasting(real_now() + since, lasting),

@@ -25,8 +25,10 @@ def test_calls_are_carried_by_the_endpoint_that_has_a_configuration(tmp_path: Pa
         async with served(found.world, tmp_path) as face:
             known = replace(endpoints(found.world, face), hosts=tuple(addresses))
             async with GrpcTalos(known) as talos:
-                looks = [await probe_machine(talos, MachineAddress(one)) for one in addresses]
-        return [one.standing for one in looks]
+                looks = [
+                    await probe_machine(talos, MachineAddress(address)) for address in addresses
+                ]
+        return [look.standing for look in looks]
 
     assert asyncio.run(story()) == [
         MachineState.MAINTENANCE,
@@ -47,7 +49,7 @@ def test_not_every_machine_that_waits_for_its_configuration_keeps_a_connection(
         async with served(found.world, tmp_path) as face:
             real = endpoints(found.world, face)
             place = real.connect[f"{address}:50000"]
-            known = replace(real, connect={f"{one}:50000": place for one in strangers})
+            known = replace(real, connect={f"{stranger}:50000": place for stranger in strangers})
             async with GrpcTalos(known) as talos:
                 for one in [*strangers, *strangers[:3]]:
                     await talos.maintenance_version(MaintenanceMachine(address=MachineAddress(one)))

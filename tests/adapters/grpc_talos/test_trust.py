@@ -53,9 +53,9 @@ def test_the_talosconfig_of_a_lab_opens_its_machines(tmp_path: Path) -> None:
     async def story() -> str:
         async with served(world, tmp_path) as face:
             text = Secret(talosconfig_of(world, real_now()), resolved=True)
-            found = read_talosconfig("talosconfig", text, Problems())
-            assert found is not None
-            context = found.contexts[found.context]
+            talosconfig = read_talosconfig("talosconfig", text, Problems())
+            assert talosconfig is not None
+            context = talosconfig.contexts[talosconfig.context]
             reached = TalosEndpoints.of(context, Places(world, face))
             async with GrpcTalos(reached) as talos:
                 return await talos.hostname(MachineAddress(context.nodes[0]))

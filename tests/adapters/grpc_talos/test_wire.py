@@ -105,8 +105,8 @@ def test_a_slow_reader_is_not_overrun_and_holds_nobody_up(tmp_path: Path) -> Non
         ):
             await anext(pieces)
             for _ in range(20):
-                found = await talos.version(node(world))
-            return found.tag, made[0]
+                version = await talos.version(node(world))
+            return version.tag, made[0]
 
     tag, sent = asyncio.run(story())
 

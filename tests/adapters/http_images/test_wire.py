@@ -79,8 +79,8 @@ def test_a_download_that_falls_silent_ends_in_time() -> None:
 
 def test_nobody_listens() -> None:
     async def story(images: ImageSource) -> None:
-        async with HttpImages("http://127.0.0.1:9") as other:
-            await other.versions()
+        async with HttpImages("http://127.0.0.1:9") as http_images:
+            await http_images.versions()
 
     with pytest.raises(Unreachable) as caught:
         talk(Server(lambda _: VERSIONS), story)

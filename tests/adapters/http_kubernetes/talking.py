@@ -59,8 +59,8 @@ def talk(
                 "token": Secret(CANARY),
                 **(context or {}),
             }
-            made = KubeconfigContext(**known)  # type: ignore[arg-type]  # fields of it
-            where = KubernetesEndpoint(context=made, **endpoint)  # type: ignore[arg-type]  # fields of it
+            kubeconfig_context = KubeconfigContext(**known)  # type: ignore[arg-type]  # fields of it
+            where = KubernetesEndpoint(context=kubeconfig_context, **endpoint)  # type: ignore[arg-type]  # fields of it
             async with HttpKubernetes(where, StandingClock()) as kubernetes:
                 return await story(kubernetes)
 

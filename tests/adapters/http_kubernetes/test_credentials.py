@@ -81,18 +81,18 @@ def test_a_file_with_a_token_is_read_anew(tmp_path: Path) -> None:
 
     talk(server, renewed, context={"token": None, "token_file": "token"}, directory=tmp_path)
 
-    found = [one.headers["authorization"] for one in server.asked]
-    assert found == ["Bearer first", "Bearer second"]
+    authorizations = [one.headers["authorization"] for one in server.asked]
+    assert authorizations == ["Bearer first", "Bearer second"]
 
 
 class AskingServer(ScriptedServer):
     """A server that lets in whoever its CA knows."""
 
     def _context(self) -> ssl.SSLContext:
-        made = super()._context()
-        made.verify_mode = ssl.CERT_REQUIRED
-        made.load_verify_locations(cadata=self.identity.ca.crt)
-        return made
+        context = super()._context()
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(cadata=self.identity.ca.crt)
+        return context
 
 
 def test_a_client_certificate_is_shown() -> None:
@@ -169,12 +169,12 @@ def test_a_program_that_is_allowed_gives_the_token_once() -> None:
         await kubernetes.server_version()
         await kubernetes.server_version()
 
-    told = plugin(
+    exec_plugin = plugin(
         "import json, os",
         "assert json.loads(os.environ['KUBERNETES_EXEC_INFO'])['kind'] == 'ExecCredential'",
         f"print({CREDENTIAL!r})",
     )
-    talk(server, twice, context={"plugin": told}, allows_plugins=True)
+    talk(server, twice, context={"plugin": exec_plugin}, allows_plugins=True)
 
     assert {one.headers["authorization"] for one in server.asked} == {"Bearer issued-token"}
 

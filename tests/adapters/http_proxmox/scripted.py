@@ -126,8 +126,8 @@ class Identity(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        found = read_certificate(self.server.crt).fingerprint(hashes.SHA256())
-        return found.hex(":").upper()
+        fingerprint = read_certificate(self.server.crt).fingerprint(hashes.SHA256())
+        return fingerprint.hex(":").upper()
 
 
 @cache
@@ -188,15 +188,15 @@ class ScriptedServer:
             await asyncio.gather(*filter(None, self._open.values()))
 
     def _context(self) -> ssl.SSLContext:
-        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        ssl_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if self.newest_tls is not None:
-            made.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
-            made.maximum_version = self.newest_tls
+            ssl_context.minimum_version = ssl.TLSVersion.MINIMUM_SUPPORTED
+            ssl_context.maximum_version = self.newest_tls
         with tempfile.TemporaryDirectory() as directory:
             path = Path(directory) / "server.pem"
             path.write_text(self.identity.server.crt + self.identity.server.key.reveal())
-            made.load_cert_chain(path)
-        return made
+            ssl_context.load_cert_chain(path)
+        return ssl_context
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._open[writer] = asyncio.current_task()

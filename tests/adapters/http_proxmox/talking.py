@@ -71,7 +71,7 @@ def trouble(kind: type[StockmanError], act: Callable[[], object]) -> Problem:
     with pytest.raises(StockmanError) as caught:
         act()
     assert type(caught.value) is kind, caught.value.problem
-    found = caught.value.problem
-    assert all((found.what, found.why, found.fix))
-    assert CANARY not in str(found)
-    return found
+    problem = caught.value.problem
+    assert all((problem.what, problem.why, problem.fix))
+    assert CANARY not in str(problem)
+    return problem

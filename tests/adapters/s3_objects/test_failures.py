@@ -33,12 +33,12 @@ def test_a_kind_has_a_meaning(text: str, once: bool, error: type[StockmanError])
 
 def test_nobody_listens(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    place = S3Location(bucket="flock", endpoint="http://127.0.0.1:1", region="us-east-1")
+    s3_location = S3Location(bucket="flock", endpoint="http://127.0.0.1:1", region="us-east-1")
     keys = S3Credentials(access_key=CANARY, secret_key=CANARY, session_token=CANARY)
 
     async def told() -> list[StockmanError]:
         troubles: list[StockmanError] = []
-        async with S3Objects(place, keys, now, seconds=5) as objects:
+        async with S3Objects(s3_location, keys, now, seconds=5) as objects:
             for call in (
                 objects.create("a", b"wool"),
                 objects.put("a", pieces(b"wool")),

@@ -36,19 +36,21 @@ def told(tmp_path: Path, *, trusted: bool) -> tuple[list[StockmanError], int]:
         dice = Dice(1).random_bytes
         authority, other = new_authority(now(), dice), new_authority(now(), Dice(2).random_bytes)
         names = names_of_host("storage", "127.0.0.1", "test")
-        made = new_certificate(authority, names, now(), dice)
+        certificate = new_certificate(authority, names, now(), dice)
 
         def handle(request: object) -> object:
             seen.append("asked")
             return api.answer(request).outcome  # type: ignore[arg-type]
 
         server = HttpServer(handle, lambda: world.now, go_house(body_bytes=1 << 20))  # type: ignore[arg-type]
-        port = await server.start("127.0.0.1", 0, lambda: server_context(made, tmp_path))
-        place = S3Location(bucket="flock", endpoint=f"https://127.0.0.1:{port}", region="us-east-1")
+        port = await server.start("127.0.0.1", 0, lambda: server_context(certificate, tmp_path))
+        s3_location = S3Location(
+            bucket="flock", endpoint=f"https://127.0.0.1:{port}", region="us-east-1"
+        )
         ca = (authority if trusted else other).certificate.pem.encode()
         troubles: list[StockmanError] = []
         async with S3Objects(
-            place, world_credentials(world), now, Trust(ca=ca), seconds=10
+            s3_location, world_credentials(world), now, Trust(ca=ca), seconds=10
         ) as objects:
             for call in (
                 objects.put("a", pieces(b"wool")),
@@ -73,8 +75,8 @@ def test_a_storage_whose_ca_is_given_is_used(tmp_path: Path) -> None:
 
 def test_a_storage_with_another_certificate_is_sent_nothing(tmp_path: Path) -> None:
     troubles, requests = told(tmp_path, trusted=False)
-    assert [type(one) for one in troubles] == [Unreachable] * 3
+    assert [type(trouble) for trouble in troubles] == [Unreachable] * 3
     assert requests == 0
     with pytest.raises(Unreachable, match=r"objects\.unreachable"):
         raise troubles[0]
-    assert all("certificate" in one.problem.why for one in troubles)
+    assert all("certificate" in trouble.problem.why for trouble in troubles)

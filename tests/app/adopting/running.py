@@ -84,7 +84,7 @@ def patch(text: str) -> Patch:
 def _made(preset: str, version: str, pve: str, patches: tuple[str, ...]) -> tuple[bytes, Staged]:
     known = "three-node" if preset == MIXED else preset
     world = preset_world(WorldWish(known, NETWORK, profile=pve))
-    wanted = Staging(
+    staging = Staging(
         preset=known,
         network=NETWORK,
         talos_version=version,
@@ -94,7 +94,7 @@ def _made(preset: str, version: str, pve: str, patches: tuple[str, ...]) -> tupl
     texts = render_preset(known, network=NETWORK, answers=Answers(talos_version=version))
     if preset == MIXED:
         texts["nodes.yaml"] = _one_controller(texts["nodes.yaml"])
-    staged = stage_files(world, texts, wanted)
+    staged = stage_files(world, texts, staging)
     bring_up(world, staged)
     return world_file(world.state), staged
 

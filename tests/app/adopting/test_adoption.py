@@ -67,7 +67,7 @@ OWNERSHIP = ["description", "tags"]
 def desired_of(adoption: Adoption) -> Desired:
     problems = Problems()
     desired = adoption.draft.load_desired(problems)
-    assert [one for one in problems if one.is_error] == []
+    assert [problem for problem in problems if problem.is_error] == []
     assert desired is not None
     return desired
 
@@ -110,7 +110,7 @@ def test_files_say_what_the_machines_have_and_only_ownership_is_left_to_change(
     assert left_over(found, adoption) == {}
     assert changed_keys(adoption) == dict.fromkeys((TRINITY, NEO, NIOBE), OWNERSHIP)
     assert adoption.unsafe == ()
-    assert [one for one in adoption.problems if one.is_error] == []
+    assert [problem for problem in adoption.problems if problem.is_error] == []
     assert adoption.bundle == found.staged.bundle
 
 
@@ -122,7 +122,7 @@ def test_what_somebody_wanted_otherwise_becomes_patches_until_nothing_differs() 
     assert left_over(found, adoption) == {}
     assert adoption.unsafe == ()
     assert "swordfish" not in "".join((*adoption.draft.patches.values(), str(adoption.draft)))
-    assert any("swordfish" in one.reveal() for one in adoption.draft.secrets.values())
+    assert any("swordfish" in secret.reveal() for secret in adoption.draft.secrets.values())
     assert "flannel" in adoption.draft.patches["talos/adopted/all.yaml"]
 
 
@@ -132,8 +132,10 @@ def test_what_only_one_machine_has_is_a_patch_of_its_own() -> None:
     address = MachineAddress("127.67.0.17")
     text = asyncio.run(talos.machine_configuration(address)).reveal()
     other = text.replace("machine:\n", 'machine:\n    sysctls:\n        a.b: "1"\n', 1)
-    wanted = ApplyConfigurationRequest(text=Secret(other), mode=ApplyMode.NO_REBOOT)
-    asyncio.run(talos.apply_configuration(address, wanted))
+    apply_configuration_request = ApplyConfigurationRequest(
+        text=Secret(other), mode=ApplyMode.NO_REBOOT
+    )
+    asyncio.run(talos.apply_configuration(address, apply_configuration_request))
 
     adoption = found.adopted()
 
@@ -177,12 +179,14 @@ def test_hardware_that_was_set_by_hand_is_described_and_not_changed(pve: str) ->
     assert (first.cpu_type, first.balloon, first.pool) == ("host,flags=+aes", 4096, "prod")
     assert first.tags == ("prod", "web")
     assert first.description == "Ask **Ann** first."
-    assert [one.name for one in first.data_disks] == ["media"]
-    assert [(one.vlan_id, one.queues) for one in first.nics] == [(3, None), (7, 4)]
+    assert [data_disk.name for data_disk in first.data_disks] == ["media"]
+    assert [(nic.vlan_id, nic.queues) for nic in first.nics] == [(3, None), (7, 4)]
     assert (second.vga, second.agent) == ("serial0", True)
     assert third.ha is not None
     assert third.ha.max_restart == 2
-    assert [one.where for one in adoption.problems if one.code == "adopt.loose-disk"] == [TRINITY]
+    assert [
+        problem.where for problem in adoption.problems if problem.code == "adopt.loose-disk"
+    ] == [TRINITY]
 
 
 def test_a_cluster_that_stockman_made_needs_no_change_at_all() -> None:
@@ -239,7 +243,7 @@ def test_what_files_cannot_say_is_told_and_counts_as_unsafe() -> None:
     adoption = found.adopted()
 
     assert [one.node for one in adoption.unsafe] == [node]
-    assert {"adopt.lost", "adopt.differs"} <= {one.code for one in adoption.problems}
+    assert {"adopt.lost", "adopt.differs"} <= {problem.code for problem in adoption.problems}
 
 
 def test_other_guests_are_watched_and_never_changed() -> None:
@@ -248,11 +252,11 @@ def test_other_guests_are_watched_and_never_changed() -> None:
 
     adoption = found.adopted()
 
-    guests = {one.name: one for one in desired_of(adoption).guests}
+    guests = {guest.name: guest for guest in desired_of(adoption).guests}
     assert set(guests) == {"web", "dns"}
-    assert {one.manage for one in guests.values()} == {"observe"}
+    assert {guest.manage for guest in guests.values()} == {"observe"}
     assert set(changed_keys(adoption)) == {TRINITY, NEO, NIOBE}
-    assert [one.what for one in adoption.problems if one.code == "adopt.guest"] == [
+    assert [problem.what for problem in adoption.problems if problem.code == "adopt.guest"] == [
         "VM 901 (Big.Box) is not in the files"
     ]
 
@@ -263,29 +267,29 @@ def test_other_guests_are_looked_after_where_that_is_asked_for_and_possible() ->
 
     adoption = found.adopted(replace(WISH, manages_guests=True))
 
-    guests = {one.name: one.manage for one in desired_of(adoption).guests}
+    guests = {guest.name: guest.manage for guest in desired_of(adoption).guests}
     assert guests == {"web": "full", "dns": "observe"}
     assert changed_keys(adoption)["web"] == OWNERSHIP
     assert adoption.unsafe == ()
 
 
 def _with_guests(found: Running) -> None:
-    door = found.pve
+    pve = found.pve
     disk = "ceph-vm-disks:10"
-    door.post("/nodes/neo/qemu", vmid=900, name="web", scsi0=disk, memory=4096, cores=2)
-    door.post("/nodes/neo/qemu", vmid=901, name="Big.Box", scsi0=disk)
-    door.post("/nodes/neo/qemu", vmid=902, name="base", scsi0=disk)
+    pve.post("/nodes/neo/qemu", vmid=900, name="web", scsi0=disk, memory=4096, cores=2)
+    pve.post("/nodes/neo/qemu", vmid=901, name="Big.Box", scsi0=disk)
+    pve.post("/nodes/neo/qemu", vmid=902, name="base", scsi0=disk)
     found.world.settle()
-    door.post("/nodes/neo/qemu/902/template")
-    door.put("/storage/cephfs", content="import,iso,vztmpl")
-    door.reply(
+    pve.post("/nodes/neo/qemu/902/template")
+    pve.put("/storage/cephfs", content="import,iso,vztmpl")
+    pve.reply(
         "POST",
         "/nodes/neo/storage/cephfs/upload",
         {"content": "vztmpl", "filename": "debian.tar.gz"},
         Upload("debian.tar.gz", small_system()),
     )
     found.world.settle()
-    door.post(
+    pve.post(
         "/nodes/neo/lxc",
         vmid=910,
         hostname="dns",

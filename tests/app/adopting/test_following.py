@@ -62,7 +62,7 @@ def test_nothing_would_be_installed_and_no_secret_replaced(adoption: Adoption) -
 
     assert [one.description for one in inside if one.safe != "only waits"] == []
     assert adoption.unsafe == ()
-    assert [one for one in adoption.problems if one.is_error] == []
+    assert [problem for problem in adoption.problems if problem.is_error] == []
 
 
 def test_repository_and_components_are_those_of_the_cluster(
@@ -73,7 +73,7 @@ def test_repository_and_components_are_those_of_the_cluster(
     assert desired is not None
     assert desired.cluster is not None
     assert desired.cluster.repository.url in followed.world.state.repositories
-    on = {name for name, one in desired.components.items() if one.enabled}
+    on = {name for name, component in desired.components.items() if component.enabled}
     assert {"cilium", "coredns", "flux-instance", "cert-manager"} <= on
     assert "metrics-server" not in on
     assert adoption.draft.patches == {}
@@ -91,7 +91,7 @@ def test_the_identity_that_opens_the_repository_is_kept(
     assert (tmp_path / "age.key").read_text() == OWNER.text.reveal()
     assert (tmp_path / "age.key").stat().st_mode & 0o777 == 0o600
     assert OWNER.recipient in (tmp_path / ".sops.yaml").read_text()
-    assert [one for one in validate(tmp_path).problems if one.is_error] == []
+    assert [problem for problem in validate(tmp_path).problems if problem.is_error] == []
 
 
 def test_the_token_that_announces_commits_is_kept(followed: Bootstrapped) -> None:

@@ -21,7 +21,7 @@ from tests.steps.talos_scene import NEO, NIOBE, TRINITY
 def refused(found: Running) -> list[tuple[str, str]]:
     with pytest.raises(AdoptionFailed) as caught:
         found.adopted()
-    return [(one.code, one.what) for one in caught.value.problems if one.is_error]
+    return [(problem.code, problem.what) for problem in caught.value.problems if problem.is_error]
 
 
 def test_a_kubeconfig_of_another_cluster_is_refused() -> None:
@@ -62,7 +62,7 @@ def test_machines_without_a_vm_are_all_named_at_once() -> None:
     with pytest.raises(AdoptionFailed) as caught:
         asyncio.run(adopt_cluster(doors, WISH, Dice(5)))
 
-    assert [(one.code, one.where) for one in caught.value.problems] == [
+    assert [(problem.code, problem.where) for problem in caught.value.problems] == [
         ("adopt.no-vm", NEO),
         ("adopt.no-vm", NIOBE),
         ("adopt.no-vm", TRINITY),
@@ -96,7 +96,7 @@ def test_a_token_that_sees_no_vm_is_told_what_it_needs() -> None:
     with pytest.raises(AdoptionFailed) as caught:
         asyncio.run(adopt_cluster(doors, WISH, Dice(5)))
 
-    assert {one.fix for one in caught.value.problems} == {
+    assert {problem.fix for problem in caught.value.problems} == {
         "give the token VM.Audit on /vms; name the Proxmox cluster that the machine runs in"
     }
 
@@ -109,8 +109,8 @@ def test_an_auditor_may_adopt_and_is_told_what_a_run_would_need() -> None:
     adoption = asyncio.run(adopt_cluster(found.doors(Caller("guest@pve")), WISH, Dice(5)))
 
     assert adoption.is_smooth
-    assert {one.code for one in adoption.problems} == {"proxmox.lacks-privilege"}
-    assert {one.is_error for one in adoption.problems} == {False}
+    assert {problem.code for problem in adoption.problems} == {"proxmox.lacks-privilege"}
+    assert {problem.is_error for problem in adoption.problems} == {False}
 
 
 def test_a_token_without_any_right_is_told_the_privilege_and_its_path() -> None:

@@ -30,8 +30,10 @@ from tests.app.adopting.test_adoption import BY_HAND
 def written(
     found: Running, adoption: Adoption, place: Path, *, dry_run: bool = False
 ) -> AdoptionResult:
-    doors = InitContext(clock=WorldClock(found.world), entropy=Dice(9), repo=LocalGitProbe(place))
-    return write_adoption(adoption, place, doors, dry_run=dry_run)
+    init_context = InitContext(
+        clock=WorldClock(found.world), entropy=Dice(9), repo=LocalGitProbe(place)
+    )
+    return write_adoption(adoption, place, init_context, dry_run=dry_run)
 
 
 def test_the_directory_means_what_runs_and_opens_with_its_own_key(tmp_path: Path) -> None:
@@ -42,7 +44,7 @@ def test_the_directory_means_what_runs_and_opens_with_its_own_key(tmp_path: Path
     told = written(found, adoption, place)
 
     assert told.complete
-    assert [one for one in validate(place).problems if one.is_error] == []
+    assert [problem for problem in validate(place).problems if problem.is_error] == []
     assert open_bundle(place, find_keyring(place, {})) == found.staged.bundle
     assert (place / CA_FILE).read_text() == "an authority\n"
     known = load_machines(place, {})
@@ -68,7 +70,9 @@ def test_no_secret_stands_in_the_clear(tmp_path: Path) -> None:
     canaries = ["swordfish", bundle.cluster.secret.reveal(), bundle.trustdinfo.token.reveal()]
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     texts = {path.name: path.read_text() for path in files}
-    assert {name for name, text in texts.items() if any(one in text for one in canaries)} == set()
+    assert {
+        name for name, text in texts.items() if any(canary in text for canary in canaries)
+    } == set()
     assert "ENC[" in texts["all.sops.yaml"]
 
 
@@ -88,7 +92,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
 
     told = written(found, found.adopted(), tmp_path, dry_run=True)
 
-    assert "cluster.yaml" in [one.path for one in told.files]
+    assert "cluster.yaml" in [file.path for file in told.files]
     assert list(tmp_path.iterdir()) == []
 
 

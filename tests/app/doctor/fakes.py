@@ -178,19 +178,19 @@ class FakeNetwork:
             raise NoAddress("name or service not known")
         return self._names[host]
 
-    async def connect(self, door: ServerAddress) -> None:
-        await self._dial(door)
-        if f"{door.host}:{door.port}" not in self._doors:
+    async def connect(self, server_address: ServerAddress) -> None:
+        await self._dial(server_address)
+        if f"{server_address.host}:{server_address.port}" not in self._doors:
             raise NoAnswer("connection refused")
 
-    async def certificate(self, door: ServerAddress, trust: Trust) -> Certificate:
-        await self._dial(door)
+    async def certificate(self, server_address: ServerAddress, trust: Trust) -> Certificate:
+        await self._dial(server_address)
         self.trusts.append(trust)
-        return _known(self._certificates, f"{door.host}:{door.port}")
+        return _known(self._certificates, f"{server_address.host}:{server_address.port}")
 
-    async def http_clock(self, door: ServerAddress, *, tls: bool) -> float:
-        await self._dial(door)
-        return _known(self._web, f"{door.host}:{door.port}")
+    async def http_clock(self, server_address: ServerAddress, *, tls: bool) -> float:
+        await self._dial(server_address)
+        return _known(self._web, f"{server_address.host}:{server_address.port}")
 
     async def ntp_clock(self, server: str, port: int = 123) -> float:
         await self.resolve(server)
@@ -200,15 +200,15 @@ class FakeNetwork:
         if server not in self._name_servers:
             raise NoAnswer("no answer within 2 s")
 
-    async def _dial(self, door: ServerAddress) -> None:
-        self.dialled.append(door)
-        await self.resolve(door.host)
+    async def _dial(self, server_address: ServerAddress) -> None:
+        self.dialled.append(server_address)
+        await self.resolve(server_address.host)
 
 
 def scene(cluster: str = CLUSTER, nodes: str = NODES, **changes: Any) -> CheckInput:
     """A scene with these files on a machine where all is well; `changes` are fields of it."""
     loaded = load({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
-    made = CheckInput(
+    check_input = CheckInput(
         directory=HERE,
         estate=loaded.configuration,
         secrets=loaded.secrets,
@@ -218,7 +218,7 @@ def scene(cluster: str = CLUSTER, nodes: str = NODES, **changes: Any) -> CheckIn
         repo=FakeRepo(WorkTree(branch="main", has_commits=True, remotes=(ORIGIN,))),
         clock=FakeClock(),
     )
-    return replace(made, **changes)
+    return replace(check_input, **changes)
 
 
 def found(check: Check, seen: CheckInput) -> list[CheckResult]:

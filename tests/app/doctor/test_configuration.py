@@ -18,7 +18,7 @@ WARNING = Problem(
 def test_both_files_of_the_classic_dialect_are_expected() -> None:
     findings = found(files, scene(machine=FakeMachine({"cluster.yaml": OPEN})))
 
-    assert [(one.subject, one.status) for one in findings] == [
+    assert [(finding.subject, finding.status) for finding in findings] == [
         ("cluster.yaml", CheckStatus.OK),
         ("nodes.yaml", CheckStatus.FAIL),
     ]
@@ -27,7 +27,9 @@ def test_both_files_of_the_classic_dialect_are_expected() -> None:
 def test_one_file_is_the_whole_of_the_other_dialect() -> None:
     findings = found(files, scene(machine=FakeMachine({"cluster.toml": OPEN})))
 
-    assert [(one.subject, one.status) for one in findings] == [("cluster.toml", CheckStatus.OK)]
+    assert [(finding.subject, finding.status) for finding in findings] == [
+        ("cluster.toml", CheckStatus.OK)
+    ]
 
 
 @pytest.mark.parametrize(

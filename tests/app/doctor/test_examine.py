@@ -57,7 +57,7 @@ def test_findings_stay_in_the_order_of_the_checks() -> None:
 
     report = asyncio.run(run_network_checks(seen, FakeNetwork()))
 
-    assert [(one.check, one.subject) for one in report.findings] == [
+    assert [(finding.check, finding.subject) for finding in report.findings] == [
         ("a.x", "2"),
         ("a.x", "3"),
         ("a.x", "4"),
@@ -72,7 +72,7 @@ def test_a_question_that_hangs_is_unknown_and_holds_up_no_other() -> None:
 
     report = asyncio.run(run_network_checks(seen, FakeNetwork(), patience=0.05))
 
-    assert [one.status for one in report.findings] == [
+    assert [finding.status for finding in report.findings] == [
         CheckStatus.UNKNOWN,
         CheckStatus.UNKNOWN,
         CheckStatus.OK,
@@ -91,7 +91,7 @@ def test_offline_every_check_with_questions_is_skipped_in_one_line() -> None:
 
     report = report_offline(seen)
 
-    assert [(one.check, one.subject, one.status) for one in report.findings] == [
+    assert [(finding.check, finding.subject, finding.status) for finding in report.findings] == [
         ("a.x", "b", CheckStatus.OK),
         ("a.x", "a server, a server", CheckStatus.SKIP),
         ("a.y", "c", CheckStatus.OK),
@@ -103,9 +103,9 @@ def test_with_nothing_reachable_every_question_ends_and_none_is_well() -> None:
 
     report = asyncio.run(run_network_checks(seen, FakeNetwork()))
 
-    asked = [one for one in report.findings if one.check.startswith("reach.")]
-    assert asked
-    assert CheckStatus.OK not in {one.status for one in asked}
+    findings = [finding for finding in report.findings if finding.check.startswith("reach.")]
+    assert findings
+    assert CheckStatus.OK not in {finding.status for finding in findings}
 
 
 def test_real_servers_that_hang_or_are_closed_are_given_up() -> None:
@@ -116,7 +116,7 @@ def test_real_servers_that_hang_or_are_closed_are_given_up() -> None:
         seen = run_local_checks(scene(cluster), CHECKS)
         report = asyncio.run(run_network_checks(seen, SocketNetwork(patience=0.1)))
 
-    told = {one.check: (one.status, one.summary) for one in report.findings}
+    told = {finding.check: (finding.status, finding.summary) for finding in report.findings}
     assert told["reach.factory"] == (CheckStatus.FAIL, "no response within 0.1 s")
     assert told["reach.git"] == (CheckStatus.FAIL, "connection refused")
     assert told["machine.clock"][0] is CheckStatus.UNKNOWN
@@ -139,10 +139,10 @@ def test_a_file_that_cannot_be_read_is_a_failure_and_no_error(tmp_path: Path) ->
 
     report = diagnose(tmp_path, offline=True)
 
-    told = {(one.check, one.subject): one.status for one in report.findings}
-    assert told["config.files", "cluster.yaml"] is CheckStatus.FAIL
-    assert told["config.valid", "configuration"] is CheckStatus.FAIL
-    assert told["reach.names", "servers"] is CheckStatus.UNKNOWN
+    statuses = {(finding.check, finding.subject): finding.status for finding in report.findings}
+    assert statuses["config.files", "cluster.yaml"] is CheckStatus.FAIL
+    assert statuses["config.valid", "configuration"] is CheckStatus.FAIL
+    assert statuses["reach.names", "servers"] is CheckStatus.UNKNOWN
 
 
 def test_a_directory_that_is_not_there_is_an_error(tmp_path: Path) -> None:

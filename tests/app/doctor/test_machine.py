@@ -45,8 +45,8 @@ def test_room_is_judged_here_and_for_temporary_files(
 ) -> None:
     findings = found(disk, scene(machine=FakeMachine(room=room)))
 
-    assert [one.subject for one in findings] == ["this directory", "temporary files (/tmp)"]
-    assert {(one.status, one.summary) for one in findings} == {(status, seen)}
+    assert [finding.subject for finding in findings] == ["this directory", "temporary files (/tmp)"]
+    assert {(finding.status, finding.summary) for finding in findings} == {(status, seen)}
 
 
 def test_a_date_before_this_stockman_existed_is_doubted() -> None:

@@ -12,7 +12,7 @@ def test_every_name_is_looked_up_once() -> None:
 
     findings = asyncio.run(told(host_names, scene(), network))
 
-    assert [(one.subject, one.status, one.summary) for one in findings] == [
+    assert [(finding.subject, finding.status, finding.summary) for finding in findings] == [
         ("factory.test", CheckStatus.OK, "127.66.0.7, 127.66.0.8"),
         ("git.test", CheckStatus.FAIL, "name or service not known"),
     ]
@@ -23,7 +23,9 @@ def test_a_name_that_only_nodes_need_is_a_warning() -> None:
 
     findings = asyncio.run(told(host_names, scene(cluster), FakeNetwork()))
 
-    assert {one.subject: one.status for one in findings}["time.test"] is CheckStatus.WARN
+    assert {finding.subject: finding.status for finding in findings}[
+        "time.test"
+    ] is CheckStatus.WARN
 
 
 def test_behind_a_proxy_names_need_no_address() -> None:
@@ -31,7 +33,7 @@ def test_behind_a_proxy_names_need_no_address() -> None:
 
     findings = asyncio.run(told(host_names, scene(machine=machine), FakeNetwork()))
 
-    assert {one.status for one in findings} == {CheckStatus.WARN}
+    assert {finding.status for finding in findings} == {CheckStatus.WARN}
 
 
 def test_servers_are_unknown_where_the_files_cannot_be_read() -> None:

@@ -98,7 +98,7 @@ def asked(
 
 
 def lines(findings: list[CheckResult]) -> list[tuple[CheckStatus, str]]:
-    return [(one.status, f"{one.subject}: {one.summary}") for one in findings]
+    return [(finding.status, f"{finding.subject}: {finding.summary}") for finding in findings]
 
 
 def mighty() -> SmallPve:
@@ -172,7 +172,7 @@ def test_a_storage_that_does_not_fit_is_told(storage: str, seen: str) -> None:
 
     findings = asked("proxmox.storages", mighty(), nodes=nodes)
 
-    failed = [one for one in findings if one.status is CheckStatus.FAIL]
+    failed = [finding for finding in findings if finding.status is CheckStatus.FAIL]
     assert [one.subject for one in failed] == [f"storage {storage} on pve1"]
     assert seen in failed[0].summary
 
@@ -295,8 +295,8 @@ def test_what_the_token_may_not_read_is_unknown_and_never_well(name: str) -> Non
 
     findings = asked(name, denied)
 
-    assert {one.status for one in findings} == {CheckStatus.UNKNOWN}
-    assert all("Sys.Audit" in one.fix for one in findings)
+    assert {finding.status for finding in findings} == {CheckStatus.UNKNOWN}
+    assert all("Sys.Audit" in finding.fix for finding in findings)
 
 
 @pytest.mark.parametrize("name", ASKING)

@@ -19,8 +19,8 @@ def found(
     directory: Path, cluster: str = CLUSTER, environment: dict[str, str] | None = None
 ) -> tuple[ProxmoxAccess, ...]:
     loaded = load({"cluster.yaml": cluster.encode(), "nodes.yaml": NODES.encode()})
-    wanted = SECRETS if environment is None else environment
-    return regions(directory, loaded.configuration, resolve(loaded), wanted)
+    secrets = SECRETS if environment is None else environment
+    return regions(directory, loaded.configuration, resolve(loaded), secrets)
 
 
 def test_a_cluster_with_endpoint_and_token_is_asked(tmp_path: Path) -> None:
@@ -28,9 +28,9 @@ def test_a_cluster_with_endpoint_and_token_is_asked(tmp_path: Path) -> None:
 
     assert region.token.secret is not None
     assert region.token.secret.reveal() == SECRETS["PROXMOX_TOKEN"]
-    assert [(one.owner, one.id) for one in region.component_tokens] == [
-        ("proxmox-csi", "stockman-csi@pve!csi")
-    ]
+    assert [
+        (component_token.owner, component_token.id) for component_token in region.component_tokens
+    ] == [("proxmox-csi", "stockman-csi@pve!csi")]
     assert SECRETS["PROXMOX_TOKEN"] not in repr(region)
 
 
@@ -68,7 +68,7 @@ def test_the_scene_has_regions_and_what_should_be(
 
     scene = build_check_input(tmp_path)
 
-    assert [one.subject for one in scene.regions] == ["region pve"]
+    assert [region.subject for region in scene.regions] == ["region pve"]
     assert scene.desired is not None
 
 

@@ -106,5 +106,5 @@ def test_a_password_in_a_remote_is_told_and_never_shown() -> None:
 
     findings = found(remote, scene(repo=repo("main", secret)))
 
-    assert [one.status for one in findings] == [CheckStatus.WARN, CheckStatus.OK]
+    assert [finding.status for finding in findings] == [CheckStatus.WARN, CheckStatus.OK]
     assert PLANTED not in repr(findings)

@@ -95,7 +95,7 @@ def test_a_missing_age_key_is_a_warning_only_where_there_are_nodes() -> None:
     with_nodes = found(files, scene())
     without = found(files, scene(nodes="nodes: []\n"))
 
-    assert [one.status for one in with_nodes] == [CheckStatus.WARN]
+    assert [node.status for node in with_nodes] == [CheckStatus.WARN]
     assert [one.status for one in without] == [CheckStatus.SKIP]
 
 
@@ -107,7 +107,7 @@ def test_variables_move_files_elsewhere() -> None:
 
     findings = found(files, scene(machine=moved))
 
-    assert [one.subject for one in findings] == ["/keys/age.key", "/one"]
+    assert [finding.subject for finding in findings] == ["/keys/age.key", "/one"]
 
 
 def test_a_file_that_the_configuration_names_is_one_too() -> None:

@@ -37,7 +37,7 @@ def test_a_plain_cluster_has_api_factory_and_git() -> None:
 
 
 def test_the_place_where_a_server_is_written_is_told() -> None:
-    factory = next(one for one in servers(scene().estate) if one.kind == "factory")
+    factory = next(server for server in servers(scene().estate) if server.kind == "factory")
 
     assert factory.written == "talos.factory_url (cluster.yaml:13:16)"
 
@@ -51,7 +51,7 @@ def test_a_server_that_is_a_default_is_told_as_one() -> None:
 
 
 def test_each_region_of_proxmox_has_its_own_trust() -> None:
-    seen = [one for one in servers(scene(CLUSTER + MORE).estate) if one.kind == "proxmox"]
+    seen = [server for server in servers(scene(CLUSTER + MORE).estate) if server.kind == "proxmox"]
 
     assert [(one.purpose, one.address) for one in seen] == [
         ("the Proxmox API, region east", "https://pve-a.test:8006"),
@@ -66,13 +66,13 @@ def test_each_region_of_proxmox_has_its_own_trust() -> None:
 
 
 def test_the_connect_map_changes_where_is_dialled_and_not_the_name() -> None:
-    seen = [one for one in servers(scene(CLUSTER + MORE).estate) if one.kind == "proxmox"]
+    seen = [server for server in servers(scene(CLUSTER + MORE).estate) if server.kind == "proxmox"]
 
     assert seen[1].server == ServerAddress(host="127.66.0.5", port=18006, name="pve-b.test")
 
 
 def test_buckets_are_asked_where_they_are() -> None:
-    seen = [one for one in servers(scene(CLUSTER + MORE).estate) if one.kind == "s3"]
+    seen = [server for server in servers(scene(CLUSTER + MORE).estate) if server.kind == "s3"]
 
     assert [(one.purpose, one.address, one.tls) for one in seen] == [
         ("backups, near", "http://s3.test:9000", False),
@@ -121,7 +121,9 @@ hosts:
 """
     )
 
-    seen = [one.address for one in servers(scene(nodes=hosts).estate) if one.kind == "host"]
+    seen = [
+        server.address for server in servers(scene(nodes=hosts).estate) if server.kind == "host"
+    ]
 
     assert seen == ["pve-a:2222", "127.66.0.6:22"]
 
@@ -133,7 +135,7 @@ def test_remotes_count_where_no_repository_is_written() -> None:
         Remote(name="disk", url="/srv/git/r.git"),
     )
 
-    assert [(one.address, one.written) for one in servers(estate, remotes)] == [
+    assert [(server.address, server.written) for server in servers(estate, remotes)] == [
         ("git.test:22", "git remote origin")
     ]
 
@@ -141,7 +143,7 @@ def test_remotes_count_where_no_repository_is_written() -> None:
 def test_without_nodes_nothing_of_the_cluster_is_asked() -> None:
     estate = scene(nodes="nodes: []\n").estate
 
-    assert [one.kind for one in servers(estate)] == ["git"]
+    assert [server.kind for server in servers(estate)] == ["git"]
     assert time_servers(estate) == ()
     assert name_servers(estate) == ()
 

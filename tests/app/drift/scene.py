@@ -132,7 +132,7 @@ class Scene:
         """The one drift that there is."""
         report = self.find(*layers, administrator=administrator)
         assert report.unknown == (), report.unknown
-        assert len(report.drifts) == 1, [one.description for one in report.drifts]
+        assert len(report.drifts) == 1, [drift.description for drift in report.drifts]
         return report.drifts[0]
 
     def apply(self, *, administrator: bool = True, push: bool = False) -> list[str]:
@@ -159,7 +159,7 @@ class Scene:
         """Somebody with all rights in Proxmox VE and a name of their own."""
         access = self.root_door
         users = cast("list[dict[str, object]]", access.get("/access/users"))
-        if all(one["userid"] != f"{name}@pve" for one in users):
+        if all(user["userid"] != f"{name}@pve" for user in users):
             access.post("/access/users", userid=f"{name}@pve")
             access.put("/access/acl", path="/", users=f"{name}@pve", roles="Administrator")
         return MemoryDoor(self.world, self.cluster, caller=Caller(f"{name}@pve"))
@@ -177,9 +177,9 @@ class Scene:
 
     def elsewhere(self) -> Path:
         """The clone of somebody else."""
-        other = self.root / "elsewhere"
-        git(self.root, "clone", "--quiet", str(self.root / "remote.git"), str(other))
-        return other
+        path = self.root / "elsewhere"
+        git(self.root, "clone", "--quiet", str(self.root / "remote.git"), str(path))
+        return path
 
     def serve_repository(self) -> None:
         """Let the address that the files name lead to the remote."""
@@ -196,8 +196,8 @@ class Scene:
         self, kind: ResourceKind, content: Object, manager: str = "kubectl-edit"
     ) -> None:
         """Somebody takes fields over."""
-        wish = ServerSideApply(content=content, force=True, manager=manager)
-        told(self.kubernetes.apply(kind, wish))
+        server_side_apply = ServerSideApply(content=content, force=True, manager=manager)
+        told(self.kubernetes.apply(kind, server_side_apply))
 
     def address(self, node: str) -> MachineAddress:
         desired = self.workspace().desired

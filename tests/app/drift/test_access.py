@@ -13,11 +13,11 @@ ROLE = "StockmanGuests"
 def test_a_role_that_somebody_deleted_is_made_again_by_the_plan(scene: Scene) -> None:
     scene.person("mary").delete(f"/access/roles/{ROLE}")
 
-    found = next(one for one in scene.find(Layer.ACCESS).drifts if one.subject == OWN_TOKEN)
+    drift = next(one for one in scene.find(Layer.ACCESS).drifts if one.subject == OWN_TOKEN)
 
-    assert next((one.key, one.observed) for one in found.values) == (f"role {ROLE}", None)
-    assert not found.author.is_known
-    assert f"access/role/pve/{ROLE}" in [one.id for one in found.correction.steps]
+    assert next((value.key, value.observed) for value in drift.values) == (f"role {ROLE}", None)
+    assert not drift.author.is_known
+    assert f"access/role/pve/{ROLE}" in [step.id for step in drift.correction.steps]
     scene.apply()
     assert scene.find().drifts == ()
 
@@ -27,18 +27,20 @@ def test_without_an_administrator_the_missing_rights_are_told(scene: Scene) -> N
 
     report = scene.find(Layer.ACCESS, administrator=False)
 
-    assert {one.layer for one in report.drifts} == {Layer.ACCESS}
-    assert any("lacks" in one.description and "/vms" in one.description for one in report.drifts)
+    assert {drift.layer for drift in report.drifts} == {Layer.ACCESS}
+    assert any(
+        "lacks" in drift.description and "/vms" in drift.description for drift in report.drifts
+    )
     assert "stockman apply --only access" in report.drifts[0].correction.command
 
 
 def test_a_role_that_gives_more_than_it_should_is_critical(scene: Scene) -> None:
     scene.person("mary").put(f"/access/roles/{ROLE}", privs="Permissions.Modify", append=1)
 
-    found = scene.only(Layer.ACCESS)
+    only = scene.only(Layer.ACCESS)
 
-    assert found.severity is DriftSeverity.CRITICAL
-    (value,) = found.values
+    assert only.severity is DriftSeverity.CRITICAL
+    (value,) = only.values
     assert "Permissions.Modify" in str(value.observed)
     assert "Permissions.Modify" not in str(value.desired)
 
@@ -47,10 +49,10 @@ def test_rights_that_nothing_asks_for_are_taken_back_by_a_command(scene: Scene) 
     mary = scene.person("mary")
     mary.put("/access/acl", path="/", users="stockman@pve", roles="Administrator")
 
-    found = scene.only(Layer.ACCESS)
+    only = scene.only(Layer.ACCESS)
 
-    assert found.description == f"{OWN_TOKEN} has rights that nothing asks for"
-    assert found.correction.command == (
+    assert only.description == f"{OWN_TOKEN} has rights that nothing asks for"
+    assert only.correction.command == (
         "pveum acl delete / --roles Administrator --users 'stockman@pve'"
     )
     mary.put("/access/acl", path="/", users="stockman@pve", roles="Administrator", delete=1)
@@ -64,10 +66,12 @@ def test_a_token_that_a_rotation_left_behind_is_told_with_how_it_goes(scene: Sce
 
     report = scene.find(Layer.ACCESS)
 
-    found = next(one for one in report.drifts if "older valid tokens" in one.description)
-    assert [(one.key, one.observed) for one in found.values] == [(f"token {OWN_TOKEN}", "there")]
-    assert found.subject == f"{OWN_TOKEN}-2"
-    assert "secrets rotate proxmox --token stockman --push" in found.correction.command
+    drift = next(one for one in report.drifts if "older valid tokens" in one.description)
+    assert [(value.key, value.observed) for value in drift.values] == [
+        (f"token {OWN_TOKEN}", "there")
+    ]
+    assert drift.subject == f"{OWN_TOKEN}-2"
+    assert "secrets rotate proxmox --token stockman --push" in drift.correction.command
 
 
 def test_rights_of_a_renewed_token_that_nothing_asks_for_are_told(scene: Scene) -> None:
@@ -82,7 +86,7 @@ def test_rights_of_a_renewed_token_that_nothing_asks_for_are_told(scene: Scene) 
     report = scene.find(Layer.ACCESS)
 
     assert f"{OWN_TOKEN}-2 has rights that nothing asks for" in [
-        one.description for one in report.drifts
+        drift.description for drift in report.drifts
     ]
 
 
@@ -91,15 +95,15 @@ def test_rights_of_devices_that_the_files_have_no_more_are_a_notice(scene: Scene
     mary.post("/access/roles", roleid="StockmanUsb", privs="Mapping.Use")
     mary.put("/access/acl", path="/mapping/usb", tokens=OWN_TOKEN, roles="StockmanUsb")
 
-    found = scene.only(Layer.ACCESS)
+    only = scene.only(Layer.ACCESS)
 
-    assert found.severity is DriftSeverity.NOTICE
-    assert found.description == f"{OWN_TOKEN} has rights that these files ask for no more"
-    assert [one.key for one in found.values] == [
+    assert only.severity is DriftSeverity.NOTICE
+    assert only.description == f"{OWN_TOKEN} has rights that these files ask for no more"
+    assert [value.key for value in only.values] == [
         f"right of {OWN_TOKEN} on /mapping/usb",
         "role StockmanUsb",
     ]
-    assert [one.summary for one in found.correction.steps] == [
+    assert [step.summary for step in only.correction.steps] == [
         f"take the role StockmanUsb on /mapping/usb away from {OWN_TOKEN}",
         "delete role StockmanUsb, unless somebody has it",
     ]
@@ -108,11 +112,11 @@ def test_rights_of_devices_that_the_files_have_no_more_are_a_notice(scene: Scene
 def test_a_file_for_clients_that_is_gone_is_written_again(scene: Scene) -> None:
     (scene.directory / "kubeconfig").unlink()
 
-    found = scene.only()
+    only = scene.only()
 
-    assert found.layer is Layer.ACCESS
-    assert found.severity is DriftSeverity.NOTICE
-    assert [one.id for one in found.correction.steps] == ["talos/client-file/kubeconfig"]
+    assert only.layer is Layer.ACCESS
+    assert only.severity is DriftSeverity.NOTICE
+    assert [step.id for step in only.correction.steps] == ["talos/client-file/kubeconfig"]
 
 
 def test_a_proxmox_ve_that_does_not_answer_is_unknown(scene: Scene) -> None:
@@ -142,12 +146,12 @@ def test_rights_of_a_component_that_is_switched_off_are_told_and_taken_away(scen
     door.post(f"/access/users/{user}/token/csi", comment=made)
     door.put("/access/acl", path="/", roles=role, tokens=f"{user}!csi")
 
-    found = scene.only()
+    only = scene.only()
     done = scene.apply()
 
-    assert (found.layer, found.subject) == (Layer.ACCESS, user)
-    assert found.severity is DriftSeverity.CRITICAL
-    assert found.why == "proxmox-csi is switched off"
+    assert (only.layer, only.subject) == (Layer.ACCESS, user)
+    assert only.severity is DriftSeverity.CRITICAL
+    assert only.why == "proxmox-csi is switched off"
     region = scene.workspace().desired.proxmox[0].region
     assert done == [f"access/revoke/{region}/{user}", f"access/revoke/{region}/{role}"]
     assert scene.find(Layer.ACCESS).drifts == ()

@@ -38,10 +38,10 @@ def managed(*entries: tuple[str, str, dict[str, object]]) -> dict[str, object]:
 def test_the_newest_task_of_its_kind_tells_who_with_the_token() -> None:
     tasks = [task("qmconfig", "mary@pve", 10), task("qmconfig", "root@pam!ci", 20)]
 
-    found = task_author(tasks, Vmid(7), CHANGE_TASKS, OWN)
+    author = task_author(tasks, Vmid(7), CHANGE_TASKS, OWN)
 
-    assert (found.name, found.how) == ("root@pam!ci", "task qmconfig on pve1")
-    assert found.when == datetime.fromtimestamp(20, UTC)
+    assert (author.name, author.how) == ("root@pam!ci", "task qmconfig on pve1")
+    assert author.when == datetime.fromtimestamp(20, UTC)
 
 
 def test_tasks_of_others_guests_of_other_kinds_and_failed_ones_tell_nothing() -> None:
@@ -67,10 +67,10 @@ def test_the_manager_of_the_field_itself_is_named() -> None:
         ("other", "2026-08-01T12:00:00Z", {"f:spec": {"f:values": {"f:b": {}}}}),
     )
 
-    found = field_author(content, [("spec", "values", "a")])
+    author = field_author(content, [("spec", "values", "a")])
 
-    assert found.name == "kubectl-edit"
-    assert found.when == datetime(2026, 8, 1, 11, tzinfo=UTC)
+    assert author.name == "kubectl-edit"
+    assert author.when == datetime(2026, 8, 1, 11, tzinfo=UTC)
 
 
 def test_a_field_inside_of_what_somebody_owns_as_a_whole_is_theirs() -> None:

@@ -12,7 +12,7 @@ SAME = {"a": 1, "b": {"c": "x", "d": [1, {"e": 2, "more": 3}], "z": 9}, "s": "ex
 
 
 def paths(wanted: object, found: object) -> list[str]:
-    return [one.key for one in differing_fields(wanted, found)]
+    return [field_difference.key for field_difference in differing_fields(wanted, found)]
 
 
 def test_what_others_add_and_what_flux_puts_in_does_not_count() -> None:

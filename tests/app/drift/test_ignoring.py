@@ -86,5 +86,5 @@ def test_rules_of_the_files_hold_until_their_last_day(scene: Scene) -> None:
 
     assert (during.drifts, during.expired) == ((), ())
     assert [one.reason for one in during.ignored] == ["an import"]
-    assert [one.subject for one in after.drifts] == ["talos-trinity"]
+    assert [drift.subject for drift in after.drifts] == ["talos-trinity"]
     assert [one.until for one in after.expired] == ["2026-08-01"]

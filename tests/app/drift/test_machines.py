@@ -24,8 +24,10 @@ def talosctl_edit(scene: Scene, node: str, old: str, new: str) -> None:
     text = told(talos.machine_configuration(address)).reveal()
     changed, count = re.subn(old, new, text, count=1, flags=re.MULTILINE)
     assert count
-    wish = ApplyConfigurationRequest(text=Secret(changed, resolved=True), mode=ApplyMode.NO_REBOOT)
-    told(talos.apply_configuration(address, wish))
+    apply_configuration_request = ApplyConfigurationRequest(
+        text=Secret(changed, resolved=True), mode=ApplyMode.NO_REBOOT
+    )
+    told(talos.apply_configuration(address, apply_configuration_request))
 
 
 def test_a_value_that_somebody_changed_on_a_machine_is_told_with_both_values(
@@ -33,15 +35,15 @@ def test_a_value_that_somebody_changed_on_a_machine_is_told_with_both_values(
 ) -> None:
     talosctl_edit(scene, NEO, *TEAM)
 
-    found = scene.only()
+    only = scene.only()
 
-    assert (found.layer, found.subject) == (Layer.TALOS, NEO)
-    assert found.values == (
+    assert (only.layer, only.subject) == (Layer.TALOS, NEO)
+    assert only.values == (
         DriftValue(key="machine.nodeLabels.team", observed="blue", desired=None),
     )
-    assert not found.author.is_known
-    assert found.author.how == "Talos does not tell who applied a configuration"
-    assert [one.id for one in found.correction.steps] == [f"talos/change/{NEO}"]
+    assert not only.author.is_known
+    assert only.author.how == "Talos does not tell who applied a configuration"
+    assert [step.id for step in only.correction.steps] == [f"talos/change/{NEO}"]
 
 
 def test_the_plan_puts_the_configuration_back(scene: Scene) -> None:
@@ -57,10 +59,10 @@ def test_a_secret_that_somebody_changed_is_never_shown(scene: Scene) -> None:
     place = "secretboxEncryptionSecret"
     talosctl_edit(scene, NEO, rf"^    {place}: \S+$", f"    {place}: {canary}")
 
-    found = scene.only(Layer.TALOS)
+    only = scene.only(Layer.TALOS)
 
-    assert found.values == (DriftValue(key=f"cluster.{place}", observed=MASK, desired=MASK),)
-    assert canary not in repr(found)
+    assert only.values == (DriftValue(key=f"cluster.{place}", observed=MASK, desired=MASK),)
+    assert canary not in repr(only)
 
 
 def test_the_image_of_the_installer_is_changed_by_upgrades(scene: Scene) -> None:
@@ -72,11 +74,11 @@ def test_the_image_of_the_installer_is_changed_by_upgrades(scene: Scene) -> None
 def test_another_version_of_kubernetes_needs_an_upgrade_and_stops_the_plan(scene: Scene) -> None:
     talosctl_edit(scene, NEO, *KUBELET)
 
-    found = {one.description: one for one in scene.find(Layer.TALOS).drifts}
+    drifts = {drift.description: drift for drift in scene.find(Layer.TALOS).drifts}
 
-    version = found.pop(f"{NEO} needs an upgrade, which is not done here")
-    (image,) = found.values()
-    assert [one.key for one in image.values] == ["machine.kubelet.image"]
+    version = drifts.pop(f"{NEO} needs an upgrade, which is not done here")
+    (image,) = drifts.values()
+    assert [value.key for value in image.values] == ["machine.kubelet.image"]
     assert version.subject == image.subject == NEO
     assert "upgrade" in version.correction.command
 
@@ -87,16 +89,16 @@ def test_versions_belong_to_tuppr_where_it_upgrades(scene: Scene) -> None:
     talosctl_edit(scene, NEO, *KUBELET)
     talosctl_edit(scene, NEO, *INSTALLER)
 
-    found = scene.find(Layer.TALOS).drifts
-    keys = {value.key for one in found for value in one.values}
+    drifts = scene.find(Layer.TALOS).drifts
+    keys = {value.key for drift in drifts for value in drift.values}
     assert not [key for key in keys if key.endswith("image")]
-    assert not [one for one in found if "upgrade" in one.description]
+    assert not [drift for drift in drifts if "upgrade" in drift.description]
 
 
 def test_another_version_than_the_files_have_is_drift_unless_tuppr_upgrades(scene: Scene) -> None:
     scene.edit("cluster.yaml", r"^talos_version: \S+$", "talos_version: 1.11.5")
 
-    versions = [one for one in scene.find(Layer.TALOS).drifts if "upgrade" in one.description]
+    versions = [drift for drift in scene.find(Layer.TALOS).drifts if "upgrade" in drift.description]
 
     assert len(versions) == 3
     assert versions[0].why == "its Talos is v1.11.0, and v1.11.5 is wanted"
@@ -118,17 +120,17 @@ def test_a_machine_that_does_not_answer_is_unknown_and_not_unchanged(scene: Scen
 def test_a_controller_that_somebody_took_out_of_etcd_is_told_and_brought_back(
     scene: Scene,
 ) -> None:
-    talos, other = memory_talos(scene.world), scene.address(TRINITY)
-    member = next(one for one in told(talos.etcd_members(other)) if one.hostname == NEO)
-    told(talos.remove_etcd_member(other, member.id))
+    talos, address = memory_talos(scene.world), scene.address(TRINITY)
+    member = next(one for one in told(talos.etcd_members(address)) if one.hostname == NEO)
+    told(talos.remove_etcd_member(address, member.id))
     scene.world.advance(60.0)
 
-    found = scene.only(Layer.TALOS)
+    only = scene.only(Layer.TALOS)
     done = scene.apply()
 
-    assert (found.subject, found.description) == (NEO, f"{NEO} is not an etcd member")
-    assert found.severity is DriftSeverity.CRITICAL
-    steps = [one.id for one in found.correction.steps]
+    assert (only.subject, only.description) == (NEO, f"{NEO} is not an etcd member")
+    assert only.severity is DriftSeverity.CRITICAL
+    steps = [step.id for step in only.correction.steps]
     assert f"talos/rejoin/{NEO}" in steps
     assert done.index(f"nodes/drain/{NEO}") < done.index(f"talos/rejoin/{NEO}")
     assert scene.find(Layer.TALOS, Layer.VMS).drifts == ()

@@ -26,14 +26,14 @@ def edited(scene: Scene) -> None:
 def test_a_secret_that_somebody_deleted_is_put_back_by_the_plan(scene: Scene) -> None:
     told(scene.kubernetes.delete(SOPS_AGE))
 
-    found = scene.only(Layer.KUBERNETES)
+    only = scene.only(Layer.KUBERNETES)
 
-    assert (found.subject, found.description) == (
+    assert (only.subject, only.description) == (
         "Secret flux-system/sops-age",
         "Secret flux-system/sops-age is not there",
     )
-    assert found.severity is DriftSeverity.CRITICAL
-    assert [one.id for one in found.correction.steps] == ["kubernetes/secret/flux-system/sops-age"]
+    assert only.severity is DriftSeverity.CRITICAL
+    assert [step.id for step in only.correction.steps] == ["kubernetes/secret/flux-system/sops-age"]
     scene.apply()
     assert scene.find(Layer.KUBERNETES).drifts == ()
 
@@ -41,14 +41,14 @@ def test_a_secret_that_somebody_deleted_is_put_back_by_the_plan(scene: Scene) ->
 def test_a_secret_that_somebody_edited_names_the_manager_and_shows_no_value(scene: Scene) -> None:
     edited(scene)
 
-    found = scene.only()
+    only = scene.only()
 
-    assert found.layer is Layer.KUBERNETES
-    assert found.values == (DriftValue(key="data.age.agekey", observed=MASK, desired=MASK),)
-    assert found.author.name == "kubectl-edit"
-    assert found.author.when is not None
-    assert found.severity is DriftSeverity.CRITICAL
-    assert CANARY not in repr(found)
+    assert only.layer is Layer.KUBERNETES
+    assert only.values == (DriftValue(key="data.age.agekey", observed=MASK, desired=MASK),)
+    assert only.author.name == "kubectl-edit"
+    assert only.author.when is not None
+    assert only.severity is DriftSeverity.CRITICAL
+    assert CANARY not in repr(only)
 
 
 def test_its_correction_works(scene: Scene) -> None:

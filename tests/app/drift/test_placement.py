@@ -15,12 +15,12 @@ def test_a_machine_that_somebody_migrated_is_on_another_host(unwatched: Scene) -
     scene = unwatched
     migrated(scene)
 
-    found = scene.only()
+    only = scene.only()
 
-    assert (found.layer, found.subject) == (Layer.PLACEMENT, TRINITY)
-    assert found.values == (DriftValue(key="host", observed="neo", desired="trinity"),)
-    assert (found.author.name, found.author.how) == ("mary@pve", "task qmigrate on trinity")
-    assert [one.id for one in found.correction.steps] == [f"vms/move/{TRINITY}"]
+    assert (only.layer, only.subject) == (Layer.PLACEMENT, TRINITY)
+    assert only.values == (DriftValue(key="host", observed="neo", desired="trinity"),)
+    assert (only.author.name, only.author.how) == ("mary@pve", "task qmigrate on trinity")
+    assert [step.id for step in only.correction.steps] == [f"vms/move/{TRINITY}"]
 
 
 def test_it_comes_back_by_the_plan(unwatched: Scene) -> None:
@@ -48,6 +48,6 @@ def test_a_machine_that_is_not_looked_after_any_more_is_told(scene: Scene) -> No
     assert rule.why == f"it does not name vm:{FIRST}"
     assert found.subject == TRINITY
     assert found.why == "it is not looked after"
-    assert f"vms/ha/{TRINITY}" in [one.id for one in found.correction.steps]
+    assert f"vms/ha/{TRINITY}" in [step.id for step in found.correction.steps]
     scene.apply()
     assert scene.find(Layer.PLACEMENT).drifts == ()

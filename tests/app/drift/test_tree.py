@@ -14,15 +14,15 @@ from tests.contract.repo.doors import git
 def test_a_file_that_somebody_edited_waits_for_a_decision(scene: Scene) -> None:
     scene.edit(COREDNS, "replicaCount: 2", "replicaCount: 5")
 
-    found = scene.only()
+    only = scene.only()
 
-    assert (found.layer, found.subject) == (Layer.TREE, COREDNS)
-    assert found.description == f"{COREDNS} was changed by hand"
-    assert "-    replicaCount: 5" in found.details
-    assert "+    replicaCount: 2" in found.details
-    assert not found.author.is_known
-    assert found.correction.steps == ()
-    assert found.correction.command.startswith(f"stockman render --overwrite {COREDNS};")
+    assert (only.layer, only.subject) == (Layer.TREE, COREDNS)
+    assert only.description == f"{COREDNS} was changed by hand"
+    assert "-    replicaCount: 5" in only.details
+    assert "+    replicaCount: 2" in only.details
+    assert not only.author.is_known
+    assert only.correction.steps == ()
+    assert only.correction.command.startswith(f"stockman render --overwrite {COREDNS};")
 
 
 def test_a_committed_edit_has_the_author_of_its_commit(scene: Scene) -> None:
@@ -30,11 +30,11 @@ def test_a_committed_edit_has_the_author_of_its_commit(scene: Scene) -> None:
     commit = scene.commit("More names", who="Mary")
     scene.follow()
 
-    found = scene.only()
+    only = scene.only()
 
-    assert found.subject == COREDNS
-    assert found.author.name == "Mary <mary@example.org>"
-    assert found.author.how == f"commit {commit[:12]}: More names"
+    assert only.subject == COREDNS
+    assert only.author.name == "Mary <mary@example.org>"
+    assert only.author.how == f"commit {commit[:12]}: More names"
 
 
 def test_what_flux_made_of_the_pushed_commit_is_no_drift_of_its_own(scene: Scene) -> None:
@@ -42,49 +42,49 @@ def test_what_flux_made_of_the_pushed_commit_is_no_drift_of_its_own(scene: Scene
     scene.commit("More names", who="Mary")
     scene.follow()
 
-    assert [one.subject for one in scene.find().drifts] == [COREDNS]
+    assert [drift.subject for drift in scene.find().drifts] == [COREDNS]
 
 
 def test_other_files_need_rendering_and_the_plan_does_it(scene: Scene) -> None:
     scene.edit("cluster.yaml", "^kubernetes_version: .*$", "kubernetes_version: 1.34.1\ndrift: {}")
     (scene.directory / COREDNS).unlink()
 
-    found = scene.only()
+    only = scene.only()
 
-    assert found.description == f"{COREDNS} is not on disk"
-    assert [one.id for one in found.correction.steps] == ["access/render"]
+    assert only.description == f"{COREDNS} is not on disk"
+    assert [step.id for step in only.correction.steps] == ["access/render"]
 
 
 def test_commits_that_others_pushed_are_told_with_their_authors(scene: Scene) -> None:
-    other = scene.elsewhere()
-    text = (other / COREDNS).read_text().replace("replicaCount: 2", "replicaCount: 4")
-    commit = others_push(other, COREDNS, text, "Joan")
+    elsewhere = scene.elsewhere()
+    text = (elsewhere / COREDNS).read_text().replace("replicaCount: 2", "replicaCount: 4")
+    commit = others_push(elsewhere, COREDNS, text, "Joan")
     scene.follow()
 
-    found = scene.only()
+    only = scene.only()
 
-    assert (found.layer, found.subject) == (Layer.TREE, "git")
-    assert found.description == "others pushed 1 commits that change rendered files"
-    assert [one.key for one in found.values] == [COREDNS]
-    assert found.author.name == "Joan <joan@example.org>"
-    assert found.author.how == f"commit {commit[:12]}: Change {COREDNS}"
-    assert found.severity is DriftSeverity.WARNING
+    assert (only.layer, only.subject) == (Layer.TREE, "git")
+    assert only.description == "others pushed 1 commits that change rendered files"
+    assert [value.key for value in only.values] == [COREDNS]
+    assert only.author.name == "Joan <joan@example.org>"
+    assert only.author.how == f"commit {commit[:12]}: Change {COREDNS}"
+    assert only.severity is DriftSeverity.WARNING
 
 
 def test_files_of_others_are_only_a_notice(scene: Scene) -> None:
     others_push(scene.elsewhere(), "notes.txt", "theirs\n", "Joan")
     scene.follow()
 
-    found = scene.only()
+    only = scene.only()
 
-    assert found.description == "others pushed 1 commits"
-    assert found.severity is DriftSeverity.NOTICE
+    assert only.description == "others pushed 1 commits"
+    assert only.severity is DriftSeverity.NOTICE
 
 
 def test_their_commit_is_gone_once_it_is_taken_back(scene: Scene) -> None:
-    other = scene.elsewhere()
-    text = (other / COREDNS).read_text()
-    others_push(other, COREDNS, text.replace("replicaCount: 2", "replicaCount: 4"), "Joan")
+    elsewhere = scene.elsewhere()
+    text = (elsewhere / COREDNS).read_text()
+    others_push(elsewhere, COREDNS, text.replace("replicaCount: 2", "replicaCount: 4"), "Joan")
     git(scene.directory, "pull", "--quiet", "--rebase")
     (scene.directory / COREDNS).write_text(text)
     scene.commit("Render again")
@@ -97,20 +97,20 @@ def test_commits_that_are_not_pushed_are_told(scene: Scene) -> None:
     (scene.directory / "notes.txt").write_text("mine\n")
     scene.commit("Notes", push=False)
 
-    found = scene.only()
+    only = scene.only()
 
-    assert found.description == "1 commit is not pushed"
-    assert found.correction.command == "git push origin main"
+    assert only.description == "1 commit is not pushed"
+    assert only.correction.command == "git push origin main"
 
 
 def test_flux_that_has_not_applied_the_commit_yet_is_late(scene: Scene) -> None:
     (scene.directory / "notes.txt").write_text("mine\n")
     commit = scene.commit("Notes")
 
-    found = scene.only()
+    only = scene.only()
 
-    assert found.description == f"Flux has not applied commit {commit[:12]}"
-    assert found.severity is DriftSeverity.NOTICE
+    assert only.description == f"Flux has not applied commit {commit[:12]}"
+    assert only.severity is DriftSeverity.NOTICE
     scene.follow()
     assert scene.find().drifts == ()
 
@@ -136,14 +136,14 @@ def test_an_object_of_flux_that_somebody_edited_names_the_manager(scene: Scene, 
     }
     scene.kubectl_edit(kind, content)
 
-    found = scene.only()
+    only = scene.only()
 
-    assert found.subject == f"{name} kube-system/coredns"
-    assert [one.key for one in found.values] == [f"spec.{key}"]
-    assert found.author.name == "kubectl-edit"
+    assert only.subject == f"{name} kube-system/coredns"
+    assert [one.key for one in only.values] == [f"spec.{key}"]
+    assert only.author.name == "kubectl-edit"
     owner = "coredns" if name == "HelmRelease" else "cluster-apps"
     space = "kube-system" if name == "HelmRelease" else "flux-system"
-    assert found.correction.command == (
+    assert only.correction.command == (
         f"kubectl -n {space} annotate kustomization {owner} --overwrite"
         ' reconcile.fluxcd.io/requestedAt="$(date +%s)"'
     )
@@ -164,13 +164,13 @@ def test_a_release_that_somebody_suspended_is_told(scene: Scene) -> None:
     }
     scene.kubectl_edit(HELM_RELEASES, content, manager="flux")
 
-    found = scene.only(Layer.TREE)
+    only = scene.only(Layer.TREE)
 
-    assert [(one.key, one.observed, one.desired) for one in found.values] == [
+    assert [(value.key, value.observed, value.desired) for value in only.values] == [
         ("spec.suspend", "true", "false")
     ]
-    assert found.author.name == "flux"
-    assert found.correction.command.startswith("kubectl -n kube-system patch helmreleases.helm.")
+    assert only.author.name == "flux"
+    assert only.correction.command.startswith("kubectl -n kube-system patch helmreleases.helm.")
     told(scene.kubernetes.patch(ref, MergePatch(changes={"spec": {"suspend": False}})))
     assert scene.find(Layer.TREE).drifts == ()
 
@@ -180,8 +180,8 @@ def test_a_release_that_somebody_deleted_is_missing(scene: Scene) -> None:
     told(scene.kubernetes.delete(ref))
     scene.world.settle()
 
-    found = [one for one in scene.find(Layer.TREE).drifts if "OCIRepository" in one.subject]
+    drifts = [drift for drift in scene.find(Layer.TREE).drifts if "OCIRepository" in drift.subject]
 
-    assert [one.description.partition(" of ")[2] for one in found] == [
+    assert [drift.description.partition(" of ")[2] for drift in drifts] == [
         "kubernetes/apps/kube-system/reloader/app/ocirepository.yaml is not in the cluster"
     ]

@@ -30,19 +30,19 @@ def test_memory_that_somebody_changed_is_told_with_who_when_and_how_to_correct_i
     before = scene.world.now
     mary.done(mary.post(CONFIG, memory="20480"))
 
-    found = scene.only()
+    only = scene.only()
 
-    assert (found.layer, found.subject) == (Layer.VMS, TRINITY)
-    assert found.values == (DriftValue(key="memory", observed="20480", desired="16384"),)
-    assert found.author.name == "mary@pve"
-    assert found.author.when is not None
-    assert found.author.when.timestamp() >= int(before)
-    assert found.author.how == "task qmconfig on trinity"
-    assert found.severity is DriftSeverity.WARNING
-    steps = [one.id for one in found.correction.steps]
+    assert (only.layer, only.subject) == (Layer.VMS, TRINITY)
+    assert only.values == (DriftValue(key="memory", observed="20480", desired="16384"),)
+    assert only.author.name == "mary@pve"
+    assert only.author.when is not None
+    assert only.author.when.timestamp() >= int(before)
+    assert only.author.how == "task qmconfig on trinity"
+    assert only.severity is DriftSeverity.WARNING
+    steps = [step.id for step in only.correction.steps]
     assert steps == [f"vms/configure/{TRINITY}"]
-    assert found.correction.command.startswith("stockman apply --only vms")
-    assert found.correction.command.endswith(f" --node {TRINITY}")
+    assert only.correction.command.startswith("stockman apply --only vms")
+    assert only.correction.command.endswith(f" --node {TRINITY}")
 
 
 def test_memory_that_only_waits_to_change_is_put_right_without_emptying_the_node(
@@ -50,7 +50,7 @@ def test_memory_that_only_waits_to_change_is_put_right_without_emptying_the_node
 ) -> None:
     mary = scene.person("mary")
     mary.done(mary.post(CONFIG, memory="20480"))
-    named = [one.id for one in scene.only().correction.steps]
+    named = [step.id for step in scene.only().correction.steps]
 
     done = scene.apply()
 
@@ -63,7 +63,7 @@ def test_memory_is_put_right_by_the_plan_that_drift_names(scene: Scene) -> None:
     mary.done(mary.post(CONFIG, memory="20480"))
     mary.done(mary.post(CONFIG.replace("config", "status/reboot")))
     scene.world.advance(600)
-    named = {one.id for one in scene.only(Layer.VMS).correction.steps}
+    named = {step.id for step in scene.only(Layer.VMS).correction.steps}
 
     done = scene.apply()
 
@@ -78,10 +78,10 @@ def test_a_machine_whose_disk_was_never_copied_is_made_to_the_end_by_the_plan(
     for cluster in scene.world.clusters.values():
         cluster.state.guests[FIRST].config.values.pop("scsi0")
 
-    (found,) = (one for one in scene.find().drifts if one.layer is Layer.VMS)
+    (drift,) = (one for one in scene.find().drifts if one.layer is Layer.VMS)
 
-    assert found.description == f"VM {FIRST} ({TRINITY}) has no disk"
-    assert f"vms/create/{TRINITY}" in {one.id for one in found.correction.steps}
+    assert drift.description == f"VM {FIRST} ({TRINITY}) has no disk"
+    assert f"vms/create/{TRINITY}" in {step.id for step in drift.correction.steps}
 
 
 def test_a_machine_whose_host_died_while_making_it_is_left_to_root(scene: Scene) -> None:
@@ -89,13 +89,13 @@ def test_a_machine_whose_host_died_while_making_it_is_left_to_root(scene: Scene)
     guest.status = "stopped"
     guest.config.values = {"lock": "create"}
 
-    locked = next(one for one in scene.find(Layer.VMS).drifts if one.subject == TRINITY)
+    locked = next(drift for drift in scene.find(Layer.VMS).drifts if drift.subject == TRINITY)
     guest.config.values = {}
-    unlocked = next(one for one in scene.find(Layer.VMS).drifts if one.subject == TRINITY)
+    unlocked = next(drift for drift in scene.find(Layer.VMS).drifts if drift.subject == TRINITY)
 
     assert locked.description == unlocked.description == f"VM {FIRST} ({TRINITY}) is not made yet"
     assert f"run `qm unlock {FIRST}` as root on trinity" in locked.correction.command
-    assert f"vms/create/{TRINITY}" in {one.id for one in unlocked.correction.steps}
+    assert f"vms/create/{TRINITY}" in {step.id for step in unlocked.correction.steps}
 
 
 @pytest.mark.parametrize("marked", [True, False], ids=["ours", "of others before"])
@@ -105,23 +105,23 @@ def test_a_change_that_waits_for_a_restart_is_told(scene: Scene, *, marked: bool
     if not marked:
         config.values["description"] = "mine"
 
-    found = next(one for one in scene.find(Layer.VMS).drifts if "waits" in one.description)
+    drift = next(one for one in scene.find(Layer.VMS).drifts if "waits" in one.description)
 
-    assert found.description == f"VM {FIRST} ({TRINITY}) waits for a restart"
-    assert found.values == (DriftValue(key="cores", observed="2", desired="8"),)
-    assert found.severity is DriftSeverity.WARNING
-    assert (f"vms/restart/{TRINITY}" in {one.id for one in found.correction.steps}) is marked
-    assert ("qm reboot" in found.correction.command) is not marked
+    assert drift.description == f"VM {FIRST} ({TRINITY}) waits for a restart"
+    assert drift.values == (DriftValue(key="cores", observed="2", desired="8"),)
+    assert drift.severity is DriftSeverity.WARNING
+    assert (f"vms/restart/{TRINITY}" in {step.id for step in drift.correction.steps}) is marked
+    assert ("qm reboot" in drift.correction.command) is not marked
 
 
 def test_a_change_that_left_no_task_has_no_author(scene: Scene) -> None:
     scene.person("mary").put(CONFIG, description="mine")
 
-    found = scene.only()
+    only = scene.only()
 
-    assert not found.author.is_known
-    assert found.author.how.startswith("no task tells")
-    assert found.severity is DriftSeverity.NOTICE
+    assert not only.author.is_known
+    assert only.author.how.startswith("no task tells")
+    assert only.severity is DriftSeverity.NOTICE
 
 
 def test_an_old_task_of_somebody_is_not_blamed_for_what_came_after_our_own(scene: Scene) -> None:
@@ -131,20 +131,20 @@ def test_an_old_task_of_somebody_is_not_blamed_for_what_came_after_our_own(scene
     scene.world.advance(5.0)
     mary.put(CONFIG, description="mine")
 
-    found = scene.only()
+    only = scene.only()
 
-    assert [one.key for one in found.values] == ["description"]
-    assert not found.author.is_known
+    assert [value.key for value in only.values] == ["description"]
+    assert not only.author.is_known
 
 
 def test_a_card_that_somebody_added_should_not_be(scene: Scene) -> None:
     mary = scene.person("mary")
     mary.done(mary.post(CONFIG, net1="virtio=BC:24:11:00:00:99,bridge=vmbr0"))
 
-    found = scene.only()
+    only = scene.only()
 
-    assert [(one.key, one.desired) for one in found.values] == [("net1", None)]
-    assert found.author.name == "mary@pve"
+    assert [(value.key, value.desired) for value in only.values] == [("net1", None)]
+    assert only.author.name == "mary@pve"
 
 
 def test_a_vm_that_somebody_deleted_is_missing_and_no_layer_is_unknown(scene: Scene) -> None:
@@ -156,11 +156,11 @@ def test_a_vm_that_somebody_deleted_is_missing_and_no_layer_is_unknown(scene: Sc
     report = scene.find(Layer.VMS, Layer.TALOS)
 
     assert report.unknown == ()
-    (found,) = report.drifts
-    assert (found.subject, found.description) == (NEO, f"VM {FIRST + 1} ({NEO}) is not there")
-    assert found.severity is DriftSeverity.CRITICAL
-    assert (found.author.name, found.author.how) == ("mary@pve", "task qmdestroy on neo")
-    assert f"vms/create/{NEO}" in [one.id for one in found.correction.steps]
+    (drift,) = report.drifts
+    assert (drift.subject, drift.description) == (NEO, f"VM {FIRST + 1} ({NEO}) is not there")
+    assert drift.severity is DriftSeverity.CRITICAL
+    assert (drift.author.name, drift.author.how) == ("mary@pve", "task qmdestroy on neo")
+    assert f"vms/create/{NEO}" in [step.id for step in drift.correction.steps]
 
 
 def test_vms_that_the_token_may_not_see_are_unknown_and_not_gone(scene: Scene) -> None:
@@ -168,10 +168,10 @@ def test_vms_that_the_token_may_not_see_are_unknown_and_not_gone(scene: Scene) -
 
     report = scene.find(administrator=False)
 
-    assert {one.layer for one in report.drifts} == {Layer.ACCESS}
-    told = {one.layer: one.problem.what for one in report.unknown}
+    assert {drift.layer for drift in report.drifts} == {Layer.ACCESS}
+    whats = {one.layer: one.problem.what for one in report.unknown}
     lacks = "the token of stockman lacks VM.Audit on /vms"
-    assert told == {Layer.VMS: lacks, Layer.PLACEMENT: lacks}
+    assert whats == {Layer.VMS: lacks, Layer.PLACEMENT: lacks}
 
 
 def test_machines_that_karpenter_makes_are_its_own(scene: Scene) -> None:
@@ -229,8 +229,8 @@ def test_a_predecessor_that_came_back_goes_and_the_node_of_its_successor_stays(
 def test_a_machine_that_somebody_renamed_gets_its_name_back_by_a_command(scene: Scene) -> None:
     scene.person("mary").put(CONFIG, name="strange")
 
-    found = scene.only(Layer.VMS)
+    only = scene.only(Layer.VMS)
 
-    assert found.values == (DriftValue(key="name", observed="strange", desired=TRINITY),)
-    assert found.severity is DriftSeverity.CRITICAL
-    assert found.correction.command == f"on trinity: qm set {FIRST} --name {TRINITY}"
+    assert only.values == (DriftValue(key="name", observed="strange", desired=TRINITY),)
+    assert only.severity is DriftSeverity.CRITICAL
+    assert only.correction.command == f"on trinity: qm set {FIRST} --name {TRINITY}"

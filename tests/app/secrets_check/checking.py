@@ -19,8 +19,10 @@ def checked(
 ) -> SecretsReport:
     history = LocalGitHistory(directory)
     try:
-        wish = SecretsCheckOptions(directory=directory, limits=limits or Limits(), fix=fix)
-        return check_secrets(wish, keys or keyring(), environment, history)
+        secrets_check_options = SecretsCheckOptions(
+            directory=directory, limits=limits or Limits(), fix=fix
+        )
+        return check_secrets(secrets_check_options, keys or keyring(), environment, history)
     finally:
         history.close()
 

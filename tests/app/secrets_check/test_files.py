@@ -118,7 +118,7 @@ def test_key_files_that_git_keeps_or_would_take_are_named(place: Path) -> None:
 
     report = checked(place)
 
-    assert [(one.problem.code, one.problem.what) for one in report.findings][:2] == [
+    assert [(finding.problem.code, finding.problem.what) for finding in report.findings][:2] == [
         ("leak.key-file", "git keeps kubeconfig, which holds a key"),
         ("leak.key-file", "git does not ignore age.key, which holds a key"),
     ]

@@ -45,9 +45,9 @@ def test_random_values_of_encrypted_files_are_looked_for(value: str) -> None:
 
 
 def test_the_first_secret_gives_a_value_its_name() -> None:
-    found = build_needles(
+    needles = build_needles(
         [known(RANDOM), KnownSecret(name="another", value=Secret(RANDOM), guessed=True)]
     )
 
-    assert {needle.name for needle in found} == {"wool"}
-    assert len({needle.text for needle in found}) == len(found)
+    assert {needle.name for needle in needles} == {"wool"}
+    assert len({needle.text for needle in needles}) == len(needles)

@@ -34,10 +34,11 @@ KEYS = {
 
 
 def scanner(*values: Secret | str) -> Scanner:
-    secrets = [one if isinstance(one, Secret) else Secret(one) for one in values]
+    secrets = [value if isinstance(value, Secret) else Secret(value) for value in values]
     return Scanner(
         build_needles(
-            KnownSecret(name=f"secret {number}", value=one) for number, one in enumerate(secrets)
+            KnownSecret(name=f"secret {number}", value=secret)
+            for number, secret in enumerate(secrets)
         )
     )
 
@@ -99,10 +100,10 @@ def body(key: Secret) -> str:
 def test_a_private_key_is_found(kind: str, form: str) -> None:
     content = f"first line\n{KEY_FORMS[form](KEYS[kind])}"
 
-    found = scanner(KEYS[kind]).hits(content.encode())
+    hits = scanner(KEYS[kind]).hits(content.encode())
 
-    assert [hit.name for hit in found if hit.known] == ["secret 0"]
-    assert all(hit.line > 1 for hit in found)
+    assert [hit.name for hit in hits if hit.known] == ["secret 0"]
+    assert all(hit.line > 1 for hit in hits)
 
 
 def test_a_key_in_der_is_found() -> None:
@@ -133,9 +134,9 @@ def test_many_secrets_are_told_apart() -> None:
     values = [AgeIdentity(bytes([number]) * 32, post_quantum=False).text for number in range(50)]
     content = "\n".join(value.reveal() for value in values)
 
-    found = scanner(*values).hits(content.encode())
+    hits = scanner(*values).hits(content.encode())
 
-    assert [(hit.name, hit.line) for hit in found] == [
+    assert [(hit.name, hit.line) for hit in hits] == [
         (f"secret {number}", number + 1) for number in range(50)
     ]
 
@@ -143,17 +144,17 @@ def test_many_secrets_are_told_apart() -> None:
 def test_what_is_known_is_not_told_again_as_something_that_looks_so() -> None:
     content = f"# my keys\n{OWNER.text.reveal()}\n{KEYS['ECDSA'].reveal()}"
 
-    found = scanner(OWNER.text, KEYS["ECDSA"]).hits(content.encode())
+    hits = scanner(OWNER.text, KEYS["ECDSA"]).hits(content.encode())
 
-    assert [hit.known for hit in found] == [True, True]
+    assert [hit.known for hit in hits] == [True, True]
 
 
 def test_a_key_that_is_not_known_is_told_beside_one_that_is() -> None:
     content = f"{KEYS['ECDSA'].reveal()}{KEYS['RSA'].reveal()}"
 
-    found = scanner(KEYS["ECDSA"]).hits(content.encode())
+    hits = scanner(KEYS["ECDSA"]).hits(content.encode())
 
-    assert [(hit.name, hit.known) for hit in found] == [
+    assert [(hit.name, hit.known) for hit in hits] == [
         ("secret 0", True),
         ("a private key", False),
     ]

@@ -67,7 +67,7 @@ def _node(seen: StatusInput, node: Node) -> ObservedNode:
 def _proxmox(seen: ObservedProxmox, made: list[Node]) -> ObservedProxmox:
     assert isinstance(seen.resources, Fact)
     configs = dict(seen.configs)
-    template = next(one for one in configs.values() if isinstance(one, Fact))
+    template = next(config for config in configs.values() if isinstance(config, Fact))
     guests = list(seen.resources.value.guests)
     for node in made:
         vm = node.vm

@@ -50,8 +50,8 @@ TRINITY, NEO, NIOBE = "talos-trinity", "talos-neo", "talos-niobe"
 @cache
 def _staged(preset: str) -> tuple[bytes, Staged]:
     world = preset_world(Wish(preset, NETWORK))
-    found = stage_cluster(world, Staging(preset=preset, network=NETWORK, flux=True))
-    return world_file(world.state), found
+    staged = stage_cluster(world, Staging(preset=preset, network=NETWORK, flux=True))
+    return world_file(world.state), staged
 
 
 @dataclass
@@ -77,9 +77,9 @@ class Scene:
 
     @property
     def cluster(self) -> KubernetesCluster:
-        found = self.world.kubernetes.cluster_of(self.machine(TRINITY))
-        assert found is not None
-        return found
+        cluster = self.world.kubernetes.cluster_of(self.machine(TRINITY))
+        assert cluster is not None
+        return cluster
 
     @property
     def pve(self) -> MemoryDoor:
@@ -135,8 +135,8 @@ class Scene:
     # -- what goes wrong ---------------------------------------------------------------------------
 
     def fault(self, point: Point, effect: Effect, seconds: float = 0.0, **match: str) -> None:
-        made = Fault(point=point, effect=effect, match=match, seconds=seconds, times=None)
-        self.world.faults.add(made)
+        fault = Fault(point=point, effect=effect, match=match, seconds=seconds, times=None)
+        self.world.faults.add(fault)
         self.world.strike()
 
     def lose_host(self, name: str) -> None:
@@ -172,14 +172,16 @@ def codes(parts: Iterable[StatusPart]) -> dict[str, list[str]]:
     """Problems by code, with what each is about."""
     found: dict[str, list[str]] = {}
     for part in parts:
-        for one in part.findings:
-            found.setdefault(one.problem.code, []).append(one.subject)
+        for finding in part.findings:
+            found.setdefault(finding.problem.code, []).append(finding.subject)
     return found
 
 
 def severity(status: Status, code: str) -> Severity:
     """How bad the first problem of a code is."""
-    return next(one.problem.severity for one in status.findings if one.problem.code == code)
+    return next(
+        finding.problem.severity for finding in status.findings if finding.problem.code == code
+    )
 
 
 def told(story: Coroutine[object, object, T]) -> T:

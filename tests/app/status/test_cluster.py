@@ -35,7 +35,7 @@ def with_kubernetes(seen: StatusInput, **changes: Any) -> StatusInput:
 def with_nodes(seen: StatusInput, *names: str, **changes: Any) -> StatusInput:
     """The same look, with some nodes of Kubernetes otherwise."""
     nodes = tuple(
-        replace(one, **changes) if one.name in names else one for one in seen.nodes.values()
+        replace(node, **changes) if node.name in names else node for node in seen.nodes.values()
     )
     return with_kubernetes(seen, nodes=nodes)
 
@@ -59,10 +59,10 @@ def workload(name: str) -> ObservedObject:
 def test_an_api_that_does_not_answer_is_told_once_and_the_rest_is_unknown(here: Scene) -> None:
     seen = with_kubernetes(here.look(), version=None, unknown={"version": "no answer: cut"})
 
-    found = assess(seen, [StatusCheck.KUBERNETES, StatusCheck.FLUX])
+    status = assess(seen, [StatusCheck.KUBERNETES, StatusCheck.FLUX])
 
-    assert [one.problem.code for one in found.findings] == ["status.api-silent"]
-    assert [one.health for one in found.parts] == [Health.ERROR, Health.ERROR]
+    assert [finding.problem.code for finding in status.findings] == ["status.api-silent"]
+    assert [one.health for one in status.parts] == [Health.ERROR, Health.ERROR]
     assert not assess(seen, [StatusCheck.FLUX]).healthy
 
 
@@ -75,28 +75,28 @@ def test_a_kubelet_that_says_no_is_told(here: Scene) -> None:
 
 def test_a_node_that_kubernetes_does_not_know_is_told(here: Scene) -> None:
     seen = here.look()
-    without = tuple(one for one in seen.nodes.values() if one.name != NEO)
+    without = tuple(node for node in seen.nodes.values() if node.name != NEO)
 
-    found = assess(with_kubernetes(seen, nodes=without), [StatusCheck.KUBERNETES])
+    status = assess(with_kubernetes(seen, nodes=without), [StatusCheck.KUBERNETES])
 
-    assert codes(found.parts) == {"status.node-missing": [NEO]}
+    assert codes(status.parts) == {"status.node-missing": [NEO]}
 
 
 def test_no_nodes_at_all_are_no_success(here: Scene) -> None:
-    found = assess(with_kubernetes(here.look(), nodes=()), [StatusCheck.KUBERNETES])
+    status = assess(with_kubernetes(here.look(), nodes=()), [StatusCheck.KUBERNETES])
 
-    assert codes(found.parts) == {"status.node-missing": [TRINITY, NEO, NIOBE]}
-    assert not found.healthy
+    assert codes(status.parts) == {"status.node-missing": [TRINITY, NEO, NIOBE]}
+    assert not status.healthy
 
 
 def test_nodes_that_could_not_be_listed_are_unknown(here: Scene) -> None:
     seen = with_kubernetes(here.look(), nodes=None, unknown={"nodes": "no answer: cut"})
 
-    found = assess(seen, [StatusCheck.KUBERNETES])
+    status = assess(seen, [StatusCheck.KUBERNETES])
 
-    assert found.parts[0].health is Health.UNKNOWN
-    assert found.findings[0].problem.why == "no answer: cut"
-    assert not found.healthy
+    assert status.parts[0].health is Health.UNKNOWN
+    assert status.findings[0].problem.why == "no answer: cut"
+    assert not status.healthy
 
 
 def test_a_cordon_that_no_run_holds_is_told_and_one_that_a_run_holds_is_not(here: Scene) -> None:
@@ -120,12 +120,12 @@ def test_a_taint_that_nobody_takes_away_names_the_controller_to_look_at(here: Sc
     served = with_kubernetes(seen, workloads=(workload(PROXMOX),))
 
     nobody = assess(seen, [StatusCheck.KUBERNETES])
-    found = assess(served, [StatusCheck.KUBERNETES])
+    status = assess(served, [StatusCheck.KUBERNETES])
 
     assert codes(nobody.parts) == {"status.no-cloud-controller": [NEO]}
-    assert codes(found.parts) == {"status.uninitialized": [NEO]}
-    assert "since 12 minutes" in found.findings[0].problem.why
-    assert f"logs ds/{PROXMOX}" in found.findings[0].problem.fix
+    assert codes(status.parts) == {"status.uninitialized": [NEO]}
+    assert "since 12 minutes" in status.findings[0].problem.why
+    assert f"logs ds/{PROXMOX}" in status.findings[0].problem.fix
 
 
 @pytest.mark.parametrize(
@@ -140,27 +140,27 @@ def test_a_taint_that_nobody_takes_away_names_the_controller_to_look_at(here: Sc
 def test_a_wrong_region_or_zone_is_told(
     here: Scene, labels: dict[str, str], wrong: list[str]
 ) -> None:
-    found = assess(with_nodes(here.look(), NEO, **labels), [StatusCheck.KUBERNETES])
+    status = assess(with_nodes(here.look(), NEO, **labels), [StatusCheck.KUBERNETES])
 
-    assert list(codes(found.parts)) == wrong
+    assert list(codes(status.parts)) == wrong
 
 
 def test_labels_that_a_cloud_controller_should_have_set_are_missed(here: Scene) -> None:
     seen = replace(with_nodes(here.look(), NEO, region="", zone=""), components={"talos-ccm": True})
 
-    found = assess(seen, [StatusCheck.KUBERNETES])
+    status = assess(seen, [StatusCheck.KUBERNETES])
 
-    told = [one.problem.what for one in found.findings if one.subject == NEO]
-    assert told == [f"the node {NEO} has no region", f"the node {NEO} has no zone"]
+    whats = [finding.problem.what for finding in status.findings if finding.subject == NEO]
+    assert whats == [f"the node {NEO} has no region", f"the node {NEO} has no zone"]
 
 
 def test_a_node_with_the_identity_of_another_vm_is_told(here: Scene) -> None:
     seen = with_nodes(here.look(), NEO, provider_id="proxmox://pve/9999")
 
-    found = assess(seen, [StatusCheck.KUBERNETES])
+    status = assess(seen, [StatusCheck.KUBERNETES])
 
-    assert codes(found.parts) == {"status.provider-id": [NEO]}
-    assert "proxmox://pve/1031" in found.findings[0].problem.why
+    assert codes(status.parts) == {"status.provider-id": [NEO]}
+    assert "proxmox://pve/1031" in status.findings[0].problem.why
 
 
 def test_identities_of_different_kinds_show_that_two_controllers_fight(here: Scene) -> None:
@@ -197,7 +197,7 @@ def test_a_controller_beside_the_wanted_one_fights(here: Scene, wanted: bool, fi
 
 def test_nodes_of_others_are_told_and_no_failure(here: Scene) -> None:
     seen = here.look()
-    other = ObservedNode(
+    observed_node = ObservedNode(
         name="karpenter-1",
         uid="1",
         is_ready=False,
@@ -215,19 +215,19 @@ def test_nodes_of_others_are_told_and_no_failure(here: Scene) -> None:
         why="it boots",
     )
 
-    found = assess(
-        with_kubernetes(seen, nodes=(*seen.nodes.values(), other)), [StatusCheck.KUBERNETES]
+    status = assess(
+        with_kubernetes(seen, nodes=(*seen.nodes.values(), observed_node)), [StatusCheck.KUBERNETES]
     )
 
-    assert codes(found.parts) == {"status.node-not-ready": ["karpenter-1"]}
-    assert severity(found, "status.node-not-ready") is Severity.WARNING
-    assert found.healthy
+    assert codes(status.parts) == {"status.node-not-ready": ["karpenter-1"]}
+    assert severity(status, "status.node-not-ready") is Severity.WARNING
+    assert status.healthy
 
 
 def test_a_cluster_without_flux_does_not_follow_anything(here: Scene) -> None:
-    found = assess(with_kubernetes(here.look(), flux=()), [StatusCheck.FLUX])
+    status = assess(with_kubernetes(here.look(), flux=()), [StatusCheck.FLUX])
 
-    assert codes(found.parts) == {"status.flux-missing": ["Flux"]}
+    assert codes(status.parts) == {"status.flux-missing": ["Flux"]}
 
 
 def test_what_flux_says_is_told_and_what_waits_for_it_is_a_warning(here: Scene) -> None:
@@ -238,11 +238,14 @@ def test_what_flux_says_is_told_and_what_waits_for_it_is_a_warning(here: Scene) 
     paused = of_flux("HelmRelease", "cilium", suspended=True)
     static = of_flux("HelmRepository", "charts", ready=None)
 
-    found = assess(
+    status = assess(
         with_kubernetes(here.look(), flux=(broken, waits, paused, static)), [StatusCheck.FLUX]
     )
 
-    told = [(one.problem.code, one.subject, one.problem.is_error) for one in found.findings]
+    told = [
+        (finding.problem.code, finding.subject, finding.problem.is_error)
+        for finding in status.findings
+    ]
     assert told == [
         ("status.flux-not-ready", "Kustomization flux-system/apps", True),
         ("status.flux-not-ready", "Kustomization flux-system/more", False),
@@ -265,9 +268,9 @@ def test_what_is_suspended_is_resumed_by_the_words_that_flux_knows(
 ) -> None:
     paused = of_flux(kind, "one", suspended=True)
 
-    found = assess(with_kubernetes(here.look(), flux=(paused,)), [StatusCheck.FLUX])
+    status = assess(with_kubernetes(here.look(), flux=(paused,)), [StatusCheck.FLUX])
 
-    assert [one.problem.fix for one in found.findings] == [
+    assert [finding.problem.fix for finding in status.findings] == [
         f"`flux resume {words} one -n flux-system` when it is no longer needed"
     ]
 
@@ -275,9 +278,9 @@ def test_what_is_suspended_is_resumed_by_the_words_that_flux_knows(
 def test_an_object_of_flux_that_says_nothing_is_not_ready(here: Scene) -> None:
     silent = of_flux("Kustomization", "apps", ready=None)
 
-    found = assess(with_kubernetes(here.look(), flux=(silent,)), [StatusCheck.FLUX])
+    status = assess(with_kubernetes(here.look(), flux=(silent,)), [StatusCheck.FLUX])
 
-    assert codes(found.parts) == {"status.flux-not-ready": ["Kustomization flux-system/apps"]}
+    assert codes(status.parts) == {"status.flux-not-ready": ["Kustomization flux-system/apps"]}
 
 
 @pytest.mark.parametrize(
@@ -296,10 +299,10 @@ def test_the_commit_of_the_cluster_is_compared_with_the_pushed_one(
     source = of_flux("GitRepository", "flux-system", revision=f"main@sha1:{COMMIT}")
     seen = replace(with_kubernetes(here.look(), flux=(source,)), repository=repository)
 
-    found = assess(seen, [StatusCheck.FLUX])
+    status = assess(seen, [StatusCheck.FLUX])
 
-    assert list(codes(found.parts)) == told
-    assert found.healthy is ("status.repository-behind" not in told)
+    assert list(codes(status.parts)) == told
+    assert status.healthy is ("status.repository-behind" not in told)
 
 
 def _wish(**conditions: tuple[ObjectCondition, ...]) -> DesiredKubernetes:
@@ -326,14 +329,14 @@ def test_components_are_judged_by_their_conditions_and_unknown_without(here: Sce
     }
     seen = replace(with_kubernetes(here.look(), working=working), desired_kubernetes=wish)
 
-    found = assess(seen, [StatusCheck.COMPONENTS])
+    status = assess(seen, [StatusCheck.COMPONENTS])
 
-    assert codes(found.parts) == {
+    assert codes(status.parts) == {
         "status.component": ["spegel"],
         "status.unknown": ["component tuppr"],
     }
-    assert found.parts[0].summary == "1 of 3 work"
-    assert {one.name: one.health for one in found.parts[0].items} == {
+    assert status.parts[0].summary == "1 of 3 work"
+    assert {one.name: one.health for one in status.parts[0].items} == {
         "cilium": Health.OK,
         "spegel": Health.ERROR,
         "tuppr": Health.UNKNOWN,

@@ -39,7 +39,8 @@ def with_answer(seen: StatusInput, name: str, **changes: Any) -> StatusInput:
     talos = seen.talos
     assert talos is not None
     answers = tuple(
-        replace(one, **changes) if one.node == name else one for one in talos.etcd.answers
+        replace(answer, **changes) if answer.node == name else answer
+        for answer in talos.etcd.answers
     )
     talos = replace(talos, etcd=ObservedEtcd(answers=answers))
     return replace(seen, observed=replace(seen.observed, talos=talos))
@@ -49,10 +50,10 @@ def test_a_machine_that_cannot_be_reached_is_told_and_its_node_follows(here: Sce
     here.fault(Point.NETWORK, Effect.FAIL, machine=NIOBE)
     here.world.advance(300.0)
 
-    found = here.status()
+    status = here.status()
 
     own = codes(
-        one for one in found.parts if one.check not in (StatusCheck.CERTIFICATES, StatusCheck.FLUX)
+        one for one in status.parts if one.check not in (StatusCheck.CERTIFICATES, StatusCheck.FLUX)
     )
     assert own == {"status.machine-silent": [NIOBE]}
 
@@ -69,38 +70,38 @@ def test_a_machine_that_cannot_be_reached_is_told_and_its_node_follows(here: Sce
 def test_a_machine_is_told_by_how_it_stands_to_us(
     here: Scene, standing: MachineState, code: str
 ) -> None:
-    found = assess(with_machine(here.look(), NEO, standing=standing), [StatusCheck.TALOS])
+    status = assess(with_machine(here.look(), NEO, standing=standing), [StatusCheck.TALOS])
 
-    assert codes(found.parts) == {code: [NEO]}
-    assert not found.healthy
+    assert codes(status.parts) == {code: [NEO]}
+    assert not status.healthy
 
 
 def test_a_machine_with_another_uuid_than_its_vm_is_another_machine(here: Scene) -> None:
-    found = assess(with_machine(here.look(), NEO, uuid=UUID(int=7)), NODES)
+    status = assess(with_machine(here.look(), NEO, uuid=UUID(int=7)), NODES)
 
-    assert codes(found.parts) == {"status.machine-identity": [NEO]}
+    assert codes(status.parts) == {"status.machine-identity": [NEO]}
 
 
 def test_a_machine_without_the_card_of_its_node_is_told_and_its_cards_are_shown(
     here: Scene,
 ) -> None:
-    other = Mac("bc:24:11:00:00:02")
+    mac = Mac("bc:24:11:00:00:02")
 
-    found = assess(with_machine(here.look(), NEO, macs=(other,)), (StatusCheck.VMS, *NODES))
+    status = assess(with_machine(here.look(), NEO, macs=(mac,)), (StatusCheck.VMS, *NODES))
 
-    assert codes(found.parts) == {"status.machine-card": [NEO]}
-    node = next(one for one in found.nodes if one.name == NEO)
+    assert codes(status.parts) == {"status.machine-card": [NEO]}
+    node = next(one for one in status.nodes if one.name == NEO)
     assert node.vm is not None
-    assert node.machine.macs == (other,)
-    assert node.vm.macs != (other,)
+    assert node.machine.macs == (mac,)
+    assert node.vm.macs != (mac,)
 
 
 def test_a_machine_that_does_not_tell_its_uuid_is_unknown(here: Scene) -> None:
-    found = assess(with_machine(here.look(), NEO, uuid=None), [StatusCheck.TALOS])
+    status = assess(with_machine(here.look(), NEO, uuid=None), [StatusCheck.TALOS])
 
-    assert codes(found.parts) == {"status.unknown": [f"the identity of {NEO}"]}
-    assert found.parts[0].health is Health.UNKNOWN
-    assert not found.healthy
+    assert codes(status.parts) == {"status.unknown": [f"the identity of {NEO}"]}
+    assert status.parts[0].health is Health.UNKNOWN
+    assert not status.healthy
 
 
 def test_a_clock_that_is_wrong_is_told(here: Scene) -> None:
@@ -110,10 +111,10 @@ def test_a_clock_that_is_wrong_is_told(here: Scene) -> None:
 
 
 def test_a_clock_that_nobody_tells_is_unknown_and_no_failure(here: Scene) -> None:
-    found = assess(with_machine(here.look(), NEO, skew=None), [StatusCheck.TALOS])
+    status = assess(with_machine(here.look(), NEO, skew=None), [StatusCheck.TALOS])
 
-    assert found.parts[0].health is Health.UNKNOWN
-    assert found.healthy
+    assert status.parts[0].health is Health.UNKNOWN
+    assert status.healthy
 
 
 def test_what_a_machine_lacks_is_told_in_its_words(here: Scene) -> None:
@@ -135,11 +136,11 @@ def test_another_version_than_configured_is_a_warning(here: Scene) -> None:
         here.desired, cluster=replace(cluster, talos=newer, kubernetes=kubernetes)
     )
 
-    found = here.status([StatusCheck.TALOS, StatusCheck.KUBERNETES])
+    status = here.status([StatusCheck.TALOS, StatusCheck.KUBERNETES])
 
-    assert codes(found.parts) == {"status.version": [TRINITY, NEO, NIOBE] * 2}
-    assert severity(found, "status.version") is Severity.WARNING
-    assert found.healthy
+    assert codes(status.parts) == {"status.version": [TRINITY, NEO, NIOBE] * 2}
+    assert severity(status, "status.version") is Severity.WARNING
+    assert status.healthy
 
 
 def test_a_member_that_is_ill_is_told(here: Scene) -> None:
@@ -154,35 +155,35 @@ def test_a_member_that_is_ill_is_told(here: Scene) -> None:
 def test_a_controller_that_is_no_member_is_told(here: Scene) -> None:
     seen = here.look()
     assert seen.talos is not None
-    members = tuple(one for one in seen.talos.etcd.members if one.hostname != NIOBE)
+    members = tuple(member for member in seen.talos.etcd.members if member.hostname != NIOBE)
     for name in (TRINITY, NEO):
         seen = with_answer(seen, name, members=members)
     seen = with_answer(seen, NIOBE, members=(), status=None, state="Preparing")
 
-    found = assess(seen, [StatusCheck.ETCD])
+    status = assess(seen, [StatusCheck.ETCD])
 
-    assert codes(found.parts) == {"status.etcd-missing": [NIOBE]}
-    assert f"stockman apply --node {NIOBE}" in found.findings[0].problem.fix
+    assert codes(status.parts) == {"status.etcd-missing": [NIOBE]}
+    assert f"stockman apply --node {NIOBE}" in status.findings[0].problem.fix
 
 
 def test_a_member_that_only_learns_is_told_with_how_far_it_is(here: Scene) -> None:
     seen = here.look()
     assert seen.talos is not None
     members = tuple(
-        replace(one, is_learner=one.hostname == NIOBE) for one in seen.talos.etcd.members
+        replace(member, is_learner=member.hostname == NIOBE) for member in seen.talos.etcd.members
     )
     for name in (TRINITY, NEO, NIOBE):
         seen = with_answer(seen, name, members=members)
 
-    found = assess(seen, [StatusCheck.ETCD])
+    status = assess(seen, [StatusCheck.ETCD])
 
-    assert codes(found.parts) == {"status.etcd-learner": [NIOBE]}
-    assert "entries behind the leader" in found.findings[0].problem.why
+    assert codes(status.parts) == {"status.etcd-learner": [NIOBE]}
+    assert "entries behind the leader" in status.findings[0].problem.why
 
 
 def test_a_member_that_no_controller_is_is_told(here: Scene) -> None:
     here.desired = replace(
-        here.desired, nodes=tuple(one for one in here.desired.nodes if one.name != NIOBE)
+        here.desired, nodes=tuple(node for node in here.desired.nodes if node.name != NIOBE)
     )
 
     found = here.codes(StatusCheck.ETCD)
@@ -197,22 +198,22 @@ def test_alarms_are_told_by_the_machine_that_raised_them(here: Scene) -> None:
     assert member is not None
     alarm = EtcdAlarm(member=member.id, alarm="NOSPACE")
 
-    found = assess(replace(seen, alarms=(alarm,)), [StatusCheck.ETCD])
+    status = assess(replace(seen, alarms=(alarm,)), [StatusCheck.ETCD])
 
-    assert codes(found.parts) == {"status.etcd-alarm": [NEO]}
+    assert codes(status.parts) == {"status.etcd-alarm": [NEO]}
 
 
 def test_alarms_that_nobody_tells_are_unknown(here: Scene) -> None:
-    found = assess(replace(here.look(), alarms=None), [StatusCheck.ETCD])
+    status = assess(replace(here.look(), alarms=None), [StatusCheck.ETCD])
 
-    assert codes(found.parts) == {"status.unknown": ["alarms of etcd"]}
-    assert found.healthy
+    assert codes(status.parts) == {"status.unknown": ["alarms of etcd"]}
+    assert status.healthy
 
 
 def test_a_database_that_is_nearly_full_is_told(here: Scene) -> None:
     seen = here.look()
     assert seen.talos is not None
-    status = next(one.status for one in seen.talos.etcd.answers if one.node == NEO)
+    status = next(answer.status for answer in seen.talos.etcd.answers if answer.node == NEO)
     assert status is not None
     seen = with_answer(seen, NEO, status=replace(status, db_size=1900 << 20))
 
@@ -222,20 +223,22 @@ def test_a_database_that_is_nearly_full_is_told(here: Scene) -> None:
 def test_etcd_of_which_nobody_tells_is_unknown_and_not_empty(here: Scene) -> None:
     seen = here.look()
     assert seen.talos is not None
-    silent = tuple(EtcdReport(node=one.node, why="no answer") for one in seen.talos.etcd.answers)
+    silent = tuple(
+        EtcdReport(node=answer.node, why="no answer") for answer in seen.talos.etcd.answers
+    )
     talos = replace(seen.talos, etcd=ObservedEtcd(answers=silent))
 
-    found = assess(replace(seen, observed=replace(seen.observed, talos=talos)), [StatusCheck.ETCD])
+    status = assess(replace(seen, observed=replace(seen.observed, talos=talos)), [StatusCheck.ETCD])
 
-    assert codes(found.parts) == {"status.etcd-silent": ["etcd"]}
-    assert (found.parts[0].health, found.healthy) == (Health.UNKNOWN, False)
+    assert codes(status.parts) == {"status.etcd-silent": ["etcd"]}
+    assert (status.parts[0].health, status.healthy) == (Health.UNKNOWN, False)
 
 
 def test_machines_that_nobody_asked_are_unknown(here: Scene) -> None:
     seen = here.look()
     nobody = replace(seen, observed=replace(seen.observed, talos=None))
 
-    found = assess(nobody, [StatusCheck.TALOS, StatusCheck.ETCD])
+    status = assess(nobody, [StatusCheck.TALOS, StatusCheck.ETCD])
 
-    assert [one.health for one in found.parts] == [Health.UNKNOWN, Health.UNKNOWN]
-    assert not found.healthy
+    assert [one.health for one in status.parts] == [Health.UNKNOWN, Health.UNKNOWN]
+    assert not status.healthy

@@ -30,14 +30,14 @@ def test_a_cluster_that_works_has_no_problem(here: Scene) -> None:
 def test_a_host_that_dies_is_told_once_and_not_for_everything_on_it(here: Scene) -> None:
     here.lose_host("niobe")
 
-    found = here.status()
+    status = here.status()
 
     own = codes(
-        one for one in found.parts if one.check not in (StatusCheck.CERTIFICATES, StatusCheck.FLUX)
+        one for one in status.parts if one.check not in (StatusCheck.CERTIFICATES, StatusCheck.FLUX)
     )
     assert own == {"status.host-offline": ["niobe"]}
-    assert not found.healthy
-    node = next(one for one in found.nodes if one.name == NIOBE)
+    assert not status.healthy
+    node = next(one for one in status.nodes if one.name == NIOBE)
     assert node.vm is not None
     assert (node.vm.summary, node.machine.summary, node.etcd) == (
         "niobe is offline",
@@ -45,7 +45,7 @@ def test_a_host_that_dies_is_told_once_and_not_for_everything_on_it(here: Scene)
         "unknown",
     )
     assert node.health is Health.ERROR
-    assert all(one.health is Health.OK for one in found.nodes if one.name != NIOBE)
+    assert all(one.health is Health.OK for one in status.nodes if one.name != NIOBE)
 
 
 def test_parts_that_stand_on_a_dead_host_are_not_shown_as_good(here: Scene) -> None:
@@ -68,12 +68,12 @@ def test_a_cluster_without_quorum_says_so(here: Scene) -> None:
 def test_an_api_that_does_not_answer_leaves_vms_unknown(here: Scene) -> None:
     here.fault(Point.REQUEST, Effect.FAIL)
 
-    found = here.status()
+    status = here.status()
 
-    own = codes(one for one in found.parts if one.check in (StatusCheck.PROXMOX, StatusCheck.VMS))
+    own = codes(one for one in status.parts if one.check in (StatusCheck.PROXMOX, StatusCheck.VMS))
     assert own == {"status.proxmox-silent": ["pve"], "status.unknown": ["3 VMs"]}
-    assert [one.vm.health for one in found.nodes if one.vm is not None] == [Health.UNKNOWN] * 3
-    talos = found.part(StatusCheck.TALOS)
+    assert [node.vm.health for node in status.nodes if node.vm is not None] == [Health.UNKNOWN] * 3
+    talos = status.part(StatusCheck.TALOS)
     assert talos is not None
     assert talos.health is Health.OK
 
@@ -81,12 +81,12 @@ def test_an_api_that_does_not_answer_leaves_vms_unknown(here: Scene) -> None:
 def test_a_vm_that_was_stopped_is_told_with_the_command_that_starts_it(here: Scene) -> None:
     here.stop(NEO)
 
-    found = here.status()
+    status = here.status()
 
-    assert codes(one for one in found.parts if one.check is not StatusCheck.CERTIFICATES) == {
+    assert codes(one for one in status.parts if one.check is not StatusCheck.CERTIFICATES) == {
         "status.vm-stopped": [NEO]
     }
-    problem = next(one.problem for one in found.findings if one.subject == NEO)
+    problem = next(finding.problem for finding in status.findings if finding.subject == NEO)
     assert "`qm start 1031` on neo" in problem.fix
 
 
@@ -114,41 +114,41 @@ def test_a_predecessor_that_came_back_is_told_with_how_it_stops(here: Scene) -> 
     assert here.codes(StatusCheck.VMS) == {}
     here.pve.done(here.pve.post("/nodes/niobe/qemu/1099/status/start"))
 
-    found = here.status([StatusCheck.VMS])
+    status = here.status([StatusCheck.VMS])
 
-    assert codes(found.parts) == {"status.vm-twice": [NEO]}
-    assert not found.healthy
-    assert "`qm stop 1099` on niobe" in found.findings[0].problem.fix
+    assert codes(status.parts) == {"status.vm-twice": [NEO]}
+    assert not status.healthy
+    assert "`qm stop 1099` on niobe" in status.findings[0].problem.fix
 
 
 def test_a_vm_on_another_host_works_and_is_told(here: Scene) -> None:
     here.want(NEO, host=HostName("trinity"))
 
-    found = here.status([StatusCheck.VMS, StatusCheck.KUBERNETES])
+    status = here.status([StatusCheck.VMS, StatusCheck.KUBERNETES])
 
-    assert codes(found.parts) == {"status.vm-elsewhere": [NEO]}
-    assert severity(found, "status.vm-elsewhere") is Severity.WARNING
-    assert found.healthy
+    assert codes(status.parts) == {"status.vm-elsewhere": [NEO]}
+    assert severity(status, "status.vm-elsewhere") is Severity.WARNING
+    assert status.healthy
 
 
 def test_another_guest_with_the_number_of_a_node_is_not_taken_for_it(here: Scene) -> None:
     here.want(NEO, uuid=UUID(int=7))
 
-    found = here.status(
+    status = here.status(
         [StatusCheck.VMS, StatusCheck.TALOS, StatusCheck.ETCD, StatusCheck.KUBERNETES]
     )
 
-    assert codes(found.parts) == {"status.vm-identity": [NEO]}
-    assert not found.healthy
+    assert codes(status.parts) == {"status.vm-identity": [NEO]}
+    assert not status.healthy
 
 
 def test_a_vm_that_somebody_renamed_is_told_with_how_it_gets_its_name_back(here: Scene) -> None:
     here.pve.put("/nodes/neo/qemu/1031/config", name="strange")
 
-    found = here.status([StatusCheck.VMS])
+    status = here.status([StatusCheck.VMS])
 
-    assert codes(found.parts) == {"status.vm-identity": [NEO]}
-    assert found.findings[0].problem.fix == f"run `qm set 1031 --name {NEO}` on neo"
+    assert codes(status.parts) == {"status.vm-identity": [NEO]}
+    assert status.findings[0].problem.fix == f"run `qm set 1031 --name {NEO}` on neo"
 
 
 def test_a_locked_vm_is_told(here: Scene) -> None:
@@ -167,10 +167,10 @@ def test_a_vm_whose_host_died_while_making_it_is_not_taken_for_another(
 ) -> None:
     here.pve.cluster.state.guests[1031].config.values = values
 
-    found = here.status([StatusCheck.VMS])
+    status = here.status([StatusCheck.VMS])
 
-    assert codes(found.parts) == {code: [NEO]}
-    assert not found.healthy
+    assert codes(status.parts) == {code: [NEO]}
+    assert not status.healthy
 
 
 def _with_guests(here: Scene) -> None:
@@ -187,25 +187,25 @@ def _with_guests(here: Scene) -> None:
 def test_guests_beside_the_cluster_are_told(here: Scene) -> None:
     _with_guests(here)
 
-    found = here.status([StatusCheck.VMS])
+    status = here.status([StatusCheck.VMS])
 
-    assert codes(found.parts) == {
+    assert codes(status.parts) == {
         "status.vm-identity": ["nas"],
         "status.guest-missing": ["doorbell"],
     }
-    assert found.parts[0].summary == "3 of 3 run, 1 of 3 other guests run"
+    assert status.parts[0].summary == "3 of 3 run, 1 of 3 other guests run"
 
 
 def test_a_guest_that_is_off_is_a_warning(here: Scene) -> None:
     guest = Guest(name=GuestName(NEO), vmid=Vmid(1031), host=HostName("neo"), vm=GuestVm())
-    nodes = tuple(one for one in here.desired.nodes if one.name != NEO)
+    nodes = tuple(node for node in here.desired.nodes if node.name != NEO)
     here.desired = replace(here.desired, guests=(guest,), nodes=nodes)
     here.stop(NEO)
 
-    found = here.status([StatusCheck.VMS])
+    status = here.status([StatusCheck.VMS])
 
-    assert codes(found.parts) == {"status.guest-stopped": [NEO]}
-    assert found.healthy
+    assert codes(status.parts) == {"status.guest-stopped": [NEO]}
+    assert status.healthy
 
 
 def test_a_host_that_there_is_not_is_told(here: Scene) -> None:
@@ -218,10 +218,10 @@ def test_without_an_address_a_proxmox_cluster_is_unknown(here: Scene) -> None:
     seen = here.look()
     nobody = replace(seen, observed=replace(seen.observed, proxmox={}))
 
-    found = assess(nobody, [StatusCheck.PROXMOX, StatusCheck.VMS])
+    status = assess(nobody, [StatusCheck.PROXMOX, StatusCheck.VMS])
 
-    assert [one.health for one in found.parts] == [Health.UNKNOWN, Health.UNKNOWN]
-    assert not found.healthy
+    assert [one.health for one in status.parts] == [Health.UNKNOWN, Health.UNKNOWN]
+    assert not status.healthy
 
 
 @pytest.mark.parametrize(
@@ -235,29 +235,29 @@ def test_without_an_address_a_proxmox_cluster_is_unknown(here: Scene) -> None:
 def test_a_storage_is_told_before_it_is_full(
     here: Scene, used: int, told: dict[str, Severity]
 ) -> None:
-    found = assess(_with_storage(here, used=used * GIB), [StatusCheck.PROXMOX])
+    status = assess(_with_storage(here, used=used * GIB), [StatusCheck.PROXMOX])
 
-    assert {one.problem.code: one.problem.severity for one in found.findings} == told
+    assert {finding.problem.code: finding.problem.severity for finding in status.findings} == told
 
 
 def test_a_storage_that_cannot_be_used_is_told(here: Scene) -> None:
-    found = assess(_with_storage(here, status="unknown"), [StatusCheck.PROXMOX])
+    status = assess(_with_storage(here, status="unknown"), [StatusCheck.PROXMOX])
 
-    assert [one.problem.code for one in found.findings] == ["status.storage-gone"]
+    assert [finding.problem.code for finding in status.findings] == ["status.storage-gone"]
 
 
 def _with_storage(here: Scene, **changes: Any) -> StatusInput:
     seen = here.look()
     proxmox = seen.observed.proxmox["pve"]
     assert isinstance(proxmox.resources, Fact)
-    wanted = here.desired.nodes[0].vm
-    assert wanted is not None
+    vm = here.desired.nodes[0].vm
+    assert vm is not None
     fields: dict[str, Any] = {"size": 100 * GIB, "used": GIB, "status": "available", **changes}
     storages = tuple(
-        replace(one, **fields) if one.storage == wanted.datastore else one
-        for one in proxmox.resources.value.storages
+        replace(storage, **fields) if storage.storage == vm.datastore else storage
+        for storage in proxmox.resources.value.storages
     )
-    assert any(one.size == 100 * GIB for one in storages)
+    assert any(storage.size == 100 * GIB for storage in storages)
     resources = replace(proxmox.resources.value, storages=storages)
     fresh = replace(proxmox, resources=replace(proxmox.resources, value=resources))
     return replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh}))
@@ -273,13 +273,13 @@ def test_hosts_with_hardly_any_memory_are_told(here: Scene) -> None:
     resources = replace(proxmox.resources.value, hosts=(full,))
     fresh = replace(proxmox, resources=replace(proxmox.resources, value=resources))
 
-    found = assess(
+    status = assess(
         replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh})),
         [StatusCheck.PROXMOX],
     )
 
-    assert codes(found.parts) == {"status.memory-full": ["neo"]}
-    assert found.healthy
+    assert codes(status.parts) == {"status.memory-full": ["neo"]}
+    assert status.healthy
 
 
 def test_a_guest_of_which_nothing_is_known_is_not_called_stopped(here: Scene) -> None:
@@ -287,28 +287,28 @@ def test_a_guest_of_which_nothing_is_known_is_not_called_stopped(here: Scene) ->
     proxmox = seen.observed.proxmox["pve"]
     assert isinstance(proxmox.resources, Fact)
     guests = tuple(
-        GuestSummary(kind="qemu", vmid=one.vmid, host=one.host, name=one.name)
-        if one.name == TRINITY
-        else one
-        for one in proxmox.resources.value.guests
+        GuestSummary(kind="qemu", vmid=guest.vmid, host=guest.host, name=guest.name)
+        if guest.name == TRINITY
+        else guest
+        for guest in proxmox.resources.value.guests
     )
     resources = replace(proxmox.resources.value, guests=guests)
     fresh = replace(proxmox, resources=replace(proxmox.resources, value=resources))
 
-    found = assess(
+    status = assess(
         replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh})), [StatusCheck.VMS]
     )
 
-    assert codes(found.parts) == {"status.unknown": [f"the VM of {TRINITY}"]}
-    assert not found.healthy
+    assert codes(status.parts) == {"status.unknown": [f"the VM of {TRINITY}"]}
+    assert not status.healthy
 
 
 def test_a_guest_that_is_only_watched_is_made_by_its_owner(here: Scene) -> None:
     _with_guests(here)
-    watched = tuple(replace(one, manage="observe") for one in here.desired.guests)
+    watched = tuple(replace(guest, manage="observe") for guest in here.desired.guests)
     here.desired = replace(here.desired, guests=watched)
 
-    found = here.status([StatusCheck.VMS])
+    status = here.status([StatusCheck.VMS])
 
-    (missing,) = [one for one in found.findings if one.subject == "doorbell"]
+    (missing,) = [finding for finding in status.findings if finding.subject == "doorbell"]
     assert "`manage: observe`" in missing.problem.fix

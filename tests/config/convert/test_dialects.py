@@ -68,10 +68,10 @@ def test_texts_stay_as_they_are_spelled() -> None:
 def test_an_unquoted_mac_address_is_quoted_in_both_dialects() -> None:
     node = "{name: a, address: 127.66.0.21, controller: true, mac_addr: 52:54:00:12:34:56}"
 
-    there = to_toml(nodes=f"nodes:\n  - {node}\n")
-    back = to_classic(there.files["cluster.toml"])
+    conversion_result = to_toml(nodes=f"nodes:\n  - {node}\n")
+    back = to_classic(conversion_result.files["cluster.toml"])
 
-    assert 'mac_addr = "52:54:00:12:34:56"' in there.files["cluster.toml"]
+    assert 'mac_addr = "52:54:00:12:34:56"' in conversion_result.files["cluster.toml"]
     assert 'mac_addr: "52:54:00:12:34:56"' in back.files["nodes.yaml"]
 
 
@@ -82,11 +82,11 @@ def test_numbers_are_numbers_but_where_other_readers_want_text() -> None:
         "upgrade: {width: '2'}\n"
     )
 
-    there = to_toml(cluster)
-    back = classic(to_classic(there.files["cluster.toml"]))
+    conversion_result = to_toml(cluster)
+    back = classic(to_classic(conversion_result.files["cluster.toml"]))
 
-    assert toml(there)["network"] == {"vlan_tag": "3"}
-    assert toml(there)["upgrade"] == {"width": 2}
+    assert toml(conversion_result)["network"] == {"vlan_tag": "3"}
+    assert toml(conversion_result)["upgrade"] == {"width": 2}
     assert (back["node_vlan_tag"], back["cilium_bgp_node_asn"]) == ("3", "64513")
     assert back["upgrade"] == {"width": 2}
 
@@ -104,19 +104,19 @@ def test_numbers_are_numbers_but_where_other_readers_want_text() -> None:
     ],
 )
 def test_the_repository_has_its_address_in_one_key_or_two(classic_keys: str, url: str) -> None:
-    there = to_toml(classic_keys)
-    back = to_classic(there.files["cluster.toml"])
+    conversion_result = to_toml(classic_keys)
+    back = to_classic(conversion_result.files["cluster.toml"])
 
-    assert toml(there)["repository"] == {"url": url}
+    assert toml(conversion_result)["repository"] == {"url": url}
     assert back.files["cluster.yaml"] == f"---\n{classic_keys}"
 
 
 @pytest.mark.parametrize(("flag", "provider"), [("true", "cloudflare"), ("false", "none")])
 def test_cloudflare_is_a_flag_or_a_provider(flag: str, provider: str) -> None:
-    there = to_toml(f"cloudflare_enabled: {flag}\n")
-    back = to_classic(there.files["cluster.toml"])
+    conversion_result = to_toml(f"cloudflare_enabled: {flag}\n")
+    back = to_classic(conversion_result.files["cluster.toml"])
 
-    assert toml(there)["dns"] == {"provider": provider}
+    assert toml(conversion_result)["dns"] == {"provider": provider}
     assert back.files["cluster.yaml"] == f"---\ncloudflare_enabled: {flag}\n"
 
 
@@ -142,10 +142,10 @@ def test_one_simple_backup_target_is_flat_and_others_are_not() -> None:
 
 
 def test_an_empty_section_stays() -> None:
-    there = to_toml("proxmox: {}\n")
+    conversion_result = to_toml("proxmox: {}\n")
 
-    assert toml(there)["proxmox"] == {}
-    assert classic(to_classic(there.files["cluster.toml"])) == {"proxmox": {}}
+    assert toml(conversion_result)["proxmox"] == {}
+    assert classic(to_classic(conversion_result.files["cluster.toml"])) == {"proxmox": {}}
 
 
 def test_only_written_keys_are_carried_and_classes_stay_classes() -> None:
@@ -281,12 +281,14 @@ def test_comments_of_a_section_that_vanishes_go_to_its_first_key() -> None:
 
 
 def test_the_line_for_editors_is_listed_and_left_out() -> None:
-    there = to_toml("# yaml-language-server: $schema=./a.json\n# The file.\n\ncluster_name: a\n")
+    conversion_result = to_toml(
+        "# yaml-language-server: $schema=./a.json\n# The file.\n\ncluster_name: a\n"
+    )
     back = to_classic('#:schema ./b.json\n[cluster]\nname = "a"\n')
 
-    assert there.files["cluster.toml"].startswith("# The file.\n")
+    assert conversion_result.files["cluster.toml"].startswith("# The file.\n")
     assert back.files["cluster.yaml"] == "---\ncluster_name: a\n"
-    assert lost(there) == [("a comment", "cluster.yaml:1:1")]
+    assert lost(conversion_result) == [("a comment", "cluster.yaml:1:1")]
     assert lost(back) == [("a comment", "cluster.toml:1:1")]
 
 
@@ -316,25 +318,28 @@ def test_mistakes_of_form_come_first_and_nothing_is_converted(cluster: str, code
 
 
 def test_a_secret_in_the_clear_is_carried_and_never_shown() -> None:
-    there = to_toml(f"cloudflare_token: {CANARY}\nrepository_visibility: public\n")
-    back = to_classic(there.files["cluster.toml"])
+    conversion_result = to_toml(f"cloudflare_token: {CANARY}\nrepository_visibility: public\n")
+    back = to_classic(conversion_result.files["cluster.toml"])
 
-    assert CANARY in there.files["cluster.toml"]
+    assert CANARY in conversion_result.files["cluster.toml"]
     assert CANARY in back.files["cluster.yaml"]
-    assert CANARY not in repr(there) + repr(back)
+    assert CANARY not in repr(conversion_result) + repr(back)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_presets_lose_nothing_but_the_line_for_editors(preset: str) -> None:
     texts = render_preset(preset)
 
-    there = classic_to_toml({name: text.encode() for name, text in texts.items()})
-    back = to_classic(there.files["cluster.toml"])
+    conversion_result = classic_to_toml({name: text.encode() for name, text in texts.items()})
+    back = to_classic(conversion_result.files["cluster.toml"])
 
-    assert lost(there) == [("a comment", "cluster.yaml:1:1"), ("a comment", "nodes.yaml:1:1")]
+    assert lost(conversion_result) == [
+        ("a comment", "cluster.yaml:1:1"),
+        ("a comment", "nodes.yaml:1:1"),
+    ]
     assert back.lost == ()
     for line in (line for text in texts.values() for line in text.splitlines()[1:]):
         comment = line.strip()
         if comment.startswith("#"):
-            assert comment in there.files["cluster.toml"]
+            assert comment in conversion_result.files["cluster.toml"]
             assert comment in "".join(back.files.values())

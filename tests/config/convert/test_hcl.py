@@ -24,9 +24,9 @@ def values(text: str) -> object:
 def problem(text: str) -> tuple[str, int, int]:
     with pytest.raises(Unreadable) as caught:
         read(text)
-    place = caught.value.problem.where
-    assert not isinstance(place, str)
-    return caught.value.problem.code, place.line, place.column
+    where = caught.value.problem.where
+    assert not isinstance(where, str)
+    return caught.value.problem.code, where.line, where.column
 
 
 def test_literals_of_all_kinds_are_values() -> None:

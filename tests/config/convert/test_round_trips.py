@@ -34,21 +34,21 @@ def meaning(contents: Contents) -> Configuration:
 @ENOUGH
 @given(classic_files())
 def test_classic_files_mean_the_same_in_toml_and_back(contents: Contents) -> None:
-    there = classic_to_toml(contents)
-    back = toml_to_classic(bytes_of(there))
+    conversion_result = classic_to_toml(contents)
+    back = toml_to_classic(bytes_of(conversion_result))
 
-    assert (there.lost, back.lost) == ((), ())
-    assert meaning(contents) == meaning(bytes_of(there)) == meaning(bytes_of(back))
+    assert (conversion_result.lost, back.lost) == ((), ())
+    assert meaning(contents) == meaning(bytes_of(conversion_result)) == meaning(bytes_of(back))
 
 
 @ENOUGH
 @given(toml_files())
 def test_a_toml_file_means_the_same_in_classic_and_back(contents: Contents) -> None:
-    there = toml_to_classic(contents)
-    back = classic_to_toml(bytes_of(there))
+    conversion_result = toml_to_classic(contents)
+    back = classic_to_toml(bytes_of(conversion_result))
 
-    assert (there.lost, back.lost) == ((), ())
-    assert meaning(contents) == meaning(bytes_of(there)) == meaning(bytes_of(back))
+    assert (conversion_result.lost, back.lost) == ((), ())
+    assert meaning(contents) == meaning(bytes_of(conversion_result)) == meaning(bytes_of(back))
 
 
 @ENOUGH
@@ -65,12 +65,12 @@ def test_a_second_round_trip_changes_no_byte(contents: Contents) -> None:
 def test_comments_of_classic_files_survive(written: tuple[Contents, list[str]]) -> None:
     contents, remarks = written
 
-    there = classic_to_toml(contents)
-    back = toml_to_classic(bytes_of(there))
+    conversion_result = classic_to_toml(contents)
+    back = toml_to_classic(bytes_of(conversion_result))
 
-    assert _missing(remarks, there) == []
+    assert _missing(remarks, conversion_result) == []
     assert _missing(remarks, back) == []
-    assert meaning(contents) == meaning(bytes_of(there)) == meaning(bytes_of(back))
+    assert meaning(contents) == meaning(bytes_of(conversion_result)) == meaning(bytes_of(back))
 
 
 @ENOUGH
@@ -78,12 +78,12 @@ def test_comments_of_classic_files_survive(written: tuple[Contents, list[str]]) 
 def test_comments_of_a_toml_file_survive(written: tuple[Contents, list[str]]) -> None:
     contents, remarks = written
 
-    there = toml_to_classic(contents)
-    back = classic_to_toml(bytes_of(there))
+    conversion_result = toml_to_classic(contents)
+    back = classic_to_toml(bytes_of(conversion_result))
 
-    assert _missing(remarks, there) == []
+    assert _missing(remarks, conversion_result) == []
     assert _missing(remarks, back) == []
-    assert meaning(contents) == meaning(bytes_of(there)) == meaning(bytes_of(back))
+    assert meaning(contents) == meaning(bytes_of(conversion_result)) == meaning(bytes_of(back))
 
 
 def _missing(remarks: list[str], converted: ConversionResult) -> list[str]:

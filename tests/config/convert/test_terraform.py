@@ -216,9 +216,9 @@ def test_what_is_needed_and_not_given_is_named() -> None:
 
 
 def test_the_result_may_be_toml() -> None:
-    found = convert_terraform("variables.tf", STACK.encode(), to_toml=True)
+    conversion_result = convert_terraform("variables.tf", STACK.encode(), to_toml=True)
 
-    assert '[[nodes]]\nname = "ctrl-1"\n' in found.files["cluster.toml"]
+    assert '[[nodes]]\nname = "ctrl-1"\n' in conversion_result.files["cluster.toml"]
 
 
 def test_a_file_that_cannot_be_read_is_a_problem_with_its_place() -> None:

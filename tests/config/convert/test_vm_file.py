@@ -148,12 +148,12 @@ def test_what_has_no_place_is_listed() -> None:
 
 
 def test_the_result_may_be_toml() -> None:
-    found = convert_vm_file("vm.yml", ONE.encode(), to_toml=True)
+    conversion_result = convert_vm_file("vm.yml", ONE.encode(), to_toml=True)
 
-    assert list(found.files) == ["cluster.toml"]
+    assert list(conversion_result.files) == ["cluster.toml"]
     assert (
         '[[nodes]]\nname = "talos-one"\n# to fill in: controller, mac_addr\n'
-        in (found.files["cluster.toml"])
+        in (conversion_result.files["cluster.toml"])
     )
 
 

@@ -28,10 +28,10 @@ def test_no_answers_change_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_giving_the_default_answers_changes_nothing_but_kubernetes(name: str) -> None:
-    given = default_answers(name)
+    answers = default_answers(name)
 
     before = render_preset(name)["cluster.yaml"].splitlines()
-    after = render_preset(name, answers=given)["cluster.yaml"].splitlines()
+    after = render_preset(name, answers=answers)["cluster.yaml"].splitlines()
 
     changed = [line for line in after if line not in before]
     assert all(line.startswith("kubernetes_version:") for line in changed)

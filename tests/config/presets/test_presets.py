@@ -32,9 +32,9 @@ def loaded(
     name: str, *, network: IPv4Network | None = None, dialect: Dialect = "classic"
 ) -> LoadedConfig:
     texts = render_preset(name, network=network, dialect=dialect)
-    found = load({file: text.encode() for file, text in texts.items()})
-    check_rules(found)
-    return found
+    loaded_config = load({file: text.encode() for file, text in texts.items()})
+    check_rules(loaded_config)
+    return loaded_config
 
 
 def estate(name: str) -> Configuration:
@@ -86,7 +86,7 @@ def test_comments_name_no_address_because_those_would_not_move(name: str) -> Non
 def test_the_first_line_tells_editors_where_the_schema_is(
     name: str, dialect: Dialect, tmp_path: Path
 ) -> None:
-    lines = {one.file: one.line for one in write_schemas(tmp_path, tmp_path / ".schemas")}
+    lines = {schema.file: schema.line for schema in write_schemas(tmp_path, tmp_path / ".schemas")}
 
     for file, text in render_preset(name, dialect=dialect).items():
         assert text.splitlines()[0] == lines[file]
@@ -251,20 +251,20 @@ def test_fifteen_node_has_a_fixed_hardware_address_for_every_card() -> None:
 
 def test_fifteen_node_has_two_gpus_that_hosts_offer_where_the_machines_live() -> None:
     found = estate("fifteen-node")
-    wanted = {
+    mappings = {
         str(node.name): [device.mapping for device in node.vm.pci]
         for node in found.nodes
         if node.vm is not None and node.vm.pci
     }
 
-    assert wanted == {"k8s-work-4": ["rtx-a2000"], "k8s-work-14": ["rtx-a5000"]}
+    assert mappings == {"k8s-work-4": ["rtx-a2000"], "k8s-work-14": ["rtx-a5000"]}
     for node in found.nodes:
-        if str(node.name) in wanted:
+        if str(node.name) in mappings:
             assert node.class_ == "worker-gpu"
             assert node.vm is not None
             passthrough = found.hosts[str(node.vm.host)].passthrough
             assert passthrough is not None
-            assert [one.name for one in passthrough.pci] == wanted[str(node.name)]
+            assert [one.name for one in passthrough.pci] == mappings[str(node.name)]
 
 
 def test_fifteen_node_has_both_schematics() -> None:

@@ -64,7 +64,7 @@ def test_a_document_means_what_tomllib_says() -> None:
 def test_every_value_has_its_place_and_its_source_text() -> None:
     tree = read_toml("f.toml", SAMPLE)
 
-    version = next(one for one in iter_scalars(tree) if one.text == "1.10")
+    version = next(scalar_node for scalar_node in iter_scalars(tree) if scalar_node.text == "1.10")
     assert str(version.at) == "f.toml:26:11"
     assert SAMPLE[slice(*version.span)] == "1.10"
 

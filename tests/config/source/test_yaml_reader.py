@@ -51,7 +51,10 @@ def test_spans_cut_the_value_out_of_the_source() -> None:
     text = 'ä: "q"\nb: plain text\n'
     tree = read_yaml("f.yaml", text)
 
-    assert [text[slice(*one.span)] for one in iter_scalars(tree)] == ['"q"', "plain text"]
+    assert [text[slice(*scalar_node.span)] for scalar_node in iter_scalars(tree)] == [
+        '"q"',
+        "plain text",
+    ]
 
 
 def test_an_empty_file_has_no_keys() -> None:

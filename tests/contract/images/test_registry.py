@@ -46,7 +46,7 @@ def test_platforms_versions_and_schematics_have_installers_of_their_own(door: Do
             installer(scene).replace("-installer/", "-installer-secureboot/"),
             installer(scene).replace(AGENT_ID, EMPTY_ID),
         ]
-        return len({await scene.images.digest(one) for one in references})
+        return len({await scene.images.digest(reference) for reference in references})
 
     assert door(story) == 5
 

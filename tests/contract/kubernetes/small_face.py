@@ -24,13 +24,13 @@ class SmallFace(ScriptedServer):
         self.asked.append(asked)
         query = parse_qs(urlsplit(asked.target).query, keep_blank_values=True)
         request = Request(asked.method, asked.path, query, asked.headers, asked.body, ADMIN)
-        found = self._api.handle(request)
-        writer.write(_head(found))
-        if found.stream is None:
-            writer.write(found.body)
+        handle = self._api.handle(request)
+        writer.write(_head(handle))
+        if handle.stream is None:
+            writer.write(handle.body)
             await writer.drain()
             return True
-        return await self._poured(found.stream, writer)
+        return await self._poured(handle.stream, writer)
 
     async def _poured(self, pieces: AsyncIterator[bytes], writer: asyncio.StreamWriter) -> bool:
         """Whether a stream came to its end before the server did."""

@@ -79,13 +79,17 @@ def memory(story: Callable[[Scene], Awaitable[T]]) -> T:
 
     async def told() -> T:
         world = fresh_world()
-        place = S3Location(bucket="flock", endpoint=ENDPOINT, region="us-east-1", prefix=PREFIX)
+        s3_location = S3Location(
+            bucket="flock", endpoint=ENDPOINT, region="us-east-1", prefix=PREFIX
+        )
         credentials = world_credentials(world)
 
         def other(place: S3Location, credentials: S3Credentials) -> ObjectStore:
             return memory_objects(world, place, credentials)
 
-        return await story(Scene(other(place, credentials), other, place, credentials, world))
+        return await story(
+            Scene(other(s3_location, credentials), other, s3_location, credentials, world)
+        )
 
     return asyncio.run(told())
 
@@ -112,7 +116,7 @@ async def over_the_wire(
     world: World | None = None,
 ) -> T:
     """Tell a story to the storage at a URL, whose bucket `flock` is empty."""
-    place = S3Location(bucket="flock", endpoint=url, region="us-east-1", prefix=PREFIX)
+    s3_location = S3Location(bucket="flock", endpoint=url, region="us-east-1", prefix=PREFIX)
     opened: list[S3Objects] = []
 
     def other(place: S3Location, credentials: S3Credentials) -> ObjectStore:
@@ -120,7 +124,9 @@ async def over_the_wire(
         return opened[-1]
 
     try:
-        return await story(Scene(other(place, credentials), other, place, credentials, world))
+        return await story(
+            Scene(other(s3_location, credentials), other, s3_location, credentials, world)
+        )
     finally:
         for one in opened:
             await one.__aexit__(None, None, None)

@@ -185,15 +185,15 @@ async def an_upload_that_is_not_there_is_given_up_already(scene: Scene) -> None:
 
 async def a_deposit_counts_when_it_is_whole(scene: Scene) -> None:
     content = b"snapshot " * MIB
-    made = await store_archive(scene.objects, "etcd/monday", pieces(content), "tag1")
-    found = await list_archives(scene.objects, "etcd")
-    assert [(one.name, one.size, one.sha256) for one in found] == [
-        ("etcd/monday", len(content), made.sha256)
+    archive = await store_archive(scene.objects, "etcd/monday", pieces(content), "tag1")
+    archives = await list_archives(scene.objects, "etcd")
+    assert [(one.name, one.size, one.sha256) for one in archives] == [
+        ("etcd/monday", len(content), archive.sha256)
     ]
-    read = b"".join([piece async for piece in read_archive(scene.objects, found[0])])
+    read = b"".join([piece async for piece in read_archive(scene.objects, archives[0])])
     assert read == content
     assert await list_leftovers(scene.objects, "etcd") == ()
-    await delete_archive(scene.objects, found[0])
+    await delete_archive(scene.objects, archives[0])
     assert await scene.objects.list_objects() == ()
 
 
@@ -201,15 +201,17 @@ async def of_two_deposits_of_a_name_one_stays(scene: Scene) -> None:
     await store_archive(scene.objects, "etcd/monday", pieces(b"first"), "tag1")
     with pytest.raises(Conflict):
         await store_archive(scene.objects, "etcd/monday", pieces(b"second"), "tag2")
-    found = await list_archives(scene.objects)
-    assert [one.size for one in found] == [len(b"first")]
+    archives = await list_archives(scene.objects)
+    assert [archive.size for archive in archives] == [len(b"first")]
     assert await list_leftovers(scene.objects) == ()
 
 
 async def what_has_no_manifest_is_no_deposit(scene: Scene) -> None:
     await scene.objects.put("etcd/monday.parts/tag1", pieces(b"half of it"))
     assert await list_archives(scene.objects) == ()
-    assert [one.key for one in await list_leftovers(scene.objects)] == ["etcd/monday.parts/tag1"]
+    assert [object_metadata.key for object_metadata in await list_leftovers(scene.objects)] == [
+        "etcd/monday.parts/tag1"
+    ]
 
 
 async def _facts_of(scene: Scene) -> datetime:

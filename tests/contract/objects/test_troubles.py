@@ -88,8 +88,8 @@ def test_many_uploads_are_listed_over_pages(door: Door) -> None:
         for number in range(1003):
             key = f"herd/one/{number:04}"
             _begin(scene, key)
-        found = await scene.objects.list_uploads()
-        assert [one.key for one in found] == [f"{number:04}" for number in range(1003)]
+        uploads = await scene.objects.list_uploads()
+        assert [upload.key for upload in uploads] == [f"{number:04}" for number in range(1003)]
 
     door(story)
 
@@ -118,10 +118,10 @@ def test_other_bytes_are_noticed_before_they_count(door: Door, how: str) -> None
 
 def test_bytes_that_rot_later_are_noticed_when_they_are_read(door: Door) -> None:
     async def story(scene: Scene) -> None:
-        made = await store_archive(scene.objects, "etcd/monday", pieces(b"snapshot"), "tag1")
+        archive = await store_archive(scene.objects, "etcd/monday", pieces(b"snapshot"), "tag1")
         scene.let(Effect.CORRUPT, match={"operation": "get", "key": "*tag1"})
         with pytest.raises(Rejected, match=r"objects\.content"):
-            [piece async for piece in read_archive(scene.objects, made)]
+            [piece async for piece in read_archive(scene.objects, archive)]
 
     door(story)
 

@@ -78,8 +78,8 @@ class SmallPve(SmallAccess):
         return Answer(upid)
 
     def _guest(self, host: str, kind: str, vmid: str) -> Guest | None:
-        found = self.guests.get(int(vmid))
-        return found if found and (found.host, found.kind) == (host, kind) else None
+        guest = self.guests.get(int(vmid))
+        return guest if guest and (guest.host, guest.kind) == (host, kind) else None
 
     @on("GET", "/version")
     def version(self, asked: Asked) -> Answer:
@@ -164,10 +164,10 @@ class SmallPve(SmallAccess):
 
     @on("GET", "/cluster/nextid")
     def nextid(self, asked: Asked) -> Answer:
-        wish = asked.values.get("vmid")
-        if wish is None:
+        vmid = asked.values.get("vmid")
+        if vmid is None:
             return Answer(str(next(n for n in range(100, 10**6) if n not in self.guests)))
-        return wrong(vmid=f"VM {wish} already exists") if int(wish) in self.guests else Answer(wish)
+        return wrong(vmid=f"VM {vmid} already exists") if int(vmid) in self.guests else Answer(vmid)
 
     @on("GET", "/nodes/{host}/status")
     def host_status(self, asked: Asked, host: str) -> Answer:
@@ -196,10 +196,10 @@ class SmallPve(SmallAccess):
 
     @on("GET", "/nodes/{host}/storage/{storage}/status")
     def storage_status(self, asked: Asked, host: str, storage: str) -> Answer:
-        found = [row for row in self._storages() if row["storage"] == storage]
-        if not found:
+        storages = [row for row in self._storages() if row["storage"] == storage]
+        if not storages:
             return wrong(storage="No such storage.")
-        return Answer({key: value for key, value in found[0].items() if key != "storage"})
+        return Answer({key: value for key, value in storages[0].items() if key != "storage"})
 
     @on("GET", "/nodes/{host}/storage/{storage}/content")
     def content(self, asked: Asked, host: str, storage: str) -> Answer:

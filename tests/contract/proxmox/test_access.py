@@ -24,7 +24,7 @@ async def with_vm(pve: ProxmoxClient) -> None:
 def test_a_role_that_was_made_has_its_privileges(door: Door) -> None:
     async def story(pve: ProxmoxClient) -> list[AccessRole]:
         await pve.create_role(ROLE)
-        return [one for one in await pve.roles() if one.name == ROLE.name]
+        return [role for role in await pve.roles() if role.name == ROLE.name]
 
     assert door(story) == [ROLE]
 
@@ -46,8 +46,8 @@ def test_a_role_that_is_not_there_cannot_be_deleted(door: Door) -> None:
 def test_a_token_tells_its_secret_once(door: Door) -> None:
     async def story(pve: ProxmoxClient) -> tuple[NewToken, tuple[AccessToken, ...]]:
         await pve.create_user(USER)
-        made = await pve.create_token(USER.id, AccessToken(name="csi"))
-        return made, await pve.tokens(USER.id)
+        token = await pve.create_token(USER.id, AccessToken(name="csi"))
+        return token, await pve.tokens(USER.id)
 
     made, listed = door(story)
 
@@ -73,9 +73,13 @@ def test_a_right_is_given_twice_and_taken_once(door: Door) -> None:
         await pve.create_role(ROLE)
         await pve.grant(RULE)
         await pve.grant(RULE)
-        given = [one for one in await pve.access_rules() if one.holder == USER.id]
+        access_rules = [
+            access_rule for access_rule in await pve.access_rules() if access_rule.holder == USER.id
+        ]
         await pve.revoke(RULE)
-        return given, [one for one in await pve.access_rules() if one.holder == USER.id]
+        return access_rules, [
+            access_rule for access_rule in await pve.access_rules() if access_rule.holder == USER.id
+        ]
 
     assert door(story) == ([RULE], [])
 
@@ -91,7 +95,7 @@ def test_a_pool_has_the_guests_that_were_put_into_it(door: Door) -> None:
 
     full, empty = door(story)
 
-    assert [one.id for one in full.members] == ["qemu/1021"]
+    assert [member.id for member in full.members] == ["qemu/1021"]
     assert empty.members == ()
 
 
@@ -116,9 +120,9 @@ def test_a_guest_is_looked_after_until_it_is_not(door: Door) -> None:
     async def story(pve: ProxmoxClient) -> list[list[str]]:
         await with_vm(pve)
         await pve.add_ha_resource(HaResource(id="vm:1021", max_restart=3))
-        before = [one.id for one in await pve.ha_resources()]
+        before = [ha_resource.id for ha_resource in await pve.ha_resources()]
         await pve.remove_ha_resource("vm:1021")
-        return [before, [one.id for one in await pve.ha_resources()]]
+        return [before, [ha_resource.id for ha_resource in await pve.ha_resources()]]
 
     assert door(story) == [["vm:1021"], []]
 

@@ -29,25 +29,28 @@ def test_the_cluster_has_quorum_and_two_members(door: Door) -> None:
     state: ClusterState = door(lambda pve: pve.cluster_state())
 
     assert (state.name, state.quorate) == ("lab", True)
-    assert [(one.name, one.online) for one in state.members] == [("pve1", True), ("pve2", True)]
-    assert sum(one.is_local for one in state.members) == 1
+    assert [(member.name, member.online) for member in state.members] == [
+        ("pve1", True),
+        ("pve2", True),
+    ]
+    assert sum(member.is_local for member in state.members) == 1
 
 
 def test_everything_is_seen_at_one_glance(door: Door) -> None:
     seen: Resources = door(lambda pve: pve.resources())
 
-    assert {(one.host, one.status) for one in seen.hosts} == {
+    assert {(host.host, host.status) for host in seen.hosts} == {
         ("pve1", "online"),
         ("pve2", "online"),
     }
-    assert {(one.host, one.storage) for one in seen.storages} == {
+    assert {(storage.host, storage.storage) for storage in seen.storages} == {
         ("pve1", "local"),
         ("pve1", "local-zfs"),
         ("pve2", "local"),
         ("pve2", "local-zfs"),
     }
     assert seen.guests == ()
-    assert all(one.memory and one.cores for one in seen.hosts)
+    assert all(host.memory and host.cores for host in seen.hosts)
 
 
 def test_a_host_tells_what_it_is(door: Door) -> None:
@@ -61,8 +64,10 @@ def test_a_host_tells_what_it_is(door: Door) -> None:
 def test_a_host_has_its_bridge(door: Door) -> None:
     network = door(lambda pve: pve.host_network(PVE1))
 
-    bridges = [one for one in network.interfaces if one.is_bridge]
-    assert [(one.name, one.active, one.vlan_aware) for one in bridges] == [("vmbr0", True, True)]
+    bridges = [interface for interface in network.interfaces if interface.is_bridge]
+    assert [(bridge.name, bridge.active, bridge.vlan_aware) for bridge in bridges] == [
+        ("vmbr0", True, True)
+    ]
     assert network.unapplied == ""
 
 
@@ -82,13 +87,13 @@ def test_a_storage_that_is_not_there_is_not_found(door: Door) -> None:
 
 def test_a_volume_is_made_listed_and_deleted(door: Door) -> None:
     async def story(pve: ProxmoxClient) -> tuple[str, tuple[Volume, ...], tuple[Volume, ...]]:
-        wish = NewVolume(vmid=Vmid(9999), name="vm-9999-data", size=64 * MIB)
-        made = await pve.allocate_volume(PVE1, ZFS, wish)
+        new_volume = NewVolume(vmid=Vmid(9999), name="vm-9999-data", size=64 * MIB)
+        allocate_volume = await pve.allocate_volume(PVE1, ZFS, new_volume)
         listed = await pve.volumes(PVE1, ZFS, content="images")
-        task = await pve.delete_volume(PVE1, made)
+        task = await pve.delete_volume(PVE1, allocate_volume)
         if task is not None:
             await pve.wait_task(task)
-        return made, listed, await pve.volumes(PVE1, ZFS)
+        return allocate_volume, listed, await pve.volumes(PVE1, ZFS)
 
     made, listed, after = door(story)
 

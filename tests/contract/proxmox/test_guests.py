@@ -212,17 +212,17 @@ def test_snapshots_are_listed_without_the_present(door: Door) -> None:
     async def story(pve: ProxmoxClient) -> list[str]:
         await made(pve)
         await pve.wait_task(await pve.take_snapshot(AT, "before", "an upgrade"))
-        return [one.name for one in await pve.snapshots(AT)]
+        return [snapshot.name for snapshot in await pve.snapshots(AT)]
 
     assert door(story) == ["before"]
 
 
 def test_guests_are_made_side_by_side(door: Door) -> None:
     async def story(pve: ProxmoxClient) -> list[int]:
-        places = [GuestRef(host=PVE1, vmid=Vmid(number)) for number in range(200, 210)]
+        guest_refs = [GuestRef(host=PVE1, vmid=Vmid(number)) for number in range(200, 210)]
         async with asyncio.TaskGroup() as group:
-            for at in places:
+            for at in guest_refs:
                 group.create_task(made(pve, at))
-        return sorted(one.vmid for one in (await pve.resources()).guests)
+        return sorted(guest.vmid for guest in (await pve.resources()).guests)
 
     assert door(story) == list(range(200, 210))

@@ -98,9 +98,9 @@ class MemoryScene:
         self.repo.remote = None
 
     def other(self) -> MemoryScene:
-        found = MemoryScene(self._remote)
-        found.repo.clone()
-        return found
+        memory_scene = MemoryScene(self._remote)
+        memory_scene.repo.clone()
+        return memory_scene
 
 
 class GitScene:

@@ -14,15 +14,15 @@ Tell = Callable[[Story], None]
 
 async def begun(scene: Scene) -> str:
     scene.write("README.md", b"flock\n")
-    made = await scene.repo.commit(["README.md"], "Begin")
-    assert made is not None
-    return made
+    commit = await scene.repo.commit(["README.md"], "Begin")
+    assert commit is not None
+    return commit
 
 
 def test_a_new_repository_has_no_commit(tell: Tell) -> None:
     async def story(scene: Scene) -> None:
-        found = await scene.repo.state()
-        assert (found.branch, found.commit, found.dirty) == ("main", None, ())
+        state = await scene.repo.state()
+        assert (state.branch, state.commit, state.dirty) == ("main", None, ())
         assert await scene.repo.fetch() is None
         await scene.repo.push()
 
@@ -33,22 +33,22 @@ def test_files_are_committed_read_and_pushed(tell: Tell) -> None:
     async def story(scene: Scene) -> None:
         scene.write("kubernetes/apps/echo.yaml", b"kind: Echo\n")
         scene.write("odd name é.txt", bytes(range(256)))
-        made = await scene.repo.commit(["kubernetes/apps/echo.yaml", "odd name é.txt"], "Render")
-        assert made is not None
-        assert (await scene.repo.state()).commit == made
+        commit = await scene.repo.commit(["kubernetes/apps/echo.yaml", "odd name é.txt"], "Render")
+        assert commit is not None
+        assert (await scene.repo.state()).commit == commit
         assert (await scene.repo.state()).dirty == ()
-        assert [one.path for one in await scene.repo.tree(made)] == [
+        assert [one.path for one in await scene.repo.tree(commit)] == [
             "kubernetes/apps/echo.yaml",
             "odd name é.txt",
         ]
-        assert [one.path for one in await scene.repo.tree(made, "kubernetes")] == [
+        assert [one.path for one in await scene.repo.tree(commit, "kubernetes")] == [
             "kubernetes/apps/echo.yaml"
         ]
-        assert await scene.repo.read(made, "odd name é.txt") == bytes(range(256))
+        assert await scene.repo.read(commit, "odd name é.txt") == bytes(range(256))
         assert await scene.repo.read("HEAD", "kubernetes/apps/echo.yaml") == b"kind: Echo\n"
         await scene.repo.push()
         await scene.repo.push()
-        assert await scene.repo.fetch() == made
+        assert await scene.repo.fetch() == commit
 
     tell(story)
 
@@ -70,12 +70,12 @@ def test_a_removed_file_is_removed(tell: Tell) -> None:
         scene.write("other", b"stays")
         await scene.repo.commit(["other"], "More")
         scene.write("README.md", None)
-        made = await scene.repo.commit(["README.md"], "Remove")
-        assert made is not None
-        assert [one.path for one in await scene.repo.tree(made)] == ["other"]
+        commit = await scene.repo.commit(["README.md"], "Remove")
+        assert commit is not None
+        assert [one.path for one in await scene.repo.tree(commit)] == ["other"]
         assert await scene.repo.read(first, "README.md") == b"flock\n"
         with pytest.raises(NotFound):
-            await scene.repo.read(made, "README.md")
+            await scene.repo.read(commit, "README.md")
 
     tell(story)
 
@@ -92,11 +92,15 @@ def test_work_of_others_is_neither_committed_nor_lost(tell: Tell) -> None:
         scene.write("new", b"new")
         scene.write("ours", b"ours")
 
-        made = await scene.repo.commit(["ours"], "Ours alone")
+        commit = await scene.repo.commit(["ours"], "Ours alone")
 
-        assert made is not None
-        assert [one.path for one in await scene.repo.tree(made)] == ["README.md", "changed", "ours"]
-        assert await scene.repo.read(made, "changed") == b"1"
+        assert commit is not None
+        assert [one.path for one in await scene.repo.tree(commit)] == [
+            "README.md",
+            "changed",
+            "ours",
+        ]
+        assert await scene.repo.read(commit, "changed") == b"1"
         assert (await scene.repo.state()).dirty == ("changed", "new", "staged")
         assert scene.staged() == {"staged"}
 
@@ -215,7 +219,7 @@ def test_commits_tell_who_changed_a_file_and_what_others_pushed(tell: Tell) -> N
         assert [(one.name, one.subject) for one in newer] == [(second, "More")]
         assert [one.name for one in of_file] == [first]
         assert of_file[0].author == "Shepherd <shepherd@example.com>"
-        assert [one.name for one in await scene.repo.commits("HEAD", most=1)] == [second]
+        assert [commit.name for commit in await scene.repo.commits("HEAD", most=1)] == [second]
         assert await scene.repo.commits(second, since=second) == ()
         assert await scene.repo.commits("HEAD", path="never-there") == ()
         with pytest.raises(NotFound):
@@ -226,13 +230,17 @@ def test_commits_tell_who_changed_a_file_and_what_others_pushed(tell: Tell) -> N
 
 def test_what_a_push_would_meet_is_told_without_asking_the_remote(tell: Tell) -> None:
     async def story(scene: Scene) -> None:
-        found = await scene.repo.push_target()
-        assert (found.below, found.has_identity) == ("", True)
-        assert found.remote
-        assert found.upstream == "origin main"
+        push_target = await scene.repo.push_target()
+        assert (push_target.below, push_target.has_identity) == ("", True)
+        assert push_target.remote
+        assert push_target.upstream == "origin main"
         scene.forget_who()
         scene.lose_remote()
-        found = await scene.repo.push_target()
-        assert (found.remote, found.upstream, found.has_identity) == (None, "", False)
+        push_target = await scene.repo.push_target()
+        assert (push_target.remote, push_target.upstream, push_target.has_identity) == (
+            None,
+            "",
+            False,
+        )
 
     tell(story)

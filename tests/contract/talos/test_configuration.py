@@ -32,8 +32,8 @@ def changed(text: Secret, mode: ApplyMode, dry_run: bool = False) -> ApplyConfig
 @pytest.mark.parametrize("version", MINORS)
 def test_the_configuration_is_read_as_it_was_applied(door: Door, version: str) -> None:
     async def story(talos: Talos, stage: Stage) -> bool:
-        found = await talos.machine_configuration(stage.node())
-        return found.reveal().encode() == stage.machine().state.config
+        machine_configuration = await talos.machine_configuration(stage.node())
+        return machine_configuration.reveal().encode() == stage.machine().state.config
 
     assert door(staged("single", version), story)
 
@@ -124,12 +124,12 @@ def test_a_talosconfig_is_made_for_a_role(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> Secret:
         return await talos.client_configuration(stage.node(), ["os:reader"], timedelta(days=1))
 
-    found = read_talosconfig("talosconfig", door(staged(), story), Problems())
+    talosconfig = read_talosconfig("talosconfig", door(staged(), story), Problems())
 
-    assert found is not None
-    (name,) = found.contexts
+    assert talosconfig is not None
+    (name,) = talosconfig.contexts
     assert name.startswith("reader@")
-    assert found.contexts[name].key is not None
+    assert talosconfig.contexts[name].key is not None
 
 
 def test_a_lifetime_of_nothing_is_rejected(door: Door) -> None:

@@ -23,15 +23,22 @@ async def whole(talos: Talos, stage: Stage, name: str = "") -> bytes:
 def test_members_agree_on_who_they_are_and_who_leads(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
         members = await talos.etcd_members(stage.node(NEO))
-        assert [one.hostname for one in members if not one.is_learner] == sorted(
+        assert [member.hostname for member in members if not member.is_learner] == sorted(
             [NEO, NIOBE, TRINITY], key=lambda name: _id(members, name)
         )
-        found = [await talos.etcd_status(stage.node(name)) for name in (NEO, NIOBE, TRINITY)]
-        assert {one.member for one in found} == {one.id for one in members}
-        assert len({one.leader for one in found}) == 1
-        assert sum(one.is_leader for one in found) == 1
-        assert len({one.raft_term for one in found}) == 1
-        assert all(one.errors == () and one.db_in_use <= one.db_size for one in found)
+        etcd_statuses = [
+            await talos.etcd_status(stage.node(name)) for name in (NEO, NIOBE, TRINITY)
+        ]
+        assert {etcd_status.member for etcd_status in etcd_statuses} == {
+            member.id for member in members
+        }
+        assert len({etcd_status.leader for etcd_status in etcd_statuses}) == 1
+        assert sum(etcd_status.is_leader for etcd_status in etcd_statuses) == 1
+        assert len({etcd_status.raft_term for etcd_status in etcd_statuses}) == 1
+        assert all(
+            etcd_status.errors == () and etcd_status.db_in_use <= etcd_status.db_size
+            for etcd_status in etcd_statuses
+        )
         assert await talos.etcd_alarms(stage.node(NEO)) == ()
 
     door(staged("three-node"), story)
@@ -39,7 +46,7 @@ def test_members_agree_on_who_they_are_and_who_leads(door: Door) -> None:
 
 def _id(members: object, name: str) -> int:
     assert isinstance(members, tuple)
-    return next(int(one.id) for one in members if one.hostname == name)
+    return next(int(member.id) for member in members if member.hostname == name)
 
 
 def test_the_leader_lets_another_lead(door: Door) -> None:
@@ -62,7 +69,10 @@ def test_a_member_leaves_and_another_is_removed(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
         node = stage.node(TRINITY)
         await talos.leave_etcd(stage.node(NEO))
-        assert {one.hostname for one in await talos.etcd_members(node)} == {NIOBE, TRINITY}
+        assert {etcd_member.hostname for etcd_member in await talos.etcd_members(node)} == {
+            NIOBE,
+            TRINITY,
+        }
         with pytest.raises(NotFound):
             await talos.remove_etcd_member(node, 4711)
 
@@ -72,10 +82,17 @@ def test_a_member_leaves_and_another_is_removed(door: Door) -> None:
 def test_a_member_without_its_machine_is_removed(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
         node = stage.node(TRINITY)
-        (gone,) = [one for one in await talos.etcd_members(node) if one.hostname == NEO]
+        (gone,) = [
+            etcd_member
+            for etcd_member in await talos.etcd_members(node)
+            if etcd_member.hostname == NEO
+        ]
         stage.power_off(NEO)
         await talos.remove_etcd_member(node, gone.id)
-        assert {one.hostname for one in await talos.etcd_members(node)} == {NIOBE, TRINITY}
+        assert {etcd_member.hostname for etcd_member in await talos.etcd_members(node)} == {
+            NIOBE,
+            TRINITY,
+        }
 
     door(staged("three-node"), story)
 
@@ -157,7 +174,9 @@ def test_a_cluster_is_begun_from_a_snapshot_that_was_sent(door: Door) -> None:
         assert await talos.bootstrap(node, recover=True) is True
         stage.settle()
         assert (await talos.machine_status(node)).is_up
-        assert [one.hostname for one in await talos.etcd_members(node)] == ["talos-1"]
+        assert [etcd_member.hostname for etcd_member in await talos.etcd_members(node)] == [
+            "talos-1"
+        ]
 
     async def pieces() -> AsyncIterator[bytes]:
         yield content[:100]

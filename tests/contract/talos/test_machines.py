@@ -32,7 +32,7 @@ def test_a_machine_that_is_up_says_so_in_every_minor(door: Door, version: str) -
         node = stage.node()
         status = await talos.machine_status(node)
         assert status.is_up
-        services = {one.id: one for one in await talos.services(node)}
+        services = {service.id: service for service in await talos.services(node)}
         assert services["etcd"].is_running
         assert services["etcd"].healthy is True
         assert len(await talos.boot_id(node)) == 36
@@ -54,8 +54,8 @@ def test_cards_are_counted_whatever_they_are_called(door: Door, version: str) ->
         links = await talos.links(node)
         (card,) = network_cards(links)
         assert card.is_up
-        assert "lo" in {one.name for one in links}
-        addresses = {one.address.partition("/")[0] for one in await talos.addresses(node)}
+        assert "lo" in {link.name for link in links}
+        addresses = {address.address.partition("/")[0] for address in await talos.addresses(node)}
         assert str(node) in addresses
 
     door(staged("single", version), story)
@@ -65,12 +65,14 @@ def test_cards_are_counted_whatever_they_are_called(door: Door, version: str) ->
 def test_disks_extensions_and_schematic_are_told(door: Door, version: str) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
         node = stage.node()
-        disks = {one.path: one for one in await talos.disks(node)}
+        disks = {disk.path: disk for disk in await talos.disks(node)}
         system = await talos.system_disk(node)
         assert system == "/dev/sda"
         assert disks[system].size > 1 << 30
-        assert [one.path for one in disks.values() if one.is_cdrom] == ["/dev/sr0"]
-        assert [one.name for one in await talos.extensions(node)] == ["qemu-guest-agent"]
+        assert [disk.path for disk in disks.values() if disk.is_cdrom] == ["/dev/sr0"]
+        assert [extension.name for extension in await talos.extensions(node)] == [
+            "qemu-guest-agent"
+        ]
         schematic = await talos.schematic(node)
         assert schematic is not None
         assert len(schematic) == 64
@@ -83,13 +85,17 @@ def test_parts_of_kubernetes_are_told(door: Door, version: str) -> None:
     async def story(talos: Talos, stage: Stage) -> None:
         node = stage.node()
         pods = await talos.static_pods(node)
-        assert "kube-system/kube-apiserver-talos-1" in {one.id for one in pods}
-        assert all(one.ready for one in pods)
+        assert "kube-system/kube-apiserver-talos-1" in {pod.id for pod in pods}
+        assert all(pod.ready for pod in pods)
         kubelet = await talos.kubelet(node)
         assert kubelet.nodename == "talos-1"
         assert "/kubelet:v" in kubelet.image
-        found = await talos.kubernetes_node(node)
-        assert (found.name, found.ready, found.unschedulable) == ("talos-1", True, False)
+        kubernetes_node = await talos.kubernetes_node(node)
+        assert (kubernetes_node.name, kubernetes_node.ready, kubernetes_node.unschedulable) == (
+            "talos-1",
+            True,
+            False,
+        )
 
     door(staged("single", version), story)
 
@@ -98,8 +104,8 @@ def test_a_service_is_restarted(door: Door) -> None:
     async def story(talos: Talos, stage: Stage) -> str:
         await talos.restart_service(stage.node(), "kubelet")
         stage.settle()
-        found = {one.id: one for one in await talos.services(stage.node())}
-        return found["kubelet"].state
+        services = {service.id: service for service in await talos.services(stage.node())}
+        return services["kubelet"].state
 
     assert door(staged(), story) == "Running"
 

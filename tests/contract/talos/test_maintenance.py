@@ -56,7 +56,9 @@ def test_a_machine_that_waits_tells_its_disks_and_cards(door: Door, version: str
     async def story(talos: Talos, stage: Stage) -> None:
         at = stranger(stage)
         assert await talos.is_in_maintenance(at)
-        assert "/dev/sda" in {one.path for one in await talos.maintenance_disks(at)}
+        assert "/dev/sda" in {
+            maintenance_disk.path for maintenance_disk in await talos.maintenance_disks(at)
+        }
         assert len(network_cards(await talos.maintenance_links(at))) == 1
 
     door(waiting(version)[0], story)

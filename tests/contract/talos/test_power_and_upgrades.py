@@ -61,7 +61,7 @@ def test_a_reset_leaves_a_machine_that_does_not_come_back_by_itself(door: Door) 
         stage.settle()
         assert not stage.machine("talos-neo").state.is_on
         members = await talos.etcd_members(other)
-        assert {one.hostname for one in members} == {"talos-niobe", "talos-trinity"}
+        assert {member.hostname for member in members} == {"talos-niobe", "talos-trinity"}
 
     door(staged("three-node"), story)
 
@@ -144,7 +144,7 @@ def test_a_rollback_brings_the_version_before_back(door: Door) -> None:
 def test_an_image_that_was_pulled_is_listed(door: Door, version: str) -> None:
     async def story(talos: Talos, stage: Stage) -> set[str]:
         await talos.pull_image(stage.node(), installer(version), ImageStore.SYSTEM)
-        return {one.name for one in await talos.images(stage.node(), ImageStore.SYSTEM)}
+        return {image.name for image in await talos.images(stage.node(), ImageStore.SYSTEM)}
 
     assert installer(version) in door(staged("single", version), story)
 

@@ -23,7 +23,7 @@ def recipient(identity: AgeIdentity) -> Recipient:
 
 
 def closed(plain: bytes, *identities: AgeIdentity, armor: bool = False) -> bytes:
-    return encrypt(plain, [recipient(one) for one in identities], DICE, armor=armor)
+    return encrypt(plain, [recipient(identity) for identity in identities], DICE, armor=armor)
 
 
 def code_of(content: bytes, *identities: AgeIdentity) -> str:
@@ -106,14 +106,14 @@ def test_pieces_are_given_out_before_the_end_is_read() -> None:
 )
 def test_how_the_bytes_arrive_does_not_matter(plain: bytes, cuts: list[int]) -> None:
     content = closed(plain, OWNER, armor=True)
-    parts: list[bytes] = []
+    contents: list[bytes] = []
     start = 0
     while start < len(content):
-        size = cuts[len(parts) % len(cuts)]
-        parts.append(content[start : start + size])
+        size = cuts[len(contents) % len(cuts)]
+        contents.append(content[start : start + size])
         start += size
 
-    assert b"".join(decrypt_stream(parts, [OWNER])) == plain
+    assert b"".join(decrypt_stream(contents, [OWNER])) == plain
 
 
 def test_a_file_cut_between_two_pieces_is_truncated() -> None:

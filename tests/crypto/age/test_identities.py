@@ -17,10 +17,13 @@ def key_file(*lines: str) -> str:
 def test_a_file_may_hold_several_identities_comments_and_empty_lines() -> None:
     text = key_file("# mine", OWNER.text.reveal(), "", "# newer", QUANTUM.text.reveal())
 
-    found = parse_identities(text)
+    age_identities = parse_identities(text)
 
-    assert [one.recipient for one in found] == [OWNER.recipient, QUANTUM.recipient]
-    assert [one.is_post_quantum for one in found] == [False, True]
+    assert [age_identity.recipient for age_identity in age_identities] == [
+        OWNER.recipient,
+        QUANTUM.recipient,
+    ]
+    assert [age_identity.is_post_quantum for age_identity in age_identities] == [False, True]
 
 
 def test_line_ends_of_windows_are_read() -> None:

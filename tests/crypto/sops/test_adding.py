@@ -87,11 +87,11 @@ def test_every_other_value_keeps_its_ciphertext(path: ValuePath) -> None:
     content = encrypt(plain, YAML, EncryptionSettings(recipients=(OWNER.recipient,)), fresh())
     new = NewValue(path=path, value="new value")
 
-    made = set_value(content, YAML, new, [OWNER], fresh("later"))
+    value = set_value(content, YAML, new, [OWNER], fresh("later"))
 
-    gone = set(content.splitlines()) - set(made.splitlines())
+    gone = set(content.splitlines()) - set(value.splitlines())
     assert len([line for line in gone if b"ENC[" in line and b"mac:" not in line]) <= 1
-    assert b"new value" in decrypt(made, YAML, [OWNER])
+    assert b"new value" in decrypt(value, YAML, [OWNER])
 
 
 @pytest.mark.parametrize(

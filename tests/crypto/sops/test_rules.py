@@ -38,13 +38,13 @@ def test_the_first_rule_that_matches_counts() -> None:
 
     talos = config.rule_for("talos/talsecret.sops.yaml").recipe
     secret = config.rule_for("kubernetes/apps/a/secret.sops.yml").recipe
-    other = config.rule_for("age.key").recipe
+    recipe = config.rule_for("age.key").recipe
 
     assert talos.selector == Selector()
     assert secret.selector == Selector(name="encrypted_regex", pattern="^(data|stringData)$")
-    assert secret.recipients == other.recipients == (OWNER.recipient, OTHER.recipient)
-    assert [one.only_encrypted for one in (talos, secret, other)] == [True, True, False]
-    assert {one.indent for one in (talos, secret, other)} == {2}
+    assert secret.recipients == recipe.recipients == (OWNER.recipient, OTHER.recipient)
+    assert [one.only_encrypted for one in (talos, secret, recipe)] == [True, True, False]
+    assert {one.indent for one in (talos, secret, recipe)} == {2}
 
 
 def test_expressions_match_anywhere_in_the_path() -> None:

@@ -53,9 +53,9 @@ def test_metadata_is_read_from_both_forms(value: bytes) -> None:
 
 
 def test_what_is_encrypted_says_with_what() -> None:
-    found = read_stored_object(b"k8s:enc:secretbox:v1:key2:" + bytes(60))
+    stored_object = read_stored_object(b"k8s:enc:secretbox:v1:key2:" + bytes(60))
 
-    assert found == EncryptedObject("secretbox", "v1", "key2")
+    assert stored_object == EncryptedObject("secretbox", "v1", "key2")
 
 
 @pytest.mark.parametrize("value", [b"", b"3", b"k8s", b"k8s:enc:", b"[]"])

@@ -86,8 +86,10 @@ class Cluster:
 
     def __call__(self, story: Story, clock: SystemClock | Later | None = None) -> None:
         async def told() -> None:
-            door = HttpKubernetes(endpoint_from_kubeconfig(self.config), clock or SystemClock())
-            async with door as kubernetes:
+            http_kubernetes = HttpKubernetes(
+                endpoint_from_kubeconfig(self.config), clock or SystemClock()
+            )
+            async with http_kubernetes as kubernetes:
                 secrets = Pockets(here=SECRET)
                 ports = Ports(
                     clock=Hurried(), entropy=Dice(), kubernetes=kubernetes, secrets=secrets
@@ -101,12 +103,12 @@ class Cluster:
 def cluster_api(real_tool: RealTool) -> Iterator[Cluster]:
     """The cluster while its programs run."""
     with ExitStack() as stack:
-        place = Path(stack.enter_context(TemporaryDirectory()))
-        server = stack.enter_context(api_server(place, real_tool, accounts=True))
-        stack.enter_context(controller_manager(place, server, real_tool))
-        found = Cluster(_trusting(place), stack.enter_context(keepers(server.port)))
-        found(_furnished)
-        yield found
+        path = Path(stack.enter_context(TemporaryDirectory()))
+        server = stack.enter_context(api_server(path, real_tool, accounts=True))
+        stack.enter_context(controller_manager(path, server, real_tool))
+        cluster = Cluster(_trusting(path), stack.enter_context(keepers(server.port)))
+        cluster(_furnished)
+        yield cluster
 
 
 def _trusting(place: Path) -> Path:

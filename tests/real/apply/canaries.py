@@ -24,13 +24,13 @@ _LINE = 40
 
 def canaries(made: Made) -> dict[str, str]:
     """Secrets by name."""
-    here = made.scene
+    scene = made.scene
     found = {
         "password of the administrator": PASSWORD,
-        "token of the lab": here.administrator.partition("=")[2],
-        **{name: _last_line(here.directory / name) for name in _FILES},
-        **_leaves(here, "talos/talsecret.sops.yaml"),
-        **_leaves(here, "talos/proxmox-tokens.sops.yaml"),
+        "token of the lab": scene.administrator.partition("=")[2],
+        **{name: _last_line(scene.directory / name) for name in _FILES},
+        **_leaves(scene, "talos/talsecret.sops.yaml"),
+        **_leaves(scene, "talos/proxmox-tokens.sops.yaml"),
     }
     for file in (made.talosconfig, made.kubeconfig):
         key = re.search(r"(?m)^\s*(?:client-key-data|key): (\S+)$", file.read_text())
@@ -51,29 +51,33 @@ def written(found: dict[str, str], places: dict[str, str]) -> list[str]:
 
 def places(made: Made) -> dict[str, str]:
     """Texts that no secret may stand in."""
-    here = made.scene
+    scene = made.scene
     files = [
-        *here.directory.glob(".stockman/runs/**/*"),
-        here.folder / "kept-plan.json",
-        here.folder / "planned.txt",
-        here.folder / "applied.txt",
-        here.folder / "lab.state.log",
+        *scene.directory.glob(".stockman/runs/**/*"),
+        scene.folder / "kept-plan.json",
+        scene.folder / "planned.txt",
+        scene.folder / "applied.txt",
+        scene.folder / "lab.state.log",
     ]
     return {
-        **{str(one.relative_to(here.folder)): one.read_text() for one in files if one.is_file()},
+        **{
+            str(file.relative_to(scene.folder)): file.read_text()
+            for file in files
+            if file.is_file()
+        },
         "command lines": "\n".join(sorted(made.words)),
-        "requests": "\n".join(here.requests()),
-        "metrics": here.done("runs", "metrics").out,
-        "shown run": here.done("-vv", "runs", "show", "-o", "json").out,
-        "commits": _commits(here.remote),
+        "requests": "\n".join(scene.requests()),
+        "metrics": scene.done("runs", "metrics").out,
+        "shown run": scene.done("-vv", "runs", "show", "-o", "json").out,
+        "commits": _commits(scene.remote),
     }
 
 
 def _leaves(here: Scene, file: str) -> dict[str, str]:
-    told = json.loads(here.done("secrets", "get", file, "-o", "json").out)["data"]
+    data = json.loads(here.done("secrets", "get", file, "-o", "json").out)["data"]
     return {
         f"{file} {'.'.join(path)}": value
-        for path, value in _walked(told)
+        for path, value in _walked(data)
         if path[-1] not in _PUBLIC
     }
 
@@ -87,11 +91,11 @@ def _walked(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str,
 
 
 def _spellings(value: str) -> set[str]:
-    found = {value, quote(value, safe=""), base64.b64encode(value.encode()).decode()}
+    spellings = {value, quote(value, safe=""), base64.b64encode(value.encode()).decode()}
     if value.startswith("LS0t"):  # a key in PEM, encoded once more
         lines = base64.b64decode(value).decode().splitlines()
-        found |= {one for one in lines if len(one) >= _LINE}
-    return found
+        spellings |= {line for line in lines if len(line) >= _LINE}
+    return spellings
 
 
 def _last_line(file: Path) -> str:

@@ -34,15 +34,15 @@ class Earlier:
 
 def make_old(made: Made, left: timedelta) -> None:
     """Give clients certificates that were made a year ago, but for what is left of it."""
-    here = made.scene.directory
+    directory = made.scene.directory
     past = ClientFileContext(
         clock=Earlier(LIFETIME - left),
         entropy=SystemEntropy(),
-        keyring=find_keyring(here, {}),
+        keyring=find_keyring(directory, {}),
         environment={},
     )
-    write_talosconfig(TalosconfigOptions(directory=here, renew=True), past)
-    write_kubeconfig(KubeconfigOptions(directory=here, renew=True), past)
+    write_talosconfig(TalosconfigOptions(directory=directory, renew=True), past)
+    write_kubeconfig(KubeconfigOptions(directory=directory, renew=True), past)
 
 
 def ends(made: Made) -> tuple[datetime, datetime]:

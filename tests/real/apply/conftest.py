@@ -49,8 +49,8 @@ def clusters(
     wanted = {
         name: (kind, _making(name, real_tool)) for name, kind in KINDS.items() if name in named
     }
-    with herd(wanted, tmp_path_factory.mktemp("clusters")) as found:
-        yield found
+    with herd(wanted, tmp_path_factory.mktemp("clusters")) as herds:
+        yield herds
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -73,9 +73,9 @@ def made(
 ) -> Made:
     """The cluster that a test is about; the summary tells how long it took, beside the others."""
     name = _cluster_of(request.node)
-    found = clusters[name]
-    record_property(f"cluster {name}", f"{found.seconds:.0f} s")
-    return found
+    cluster = clusters[name]
+    record_property(f"cluster {name}", f"{cluster.seconds:.0f} s")
+    return cluster
 
 
 def _making(name: str, real_tool: RealTool) -> Making:

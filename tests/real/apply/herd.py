@@ -85,17 +85,17 @@ def herd(wanted: Mapping[str, tuple[Kind, Making]], folder: Path) -> Iterator[He
 
 def with_token(kind: Kind, folder: Path, stack: ExitStack) -> Made:
     """Let the token of the lab make a cluster."""
-    here = stack.enter_context(scene(kind, folder))
-    return Made(scene=here, ran=here.stockman(*APPLY))
+    enter_context = stack.enter_context(scene(kind, folder))
+    return Made(scene=enter_context, ran=enter_context.stockman(*APPLY))
 
 
 def with_password(kind: Kind, folder: Path, stack: ExitStack) -> Made:
     """Let somebody with a password make a cluster, telling everything, and look over shoulders."""
-    here = stack.enter_context(scene(kind, folder))
-    become_administrator(here)
-    planned = here.stockman("-vv", "plan", "--out", str(folder / "kept-plan.json"))
+    enter_context = stack.enter_context(scene(kind, folder))
+    become_administrator(enter_context)
+    planned = enter_context.stockman("-vv", "plan", "--out", str(folder / "kept-plan.json"))
     (folder / "planned.txt").write_text(f"{planned.out}{planned.err}")
     told = folder / "applied.txt"
-    with here.begun("-vv", *APPLY, told=told) as process:
+    with enter_context.begun("-vv", *APPLY, told=told) as process:
         words = words_of_family(process)
-    return Made(scene=here, ran=Ran(process.returncode, told.read_text(), ""), words=words)
+    return Made(scene=enter_context, ran=Ran(process.returncode, told.read_text(), ""), words=words)

@@ -77,8 +77,8 @@ class Keepers:
 
     def _end_job(self, path: str, pod: Any) -> None:
         """Run helm in it."""
-        words = pod["spec"]["containers"][0]["args"]
-        name, namespace = words[2], words[words.index("--namespace") + 1]
+        args = pod["spec"]["containers"][0]["args"]
+        name, namespace = args[2], args[args.index("--namespace") + 1]
         failed = name == self.fails
         if not failed:
             self._ask("POST", f"/api/v1/namespaces/{namespace}/secrets", _release(name))
@@ -91,10 +91,10 @@ class Keepers:
 
     def _look(self, base: str, plural: str, one: Any) -> None:
         metadata, status = one["metadata"], one.get("status", {})
-        asked = metadata.get("annotations", {}).get(_ASKED)
-        if asked and status.get("lastHandledReconcileAt") != asked:
+        annotation = metadata.get("annotations", {}).get(_ASKED)
+        if annotation and status.get("lastHandledReconcileAt") != annotation:
             path = f"{base}/namespaces/{metadata['namespace']}/{plural}/{metadata['name']}/status"
-            self._ask("PATCH", path, {"status": {"lastHandledReconcileAt": asked}}, MERGE)
+            self._ask("PATCH", path, {"status": {"lastHandledReconcileAt": annotation}}, MERGE)
 
     def _items(self, path: str) -> list[Any]:
         found = self._ask("GET", path)

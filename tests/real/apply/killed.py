@@ -33,12 +33,12 @@ class KilledOften:
     """What it tells last, at the earliest."""
 
     def __call__(self, kind: Kind, folder: Path, stack: ExitStack) -> Made:
-        here = stack.enter_context(scene(kind, folder))
-        words: tuple[str, ...] = APPLY
+        enter_context = stack.enter_context(scene(kind, folder))
+        resume: tuple[str, ...] = APPLY
         for moment in self.moments:
-            _kill(here, words, moment)
-            words = RESUME
-        return Made(scene=here, ran=here.stockman(*RESUME))
+            _kill(enter_context, resume, moment)
+            resume = RESUME
+        return Made(scene=enter_context, ran=enter_context.stockman(*RESUME))
 
 
 @dataclass(frozen=True)
@@ -53,15 +53,18 @@ class ResumedElsewhere:
     def __call__(self, kind: Kind, folder: Path, stack: ExitStack) -> Made:
         url = stack.enter_context(versitygw_served(self.server, folder / "storage"))
         (kept(folder) / _BUCKET).mkdir()
-        here = stack.enter_context(scene(kind, folder, _lock_home(url)))
-        here.environment |= {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
-        _kill(here, APPLY, self.at)
-        here.directory = _cloned(here)
-        too_early = here.stockman(*RESUME)
+        enter_context = stack.enter_context(scene(kind, folder, _lock_home(url)))
+        enter_context.environment |= {
+            "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+            "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
+        }
+        _kill(enter_context, APPLY, self.at)
+        enter_context.directory = _cloned(enter_context)
+        too_early = enter_context.stockman(*RESUME)
         assert too_early.status == 1, too_early
         assert "error[lock.held]" in too_early.err, too_early
         _wait_for_the_lock()
-        return Made(scene=here, ran=here.stockman(*RESUME))
+        return Made(scene=enter_context, ran=enter_context.stockman(*RESUME))
 
 
 @dataclass(frozen=True)
@@ -72,18 +75,18 @@ class KilledAllTheTime:
     """How many a process tells before it is killed."""
 
     def __call__(self, kind: Kind, folder: Path, stack: ExitStack) -> Made:
-        here = stack.enter_context(scene(kind, folder))
-        _kill(here, APPLY, "run: accepted")
+        enter_context = stack.enter_context(scene(kind, folder))
+        _kill(enter_context, APPLY, "run: accepted")
         for _ in range(_MOST_LIVES):
             told = folder / "lived.txt"
-            with here.begun(*RESUME, told=told) as process:
+            with enter_context.begun(*RESUME, told=told) as process:
                 while process.poll() is None and told.read_text().count("\n") < self.lines:
                     time.sleep(_MOMENT)  # noqa: TID251  # a real process is killed in real time
                 process.kill()
             # The last one may be killed when everything is done, and before it can say so.
             if process.returncode == 0 or _OVER in told.read_text():
-                return Made(scene=here, ran=Ran(0, "", told.read_text()))
-        return Made(scene=here, ran=Ran(process.returncode, "", told.read_text()))
+                return Made(scene=enter_context, ran=Ran(0, "", told.read_text()))
+        return Made(scene=enter_context, ran=Ran(process.returncode, "", told.read_text()))
 
 
 def kept(folder: Path) -> Path:
@@ -111,12 +114,12 @@ def _kill(here: Scene, words: tuple[str, ...], at: str) -> None:
 
 def _cloned(here: Scene) -> Path:
     """What another operator has: a clone, and the keys."""
-    other = here.folder / "clone"
+    path = here.folder / "clone"
     who = ("-c", "user.name=other", "-c", "user.email=other@example.org")
-    subprocess.run(["git", "clone", "-q", *who, here.remote, other], check=True)
+    subprocess.run(["git", "clone", "-q", *who, here.remote, path], check=True)
     for file in _PRIVATE:
-        shutil.copy2(here.directory / file, other)
-    return other
+        shutil.copy2(here.directory / file, path)
+    return path
 
 
 def _wait_for_the_lock() -> None:

@@ -13,7 +13,7 @@ def karpenter_makes_a_machine(scene: Scene) -> None:
     """A machine of its own beside ours, with the marks that Karpenter gives."""
     wish = {"vmid": "9001", "name": "karpenter-default-x7k2p", "tags": "karpenter", "memory": "512"}
     asked(scene, "POST", f"/nodes/{_guests(scene)[0]['node']}/qemu", **wish)
-    wait_until(lambda: any(one.get("name") == wish["name"] for one in _guests(scene)))
+    wait_until(lambda: any(guest.get("name") == wish["name"] for guest in _guests(scene)))
 
 
 def csi_attaches_a_volume(scene: Scene) -> None:
@@ -34,13 +34,13 @@ def high_availability_moves_a_machine(scene: Scene) -> None:
 
 
 def _place(scene: Scene, vmid: int) -> tuple[str, str]:
-    found = next(one for one in _guests(scene) if one["vmid"] == vmid)
-    return str(found["node"]), str(found["status"])
+    guest = next(one for one in _guests(scene) if one["vmid"] == vmid)
+    return str(guest["node"]), str(guest["status"])
 
 
 def _guests(scene: Scene) -> list[dict[str, Any]]:
-    found = asked(scene, "GET", "/cluster/resources?type=vm")
-    return sorted(found, key=lambda one: int(one["vmid"]))
+    guests = asked(scene, "GET", "/cluster/resources?type=vm")
+    return sorted(guests, key=lambda one: int(one["vmid"]))
 
 
 def _config(guest: dict[str, Any]) -> str:

@@ -17,14 +17,14 @@ _USER = "herder@pve"
 
 def asked(scene: Scene, method: str, where: str, **values: str) -> Any:
     """What the API answers."""
-    around = scene.environment
+    environment = scene.environment
     request = Request(
-        f"{around['PROXMOX_VE_ENDPOINT'].rstrip('/')}/api2/json{where}",
+        f"{environment['PROXMOX_VE_ENDPOINT'].rstrip('/')}/api2/json{where}",
         data=urlencode(values).encode() if values else None,
         headers={"Authorization": f"PVEAPIToken={scene.administrator}"},
         method=method,
     )
-    trusting = ssl.create_default_context(cafile=around["STOCKMAN_LAB_CA"])
+    trusting = ssl.create_default_context(cafile=environment["STOCKMAN_LAB_CA"])
     with urlopen(request, timeout=_PATIENCE, context=trusting) as answer:
         return json.loads(answer.read())["data"]
 

@@ -84,9 +84,9 @@ class Scene:
 
     def done(self, *words: str) -> Ran:
         """The same, where it ends well."""
-        found = self.stockman(*words)
-        assert found.status == 0, f"{words}: {found.status}\n{found.out}\n{found.err}"
-        return found
+        stockman = self.stockman(*words)
+        assert stockman.status == 0, f"{words}: {stockman.status}\n{stockman.out}\n{stockman.err}"
+        return stockman
 
     def without_administrator(self) -> None:
         """From now on only the token of stockman's own is there."""
@@ -95,8 +95,8 @@ class Scene:
 
     def requests(self) -> list[str]:
         """What the lab was asked so far."""
-        found: list[str] = self.lab("log", "--lines", "10000")
-        return found
+        lab: list[str] = self.lab("log", "--lines", "10000")
+        return lab
 
     def lab(self, *words: str) -> Any:
         """What a command of the lab tells."""
@@ -109,7 +109,7 @@ class Scene:
 
 def writes(requests: list[str]) -> list[str]:
     """Requests that may have changed something."""
-    return [one for one in requests if not _READS.search(one)]
+    return [request for request in requests if not _READS.search(request)]
 
 
 @contextmanager
@@ -145,12 +145,15 @@ def has_cluster(made: Scene) -> bool:
 
 def _fit(made: Scene, more: str) -> None:
     """Name the doors of the lab in the files."""
-    around = made.environment
-    authority = Path(around["STOCKMAN_LAB_CA"]).read_text()
+    environment = made.environment
+    authority = Path(environment["STOCKMAN_LAB_CA"]).read_text()
     (made.directory / "pve-ca.pem").write_text(authority)
     file = made.directory / "cluster.yaml"
     text = file.read_text()
-    factory, endpoint = around["STOCKMAN_LAB_FACTORY"], around["PROXMOX_VE_ENDPOINT"].rstrip("/")
+    factory, endpoint = (
+        environment["STOCKMAN_LAB_FACTORY"],
+        environment["PROXMOX_VE_ENDPOINT"].rstrip("/"),
+    )
     text = text.replace('  version: "8.4"\n', f'  version: "{made.kind.pve}"\n')
     text = _begun(text, "proxmox", "  tls: {ca_file: pve-ca.pem}\n")
     if has_cluster(made):

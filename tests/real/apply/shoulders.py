@@ -20,11 +20,11 @@ def words_of_family(process: subprocess.Popen[bytes]) -> frozenset[str]:
 
 
 def _family(pid: int) -> list[int]:
-    found = [pid]
-    for one in found:
+    family = [pid]
+    for one in family:
         for task in _tasks(one):
-            found += [int(child) for child in _read(task / "children").split()]
-    return found
+            family += [int(child) for child in _read(task / "children").split()]
+    return family
 
 
 def _tasks(pid: int) -> list[Path]:

@@ -32,19 +32,19 @@ _CHECK = re.compile(r"waiting for (.*): (OK|SKIP)$", re.MULTILINE)
 def the_second_run_changes_nothing(made: Made) -> None:
     """Plan and run have nothing to do, and write nothing; stockman's own token is enough."""
     assert made.ran.status == 0, f"{made.ran.out}\n{made.ran.err}"
-    here = made.scene
-    before, runs = len(here.requests()), here.done("runs", "list", "-o", "json").out
+    scene = made.scene
+    before, runs = len(scene.requests()), scene.done("runs", "list", "-o", "json").out
 
-    planned = here.stockman("plan")
-    repeated = here.stockman(*APPLY)
+    planned = scene.stockman("plan")
+    repeated = scene.stockman(*APPLY)
 
     assert (planned.status, planned.out) == (0, NOTHING), planned
     assert (repeated.status, repeated.out) == (0, NOTHING), repeated
-    asked = here.requests()[before:]
-    assert asked
-    assert writes(asked) == []
-    assert writes(here.requests()[:before]) != []
-    assert here.done("runs", "list", "-o", "json").out == runs
+    requests = scene.requests()[before:]
+    assert requests
+    assert writes(requests) == []
+    assert writes(scene.requests()[:before]) != []
+    assert scene.done("runs", "list", "-o", "json").out == runs
 
 
 def talosctl_finds_health(made: Made, real_tool: RealTool) -> None:
@@ -85,35 +85,35 @@ def an_etcd_snapshot_is_whole(made: Made, real_tool: RealTool) -> None:
             *("etcd", "snapshot", file),
         )
     )
-    told = _well(_ran(real_tool("etcdutl"), "snapshot", "status", file, "-w", "json")).stdout
-    assert json.loads(told)["totalKey"] > len(addresses(made))
+    stdout = _well(_ran(real_tool("etcdutl"), "snapshot", "status", file, "-w", "json")).stdout
+    assert json.loads(stdout)["totalKey"] > len(addresses(made))
 
 
 def kubectl_finds_ready_nodes(made: Made, real_tool: RealTool) -> None:
     """Every node is ready, open for work, and of the version that the files say."""
     nodes = objects(made, real_tool, "nodes")
     assert {_address(one) for one in nodes} == set(addresses(made))
-    for one in nodes:
-        conditions = {each["type"]: each["status"] for each in one["status"]["conditions"]}
-        assert conditions["Ready"] == "True", one
-        assert not one["spec"].get("unschedulable"), one
-        taints = {each["key"] for each in one["spec"].get("taints", [])}
+    for node in nodes:
+        conditions = {each["type"]: each["status"] for each in node["status"]["conditions"]}
+        assert conditions["Ready"] == "True", node
+        assert not node["spec"].get("unschedulable"), node
+        taints = {each["key"] for each in node["spec"].get("taints", [])}
         assert "node.cloudprovider.kubernetes.io/uninitialized" not in taints
     pods = objects(made, real_tool, "pods", "--all-namespaces")
-    assert {one["status"]["phase"] for one in pods} <= {"Running", "Succeeded"}
+    assert {pod["status"]["phase"] for pod in pods} <= {"Running", "Succeeded"}
     jobs = objects(made, real_tool, "jobs", "--all-namespaces")
-    assert [one for one in jobs if one["metadata"]["name"].startswith("stockman-")] == []
+    assert [job for job in jobs if job["metadata"]["name"].startswith("stockman-")] == []
 
 
 def client_files_are_renewed(made: Made, real_tool: RealTool, left: timedelta) -> None:
     """A run makes certificates of clients anew that end soon or have ended; real clients judge."""
-    here = made.scene
+    scene = made.scene
     make_old(made, left)
     old, works = ends(made), left > timedelta()
     assert _clients_are_let_in(made, real_tool) == (works, works)
 
-    planned = here.stockman("plan")
-    here.done(*APPLY)
+    planned = scene.stockman("plan")
+    scene.done(*APPLY)
 
     verb = "ends" if works else "ended"
     assert planned.status == 2, planned
@@ -128,19 +128,19 @@ def client_files_are_renewed(made: Made, real_tool: RealTool, left: timedelta) -
 
 def what_others_own_is_no_drift(made: Made, real_tool: RealTool) -> None:
     """Another installer, machines of Karpenter, volumes of CSI, and a machine that moved."""
-    here = made.scene
-    minor, node = here.kind.talos.rpartition(".")[0], addresses(made)[0]
+    scene = made.scene
+    minor, node = scene.kind.talos.rpartition(".")[0], addresses(made)[0]
     talosctl = (real_tool(f"talosctl@{TALOSCTL[minor]}"), "--talosconfig", made.talosconfig)
     before = _well(_ran(*talosctl, "-n", node, "get", "mc", "-o", "yaml")).stdout
     image = next(iter(re.findall(r"image: (\S*installer\S*):v\S+", before)))
     patch = json.dumps({"machine": {"install": {"image": f"{image}:v{minor}.0"}}})
     _well(_ran(*talosctl, "-n", node, "patch", "mc", "--mode", "no-reboot", "-p", patch))
-    karpenter_makes_a_machine(here)
-    csi_attaches_a_volume(here)
-    high_availability_moves_a_machine(here)
+    karpenter_makes_a_machine(scene)
+    csi_attaches_a_volume(scene)
+    high_availability_moves_a_machine(scene)
 
-    drift = here.stockman("drift")
-    planned = here.stockman("plan")
+    drift = scene.stockman("drift")
+    planned = scene.stockman("plan")
 
     after = _well(_ran(*talosctl, "-n", node, "get", "mc", "-o", "yaml")).stdout
     assert f"{image}:v{minor}.0" in after
@@ -175,7 +175,7 @@ def flux_finds_everything_ready(made: Made, real_tool: RealTool) -> None:
 def addresses(made: Made, *, controllers: bool = False) -> list[str]:
     """Where the machines answer, or the controllers among them, as the files say."""
     nodes = yaml.safe_load((made.scene.directory / "nodes.yaml").read_text())["nodes"]
-    return [one["address"] for one in nodes if one.get("controller") or not controllers]
+    return [node["address"] for node in nodes if node.get("controller") or not controllers]
 
 
 def objects(made: Made, real_tool: RealTool, *words: str) -> list[Any]:
@@ -186,7 +186,7 @@ def objects(made: Made, real_tool: RealTool, *words: str) -> list[Any]:
 
 
 def _address(node: Any) -> str:
-    found = {one["type"]: one["address"] for one in node["status"]["addresses"]}
+    found = {address["type"]: address["address"] for address in node["status"]["addresses"]}
     return str(found["InternalIP"])
 
 

@@ -125,13 +125,13 @@ def test_flux_is_asked_and_heard(kind: ResourceKind, cluster_api: Cluster) -> No
         about = named(kind.api_version, kind.name, name, "default")
         await kubernetes.apply(kind, ServerSideApply(content={**about, "spec": specs[kind.name]}))
         for number in range(2):
-            asked = Reconcile(of=kind, namespace="default", name=name, request=f"noon {number}")
-            assert not await asked.done(ports)
+            reconcile = Reconcile(of=kind, namespace="default", name=name, request=f"noon {number}")
+            assert not await reconcile.done(ports)
             with pytest.raises(Killed):
-                await asked.run(mortal(ports, number)[0])
-            await performed(asked, ports)
+                await reconcile.run(mortal(ports, number)[0])
+            await performed(reconcile, ports)
             again, door = mortal(ports, None)
-            await performed(asked, again)
+            await performed(reconcile, again)
             assert set(door.calls) <= READS
 
     cluster_api(story)

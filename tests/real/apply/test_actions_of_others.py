@@ -34,8 +34,8 @@ from tests.real.apply.api_scene import (
 
 
 async def _theirs(ports: Ports, kind: ResourceKind, content: dict[str, Any]) -> ObjectRef:
-    wish = ServerSideApply(content=content, manager="somebody", force=True)
-    made = await ports.to_kubernetes().apply(kind, wish)
+    server_side_apply = ServerSideApply(content=content, manager="somebody", force=True)
+    made = await ports.to_kubernetes().apply(kind, server_side_apply)
     namespace = text_at(made, "metadata", "namespace")
     return ObjectRef(kind=kind, name=object_name(made), namespace=namespace)
 

@@ -37,17 +37,17 @@ def test_a_plan_after_the_import_has_only_what_is_allowed(
     cluster: str, made: Made, real_tool: RealTool, tmp_path: Path
 ) -> None:
     tofu = _prepared(made, real_tool, tmp_path)
-    for name, one in _machines(made).items():
-        identity = f"{one['host']}/{one['vmid']}"
+    for name, machine in _machines(made).items():
+        identity = f"{machine['host']}/{machine['vmid']}"
         tofu.take_over(f'proxmox_virtual_environment_vm.machine["{name}"]', identity)
-        tofu.take_over(f'proxmox_haresource.machine["{name}"]', f"vm:{one['vmid']}")
+        tofu.take_over(f'proxmox_haresource.machine["{name}"]', f"vm:{machine['vmid']}")
 
-    found = tofu.attributes()
+    attributes = tofu.attributes()
     other = tofu.attributes(memory="8192")
 
-    assert _not_allowed(found) == []
-    assert {name for one in found.values() for name in one} == set(ALLOWED)
-    assert len(found) == len(_machines(made))
+    assert _not_allowed(attributes) == []
+    assert {name for attribute in attributes.values() for name in attribute} == set(ALLOWED)
+    assert len(attributes) == len(_machines(made))
     assert _not_allowed(other) == ["memory"] * len(_machines(made))
 
 
@@ -66,13 +66,15 @@ def _is_default(name: str, after: Any) -> bool:
 
 
 def _prepared(made: Made, real_tool: RealTool, folder: Path) -> Tofu:
-    around, kind = made.scene.environment, made.scene.kind
+    environment, kind = made.scene.environment, made.scene.kind
     who, _, secret = made.scene.administrator.partition("=")
     tofu = Tofu(
         program=real_tool("tofu"),
         provider=real_tool("terraform-provider-proxmox"),
         folder=folder / "configuration",
-        lab=Door(around["PROXMOX_VE_ENDPOINT"], who, secret, Path(around["STOCKMAN_LAB_CA"])),
+        lab=Door(
+            environment["PROXMOX_VE_ENDPOINT"], who, secret, Path(environment["STOCKMAN_LAB_CA"])
+        ),
         variables={
             "machines": json.dumps(_machines(made)),
             "gateway": kind.network.replace(".0/24", ".1"),

@@ -26,25 +26,28 @@ def test_a_run_that_is_killed_in_every_stage_comes_to_its_end(
     stories.the_second_run_changes_nothing(made)
     stories.talosctl_finds_health(made, real_tool)
     stories.kubectl_finds_ready_nodes(made, real_tool)
-    asked = made.scene.requests()
-    assert sum("/machine.MachineService/Bootstrap" in one for one in asked) == 1
-    assert sum(" POST " in one and one.split()[-1].endswith("/qemu") for one in asked) == 1
+    requests = made.scene.requests()
+    assert sum("/machine.MachineService/Bootstrap" in request for request in requests) == 1
+    assert (
+        sum(" POST " in request and request.split()[-1].endswith("/qemu") for request in requests)
+        == 1
+    )
 
 
 @elsewhere
 def test_the_second_operator_finishes_what_the_first_began(
     cluster: str, made: Made, real_tool: RealTool
 ) -> None:
-    here = made.scene
+    scene = made.scene
     assert made.ran.status == 0, made.ran
     assert "resumed by" in made.ran.err
     assert "vms/create" not in made.ran.err
-    before = len(here.requests())
+    before = len(scene.requests())
 
-    clients = here.done(*APPLY)
+    clients = scene.done(*APPLY)
 
     assert "2 steps: 2 done" in clients.out
-    changed = writes(here.requests()[before:])
+    changed = writes(scene.requests()[before:])
     assert [one for one in changed if LEASE not in one] == []
     stories.the_second_run_changes_nothing(made)
     stories.kubectl_finds_ready_nodes(made, real_tool)
@@ -53,8 +56,8 @@ def test_the_second_operator_finishes_what_the_first_began(
 @elsewhere
 def test_what_the_storage_holds_has_no_secret_in_it(cluster: str, made: Made) -> None:
     files = [one for one in kept(made.scene.folder).rglob("*") if one.is_file()]
-    texts = {one.name: one.read_text() for one in files}
+    texts = {file.name: file.read_text() for file in files}
 
-    assert any(one.endswith(".jsonl") for one in texts)
-    assert any("vms/create" in one for one in texts.values())
+    assert any(text.endswith(".jsonl") for text in texts)
+    assert any("vms/create" in text for text in texts.values())
     assert written(canaries(made), texts) == []

@@ -18,15 +18,15 @@ from tools.pytest_plugin import RealTool
 def test_what_was_destroyed_is_made_again_from_the_same_files(
     cluster: str, made: Made, real_tool: RealTool
 ) -> None:
-    here = made.scene
+    scene = made.scene
     before = stories.objects(made, real_tool, "nodes")
-    here.environment["PROXMOX_VE_API_TOKEN"] = here.administrator
-    name = json.loads(here.stockman("status", "-o", "json").out)["data"]["cluster"]
+    scene.environment["PROXMOX_VE_API_TOKEN"] = scene.administrator
+    name = json.loads(scene.stockman("status", "-o", "json").out)["data"]["cluster"]
 
-    here.done("destroy", "--yes", "--name", name)
-    assert here.lab("status")["clusters"][0]["guests"] == 0
-    made.ran = here.stockman(*APPLY)
-    here.without_administrator()
+    scene.done("destroy", "--yes", "--name", name)
+    assert scene.lab("status")["clusters"][0]["guests"] == 0
+    made.ran = scene.stockman(*APPLY)
+    scene.without_administrator()
 
     stories.the_second_run_changes_nothing(made)
     stories.talosctl_finds_health(made, real_tool)

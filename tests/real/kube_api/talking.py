@@ -74,14 +74,14 @@ class RealApi:
     @contextmanager
     def watch(self, step: Step) -> Iterator[Iterator[bytes]]:
         """The lines of a stream, over a connection of its own."""
-        other = RealApi(self._port, self._token)
-        other._send(step)
-        answer = other._line.getresponse()
+        real_api = RealApi(self._port, self._token)
+        real_api._send(step)
+        answer = real_api._line.getresponse()
         try:
             yield iter(answer.readline, b"")
         finally:
             answer.close()
-            other.close()
+            real_api.close()
 
     def close(self) -> None:
         self._line.close()
@@ -122,7 +122,7 @@ class LabApi:
     def respond(self, step: Step) -> Response:
         path, _, query = step.path.partition("?")
         headers = {"user-agent": AGENT, "accept": JSON, "content-type": step.kind}
-        headers |= {name.lower(): one for name, one in step.headers.items()}
+        headers |= {name.lower(): header for name, header in step.headers.items()}
         request = Request(
             step.method,
             unquote(path),
@@ -165,26 +165,26 @@ _VERSION = re.compile(r'(resourceVersion\\*": ?\\*")\d+')
 def plain(value: Any) -> Any:
     """An answer without what is different each time."""
     if isinstance(value, dict):
-        made = {plain_text(name): plain(one) for name, one in value.items()}
-        if "resourceVersion" in made:
-            made["resourceVersion"] = "VERSION"
-        if "continue" in made:
-            made["continue"] = "TOKEN"
-        if isinstance(made.get("managedFields"), list):
-            made["managedFields"].sort(key=_manager)
-        if any(one.get("reason") == "FieldManagerConflict" for one in _causes(made)):
-            made["causes"].sort(key=lambda one: (one["message"], one["field"]))
-        if "nodePort" in made:
-            made["nodePort"] = "PORT"
-        return made
+        plains = {plain_text(name): plain(one) for name, one in value.items()}
+        if "resourceVersion" in plains:
+            plains["resourceVersion"] = "VERSION"
+        if "continue" in plains:
+            plains["continue"] = "TOKEN"
+        if isinstance(plains.get("managedFields"), list):
+            plains["managedFields"].sort(key=_manager)
+        if any(cause.get("reason") == "FieldManagerConflict" for cause in _causes(plains)):
+            plains["causes"].sort(key=lambda one: (one["message"], one["field"]))
+        if "nodePort" in plains:
+            plains["nodePort"] = "PORT"
+        return plains
     if isinstance(value, list):
         return [plain(one) for one in value]
     return plain_text(value) if isinstance(value, str) else value
 
 
 def _causes(made: dict[str, Any]) -> list[Any]:
-    found = made.get("causes")
-    return found if isinstance(found, list) else []
+    causes = made.get("causes")
+    return causes if isinstance(causes, list) else []
 
 
 def _manager(entry: Any) -> tuple[str, ...]:
@@ -226,9 +226,9 @@ def differences(real: Any, lab: Any, path: str = "") -> list[str]:
     if isinstance(real, list) and isinstance(lab, list) and len(real) == len(lab):
         pairs = zip(real, lab, strict=True)
         return [
-            one
+            difference
             for place, pair in enumerate(pairs)
-            for one in differences(*pair, f"{path}[{place}]")
+            for difference in differences(*pair, f"{path}[{place}]")
         ]
     if real == lab and isinstance(real, bool) == isinstance(lab, bool):
         return []

@@ -121,7 +121,7 @@ def _ending(watching: Watching, space: str) -> Step:
 
 
 def _told(events: list[Any], watching: Watching) -> list[Any]:
-    shown = [one for one in events if one["type"] != "BOOKMARK" or _annotated(one)]
+    shown = [event for event in events if event["type"] != "BOOKMARK" or _annotated(event)]
     return [plain(one) for one in shown if not _is_end(one, watching)]
 
 

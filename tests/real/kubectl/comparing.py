@@ -52,7 +52,7 @@ class Telling:
             if "watched" in command.marks:
                 self._watched()
             elif "watch" in command.marks:
-                begun = [one.begin(self.count, *command.words) for one in self.sides]
+                begun = [side.begin(self.count, *command.words) for side in self.sides]
                 self._watching.append((command, begun))
                 rest(_LONG_BREATH)
             else:
@@ -81,27 +81,29 @@ class Telling:
             if not lines or CLOCK.now() > end:
                 break
             rest(_BREATH)
-        for one in watches:
-            one.end()
+        for watch in watches:
+            watch.end()
         if lines:
             self.found.append(Difference(command.line, lines))
 
     def _differences(self, command: Command, real: Said, lab: Said) -> list[str]:
         if "then" in command.marks:
             real, lab = Said(real.code, "", ""), Said(lab.code, "", "")
-        one, other = self._shown(command, real), self._shown(command, lab)
+        without, other = self._shown(command, real), self._shown(command, lab)
         for reason in EXPLAINED:
-            if one == other:
+            if without == other:
                 return []
             if reason.fits(command.line):
-                before = one, other
-                one, other = reason.without(one), reason.without(other)
-                if before != (one, other):
+                before = without, other
+                without, other = reason.without(without), reason.without(other)
+                if before != (without, other):
                     self.used.add(reason.name)
-        if one == other:
+        if without == other:
             return []
-        found = difflib.unified_diff(one.splitlines(), other.splitlines(), "real", "lab", "", "", 1)
-        return [line.rstrip("\n") for line in found]
+        unified_diff = difflib.unified_diff(
+            without.splitlines(), other.splitlines(), "real", "lab", "", "", 1
+        )
+        return [line.rstrip("\n") for line in unified_diff]
 
     def _shown(self, command: Command, said: Said) -> str:
         is_sorted = "sorted" in command.marks
@@ -146,7 +148,9 @@ spec:
 
 def begin(stories: Sequence[Story], sides: tuple[Side, Side]) -> None:
     """Give both clusters a network, so that nodes are ready, and make namespaces for stories."""
-    made = [f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: {one.name}}}\n" for one in stories]
+    made = [
+        f"apiVersion: v1\nkind: Namespace\nmetadata: {{name: {story.name}}}\n" for story in stories
+    ]
     for side in sides:
         said = side.ask("create", "-f", "-", text="---\n".join([NETWORK, *made]))
         assert said.code == 0, said.errors

@@ -56,10 +56,10 @@ class LabCluster:
         self.timeline = Timeline(TimelineState(now=now - _EARLIER), self._happen)
         self._begin = self.timeline.now
         dice = Dice(7)
-        around = Surroundings(
+        surroundings = Surroundings(
             "https://127.0.0.1:6443", authority.itself.crt, service_cidr=SERVICE_NETWORK
         )
-        seed(self._etcd.keyspace, around, (), dice, self.timeline.now)
+        seed(self._etcd.keyspace, surroundings, (), dice, self.timeline.now)
         api = Api(self._client, dice, Settings(service_network=SERVICE_NETWORK))
         add_builtin_roles(api.store, dice, self.timeline.now)
         self.front = Front(api, Trusted(account_key, "https://127.0.0.1"))
@@ -74,8 +74,8 @@ class LabCluster:
             sign=self._signed,
             kinds=(*CONTROLLERS, *node_controllers(hosts, outcome)),
         )
-        for one in MACHINES:
-            self.controllers.look_at("kubelet", f"@{one.name}")
+        for machine in MACHINES:
+            self.controllers.look_at("kubelet", f"@{machine.name}")
 
     def _client(self) -> EtcdClient:
         return EtcdClient(self._etcd, ["1"], self.timeline.now)
@@ -119,7 +119,7 @@ class LabDoor:
     def _answered(self, request: Request) -> Outcome:
         self._cluster.catch_up(self._loop.time() - self._since)
         path, query = split_target(request.target)
-        found = self._cluster.front.handle(
+        handle = self._cluster.front.handle(
             Asked(
                 request.method,
                 unquote(path),
@@ -130,13 +130,13 @@ class LabDoor:
             request.certificate,
         )
         self._tick()
-        headers = dict(found.headers)
-        if found.warnings:
-            headers["Warning"] = ", ".join(found.warnings)
-        made = Response(found.status, headers=headers, body=found.body)
-        if found.stream is None:
-            return made
-        return Stream(_pieces(found.stream), made)
+        headers = dict(handle.headers)
+        if handle.warnings:
+            headers["Warning"] = ", ".join(handle.warnings)
+        response = Response(handle.status, headers=headers, body=handle.body)
+        if handle.stream is None:
+            return response
+        return Stream(_pieces(handle.stream), response)
 
     def _tick(self) -> None:
         """Be there when the next thing happens."""

@@ -132,7 +132,7 @@ class Machines:
     """All of them."""
 
     def host(self, name: str) -> Machine | None:
-        return next((one for one in MACHINES if one.name == name), None)
+        return next((machine for machine in MACHINES if machine.name == name), None)
 
     def hosts(self) -> tuple[Machine, ...]:
         return MACHINES
@@ -140,7 +140,7 @@ class Machines:
 
 def outcome(pod: dict[str, Any]) -> Outcome | None:
     """How the program of a pod ends in the lab."""
-    told = (pod["metadata"].get("labels") or {}).get(ENDS)
-    if told not in {"well", "badly"}:
+    label = (pod["metadata"].get("labels") or {}).get(ENDS)
+    if label not in {"well", "badly"}:
         return None
-    return Outcome(1.0, exit_code=0 if told == "well" else 1)
+    return Outcome(1.0, exit_code=0 if label == "well" else 1)

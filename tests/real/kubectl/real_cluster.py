@@ -79,7 +79,7 @@ def real_cluster(
 
 
 def _nodes() -> list[object]:
-    return [one.registered() for one in MACHINES]
+    return [machine.registered() for machine in MACHINES]
 
 
 def _told(*command: str | Path, text: str = "") -> str:

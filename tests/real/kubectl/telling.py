@@ -22,8 +22,8 @@ def told(
     """How stories went, by name; those that need the cluster for themselves come last."""
     with both_clusters(place, real_tool) as sides:
         begin(stories, sides)
-        beside = [one for one in stories if not one.alone]
+        beside = [story for story in stories if not story.alone]
         with ThreadPoolExecutor(AT_ONCE) as pool:
             found = list(pool.map(lambda one: tell(one, sides, place), beside))
-        found += [tell(one, sides, place) for one in stories if one.alone]
+        found += [tell(story, sides, place) for story in stories if story.alone]
         yield {one.story.name: one for one in found}

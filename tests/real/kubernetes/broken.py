@@ -60,12 +60,12 @@ CHANGES: list[tuple[tuple[str | int, ...], Any]] = [
 def broken_objects() -> Iterator[Object]:
     """Deployments with one thing wrong each."""
     for path, value in CHANGES:
-        made = copy.deepcopy(DEPLOYMENT)
-        place: Any = made
+        deepcopy = copy.deepcopy(DEPLOYMENT)
+        values: Any = deepcopy
         for step in path[:-1]:
-            place = place[step]
-        place[path[-1]] = value
-        yield made
+            values = values[step]
+        values[path[-1]] = value
+        yield deepcopy
 
 
 BODIES = [

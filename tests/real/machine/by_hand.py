@@ -40,18 +40,18 @@ def everything_by_hand(line: str, role: str) -> Iterator[str]:
             yield Template(text).safe_substitute(quoted)
 
 
-def preset_by_hand(line: str, wanted: Desired, node: Node) -> Iterator[str]:
+def preset_by_hand(line: str, desired: Desired, node: Node) -> Iterator[str]:
     """The patches for one machine of a preset, which needs little."""
-    assert wanted.cluster is not None
+    assert desired.cluster is not None
     kubernetes = _kubernetes_114 if line == "1.14" else _old_kubernetes
     network = _old_network if line == "1.11" else _network
-    yield yaml.safe_dump_all(kubernetes(wanted.cluster, node))
-    yield yaml.safe_dump_all(network(wanted.cluster, node))
+    yield yaml.safe_dump_all(kubernetes(desired.cluster, node))
+    yield yaml.safe_dump_all(network(desired.cluster, node))
     modules = [{"name": name} for name in node.kernel_modules]
     if modules and line != "1.14":
         yield yaml.safe_dump({"machine": {"kernel": {"modules": modules}}})
     elif modules:
-        yield yaml.safe_dump_all([_document("KernelModuleConfig", **one) for one in modules])
+        yield yaml.safe_dump_all([_document("KernelModuleConfig", **module) for module in modules])
 
 
 def _document(kind: str, **fields: Any) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _old_kubernetes(cluster: Cluster, node: Node) -> Documents:
 
 def _kubernetes_114(cluster: Cluster, node: Node) -> Documents:
     nodes = str(cluster.network.node_cidr)
-    found = [
+    documents = [
         _document("KubeNodeConfig", nodeIP={"validSubnets": [nodes]}),
         _document(
             "KubeNetworkConfig",
@@ -88,15 +88,15 @@ def _kubernetes_114(cluster: Cluster, node: Node) -> Documents:
         ),
     ]
     if node.is_controller:
-        found += [
+        documents += [
             {"cluster": {"etcd": {"advertisedSubnets": [nodes]}}},
             _document("KubeProxyConfig", enabled=False),
             _document("KubeCoreDNSConfig", enabled=False),
             _document("KubeFlannelCNIConfig", **{"$patch": "delete"}),
         ]
     if node.is_controller and cluster.kubernetes.schedule_on_controllers:
-        found[0]["taints"] = {"$patch": "delete"}
-    return found
+        documents[0]["taints"] = {"$patch": "delete"}
+    return documents
 
 
 def _old_network(cluster: Cluster, node: Node) -> Documents:
@@ -115,7 +115,7 @@ def _old_network(cluster: Cluster, node: Node) -> Documents:
         "hostname": str(node.name),
         "disableSearchDomain": True,
         "nameservers": [str(server) for server in network.dns_servers],
-        "interfaces": [own, *({"interface": one.name, "dhcp": False} for one in node.links)],
+        "interfaces": [own, *({"interface": link.name, "dhcp": False} for link in node.links)],
     }
     return [{"machine": {"network": section, "time": {"servers": list(network.ntp_servers)}}}]
 
@@ -124,11 +124,11 @@ def _network(cluster: Cluster, node: Node) -> Documents:
     network = cluster.network
     own = _document("LinkConfig", name="net0", up=True, mtu=node.mtu)
     match = f'mac(link.permanent_addr) == "{node.mac_addr}"'
-    found = [
+    documents = [
         _document("HostnameConfig", auto="off", hostname=str(node.name)),
         _document("LinkAliasConfig", name="net0", selector={"match": match}),
         own,
-        *(_document("LinkConfig", name=one.name, up=True) for one in node.links),
+        *(_document("LinkConfig", name=link.name, up=True) for link in node.links),
         _document(
             "ResolverConfig",
             nameservers=[{"address": str(server)} for server in network.dns_servers],
@@ -140,8 +140,8 @@ def _network(cluster: Cluster, node: Node) -> Documents:
         own["addresses"] = [{"address": str(node.address)}]
         own["routes"] = [{"gateway": str(network.default_gateway)}]
     else:
-        found.append(_document("DHCPv4Config", name="net0"))
+        documents.append(_document("DHCPv4Config", name="net0"))
     if node.is_controller:
         virtual = str(cluster.kubernetes.api_addr)
-        found.append(_document("Layer2VIPConfig", name=virtual, link="net0"))
-    return found
+        documents.append(_document("Layer2VIPConfig", name=virtual, link="net0"))
+    return documents

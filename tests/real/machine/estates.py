@@ -36,6 +36,6 @@ def preset(name: str, line: str) -> Desired:
     return resolve(loaded)
 
 
-def machines(wanted: Desired) -> list[Node]:
+def machines(desired: Desired) -> list[Node]:
     """One machine of each role and class."""
-    return list({(node.role, node.node_class): node for node in wanted.nodes}.values())
+    return list({(node.role, node.node_class): node for node in desired.nodes}.values())

@@ -79,8 +79,8 @@ class ApiServer:
             headers["Content-Type"] = content_type
         try:
             connection.request(method, path, body, headers)
-            found = connection.getresponse()
-            return Answer(found.status, found.headers, found.read())
+            getresponse = connection.getresponse()
+            return Answer(getresponse.status, getresponse.headers, getresponse.read())
         finally:
             connection.close()
 

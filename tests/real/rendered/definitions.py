@@ -73,13 +73,13 @@ def _object(versions: list[Definition]) -> dict[str, Any]:
     first = versions[0]
     served = [
         {
-            "name": one.version,
+            "name": version.version,
             "served": True,
             "storage": index == 0,
-            "schema": {"openAPIV3Schema": one.schema},
+            "schema": {"openAPIV3Schema": version.schema},
             "subresources": {"status": {}},
         }
-        for index, one in enumerate(versions)
+        for index, version in enumerate(versions)
     ]
     names = {"kind": first.kind, "plural": first.plural, "singular": first.kind.lower()}
     metadata: dict[str, Any] = {"name": f"{first.plural}.{first.group}"}

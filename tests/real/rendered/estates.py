@@ -78,8 +78,10 @@ def keys_of(estate: Estate) -> dict[str, object]:
         return {}
     more = merge_values(EVERYTHING, {"cloudflare_gateway_addr": GATEWAYS[estate.preset]})
     if estate.preset != "fifteen-node":
-        parts: Any = more["components"]
-        more["components"] = {name: one for name, one in parts.items() if name not in NEED_WORKERS}
+        components: Any = more["components"]
+        more["components"] = {
+            name: component for name, component in components.items() if name not in NEED_WORKERS
+        }
     return more
 
 
@@ -90,6 +92,6 @@ def repository(estate: Estate) -> RenderedRepository:
     machines = {"k8s-work-1": Secret("version: v1alpha1\n")}
     materials = replace(MATERIALS, machine_templates=machines)
     desired = wanted(keys_of(estate), estate.preset)
-    found = render_repository(desired, materials, estate.dialect, problems)
+    rendered_repository = render_repository(desired, materials, estate.dialect, problems)
     assert not problems.errors, [str(problem) for problem in problems.errors]
-    return found
+    return rendered_repository

@@ -19,16 +19,16 @@ NATIVE = ("api/v1", "apis/storage.k8s.io/v1", "apis/node.k8s.io/v1", "apis/apps/
 def write_schemas(place: Path, server: ApiServer, kinds: set[tuple[str, str]]) -> list[str]:
     """Schemas of the kinds that are at hand; returns where kubeconform finds them."""
     for version, kind in kinds:
-        if found := definitions().get((version, kind)):
-            path = place / "custom" / found.group / f"{kind.lower()}_{found.version}.json"
-            _write(path, strict(found.schema, {}, top=True))
+        if definition := definitions().get((version, kind)):
+            path = place / "custom" / definition.group / f"{kind.lower()}_{definition.version}.json"
+            _write(path, strict(definition.schema, {}, top=True))
     for group in NATIVE:
         schemas = json.loads(server.told(f"/openapi/v3/{group}"))["components"]["schemas"]
-        for one in schemas.values():
-            for named in one.get("x-kubernetes-group-version-kind", ()):
+        for schema in schemas.values():
+            for named in schema.get("x-kubernetes-group-version-kind", ()):
                 if (f"{named['group']}/{named['version']}".lstrip("/"), named["kind"]) in kinds:
                     path = place / "native" / f"{named['kind'].lower()}_{named['version']}.json"
-                    _write(path, strict(one, schemas))
+                    _write(path, strict(schema, schemas))
     return [
         f"{place}/custom/{{{{.Group}}}}/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json",
         f"{place}/native/{{{{.ResourceKind}}}}_{{{{.ResourceAPIVersion}}}}.json",

@@ -65,7 +65,7 @@ class Judges:
             list(pool.map(self.kustomize, folders))
         entry = self._entry(place)
         apps = [one for one in entry if one["apiVersion"].startswith(FLUX)]
-        ours = [one for one in apps if one["spec"]["sourceRef"]["name"] == "flux-system"]
+        ours = [app for app in apps if app["spec"]["sourceRef"]["name"] == "flux-system"]
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             built = list(pool.map(lambda app: self._app(app, place), ours))
         objects = [*entry, *(one for objects in built for one in objects), *_bootstrap(place)]
@@ -100,7 +100,9 @@ class Judges:
         )
 
     def kubeconform(self, file: Path) -> tuple[list[str], set[str]]:
-        locations = [word for one in self._locations for word in ("-schema-location", one)]
+        locations = [
+            word for location in self._locations for word in ("-schema-location", location)
+        ]
         command = ("-strict", "-ignore-missing-schemas", "-output", "json", "-verbose")
         done = subprocess.run(
             [self._tool("kubeconform"), *command, *locations, file],
@@ -109,14 +111,16 @@ class Judges:
             check=False,
             timeout=120,
         )
-        said = json.loads(done.stdout)["resources"]
+        resources = json.loads(done.stdout)["resources"]
         invalid = [
-            f"{one['kind']} {one['name']}: {one['msg']}"
-            for one in said
-            if one["status"] not in ("statusValid", "statusSkipped")
+            f"{resource['kind']} {resource['name']}: {resource['msg']}"
+            for resource in resources
+            if resource["status"] not in ("statusValid", "statusSkipped")
         ]
         return invalid, {
-            f"{one['version']} {one['kind']}" for one in said if one["status"] == "statusSkipped"
+            f"{resource['version']} {resource['kind']}"
+            for resource in resources
+            if resource["status"] == "statusSkipped"
         }
 
     def refused(self, objects: list[Object], file: Path) -> list[str]:
@@ -202,8 +206,8 @@ def substituted(text: str, domain: str) -> str:
 def _domain(place: Path) -> str:
     """The domain as the cluster gets it."""
     (secret,) = _objects((place / SHARED).read_text())
-    found: str = secret["stringData"]["SECRET_DOMAIN"]
-    return found
+    secret_domain: str = secret["stringData"]["SECRET_DOMAIN"]
+    return secret_domain
 
 
 def _objects(text: str) -> list[Object]:

@@ -80,7 +80,7 @@ def _file(kind: Kind) -> bytes:
         for name, text in (("own.yaml", own), ("more.yaml", kind.patch))
         if text
     ]
-    wanted = Staging(
+    staging = Staging(
         preset=kind.preset,
         network=network,
         talos_version=kind.version,
@@ -88,7 +88,7 @@ def _file(kind: Kind) -> bytes:
         network_plugin=not kind.brings_own,
         patches=PatchSet(controller=tuple(patches)),
     )
-    stage_cluster(world, wanted)
+    stage_cluster(world, staging)
     return world_file(world.state)
 
 

@@ -23,8 +23,10 @@ def from_medium(version: str) -> World:
     node = next(iter(door.cluster.state.guests.values())).node
     asset = assets.order(world.factory, EMPTY, f"v{version}", names.asset("metal-amd64.iso"))
     storages = door.cluster.state.storages.values()
-    media = next(one.id for one in storages if "iso" in one.content)
-    disks = next(one.id for one in storages if "images" in one.content and one.is_on(node))
+    media = next(storage.id for storage in storages if "iso" in storage.content)
+    disks = next(
+        storage.id for storage in storages if "images" in storage.content and storage.is_on(node)
+    )
     content = assets.content_of(world.factory, asset)
     put_file(door, "iso/talos.iso", content, host=node, storage=media)
     drive = f"{media}:iso/talos.iso,media=cdrom"

@@ -52,14 +52,14 @@ def now() -> datetime:
 def _file(preset: str, version: str, bootstrap: bool) -> bytes:
     moment = now()
     world = preset_world(Wish(preset, _NETWORK, now=float(int(moment.timestamp()))))
-    wanted = Staging(
+    staging = Staging(
         preset=preset,
         network=_NETWORK,
         talos_version=version,
         real_now=moment - timedelta(hours=1),
         bootstrap=bootstrap,
     )
-    stage_cluster(world, wanted)
+    stage_cluster(world, staging)
     return world_file(world.state)
 
 
@@ -121,13 +121,13 @@ class Lab:
 
     @property
     def addresses(self) -> list[str]:
-        return [one.address for one in self.world.talos.machines]
+        return [machine.address for machine in self.world.talos.machines]
 
     @property
     def etcd(self) -> EtcdCluster:
         """The only etcd cluster."""
-        (found,) = self.world.state.talos.etcd.values()
-        return found
+        (etcd_cluster,) = self.world.state.talos.etcd.values()
+        return etcd_cluster
 
     def switch_off(self, place: int) -> None:
         """Take the power of a machine."""
@@ -145,23 +145,29 @@ class Lab:
         home = self.scratch / f"home-{version}-{'-'.join(roles).replace(':', '-')}-{place}"
         home.mkdir(exist_ok=True)
         address = self.machine(place).address
-        who = self.talosconfig(address, roles or ("os:admin",), is_expired=is_expired)
+        talosconfig = self.talosconfig(address, roles or ("os:admin",), is_expired=is_expired)
         program = self.real_tool(f"talosctl@{version}")
-        return Talosctl(program, version, home, address, address, who)
+        return Talosctl(program, version, home, address, address, talosconfig)
 
     def talosconfig(self, endpoint: str, roles: tuple[str, ...], *, is_expired: bool) -> str:
         """A talosconfig of somebody with roles. Empty: the cluster has no authority yet."""
-        config = next((one.config for one in self.world.talos.machines if one.config), None)
+        config = next(
+            (machine.config for machine in self.world.talos.machines if machine.config), None
+        )
         if config is None:
             return ""
         start = now() - (2 * _DAY if is_expired else _DAY / 24)
         period = ValidityPeriod.lasting(start, _DAY)
         leaf = CertificateRequest(period=period, purposes=(Purpose.CLIENT,), organizations=roles)
         authority = CertificateAndKey(crt=config.os_ca.crt, key=Secret(config.os_ca.key))
-        made = issue_certificate(authority, leaf, Dice(7, 0).random_bytes)
+        certificate_and_key = issue_certificate(authority, leaf, Dice(7, 0).random_bytes)
         ca, crt, key = (
             base64.b64encode(text.encode()).decode()
-            for text in (config.os_ca.crt, made.crt, made.key.reveal())
+            for text in (
+                config.os_ca.crt,
+                certificate_and_key.crt,
+                certificate_and_key.key.reveal(),
+            )
         )
         return (
             "context: lab\ncontexts:\n  lab:\n"

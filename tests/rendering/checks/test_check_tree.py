@@ -255,4 +255,4 @@ def test_no_message_holds_a_value_of_a_secret() -> None:
     check_tree(RenderedRepository(tree=tree, apps=base.apps, selection=base.selection), problems)
 
     assert len(problems) == 3
-    assert not any("[hidden]" in str(one) or ": hidden" in str(one) for one in problems)
+    assert not any("[hidden]" in str(problem) or ": hidden" in str(problem) for problem in problems)

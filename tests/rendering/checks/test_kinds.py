@@ -12,14 +12,14 @@ TABLES = sorted(SHAPES.rglob("*.json"))
 
 
 def tables() -> list[KindShape]:
-    found = []
+    kind_shapes = []
     for path in TABLES:
         kind, _, version = path.stem.partition("_")
         api = version if path.parent.name == "core" else f"{path.parent.name}/{version}"
         table = load_kind(api, kind)
         assert table is not None
-        found.append(table)
-    return found
+        kind_shapes.append(table)
+    return kind_shapes
 
 
 def test_every_shape_refers_to_shapes_that_there_are() -> None:

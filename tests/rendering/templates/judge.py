@@ -70,10 +70,10 @@ class Plugin:
         self._data = data
 
     def data(self) -> dict[str, Any]:
-        given = Path("names.json")
-        if given.exists():
-            found: dict[str, Any] = json.loads(given.read_text("utf-8"))
-            return found
+        path = Path("names.json")
+        if path.exists():
+            data: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            return data
         defaults = {
             "node_default_gateway": nthhost(self._data["node_cidr"], 1),
             "node_dns_servers": ["1.1.1.1", "1.0.0.1"],

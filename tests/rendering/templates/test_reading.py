@@ -87,7 +87,7 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path, target: str) -> None:
 
     tree, problems = read(tmp_path)
 
-    assert [(one.code, one.where) for one in problems] == [
+    assert [(problem.code, problem.where) for problem in problems] == [
         ("template.outside-root", "templates/config/link.txt")
     ]
     assert tree.find_included("link.txt") is None
@@ -100,7 +100,7 @@ def test_a_link_to_a_directory_outside_is_refused(tmp_path: Path) -> None:
 
     _, problems = read(tmp_path)
 
-    assert [one.code for one in problems] == ["template.outside-root"]
+    assert [problem.code for problem in problems] == ["template.outside-root"]
 
 
 def test_a_link_inside_is_followed(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_link_in_a_circle_is_told(tmp_path: Path) -> None:
 
     _, problems = read(tmp_path)
 
-    assert [one.where for one in problems] == ["templates/config/b"]
+    assert [problem.where for problem in problems] == ["templates/config/b"]
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
 
     tree, problems = read(tmp_path, Limits(copied=5))
 
-    assert [one.code for one in problems] == ["template.unreadable"]
+    assert [problem.code for problem in problems] == ["template.unreadable"]
     assert list(tree.files_to_render()) == []
 
 
@@ -137,7 +137,9 @@ def test_a_tree_with_too_many_files_is_refused(tmp_path: Path) -> None:
 
     _, problems = read(tmp_path, Limits(files=3))
 
-    assert [(one.code, one.where) for one in problems] == [("template.unreadable", "templates")]
+    assert [(problem.code, problem.where) for problem in problems] == [
+        ("template.unreadable", "templates")
+    ]
 
 
 def test_a_template_that_is_no_text_is_told() -> None:

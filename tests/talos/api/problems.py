@@ -36,9 +36,9 @@ def ended(method: str, code: GrpcCode, words: str, *, is_read: bool = False) -> 
 
 
 def caught(act: Callable[[], object]) -> Problem:
-    with pytest.raises(StockmanError) as found:
+    with pytest.raises(StockmanError) as exc_info:
         act()
-    return found.value.problem
+    return exc_info.value.problem
 
 
 def installer() -> Problem:
@@ -51,9 +51,9 @@ def installer() -> Problem:
 def unwanted() -> Problem:
     error = ssl.SSLError(1, "alert")
     error.reason = "SSLV3_ALERT_CERTIFICATE_EXPIRED"
-    found = client_certificate_error(DOOR, error)
-    assert found is not None
-    return found.problem
+    denied = client_certificate_error(DOOR, error)
+    assert denied is not None
+    return denied.problem
 
 
 def another_key() -> Problem:

@@ -72,8 +72,12 @@ def test_what_a_machine_says_is_fit_for_a_terminal() -> None:
 
 
 def test_secrets_of_a_request_are_not_repeated() -> None:
-    asked = TalosRequest(method=CHANGE.method, node=NODE, message=b"s3cr3t", secrets=("s3cr3t",))
+    talos_request = TalosRequest(
+        method=CHANGE.method, node=NODE, message=b"s3cr3t", secrets=("s3cr3t",)
+    )
 
-    problem = call_error(asked, CallFailure(code=GrpcCode.UNKNOWN, message="bad s3cr3t")).problem
+    problem = call_error(
+        talos_request, CallFailure(code=GrpcCode.UNKNOWN, message="bad s3cr3t")
+    ).problem
 
-    assert "s3cr3t" not in f"{problem} {asked!r}"
+    assert "s3cr3t" not in f"{problem} {talos_request!r}"

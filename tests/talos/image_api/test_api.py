@@ -128,7 +128,7 @@ def test_one_manifest_does_not_say_its_architecture() -> None:
 
 def test_attestations_are_no_architectures() -> None:
     rows = b'{"os": "linux", "architecture": "arm64"}', b'{"os": "unknown", "architecture": "x"}'
-    body = b'{"manifests": [%s]}' % b",".join(b'{"platform": %s}' % one for one in rows)
+    body = b'{"manifests": [%s]}' % b",".join(b'{"platform": %s}' % row for row in rows)
 
     assert told(lambda images: images.image(REFERENCE), body).architectures == ("arm64",)
 

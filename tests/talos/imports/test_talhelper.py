@@ -41,8 +41,8 @@ def nodes(result: ConversionResult) -> list[dict[str, object]]:
 
 
 def cluster(result: ConversionResult) -> dict[str, object]:
-    found: dict[str, object] = load_yaml(result.files["cluster.yaml"])
-    return found
+    yaml: dict[str, object] = load_yaml(result.files["cluster.yaml"])
+    return yaml
 
 
 def fate(result: ConversionResult, key: str) -> tuple[str, str]:
@@ -63,7 +63,7 @@ def test_the_result_is_valid(name: str, line: str, to_toml: bool) -> None:
 
     loaded = load({file: text.encode() for file, text in result.files.items()})
     check_rules(loaded)
-    assert [str(one) for one in loaded.problems.errors] == []
+    assert [str(error) for error in loaded.problems.errors] == []
     assert result.to_fill == ()
 
 
@@ -137,14 +137,14 @@ def test_every_key_is_accounted_for(name: str) -> None:
     files = ALL[name]("1.13")
     source = load_yaml(files["talconfig.yaml"])
 
-    told = [one.key for one in from_talhelper(files).carried]
+    keys = [one.key for one in from_talhelper(files).carried]
 
     wanted = [key for key in source if key not in ("nodes", "controlPlane", "worker")]
     wanted += [f"nodes[{n}].{key}" for n, node in enumerate(source["nodes"]) for key in node]
     wanted += [
         f"{group}.{key}" for group in ("controlPlane", "worker") for key in source.get(group, ())
     ]
-    missing = [key for key in wanted if not any(one.startswith(key) for one in told)]
+    missing = [key for key in wanted if not any(one.startswith(key) for one in keys)]
     assert missing == []
 
 
@@ -159,9 +159,9 @@ def test_each_place_of_the_report_is_one_of_the_files() -> None:
 def test_a_patch_for_all_wins_over_that_of_a_node_and_is_told() -> None:
     result = from_talhelper(large("1.13"))
 
-    told = [one for one in result.problems if one.code == "import.patch-order"]
+    problems = [problem for problem in result.problems if problem.code == "import.patch-order"]
     place = "v1alpha1 machine.sysctls.vm.nr_hugepages"
-    assert [(one.what, str(one.where)) for one in told] == [
+    assert [(problem.what, str(problem.where)) for problem in problems] == [
         (f"both nodes[0].patches[0] and patches[0] set {place}", "talconfig.yaml:74:10"),
         (f"both controlPlane.patches[0] and patches[0] set {place}", "talconfig.yaml:109:7"),
     ]
@@ -171,9 +171,9 @@ def test_a_metal_installer_is_rewritten_unless_the_user_knows_better() -> None:
     warned = from_talhelper(template("1.13"))
     kept = from_talhelper(template("1.13"), platform="metal")
 
-    assert [one.code for one in warned.problems] == ["import.metal-installer"]
-    assert [one.code for one in kept.problems] == []
-    assert [one.after for one in kept.differs if one.what.endswith("install.image")] == [
+    assert [problem.code for problem in warned.problems] == ["import.metal-installer"]
+    assert [problem.code for problem in kept.problems] == []
+    assert [differ.after for differ in kept.differs if differ.what.endswith("install.image")] == [
         f"factory.talos.dev/metal-installer/{SCHEMATIC}:v1.13.9"
     ]
 
@@ -192,7 +192,10 @@ def test_an_encrypted_bundle_is_taken_byte_for_byte() -> None:
 def test_a_bundle_in_the_clear_is_never_copied(content: str) -> None:
     result = from_talhelper({**small("1.13"), "talsecret.sops.yaml": content})
 
-    assert [one.code for one in result.problems] == ["import.metal-installer", "import.open-bundle"]
+    assert [problem.code for problem in result.problems] == [
+        "import.metal-installer",
+        "import.open-bundle",
+    ]
     assert sorted(result.files) == ["cluster.yaml", "nodes.yaml"]
     assert CANARY not in str(result) + "".join(result.files.values())
 

@@ -22,14 +22,14 @@ def test_the_result_is_valid(line: str, to_toml: bool) -> None:
 
     loaded = load({file: text.encode() for file, text in result.files.items()})
     check_rules(loaded)
-    assert [str(one) for one in loaded.problems.errors] == []
+    assert [str(error) for error in loaded.problems.errors] == []
     assert result.to_fill == ()
 
 
 def test_the_bond_keeps_its_name_and_everything_else_is_a_key() -> None:
-    found = load_yaml(from_topf(meadow("1.13")).files["nodes.yaml"])["nodes"]
+    nodes = load_yaml(from_topf(meadow("1.13")).files["nodes.yaml"])["nodes"]
 
-    assert [{key: node[key] for key in node if key != "talos"} for node in found] == [
+    assert [{key: node[key] for key in node if key != "talos"} for node in nodes] == [
         {
             "name": "cp-1",
             "address": "127.66.0.21",
@@ -49,11 +49,11 @@ def test_the_bond_keeps_its_name_and_everything_else_is_a_key() -> None:
     ]
     bonds = [
         patch
-        for node in found
+        for node in nodes
         for patch in node["talos"]["patches"]
         if patch.get("kind") == "BondConfig"
     ]
-    assert [(one["name"], one["mtu"], one["links"]) for one in bonds] == [
+    assert [(bond["name"], bond["mtu"], bond["links"]) for bond in bonds] == [
         ("bond0", 9000, ["ethSel0"])
     ] * 2
 
@@ -69,22 +69,22 @@ def test_a_patch_that_another_one_has_to_precede_moves_with_it() -> None:
 
     result = from_topf(files)
 
-    found = load_yaml(result.files["nodes.yaml"])["nodes"]
-    assert [node["talos"]["patches"][-2:] for node in found[:1]] == [
+    nodes = load_yaml(result.files["nodes.yaml"])["nodes"]
+    assert [node["talos"]["patches"][-2:] for node in nodes[:1]] == [
         [{"machine": {"sysctls": {"a": "cp-1"}}}, {"machine": {"sysctls": {"a": "b", "c": "d"}}}]
     ]
-    assert "v1alpha1 machine.sysctls.a" not in [one.what for one in result.differs]
+    assert "v1alpha1 machine.sysctls.a" not in [differ.what for differ in result.differs]
 
 
 def test_every_key_and_every_file_is_accounted_for() -> None:
     files = meadow("1.13")
     source = load_yaml(files["topf.yaml"])
 
-    told = [one.key for one in from_topf(files).carried]
+    keys = [one.key for one in from_topf(files).carried]
 
     wanted = [*source, *(name for name in files if name != "topf.yaml")]
     wanted += [f"nodes[{n}].{key}" for n, node in enumerate(source["nodes"]) for key in node]
-    assert [key for key in wanted if key not in told] == []
+    assert [key for key in wanted if key not in keys] == []
 
 
 def test_a_schematic_in_a_file_becomes_its_extensions() -> None:
@@ -96,9 +96,9 @@ def test_a_schematic_in_a_file_becomes_its_extensions() -> None:
         "customization: {systemExtensions: {officialExtensions: [siderolabs/{{ .Data.region }}]}}\n"
     )
 
-    found = load_yaml(from_topf(files).files["nodes.yaml"])["nodes"]
+    nodes = load_yaml(from_topf(files).files["nodes.yaml"])["nodes"]
 
-    assert found[0]["talos"]["extensions"] == ["siderolabs/meadow-1"]
+    assert nodes[0]["talos"]["extensions"] == ["siderolabs/meadow-1"]
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,9 @@ def documents(
 ) -> dict[str, Document]:
     """Documents of a node by kind and name; the v1alpha1 one is called so."""
     return {
-        " ".join(str(one.get(key)) for key in ("kind", "name") if key in one) or "v1alpha1": one
-        for one in machine_documents(wanted, node_named(wanted, name), bundle(), files)
+        " ".join(str(document.get(key)) for key in ("kind", "name") if key in document)
+        or "v1alpha1": document
+        for document in machine_documents(wanted, node_named(wanted, name), bundle(), files)
     }
 
 

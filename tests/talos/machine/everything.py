@@ -172,8 +172,8 @@ def certificate() -> str:
 @cache
 def key() -> str:
     """Its key in PKCS#8: the only form that Talos 1.12 and 1.13 take here."""
-    found = load_pem_private_key(bundle().certs.etcd.key.reveal().encode(), None)
-    return found.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
+    pem_private_key = load_pem_private_key(bundle().certs.etcd.key.reveal().encode(), None)
+    return pem_private_key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode()
 
 
 def files() -> dict[str, str]:

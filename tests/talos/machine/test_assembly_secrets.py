@@ -49,7 +49,7 @@ apiToken: canary-api
 
 def masked(text: str, masking: SecretMask, minor: str = "1.13") -> str:
     documents = load_documents("config.yaml", text, minor)
-    return trees_text(masking.mask(one.canonical()) for one in documents)
+    return trees_text(masking.mask(document.canonical()) for document in documents)
 
 
 def test_fields_that_talos_masks_are_masked() -> None:
@@ -92,7 +92,7 @@ def test_everything_of_an_encrypted_file_is_masked() -> None:
 @pytest.mark.parametrize("line", list(TALOS))
 def test_no_part_of_the_bundle_but_certificates_is_shown(line: str) -> None:
     wanted = desired(line)
-    secrets = [one.reveal() for one in list_secrets(wanted, bundle())]
+    secrets = [secret.reveal() for secret in list_secrets(wanted, bundle())]
     assembled = ConfigurationAssembler(wanted, bundle(), PatchSet()).of(node_named(wanted, "cp-1"))
     masking = SecretMask(list_secrets(wanted, bundle()))
 

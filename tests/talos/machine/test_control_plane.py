@@ -36,7 +36,7 @@ def test_arguments_reach_their_programs(line: str) -> None:
     else:
         cluster = section(found, "v1alpha1", "cluster")
         programs = [cluster[name] for name in ("apiServer", "controllerManager", "scheduler")]
-    assert [one["extraArgs"] for one in programs] == [{"v": "1"}, {"v": "2"}, {"v": "3"}]
+    assert [program["extraArgs"] for program in programs] == [{"v": "1"}, {"v": "2"}, {"v": "3"}]
     etcd = section(found, "v1alpha1", "cluster", "etcd")
     assert etcd["extraArgs"] == {"log-level": "debug"}
 

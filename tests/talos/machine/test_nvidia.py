@@ -73,7 +73,7 @@ def test_the_default_runtime_is_set_where_talos_lets_it_be(line: str) -> None:
     found = documents(desired(line, nodes=worker(DRIVER)), "work-1")
 
     files = section(found, "v1alpha1", "machine").get("files", [])
-    paths = [one["path"] for one in files]
+    paths = [file["path"] for file in files]
     assert paths == ([] if line == "1.14" else ["/etc/cri/conf.d/20-customization.part"])
     assert ("CRICustomizationConfig nvidia" in found) is (line == "1.14")
     assert "/var/cri" not in repr(found)

@@ -61,12 +61,12 @@ def patched(line: str, text: str, node: str = "cp-1") -> tuple[ConfigDocument, .
 
 def values(documents: tuple[ConfigDocument, ...]) -> Configuration:
     """Documents by kind and name, without origins."""
-    found: Configuration = {}
+    configuration: Configuration = {}
     for document in documents:
         tree = plain_value(document.tree)
         assert isinstance(tree, dict)
-        found[(document.kind.name, document.name)] = tree
-    return found
+        configuration[(document.kind.name, document.name)] = tree
+    return configuration
 
 
 def filled(value: object) -> object:

@@ -26,7 +26,11 @@ def refused(call: Callable[[], object]) -> Problem:
 def warned(code: str) -> Problem:
     """The warning about the configuration that its page shows."""
     documents = load_documents("node.yaml", shown(code), "1.14")
-    (only,) = [one for one in migrate_configuration(documents, "1.14").warnings if one.code == code]
+    (only,) = [
+        warning
+        for warning in migrate_configuration(documents, "1.14").warnings
+        if warning.code == code
+    ]
     return only
 
 

@@ -12,11 +12,11 @@ ISSUER = "https://127.66.0.6/realm"
 
 
 def login(**arguments: object) -> Any:
-    given = {f"oidc-{name.replace('_', '-')}": value for name, value in arguments.items()}
-    found: Any = authentication_configuration({"oidc-issuer-url": ISSUER, **given}, adopt=False)[
+    values = {f"oidc-{name.replace('_', '-')}": value for name, value in arguments.items()}
+    jwt: Any = authentication_configuration({"oidc-issuer-url": ISSUER, **values}, adopt=False)[
         "jwt"
     ]
-    return found[0]
+    return jwt[0]
 
 
 @pytest.mark.parametrize(
@@ -55,6 +55,6 @@ def test_required_claims_become_rules() -> None:
 
 @pytest.mark.parametrize(("value", "enabled"), [("true", True), ("false", False)])
 def test_those_who_do_not_log_in_are_let_in_as_before(value: str, enabled: bool) -> None:
-    found = authentication_configuration({"anonymous-auth": value}, adopt=True)
+    plain = authentication_configuration({"anonymous-auth": value}, adopt=True)
 
-    assert found == {"anonymous": {"enabled": enabled}, "jwt": []}
+    assert plain == {"anonymous": {"enabled": enabled}, "jwt": []}

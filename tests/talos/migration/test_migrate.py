@@ -49,7 +49,9 @@ def to_114(text: str, node: str = "cp-1", **choices: bool) -> Migration:
 def kept(text: str) -> list[str]:
     """Paths that stay, as the warnings name them."""
     warnings = to_114(text).warnings
-    return [one.what.partition(" ")[0] for one in warnings if one.code == "migration.kept"]
+    return [
+        warning.what.partition(" ")[0] for warning in warnings if warning.code == "migration.kept"
+    ]
 
 
 @pytest.mark.parametrize("node", ["cp-1", "work-1"])
@@ -78,8 +80,8 @@ def test_the_edits_alone_make_the_new_configuration(
 
     after = migrate_configuration(before, target, MigrationOptions(new_defaults=new_defaults))
 
-    made = apply_edits(values(before), after.edits)
-    assert filled(list(made.values())) == filled(list(values(after.documents).values()))
+    edits = apply_edits(values(before), after.edits)
+    assert filled(list(edits.values())) == filled(list(values(after.documents).values()))
 
 
 @pytest.mark.parametrize("target", CONTRACTS[1:])
@@ -112,9 +114,9 @@ def test_any_part_of_a_configuration_can_be_migrated(parts: Any, new_defaults: b
         _loaded(text), "1.14", MigrationOptions(new_defaults=new_defaults)
     )
 
-    made = apply_edits(values(_loaded(text)), documents.edits)
+    edits = apply_edits(values(_loaded(text)), documents.edits)
 
-    assert filled(list(made.values())) == filled(list(values(documents.documents).values()))
+    assert filled(list(edits.values())) == filled(list(values(documents.documents).values()))
 
 
 def _parts(document: Any, paths: set[str]) -> dict[str, Any]:
@@ -273,7 +275,10 @@ def test_cards_are_found_by_their_address_under_a_name() -> None:
 def test_the_page_on_contracts_lists_what_moves() -> None:
     page = (Path(__file__).parents[3] / "docs" / "reference" / "contracts.md").read_text("utf-8")
 
-    rows = [f"| `.{one.path}` | {one.since} | {one.to} |" for one in MOVED_FIELDS]
+    rows = [
+        f"| `.{moved_field.path}` | {moved_field.since} | {moved_field.to} |"
+        for moved_field in MOVED_FIELDS
+    ]
 
     assert [row for row in rows if row not in page] == []
     assert page.count("| 1.1") == len(MOVED_FIELDS)

@@ -18,10 +18,10 @@ def edits(text: str, target: str = "1.14", *, for_workers: bool = False) -> Patc
 
 
 def test_a_patch_moves_what_it_says_and_nothing_else() -> None:
-    found = edits(SYSCTLS)
+    patch_edits = edits(SYSCTLS)
 
-    assert [edit.document for edit in found.edits] == ["v1alpha1", "SysctlConfig"]
-    assert found.text == (
+    assert [edit.document for edit in patch_edits.edits] == ["v1alpha1", "SysctlConfig"]
+    assert patch_edits.text == (
         'apiVersion: v1alpha1\nkind: SysctlConfig\nparams:\n    vm.nr_hugepages: "1024"\n'
     )
 
@@ -39,10 +39,10 @@ def test_a_patch_that_says_nothing_old_stays() -> None:
 
 
 def test_a_part_of_the_api_server_needs_no_image() -> None:
-    found = edits(API)
+    patch_edits = edits(API)
 
-    assert [edit.document for edit in found.edits] == ["v1alpha1", "KubeAPIServerConfig"]
-    assert found.warnings == ()
+    assert [edit.document for edit in patch_edits.edits] == ["v1alpha1", "KubeAPIServerConfig"]
+    assert patch_edits.warnings == ()
 
 
 def test_workers_cannot_get_documents_of_the_control_plane() -> None:
@@ -69,10 +69,10 @@ def test_a_card_by_its_address_is_left_to_the_user() -> None:
         "      - deviceSelector: {hardwareAddr: 'bc:24:11:00:00:21'}\n        mtu: 9000\n"
     )
 
-    found = edits(text)
+    patch_edits = edits(text)
 
-    assert found.edits == ()
-    assert [one.code for one in found.warnings] == ["migration.kept"]
+    assert patch_edits.edits == ()
+    assert [warning.code for warning in patch_edits.warnings] == ["migration.kept"]
 
 
 def test_documents_of_the_newer_style_are_left_alone() -> None:

@@ -41,7 +41,7 @@ def native(
 def wishes(network: NodeNetwork | None = None, **delivery: object) -> list[str]:
     found = native(network, SECOND_CARD, **delivery)
     assert isinstance(found, CustomIso)
-    return [wish.what for wish in found.settings if wish.needed]
+    return [setting.what for setting in found.settings if setting.needed]
 
 
 def test_an_addressed_card_needs_no_image() -> None:
@@ -97,9 +97,9 @@ def test_a_machine_that_is_no_vm_has_no_keys() -> None:
     cluster, one = node()
     metal = replace(one, vm=None)
 
-    found = choose_delivery(metal, build_node_network(cluster, metal), FirstBootData())
+    delivery = choose_delivery(metal, build_node_network(cluster, metal), FirstBootData())
 
-    assert isinstance(found, CustomIso)
+    assert isinstance(delivery, CustomIso)
 
 
 def test_meta_data_says_what_cloud_controllers_read() -> None:

@@ -92,31 +92,34 @@ def test_what_a_version_cannot_say_is_told() -> None:
 
 
 def test_a_node_has_its_address_on_its_first_card() -> None:
-    found = build_node_network(*node())
+    node_network = build_node_network(*node())
 
-    (own,) = found.interfaces
+    (own,) = node_network.interfaces
     assert (own.name, own.mac, own.mtu) == ("eth0", "bc:24:11:00:00:21", 1500)
     assert [str(address) for address in own.addresses] == ["127.66.0.21/24"]
     assert str(own.gateway) == "127.66.0.1"
 
 
 def test_a_tagged_node_has_its_address_on_a_vlan() -> None:
-    found = build_node_network(*node("node_vlan_tag: 66\n"))
+    node_network = build_node_network(*node("node_vlan_tag: 66\n"))
 
-    below, tagged = found.interfaces
+    below, tagged = node_network.interfaces
     assert not below.addresses
     assert (tagged.name, tagged.vlan, tagged.parent) == ("eth0.66", 66, "eth0")
     assert tagged.addresses
 
 
 def test_dhcp_gives_no_address_of_our_own() -> None:
-    found = build_node_network(*node("network: {addressing: dhcp}\n"))
+    node_network = build_node_network(*node("network: {addressing: dhcp}\n"))
 
-    assert found.interfaces[0].dhcp
-    assert not found.interfaces[0].addresses
+    assert node_network.interfaces[0].dhcp
+    assert not node_network.interfaces[0].addresses
 
 
 def test_further_links_are_up() -> None:
-    found = build_node_network(*node(name="work-1"))
+    node_network = build_node_network(*node(name="work-1"))
 
-    assert [(one.name, one.mtu) for one in found.interfaces] == [("eth0", 9000), ("eth1", 1400)]
+    assert [(interface.name, interface.mtu) for interface in node_network.interfaces] == [
+        ("eth0", 9000),
+        ("eth1", 1400),
+    ]

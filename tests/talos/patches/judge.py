@@ -40,7 +40,10 @@ def patched_by_talosctl(program: Path, pair: Pair, directory: Path) -> str | Non
 
 def patched_by_library(program: Path, all_pairs: Sequence[Pair]) -> list[str | None]:
     """What the library makes of each pair. None: it refuses."""
-    lines = [json.dumps({"config": one.config, "patches": one.patches}) for one in all_pairs]
+    lines = [
+        json.dumps({"config": all_pair.config, "patches": all_pair.patches})
+        for all_pair in all_pairs
+    ]
     ended = subprocess.run(
         [program, "apply"],
         input="\n".join([*lines, ""]),

@@ -133,8 +133,8 @@ class Writer:
     def operation(self, document: dict[str, object]) -> dict[str, object]:
         dice = self.dice
         op = dice.one(["add", "add", "add", "remove", "replace", "move", "copy", "test"])
-        found = list(_pointers(document))
-        path, value = dice.one(found)
+        pointers = list(_pointers(document))
+        path, value = dice.one(pointers)
         if op == "add" and isinstance(value, list):
             path += dice.one(["/-", "/0", "/-1", "/9"])
         if dice.chance(5):
@@ -143,7 +143,7 @@ class Writer:
         if op in ("add", "replace", "test"):
             operation["value"] = value if dice.chance(70) else dice.one(TEXTS)
         if op in ("move", "copy"):
-            operation["from"] = dice.one(found)[0]
+            operation["from"] = dice.one(pointers)[0]
         if dice.chance(2):
             operation.popitem()
         return operation
@@ -174,19 +174,19 @@ class Writer:
 
     def struct(self, type_: SchemaType, depth: int) -> dict[str, object]:
         fields = list(type_.named.values())
-        found: dict[str, object] = {}
+        values: dict[str, object] = {}
         wanted = max(1, 6 - depth) if depth else len(fields)
         for _ in range(min(wanted, len(fields))):
             field = self.dice.one(fields)
             if depth > 7 and field.type.kind in ("struct", "list", "map", "pointer"):
                 continue
-            found[field.name] = self.value(field.type, depth + 1)
+            values[field.name] = self.value(field.type, depth + 1)
         if type_.free is not None:
             for _ in range(self.dice.below(4)):
-                found[self.dice.one(["alpha", "beta", "gamma"])] = self.anything(depth + 1)
+                values[self.dice.one(["alpha", "beta", "gamma"])] = self.anything(depth + 1)
         if self.dice.chance(self._wrong / 2):
-            found["noSuchField"] = 1
-        return found
+            values["noSuchField"] = 1
+        return values
 
     def value(self, type_: SchemaType, depth: int) -> object:
         dice = self.dice
@@ -229,10 +229,10 @@ class Writer:
         return Plain(text) if text.isdecimal() else text
 
     def certificates(self, type_: SchemaType) -> object:
-        found = {name: self.dice.one(["YWJj", "ZGVm", ""]) for name in type_.named}
+        dices = {name: self.dice.one(["YWJj", "ZGVm", ""]) for name in type_.named}
         if self.dice.chance(40):
-            found.popitem()
-        return found
+            dices.popitem()
+        return dices
 
     def scalar(self, type_: SchemaType) -> object:
         dice = self.dice
@@ -269,38 +269,38 @@ class Writer:
     def delete_in(self, document: dict[str, object], count: int) -> None:
         """Put `$patch: delete` somewhere."""
         for _ in range(count):
-            places = list(_mappings(document))
-            here = self.dice.one(places)
-            keys = [key for key in here if key not in ("apiVersion", "kind", "name")]
+            mappings = list(_mappings(document))
+            dice = self.dice.one(mappings)
+            keys = [key for key in dice if key not in ("apiVersion", "kind", "name")]
             if keys and self.dice.chance(70):
-                here[self.dice.one(keys)] = {"$patch": "delete"}
+                dice[self.dice.one(keys)] = {"$patch": "delete"}
             else:
-                here["$patch"] = "delete"
+                dice["$patch"] = "delete"
 
 
 def _mappings(value: object) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = []
+    values: list[dict[str, object]] = []
     if isinstance(value, dict):
-        found.append(value)
+        values.append(value)
         for item in value.values():
-            found += _mappings(item)
+            values += _mappings(item)
     elif isinstance(value, list):
         for item in value:
-            found += _mappings(item)
-    return found
+            values += _mappings(item)
+    return values
 
 
 def _pointers(value: object, path: str = "") -> list[tuple[str, object]]:
     """Everything below a value, with its JSON pointer."""
-    found: list[tuple[str, object]] = []
+    pointers: list[tuple[str, object]] = []
     if isinstance(value, dict):
         for key, item in value.items():
             here = f"{path}/{key.replace('~', '~0').replace('/', '~1')}"
-            found += [(here, item), *_pointers(item, here)]
+            pointers += [(here, item), *_pointers(item, here)]
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            found += [(f"{path}/{index}", item), *_pointers(item, f"{path}/{index}")]
-    return found
+            pointers += [(f"{path}/{index}", item), *_pointers(item, f"{path}/{index}")]
+    return pointers
 
 
 def written(value: object) -> str:

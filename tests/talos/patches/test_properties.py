@@ -16,7 +16,7 @@ COUNT = 60
 
 def accepted(minor: str) -> list[tuple[ConfigDocument, ...]]:
     """What is made of the pairs that are not refused."""
-    found = []
+    config_documents = []
     for pair in pairs(minor, COUNT, "property"):
         patches = [
             Patch(label=f"patch-{index}.yaml", file=f"patch-{index}.yaml", text=text)
@@ -24,11 +24,11 @@ def accepted(minor: str) -> list[tuple[ConfigDocument, ...]]:
         ]
         try:
             documents = load_documents("config.yaml", pair.config, minor)
-            found.append(apply_patches(documents, patches, minor))
+            config_documents.append(apply_patches(documents, patches, minor))
         except PatchRefused:
             continue
-    assert len(found) > COUNT / 4
-    return found
+    assert len(config_documents) > COUNT / 4
+    return config_documents
 
 
 @pytest.mark.parametrize("minor", MINORS)

@@ -61,14 +61,16 @@ def _text(row: dict[str, Any]) -> str:
     documents: list[dict[str, Any]] = []
     if row["base"] != "none":
         documents = read(base(*row["base"].split(" ")))
-    documents = [one for one in documents if one.get("kind") not in row.get("drop", [])]
+    documents = [
+        document for document in documents if document.get("kind") not in row.get("drop", [])
+    ]
     for path, value in row.get("set", {}).items():
         holder, key = _holder(documents[0], path.split("."))
         holder[key] = value
     for path in row.get("delete", []):
         holder, key = _holder(documents[0], path.split("."))
         del holder[key]
-    texts = [written([one]) for one in documents]
+    texts = [written([document]) for document in documents]
     texts += [f"apiVersion: v1alpha1\n{text}\n" for text in row.get("add", [])]
     return "---\n".join(texts)
 

@@ -104,25 +104,25 @@ class Speaker:
 
     def _truth(self, depth: int) -> str:
         dice = self._dice
-        way = dice.below(9)
-        if way < 2:
+        below = dice.below(9)
+        if below < 2:
             return f"{self._of('bool', depth)} {dice.one(['&&', '||'])} {self._of('bool', depth)}"
-        if way == 2:
+        if below == 2:
             return f"{dice.one(['!', '!!', '!!!'])}({self._of('bool', depth)})"
         kind = dice.one(KINDS)
-        if way == 3:
+        if below == 3:
             return f"{self._of(kind, depth)} {dice.one(['==', '!='])} {self._of(kind, depth)}"
-        if way == 4:
+        if below == 4:
             kind = dice.one(["int", "uint", "double", "string", "duration", "bool", "bytes"])
             sign = dice.one(["<", "<=", ">", ">="])
             return f"{self._of(kind, depth)} {sign} {self._of(kind, depth)}"
-        if way == 5:
+        if below == 5:
             call = dice.one(["startsWith", "endsWith", "contains", "matches"])
             return f"{self._of('string', depth)}.{call}({self._of('string', depth)})"
-        if way == 6:
+        if below == 6:
             holder = dice.one(["list", "map"])
             return f"{self._of('string', depth)} in {self._of(holder, depth)}"
-        if way == 7:
+        if below == 7:
             test = dice.one(["all", "exists", "exists_one"])
             return f"{self._of('list', depth)}.{test}(x, x == {self._of('string', depth)})"
         return dice.one(

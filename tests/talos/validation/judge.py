@@ -36,7 +36,7 @@ class Verdict(NamedTuple):
 
 def ours(case: Case, minor: str) -> Verdict:
     problems = our_problems(case, minor)
-    said = "\n".join(f"{one.code} {one.where}: {one.what}" for one in problems)
+    said = "\n".join(f"{problem.code} {problem.where}: {problem.what}" for problem in problems)
     return Verdict(not problems.errors, len(problems.warnings), said)
 
 
@@ -50,8 +50,8 @@ def our_problems(case: Case, minor: str, file: str = "machine.yaml") -> Problems
 
 def by_library(program: Path, cases: Sequence[Case]) -> list[Verdict]:
     lines = [
-        json.dumps({"config": one.text, "mode": one.mode.value, "strict": one.strict})
-        for one in cases
+        json.dumps({"config": case_.text, "mode": case_.mode.value, "strict": case_.strict})
+        for case_ in cases
     ]
     ended = subprocess.run(
         [program, "judge"],
@@ -62,8 +62,8 @@ def by_library(program: Path, cases: Sequence[Case]) -> list[Verdict]:
     )
     answers = [json.loads(line) for line in ended.stdout.splitlines()]
     return [
-        Verdict("error" not in one, len(one.get("warnings", [])), one.get("error", ""))
-        for one in answers
+        Verdict("error" not in answer, len(answer.get("warnings", [])), answer.get("error", ""))
+        for answer in answers
     ]
 
 
@@ -77,6 +77,6 @@ def by_talosctl(program: Path, case: Case, directory: Path) -> Verdict:
         text=True,
         check=False,
     )
-    told = ended.stdout + ended.stderr
-    accepted = ended.returncode == 0 and f"is valid for {case.mode.value} mode" in told
-    return Verdict(accepted, told.count("WARNING"), told)
+    stdout = ended.stdout + ended.stderr
+    accepted = ended.returncode == 0 and f"is valid for {case.mode.value} mode" in stdout
+    return Verdict(accepted, stdout.count("WARNING"), stdout)

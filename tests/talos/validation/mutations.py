@@ -112,15 +112,15 @@ def mutated(documents: list[dict[str, Any]], dice: Dice, writer: Writer) -> list
         return changed
     holder, key = dice.one(places)
     value = holder[key]
-    way = dice.below(10)
-    if way < 3:
+    below = dice.below(10)
+    if below < 3:
         del holder[key]
-    elif way < 7:
+    elif below < 7:
         alike = [one for one in ODD if type(one) is type(value)]
         holder[key] = copy.deepcopy(dice.one(alike if alike and dice.chance(80) else ODD))
-    elif way == 7 and isinstance(value, list) and value:
+    elif below == 7 and isinstance(value, list) and value:
         value.append(copy.deepcopy(dice.one(value)))
-    elif way == 8 and isinstance(value, list):
+    elif below == 8 and isinstance(value, list):
         value.append(copy.deepcopy(dice.one(ODD)))
     else:
         kind = document.get("kind", "v1alpha1")

@@ -23,7 +23,9 @@ NEWER = {
 
 def made(code: str) -> Problem:
     minor = "1.14" if code in NEWER else "1.13"
-    (only,) = (one for one in our_problems(Case(shown(code)), minor) if one.code == code)
+    (only,) = (
+        problem for problem in our_problems(Case(shown(code)), minor) if problem.code == code
+    )
     return only
 
 

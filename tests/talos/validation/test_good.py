@@ -38,13 +38,13 @@ def preset(name: str, line: str) -> Desired:
 @pytest.mark.parametrize("line", MINORS)
 @pytest.mark.parametrize("name", ["single", "three-node", "fifteen-node"])
 def test_nothing_is_said_against_a_preset(name: str, line: str) -> None:
-    wanted = preset(name, line)
-    for node in {node.role: node for node in wanted.nodes}.values():
-        text = configuration_text(machine_documents(wanted, node, bundle())).reveal()
+    desired = preset(name, line)
+    for node in {node.role: node for node in desired.nodes}.values():
+        text = configuration_text(machine_documents(desired, node, bundle())).reveal()
 
-        told = [list(our_problems(Case(text, mode, True), line)) for mode in RuntimeMode]
+        problems = [list(our_problems(Case(text, mode, True), line)) for mode in RuntimeMode]
 
-        assert told == [[], []]
+        assert problems == [[], []]
 
 
 @pytest.mark.parametrize("minor", MINORS)
@@ -75,5 +75,5 @@ def test_sections_that_few_use_are_taken_unless_strictly(minor: str, role: str) 
     lax, strict = (our_problems(Case(text, RuntimeMode.METAL, one), minor) for one in (False, True))
 
     assert not lax.errors
-    assert {one.code for one in strict.errors} == {"machine.deprecated"}
+    assert {error.code for error in strict.errors} == {"machine.deprecated"}
     assert len(lax.warnings) == len(strict.errors)

@@ -80,7 +80,9 @@ def test_warnings_of_documents_stay_warnings_when_strict() -> None:
 
     problems = our_problems(Case(text, RuntimeMode.METAL, True), "1.14")
 
-    assert [(one.code, one.is_error) for one in problems] == [("machine.incomplete", False)]
+    assert [(problem.code, problem.is_error) for problem in problems] == [
+        ("machine.incomplete", False)
+    ]
 
 
 def test_every_key_and_value_that_does_not_fit_is_told_at_once() -> None:
@@ -93,7 +95,7 @@ def test_every_key_and_value_that_does_not_fit_is_told_at_once() -> None:
     documents = load_configuration("machine.yaml", text, "1.14", problems)
 
     assert documents is None
-    assert [(one.code, str(one.where).partition(":")[2]) for one in problems] == [
+    assert [(problem.code, str(problem.where).partition(":")[2]) for problem in problems] == [
         ("machine.field", "2:3"),
         ("machine.value", "3:13"),
         ("machine.value", "5:12"),

@@ -35,7 +35,7 @@ def _minors(span: str) -> tuple[str, ...]:
 @pytest.mark.parametrize("minor", MINORS)
 def test_every_method_has_its_messages(minor: str) -> None:
     wire = load_api_schema(minor)
-    services = [name for one in packages().values() for name in one.get("services", {})]
+    services = [name for package in packages().values() for name in package.get("services", {})]
 
     for service in services:
         try:

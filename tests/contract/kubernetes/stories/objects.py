@@ -27,10 +27,10 @@ from tests.contract.kubernetes.stories.made import config_map, map_ref, metadata
 
 async def what_was_made_is_read_again(kubernetes: KubernetesClient, stage: Stage) -> None:
     made = await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine"))
-    found = await kubernetes.get(map_ref(stage, "wool"))
-    assert found == made
-    assert part(found, "data") == {"grade": "fine"}
-    assert metadata(found)["managedFields"][0]["manager"] == "stockman"
+    kubernete = await kubernetes.get(map_ref(stage, "wool"))
+    assert kubernete == made
+    assert part(kubernete, "data") == {"grade": "fine"}
+    assert metadata(kubernete)["managedFields"][0]["manager"] == "stockman"
 
 
 async def an_object_that_is_not_there_is_not_found(
@@ -67,14 +67,16 @@ async def a_list_has_what_is_selected_and_says_its_kind(
 ) -> None:
     for name, grade in (("a", "fine"), ("b", "rough"), ("c", "fine")):
         await kubernetes.create(CONFIG_MAPS, config_map(stage, name, {"grade": grade}))
-    place = stage.namespace
-    fine = await kubernetes.objects(CONFIG_MAPS, Selection(namespace=place, labels="grade=fine"))
+    namespace = stage.namespace
+    fine = await kubernetes.objects(
+        CONFIG_MAPS, Selection(namespace=namespace, labels="grade=fine")
+    )
     assert names(fine.items) == ["a", "c"]
     assert {str(one["kind"]) for one in fine.items} == {"ConfigMap"}
-    only = Selection(namespace=place, fields="metadata.name=b")
+    only = Selection(namespace=namespace, fields="metadata.name=b")
     assert names((await kubernetes.objects(CONFIG_MAPS, only)).items) == ["b"]
     assert fine.version.isdecimal()
-    wrong = Selection(namespace=place, labels="grade in fine")
+    wrong = Selection(namespace=namespace, labels="grade in fine")
     with pytest.raises(Rejected):
         await kubernetes.objects(CONFIG_MAPS, wrong)
 
@@ -82,14 +84,14 @@ async def a_list_has_what_is_selected_and_says_its_kind(
 async def pages_of_a_list_are_of_one_moment(kubernetes: KubernetesClient, stage: Stage) -> None:
     for number in range(501):
         await kubernetes.create(CONFIG_MAPS, config_map(stage, f"bale-{number:04}"))
-    found = await kubernetes.objects(CONFIG_MAPS, Selection(namespace=stage.namespace))
-    assert len(set(names(found.items)) - {"kube-root-ca.crt"}) == 501
+    objects = await kubernetes.objects(CONFIG_MAPS, Selection(namespace=stage.namespace))
+    assert len(set(names(objects.items)) - {"kube-root-ca.crt"}) == 501
 
 
 async def what_is_applied_twice_changes_once(kubernetes: KubernetesClient, stage: Stage) -> None:
-    wish = ServerSideApply(content=config_map(stage, "wool", grade="fine"))
-    first = await kubernetes.apply(CONFIG_MAPS, wish)
-    again = await kubernetes.apply(CONFIG_MAPS, wish)
+    server_side_apply = ServerSideApply(content=config_map(stage, "wool", grade="fine"))
+    first = await kubernetes.apply(CONFIG_MAPS, server_side_apply)
+    again = await kubernetes.apply(CONFIG_MAPS, server_side_apply)
     assert metadata(again)["resourceVersion"] == metadata(first)["resourceVersion"]
     (manager,) = metadata(again)["managedFields"]
     assert (manager["manager"], manager["operation"]) == ("stockman", "Apply")
@@ -104,7 +106,7 @@ async def fields_of_others_are_a_conflict_that_names_them(
     with pytest.raises(FieldConflict) as caught:
         await kubernetes.apply(CONFIG_MAPS, ServerSideApply(content=ours))
     assert caught.value.managers == ("shepherd",)
-    assert [one.field for one in caught.value.fields] == [".data.grade"]
+    assert [field.field for field in caught.value.fields] == [".data.grade"]
     assert caught.value.problem.code == "kubernetes.field-conflict"
     taken = await kubernetes.apply(CONFIG_MAPS, ServerSideApply(content=ours, force=True))
     assert part(taken, "data") == {"grade": "rough"}
@@ -113,8 +115,8 @@ async def fields_of_others_are_a_conflict_that_names_them(
 async def fields_that_are_no_longer_applied_go(kubernetes: KubernetesClient, stage: Stage) -> None:
     both = config_map(stage, "wool", grade="fine", colour="white")
     await kubernetes.apply(CONFIG_MAPS, ServerSideApply(content=both))
-    one = ServerSideApply(content=config_map(stage, "wool", grade="fine"))
-    assert part(await kubernetes.apply(CONFIG_MAPS, one), "data") == {"grade": "fine"}
+    server_side_apply = ServerSideApply(content=config_map(stage, "wool", grade="fine"))
+    assert part(await kubernetes.apply(CONFIG_MAPS, server_side_apply), "data") == {"grade": "fine"}
 
 
 async def a_dry_run_leaves_everything(kubernetes: KubernetesClient, stage: Stage) -> None:
@@ -134,8 +136,8 @@ async def a_dry_run_leaves_everything(kubernetes: KubernetesClient, stage: Stage
 async def a_merge_patch_takes_keys_away(kubernetes: KubernetesClient, stage: Stage) -> None:
     await kubernetes.create(CONFIG_MAPS, config_map(stage, "wool", grade="fine", colour="white"))
     change = MergePatch(changes={"data": {"grade": None, "bales": "3"}})
-    found = await kubernetes.patch(map_ref(stage, "wool"), change)
-    assert part(found, "data") == {"bales": "3", "colour": "white"}
+    patch = await kubernetes.patch(map_ref(stage, "wool"), change)
+    assert part(patch, "data") == {"bales": "3", "colour": "white"}
 
 
 async def a_json_patch_tests_first(kubernetes: KubernetesClient, stage: Stage) -> None:
@@ -146,8 +148,8 @@ async def a_json_patch_tests_first(kubernetes: KubernetesClient, stage: Stage) -
     with pytest.raises(Rejected):
         await kubernetes.patch(ref, JsonPatch(operations=[wrong, change]))
     right = {**wrong, "value": "fine"}
-    found = await kubernetes.patch(ref, JsonPatch(operations=[right, change]))
-    assert part(found, "data") == {"grade": "rough"}
+    patch = await kubernetes.patch(ref, JsonPatch(operations=[right, change]))
+    assert part(patch, "data") == {"grade": "rough"}
 
 
 async def a_patch_with_an_old_version_is_a_conflict(
@@ -173,12 +175,12 @@ async def what_is_replaced_is_as_it_was_given(kubernetes: KubernetesClient, stag
 async def wrong_fields_are_named(kubernetes: KubernetesClient, stage: Stage) -> None:
     with pytest.raises(Invalid) as caught:
         await kubernetes.create(CONFIG_MAPS, config_map(stage, "Wool!", grade="fine"))
-    assert [one.field for one in caught.value.causes] == ["metadata.name"]
+    assert [cause.field for cause in caught.value.causes] == ["metadata.name"]
     content = pod(stage, "web")
     content["spec"]["containers"] = []
     with pytest.raises(Invalid) as caught:
         await kubernetes.create(PODS, content)
-    assert "spec.containers" in [one.field for one in caught.value.causes]
+    assert "spec.containers" in [cause.field for cause in caught.value.causes]
 
 
 async def a_deletion_has_conditions(kubernetes: KubernetesClient, stage: Stage) -> None:
@@ -259,6 +261,6 @@ async def the_server_tells_its_version_and_that_it_is_ready(
 ) -> None:
     version = await kubernetes.server_version()
     assert version.parsed.major == 1
-    found = await kubernetes.readiness()
-    assert (found.ready, found.failed) == (True, ())
+    readiness = await kubernetes.readiness()
+    assert (readiness.ready, readiness.failed) == (True, ())
     del stage

@@ -44,14 +44,14 @@ async def a_watch_begins_with_all_and_goes_on_with_changes(
         shorn = MergePatch(changes={"metadata": {"labels": None}})
         await kubernetes.patch(map_ref(stage, "b"), shorn)
         await kubernetes.delete(map_ref(stage, "a"))
-        found = [await _next(watch) for _ in range(4)]
-    assert [(one.type, *names(one.items)) for one in found] == [
+        nexts = [await _next(watch) for _ in range(4)]
+    assert [(one.type, *names(one.items)) for one in nexts] == [
         (WatchEventType.ADDED, "b"),
         (WatchEventType.CHANGED, "a"),
         (WatchEventType.DELETED, "b"),
         (WatchEventType.DELETED, "a"),
     ]
-    versions = [int(one.version) for one in found]
+    versions = [int(one.version) for one in nexts]
     assert versions == sorted(versions)
 
 
@@ -93,6 +93,6 @@ def event(stage: Stage, name: str) -> Object:
 
 async def _next(watch: AsyncGenerator[WatchEvent, None]) -> WatchEvent:
     """The next thing that happened to objects."""
-    while (found := await anext(watch)).type is WatchEventType.BOOKMARK:
+    while (watch_event := await anext(watch)).type is WatchEventType.BOOKMARK:
         pass
-    return found
+    return watch_event

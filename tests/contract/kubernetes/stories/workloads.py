@@ -54,14 +54,14 @@ async def a_node_tells_how_it_is(kubernetes: KubernetesClient, stage: Stage) -> 
     }
     ref = ObjectRef(kind=NODES, name=name)
     await kubernetes.patch(ref, MergePatch(changes={"status": status}, subresource="status"))
-    found = await kubernetes.node(name)
-    assert found.is_ready
-    assert found.internal_addresses == ("10.42.0.11",)
-    assert (found.kubelet, found.operating_system) == ("v1.36.3", "Talos (v1.14.1)")
-    assert (found.boot_id, found.machine_id) == ("boot", "machine")
-    assert found.provider_id == "proxmox://meadow/100"
-    assert found.allocatable == {"cpu": "4"}
-    assert found in await kubernetes.nodes()
+    node = await kubernetes.node(name)
+    assert node.is_ready
+    assert node.internal_addresses == ("10.42.0.11",)
+    assert (node.kubelet, node.operating_system) == ("v1.36.3", "Talos (v1.14.1)")
+    assert (node.boot_id, node.machine_id) == ("boot", "machine")
+    assert node.provider_id == "proxmox://meadow/100"
+    assert node.allocatable == {"cpu": "4"}
+    assert node in await kubernetes.nodes()
     assert await kubernetes.nodes(Selection(labels="no=such")) == ()
     assert await kubernetes.delete(ref)
 
@@ -72,14 +72,14 @@ async def a_pod_tells_how_it_is(kubernetes: KubernetesClient, stage: Stage) -> N
     assert (before.phase, before.is_ready, before.node) == ("Pending", False, "shelf-1")
     await running_pod(kubernetes, stage, "other", app="web")
     chosen = Selection(namespace=stage.namespace, labels="app=web", fields="spec.nodeName=shelf-1")
-    found = await kubernetes.pods(chosen)
-    assert [(one.name, one.phase, one.is_ready) for one in found] == [
+    pods = await kubernetes.pods(chosen)
+    assert [(one.name, one.phase, one.is_ready) for one in pods] == [
         ("other", "Running", True),
         ("web", "Pending", False),
     ]
-    assert not found[0].has_ended
-    assert not found[0].is_mirror
-    assert found[0].labels == {"app": "web"}
+    assert not pods[0].has_ended
+    assert not pods[0].is_mirror
+    assert pods[0].labels == {"app": "web"}
 
 
 async def a_budget_blocks_an_eviction_and_is_named(
@@ -87,10 +87,10 @@ async def a_budget_blocks_an_eviction_and_is_named(
 ) -> None:
     await running_pod(kubernetes, stage, "web", app="web")
     await budget(kubernetes, stage, allowed=0)
-    found = await kubernetes.evict(stage.namespace, "web")
-    assert isinstance(found, EvictionBlocked)
-    assert found.budget == "web-budget"
-    assert "needs 1 healthy pods and has 1 currently" in found.why
+    evict = await kubernetes.evict(stage.namespace, "web")
+    assert isinstance(evict, EvictionBlocked)
+    assert evict.budget == "web-budget"
+    assert "needs 1 healthy pods and has 1 currently" in evict.why
     assert not (await kubernetes.pod(stage.namespace, "web")).is_leaving
 
 
@@ -143,19 +143,19 @@ async def a_lease_is_held_by_one(kubernetes: KubernetesClient, stage: Stage) -> 
 
 
 async def a_lease_keeps_what_others_wrote_on_it(kubernetes: KubernetesClient, stage: Stage) -> None:
-    wish = LeaseRequest(namespace=stage.namespace, name="run", holder="one")
-    await kubernetes.acquire_lease(wish)
+    lease_request = LeaseRequest(namespace=stage.namespace, name="run", holder="one")
+    await kubernetes.acquire_lease(lease_request)
     ref = ObjectRef(kind=LEASES, name="run", namespace=stage.namespace)
     await kubernetes.patch(ref, MergePatch(changes={"metadata": {"labels": {"a": "b"}}}))
-    await kubernetes.acquire_lease(wish)
+    await kubernetes.acquire_lease(lease_request)
     assert metadata(await kubernetes.get(ref))["labels"] == {"a": "b"}
 
 
 async def a_log_that_cannot_be_is_rejected(kubernetes: KubernetesClient, stage: Stage) -> None:
     await kubernetes.create(PODS, pod(stage, "web"))
-    wish = PodLogRequest(namespace=stage.namespace, pod="web", container="nobody")
+    pod_log_request = PodLogRequest(namespace=stage.namespace, pod="web", container="nobody")
     with pytest.raises(Rejected) as caught:
-        [line async for line in kubernetes.log(wish)]
+        [line async for line in kubernetes.log(pod_log_request)]
     assert "container nobody is not valid for pod web" in str(caught.value.problem.why)
     with pytest.raises(NotFound):
         [

@@ -23,7 +23,7 @@ _ABOVE = {
 
 def roles_are_kept(lab: Lab, client: str) -> None:
     """Every role may do what it is for, and nothing above it."""
-    boots = [one.state.boot_id for one in lab.world.talos.machines]
+    boots = [machine.state.boot_id for machine in lab.world.talos.machines]
     for command, role in _ROLES.items():
         ask = lab.talosctl(client, role)
         calls = [partial(ask, *words) for words in (command, *_ABOVE[role])]
@@ -33,7 +33,7 @@ def roles_are_kept(lab: Lab, client: str) -> None:
             refused(answer, "code = PermissionDenied desc = not authorized")
     answer = lab.talosctl(client, "os:reader")("bootstrap")
     agrees(lab, "wrong-role", client, answer)
-    assert [one.state.boot_id for one in lab.world.talos.machines] == boots
+    assert [machine.state.boot_id for machine in lab.world.talos.machines] == boots
 
 
 def nobody_is_let_in_late(lab: Lab, client: str) -> None:
@@ -99,7 +99,7 @@ def rotation_is_rehearsed(lab: Lab, client: str) -> None:
     answer = lab.talosctl(client)("rotate-ca", "--dry-run=true")
 
     assert "> Cluster topology:" in answer.stdout + answer.stderr
-    assert all(one in answer.stdout + answer.stderr for one in lab.addresses)
+    assert all(address in answer.stdout + answer.stderr for address in lab.addresses)
     if not client.startswith("1.14"):
         refused(answer, "failed to create new client with rotated Talos CA")
     assert lab.machine().state.config == config

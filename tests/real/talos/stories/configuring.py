@@ -44,7 +44,7 @@ def a_new_machine_is_made(lab: Lab, client: str, server: str, *, installs: bool)
     succeeded(ask("bootstrap"))
     lab.settle()
     assert stage_of(machine) is Stage.RUNNING
-    assert [one.name for one in lab.etcd.members.values()] == [machine.hostname]
+    assert [member.name for member in lab.etcd.members.values()] == [machine.hostname]
     agrees(lab, "bootstrap-again", client, ask("bootstrap"))
 
 

@@ -21,7 +21,7 @@ def members_are_shown(lab: Lab, client: str) -> None:
     )
 
     agrees(lab, "etcd-members", client, succeeded(members))
-    assert all(one in members.stdout for one in lab.etcd.members)
+    assert all(member in members.stdout for member in lab.etcd.members)
     agrees(lab, "etcd-status", client, succeeded(state))
     assert state.stdout.count(lab.etcd.leader) >= 1
     agrees(lab, "etcd-snapshot", client, succeeded(snapshot))
@@ -67,13 +67,13 @@ def members_go(lab: Lab, client: str) -> None:
 
     succeeded(ask("etcd", "leave", nodes=second.address))
 
-    assert sorted(one.name for one in lab.etcd.members.values()) == sorted(
+    assert sorted(member.name for member in lab.etcd.members.values()) == sorted(
         (lab.machine().hostname, third.hostname)
     )
     assert second.state.services["etcd"].state == "Finished"
-    lost = next(key for key, one in lab.etcd.members.items() if one.name == third.hostname)
+    lost = next(key for key, member in lab.etcd.members.items() if member.name == third.hostname)
     succeeded(ask("etcd", "remove-member", lost))
-    assert [one.name for one in lab.etcd.members.values()] == [lab.machine().hostname]
+    assert [member.name for member in lab.etcd.members.values()] == [lab.machine().hostname]
     agrees(lab, "forfeit-alone", client, ask("etcd", "forfeit-leadership"))
 
 
@@ -95,4 +95,6 @@ def without_quorum(lab: Lab, client: str) -> None:
 
 def _place_of(lab: Lab, member: str) -> int:
     name = lab.etcd.members[member].name
-    return next(place for place, one in enumerate(lab.world.talos.machines) if one.hostname == name)
+    return next(
+        place for place, machine in enumerate(lab.world.talos.machines) if machine.hostname == name
+    )

@@ -63,7 +63,7 @@ def files_are_made_for_clients(lab: Lab, client: str) -> None:
     merged = ask.home / ".kube" / "config"
     for _ in range(2):
         succeeded(ask("kubeconfig"))
-    names = [one["name"] for one in yaml.safe_load(merged.read_text())["contexts"]]
+    names = [context["name"] for context in yaml.safe_load(merged.read_text())["contexts"]]
     assert names == [f"admin@{config.cluster_name}", f"admin@{config.cluster_name}-1"]
     _reader_reads(lab, client)
 

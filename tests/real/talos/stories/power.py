@@ -63,7 +63,7 @@ def parts_are_wiped(lab: Lab, client: str) -> None:
     lab.settle()
     assert not machine.state.is_on
     guest = lab.world.talos.view(machine)
-    assert not any(TalosDisk(one).is_installed for one in guest.disks if not one.is_cdrom)
+    assert not any(TalosDisk(disk).is_installed for disk in guest.disks if not disk.is_cdrom)
 
 
 def a_member_resets_gracefully(lab: Lab, client: str) -> None:
@@ -74,7 +74,7 @@ def a_member_resets_gracefully(lab: Lab, client: str) -> None:
     succeeded(ask("reset", nodes=machine.address))
     lab.settle()
 
-    assert name not in [one.name for one in lab.etcd.members.values()]
+    assert name not in [member.name for member in lab.etcd.members.values()]
     assert not machine.state.is_on
 
 
@@ -119,7 +119,7 @@ def etcd_is_guarded(lab: Lab, client: str, server: str, target: str) -> None:
     lab.switch_off(2)
     upgrade = ("upgrade", "-i", installer(target), *_legacy(client))
     refused(ask(*upgrade), "is not healthy; all members must be healthy to perform an upgrade")
-    lost = next(key for key, one in lab.etcd.members.items() if one.name == third.hostname)
+    lost = next(key for key, member in lab.etcd.members.items() if member.name == third.hostname)
     succeeded(ask("etcd", "remove-member", lost))
 
     agrees(lab, "upgrade-guard", client, ask(*upgrade))
@@ -157,10 +157,10 @@ def drains_before_it_reboots(ask: Talosctl, lab: Lab, target: str) -> None:
 
     answer = ask("upgrade", "-i", installer(target))
 
-    told = answer.stdout + answer.stderr
-    assert answer.returncode == 0, told[-2000:]
+    stdout = answer.stdout + answer.stderr
+    assert answer.returncode == 0, stdout[-2000:]
     steps = ("upgrade completed", "node cordoned", "node drained", "post check passed")
-    places = [told.index(step) for step in (*steps, "node uncordoned")]
+    places = [stdout.index(step) for step in (*steps, "node uncordoned")]
     assert places == sorted(places)
     assert machine.version == f"v{target}"
     assert machine.state.pending_install == ""

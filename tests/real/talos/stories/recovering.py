@@ -26,7 +26,7 @@ def a_cluster_is_recovered(lab: Lab, client: str, file: Path, *flags: str) -> No
     agrees(lab, "bootstrap-recover", client, answer)
     assert f"revision {snapshot_status(content).revision}, " in answer.stderr + answer.stdout
     assert stage_of(machine) is Stage.RUNNING, machine.state.services["etcd"].events[-1]
-    assert [one.name for one in lab.etcd.members.values()] == [machine.hostname]
+    assert [member.name for member in lab.etcd.members.values()] == [machine.hostname]
     assert lab.etcd.keyspace.revision >= snapshot_status(content).revision
     assert lab.etcd.keyspace.range(b"/registry/", b"/registry0").items
 

@@ -97,7 +97,9 @@ def an_upgrade_drains(lab: Whole, client: str, target: str) -> None:
     crowded = max(_places(before), key=_places(before).count)
     assert _places(before).count(crowded) == 2, _places(before)
     place = next(
-        number for number, one in enumerate(lab.world.talos.machines) if one.hostname == crowded
+        number
+        for number, machine in enumerate(lab.world.talos.machines)
+        if machine.hostname == crowded
     )
 
     answer = lab.talosctl(client, place=place)("upgrade", "-i", installer(target))
@@ -138,8 +140,8 @@ def kubernetes_is_upgraded(lab: Whole, client: str, *, has_proxy: bool) -> None:
     if has_proxy:
         proxies = lab.found("pods", "-n", "kube-system", "-l", "k8s-app=kube-proxy")
         assert _images(proxies) == {f"registry.k8s.io/kube-proxy:v{new}"}
-    told = lab.kubectl("get", "nodes")
-    assert told.count(f"v{new}") == len(lab.world.talos.machines)
+    kubectl = lab.kubectl("get", "nodes")
+    assert kubectl.count(f"v{new}") == len(lab.world.talos.machines)
 
 
 def pods_are_those_of_the_cluster(lab: Whole, client: str) -> None:
@@ -190,8 +192,8 @@ def pods_get_access(lab: Whole, client: str) -> None:
 
 
 def _listed(answer: Answer) -> set[str]:
-    words = (line.split() for line in succeeded(answer).stdout.splitlines()[1:])
-    return {next(one for one in line if "/" in one).partition(":")[0] for line in words}
+    lines = (line.split() for line in succeeded(answer).stdout.splitlines()[1:])
+    return {next(one for one in line if "/" in one).partition(":")[0] for line in lines}
 
 
 def versions(lab: Whole) -> set[str]:
@@ -206,8 +208,8 @@ def _endpoint(lab: Whole) -> str:
 
 
 def _places(pods: list[Any]) -> list[str]:
-    return [str(one["spec"].get("nodeName")) for one in pods]
+    return [str(pod["spec"].get("nodeName")) for pod in pods]
 
 
 def _images(pods: list[Any]) -> set[str]:
-    return {one["spec"]["containers"][0]["image"] for one in pods}
+    return {pod["spec"]["containers"][0]["image"] for pod in pods}
