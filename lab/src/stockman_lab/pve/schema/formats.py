@@ -5,27 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from stockman_lab.pve.schema import texts
-from stockman_lab.pve.schema.named import (
-    access,
-    cluster,
-    firewall,
-    guests,
-    keyed,
-    names,
-    network,
-    storage,
-)
-from stockman_lab.pve.schema.named.checker import Checker, anything
+from stockman_lab.pve.schema import property_formats, texts
+from stockman_lab.pve.schema.named_formats import Checker, checkers
 from stockman_lab.pve.schema.perl import is_true, split_list
 from stockman_lab.pve.schema.property_string import PropertyString
 from stockman_lab.pve.schema.rule import Check
 from stockman_lab.pve.schema.shape import Part, Shape
-
-UNCHECKED = {
-    "pve-command-batch": "a list of further calls in JSON, for a call that the lab does not have",
-}
-"""Formats whose values are taken as they come, and why."""
 
 
 class Formats:
@@ -33,18 +18,8 @@ class Formats:
 
     def __init__(self, profile: str) -> None:
         self._profile = profile
-        self._checkers: dict[str, Checker] = {
-            "string": anything,
-            **names.checkers(profile),
-            **network.checkers(),
-            **access.checkers(profile),
-            **storage.checkers(),
-            **guests.checkers(),
-            **cluster.checkers(),
-            **firewall.checkers(),
-        }
-        self._keys = keyed.keys(profile)
-        self._validators = keyed.validators(profile)
+        self._checkers = checkers(profile)
+        self._keys = property_formats.keys(profile)
         self._property_strings: dict[str, Check] = {}
         self._checks: dict[str, Check] = {}
 
@@ -75,7 +50,9 @@ class Formats:
         return lambda text, path: _ended(checker(text))
 
     def _property_string(self, keys: Mapping[str, Part], form: str = "") -> PropertyString:
-        return PropertyString(keys, self.check, self._profile, self._validators.get(form))
+        return PropertyString(
+            keys, self.check, self._profile, property_formats.VALIDATORS.get(form)
+        )
 
 
 @cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from stockman_lab.pve.schema.named.cpu import FLAGS, MODELS
 from stockman_lab.pve.schema.perl import integer
 from stockman_lab.pve.schema.property_string import Validator
 from stockman_lab.pve.schema.shape import Part, Shape
@@ -17,7 +16,17 @@ _BASE64 = r"[A-Za-z0-9+\/]+={0,2}"
 _PCI = r"(?:[a-f0-9]{4,}:)?[a-f0-9]{2}:[a-f0-9]{2}(?:\.[a-f0-9])?"
 _HEX_ID = r"(?:^0x[0-9a-fA-F]{4}$)"
 _ANY_FLAG = r"(?:([+-])([a-zA-Z0-9\-_\.]+))"
-_VANISHED = "(?:acl|properties|entry)"
+
+_MODEL = re.compile(
+    r"host|max|486|qemu(32|64)|kvm(32|64)|x86-64-v[234](-AES)?|pentium[23]?|athlon"
+    r"|phenom|core(2?)duo|(a64fx|cortex|neoverse|Opteron|EPYC|Conroe|Penryn|Nehalem|Westmere"
+    r"|SandyBridge|IvyBridge|Haswell|Broadwell|Skylake|Cascadelake|Cooperlake|Icelake"
+    r"|SapphireRapids|GraniteRapids|SierraForest|ClearwaterForest|KnightsMill)[A-Za-z0-9_-]*"
+)
+_CPU_FLAGS = (
+    "aes", "amd-no-ssb", "amd-ssbd", "hv-evmcs", "hv-tlbflush", "ibpb", "md-clear",
+    "nested-virt", "pcid", "pdpe1gb", "spec-ctrl", "ssbd", "virt-ssbd",
+)  # fmt: skip
 
 _FLAG = Part(Shape("boolean"), optional=True)
 _WHOLE = Part(Shape("integer"), optional=True)
@@ -52,19 +61,6 @@ _CPU: dict[str, Part] = {
     "hv-vendor-id": _like("(?:[a-zA-Z0-9]{1,12})"),
     "phys-bits": _form("pve-phys-bits"),
 }
-_SEV: dict[str, Part] = {
-    "type": Part(Shape("string", options=("std", "es", "snp"), longest=3, bare=True)),
-    "allow-smt": _FLAG,
-    "kernel-hashes": _FLAG,
-    "no-debug": _FLAG,
-    "no-key-sharing": _FLAG,
-}
-_TDX: dict[str, Part] = {
-    "type": Part(Shape("string", options=("tdx",), bare=True)),
-    "attestation": Part(Shape("boolean")),
-    "vsock-cid": Part(Shape("integer", least=2), optional=True),
-    "vsock-port": _COUNT,
-}
 _HOSTPCI: dict[str, Part] = {
     "host": _bare(_like(f"(?:{_PCI}(;{_PCI})*)")),
     "device-id": _like(_HEX_ID),
@@ -89,20 +85,6 @@ _SMBIOS: dict[str, Part] = {
     "uuid": _like(_UUID),
     "version": _like(_BASE64),
 }
-_REMOTE: dict[str, Part] = {
-    "apitoken": Part(Shape("string")),
-    "fingerprint": _like("([A-Fa-f0-9]{2}:){31}[A-Fa-f0-9]{2}"),
-    "host": Part(Shape("string")),
-    "port": _WHOLE,
-}
-_TFA: dict[str, Part] = {
-    "type": Part(Shape("string", options=("yubico", "oath"))),
-    "digits": Part(Shape("integer", least=6, most=8), optional=True),
-    "id": _TEXT,
-    "key": _TEXT,
-    "step": Part(Shape("integer", least=10), optional=True),
-    "url": _TEXT,
-}
 _KEEP = ("last", "hourly", "daily", "weekly", "monthly", "yearly")
 
 _FORMATS: dict[str, Keys] = {
@@ -114,10 +96,7 @@ _FORMATS: dict[str, Keys] = {
         "max-workers": Part(Shape("integer", least=1, most=256), optional=True),
         "pbs-entries-max": Part(Shape("integer", least=1), optional=True),
     },
-    "proxmox-remote": _REMOTE,
     "prune-backups": {"keep-all": _FLAG} | {f"keep-{span}": _COUNT for span in _KEEP},
-    "pve-qemu-sev-fmt": _SEV,
-    "pve-qemu-tdx-fmt": _TDX,
     "pve-qm-boot": {
         "legacy": _bare(_like("[acdn]{1,4}")),
         "order": _form("pve-qm-bootdev-list"),
@@ -143,37 +122,17 @@ _FORMATS: dict[str, Keys] = {
         "model": _bare(_of("i6300esb", "ib700")),
         "action": _of("reset", "shutdown", "poweroff", "pause", "debug", "none"),
     },
-    "pve-sdn-dhcp-range": {"end-address": Part(Shape("ip")), "start-address": Part(Shape("ip"))},
-    "pve-tfa-config": _TFA,
-    "realm-sync-options": {
-        "enable-new": _FLAG,
-        "full": _FLAG,
-        "purge": _FLAG,
-        "remove-vanished": _like(f"(?:(?:{_VANISHED};)*{_VANISHED})|none"),
-        "scope": _of("users", "groups", "both"),
-    },
 }
 
 
 def keys(profile: str) -> dict[str, Keys]:
     """The keys of each named property string."""
     new = profile != "8.4"
-    models = (name for name in MODELS[profile] if not name.startswith("x86-64-"))
-    model = _of(*sorted(models, key=str.lower))
     bits = {"guest-phys-bits": Part(Shape("integer", least=32, most=64), optional=True)}
     driver = {"driver": _of("vfio", "keep")}
     return _FORMATS | {
-        "pve-vm-cpu-conf": _CPU | {"reported-model": model} | (bits if new else {}),
+        "pve-vm-cpu-conf": _CPU | (bits if new else {}),
         "pve-qm-hostpci": _HOSTPCI | (driver if new else {}),
-    }
-
-
-def validators(profile: str) -> dict[str, Validator]:
-    """What holds between the keys of a format."""
-    return {
-        "backup-fleecing": _fleecing_problem,
-        "prune-backups": _retention_problem,
-        "pve-vm-cpu-conf": lambda values: _cpu_problem(values, profile),
     }
 
 
@@ -190,18 +149,23 @@ def _retention_problem(values: Mapping[str, str]) -> str | None:
     return None
 
 
-def _cpu_problem(values: Mapping[str, str], profile: str) -> str | None:
+def _cpu_problem(values: Mapping[str, str]) -> str | None:
     model = values.get("cputype", "0")
     if model == "0":
         return "CPU is missing cputype"
     if model.startswith("custom-"):
         return f"Custom cputype '{model.removeprefix('custom-')}' not found"
-    if model not in MODELS[profile]:
+    if not _MODEL.fullmatch(model):
         return f"Built-in cputype '{model}' is not defined (missing 'custom-' prefix?)"
-    flags = FLAGS[profile]
-    one = f"[+-](?:{'|'.join(map(re.escape, flags))})"
-    if not re.match(f"{one}(;{one})*$", values.get("flags", f"+{flags[0]}")):
-        return f"VM-specific CPU flags must be a subset of: {', '.join(flags)}"
-    if "reported-model" in values:
-        return "Property 'reported-model' not allowed in VM-specific CPU config."
+    flags = values.get("flags", "")
+    if any(flag.lstrip("+-") not in _CPU_FLAGS for flag in flags.split(";") if flag):
+        return f"VM-specific CPU flags must be a subset of: {', '.join(_CPU_FLAGS)}"
     return None
+
+
+VALIDATORS: dict[str, Validator] = {
+    "backup-fleecing": _fleecing_problem,
+    "prune-backups": _retention_problem,
+    "pve-vm-cpu-conf": _cpu_problem,
+}
+"""What holds between the keys of a format."""

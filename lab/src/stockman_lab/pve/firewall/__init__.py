@@ -1,1 +1,0 @@
-"""Firewalls: rules, aliases and sets of addresses of the cluster, of groups, hosts and guests."""
