@@ -17,6 +17,7 @@ from stockman.config.source.tree import (
     TreeNode,
 )
 from stockman.model.origin import Origin, Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret, SecretForm, is_encrypted, secret_form
 from stockman.model.version import Version
@@ -136,7 +137,7 @@ def strip_indexes(path: str) -> str:
     return re.sub(r"\[\d+\]", "", path)
 
 
-_INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,18})")
+_INTEGER = pattern(r"-?(0|[1-9][0-9]{0,18})")
 
 
 def read_text(node: TreeNode, location: KeyLocation, reading: ReadContext) -> str:

@@ -14,14 +14,15 @@ from dataclasses import field
 from uuid import UUID
 
 from stockman.model.names import Bridge, Datastore, Mac, Vmid
+from stockman.model.pattern import pattern
 from stockman.model.record import record
 from stockman.model.secret import Secret
 
 _TRUE = ("1", "on", "yes", "true")
 _FALSE = ("0", "off", "no", "false")
-_SIZE = re.compile(r"(?P<count>\d+(?:\.\d+)?)(?P<unit>[KMGT])?(?:iB)?", re.ASCII)
+_SIZE = pattern(r"(?P<count>\d+(?:\.\d+)?)(?P<unit>[KMGT])?(?:iB)?", re.ASCII)
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_OWNED_VOLUME = re.compile(r"(?:vm|base|subvol|basevol)-(?P<vmid>[1-9]\d*)-", re.ASCII)
+_OWNED_VOLUME = pattern(r"(?:vm|base|subvol|basevol)-(?P<vmid>[1-9]\d*)-", re.ASCII)
 
 
 def parse_properties(text: str, *, default: str = "") -> dict[str, str]:
@@ -291,7 +292,7 @@ def _decode_base64(value: str) -> str:
         raise ValueError("a value that should be base64 is not") from None
 
 
-_JOINED_TOKEN = re.compile(r"(?P<id>[^\s:/!=]+@[^\s!=]+![A-Za-z][A-Za-z0-9._-]+)=(?P<secret>\S+)")
+_JOINED_TOKEN = pattern(r"(?P<id>[^\s:/!=]+@[^\s!=]+![A-Za-z][A-Za-z0-9._-]+)=(?P<secret>\S+)")
 
 
 def join_token(id: str, secret: Secret) -> Secret:  # noqa: A002  # what Proxmox VE calls it

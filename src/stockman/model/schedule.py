@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
+from stockman.model.pattern import pattern
 from stockman.model.record import record
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -98,7 +98,7 @@ def _parse_value(text: str, least: int, names: tuple[str, ...]) -> int:
     return names.index(text) + least if text in names else int(text)
 
 
-_DURATION_PART = re.compile(r"(\d+)([hms])")
+_DURATION_PART = pattern(r"(\d+)([hms])")
 _DURATION_UNITS = {"h": "hours", "m": "minutes", "s": "seconds"}
 
 

@@ -9,11 +9,12 @@ from enum import Enum
 from typing import NoReturn, TypeVar
 
 from stockman.model.origin import Origin, Traced
+from stockman.model.pattern import pattern
 from stockman.model.record import SCALAR_TYPES, fields_of, is_record
 
 MASK = "***"
-_ENVIRONMENT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_ENCRYPTED = re.compile(r"ENC\[[A-Z0-9_]+,.*\]", re.DOTALL)
+_ENVIRONMENT = pattern(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_ENCRYPTED = pattern(r"ENC\[[A-Z0-9_]+,.*\]", re.DOTALL)
 
 
 class SecretForm(Enum):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from functools import total_ordering
 
-_FORM = re.compile(
+from stockman.model.pattern import pattern
+
+_FORM = pattern(
     r"v?(?P<major>0|[1-9]\d*)\.(?P<minor>0|[1-9]\d*)(?:\.(?P<patch>0|[1-9]\d*))?"
     r"(?:-(?P<pre>[0-9A-Za-z.-]+))?(?:\+(?P<build>[0-9A-Za-z.-]+))?",
     re.ASCII,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from http import HTTPStatus
 
 from stockman.model.errors import (
@@ -15,9 +14,10 @@ from stockman.model.errors import (
     Uncertain,
     Unreachable,
 )
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 
-_CODE = re.compile(r"<Code>([A-Za-z0-9]{1,64})</Code>")
+_CODE = pattern(r"<Code>([A-Za-z0-9]{1,64})</Code>")
 _CLOCK = "RequestTimeTooSkewed"
 _RATE_LIMIT_CODES = frozenset({"SlowDown", "TooManyRequests", "ServiceUnavailable"})
 

@@ -7,14 +7,15 @@ import re
 from urllib.parse import quote, urlsplit
 
 from stockman.model.errors import Refused
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import MASK
 
-_KEY = re.compile(r"[A-Za-z0-9._=@+:-]+(?:/[A-Za-z0-9._=@+:-]+)*")
+_KEY = pattern(r"[A-Za-z0-9._=@+:-]+(?:/[A-Za-z0-9._=@+:-]+)*")
 _LONGEST = 900
 _DOTS = frozenset({".", ".."})
-_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_BUCKET = pattern(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _AUTO = "auto"
 _FIRST_REGION = "us-east-1"
 

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from stockman.config.source.tree import MappingNode, ScalarNode, TreeNode
 from stockman.config.source.yaml_reader import read_yaml
+from stockman.model.pattern import pattern
 
 CONTROLLER_KINDS = frozenset(
     f"Kube{name}Config"
@@ -34,7 +35,7 @@ CONTROLLER_KINDS = frozenset(
 V1ALPHA1 = "v1alpha1"
 """Name of the document without `kind:`."""
 
-_START = re.compile(r"^---(?=\s|\Z)", re.MULTILINE)
+_START = pattern(r"^---(?=\s|\Z)", re.MULTILINE)
 
 
 def parse_documents(file: str, text: str) -> dict[str, list[MappingNode]]:

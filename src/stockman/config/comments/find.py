@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from stockman.config.source.yaml_reader import scan_tokens
+from stockman.model.pattern import pattern
 
-_YAML_LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
-_TOML_LINE_END = re.compile("\n")
-_YAML_COMMENT = re.compile("#[^\r\n\x85\u2028\u2029]*")
-_BLOCK_HEADER = re.compile(r"[|>][-+0-9]*[ \t]+(#[^\r\n\x85\u2028\u2029]*)")
-_TOML_TOKEN = re.compile(
+_YAML_LINE_END = pattern("\r\n|[\r\n\x85\u2028\u2029]")
+_TOML_LINE_END = pattern("\n")
+_YAML_COMMENT = pattern("#[^\r\n\x85\u2028\u2029]*")
+_BLOCK_HEADER = pattern(r"[|>][-+0-9]*[ \t]+(#[^\r\n\x85\u2028\u2029]*)")
+_TOML_TOKEN = pattern(
     r'"""(?:[^\\]|\\.)*?"{3,5}(?!")'
     r"|'''.*?'{3,5}(?!')"
     r'|"(?:[^"\\\n]|\\.)*"'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from ipaddress import IPv4Interface
@@ -20,6 +19,7 @@ from stockman.config.source.tree import (
     TreeNode,
 )
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 
 _INVALID = "its value does not fit the key that it would have"
@@ -149,7 +149,7 @@ _MACHINE_KEY_ORDER = list(_MACHINE_KEY_NAMES)
 
 GATEWAYS = ("gateway", "default_gateway", "gw")
 
-_SIZE = re.compile(r"(\d+) ?(?:G|GB|Gi|GiB)")
+_SIZE = pattern(r"(\d+) ?(?:G|GB|Gi|GiB)")
 NO_SUCH_KEY = "there is no key for it"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -15,9 +14,10 @@ from stockman.config.load import load
 from stockman.config.rules import check_rules
 from stockman.config.source.tree import MappingEntry
 from stockman.config.writers.commented import Commented
+from stockman.model.pattern import pattern
 
 NO_COMMENTS = Comments([], [], [], [])
-_MISSING_IN_NODE = re.compile(r"nodes\[(\d+)\]\.(\w+) is missing")
+_MISSING_IN_NODE = pattern(r"nodes\[(\d+)\]\.(\w+) is missing")
 _DIFFERENT = "machines differ in it, and there is one for all"
 
 

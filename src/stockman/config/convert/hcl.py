@@ -22,14 +22,15 @@ from stockman.config.source.tree import (
     TreeNode,
 )
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.model.record import record
 
-BLANK = re.compile(r"(?:[ \t]|/\*.*?\*/)*", re.DOTALL)
+BLANK = pattern(r"(?:[ \t]|/\*.*?\*/)*", re.DOTALL)
 """Whitespace and comments between two tokens on one line."""
-SPACE = re.compile(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+SPACE = pattern(r"(?:\s|#[^\n]*|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 """Whitespace and comments between two tokens."""
-HEREDOC = re.compile(r"<<(?P<dedent>-?)(?P<name>[^\W\d][\w-]*)[ \t]*\r?\n")
+HEREDOC = pattern(r"<<(?P<dedent>-?)(?P<name>[^\W\d][\w-]*)[ \t]*\r?\n")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
@@ -157,13 +158,13 @@ class HclText:
         return textwrap.dedent(lines) if opening["dedent"] else lines
 
 
-_WORD = re.compile(r"[^\W\d][\w-]*")
-_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])")
-_LITERAL = re.compile(r"(?:true|false|null)(?![\w.-])")
-_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([nrt"\\]))')
+_WORD = pattern(r"[^\W\d][\w-]*")
+_NUMBER = pattern(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w.])")
+_LITERAL = pattern(r"(?:true|false|null)(?![\w.-])")
+_ESCAPE = pattern(r'\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([nrt"\\]))')
 _ESCAPED = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
-_TEMPLATE = re.compile(r"(?<![$%])(?:\$\$|%%)*[$%]\{")
-_COMPUTED = re.compile(r"[\[{]\s*for\b")
+_TEMPLATE = pattern(r"(?<![$%])(?:\$\$|%%)*[$%]\{")
+_COMPUTED = pattern(r"[\[{]\s*for\b")
 _LAST_CHARACTER = 0x10FFFF
 _NO_CHARACTER = "\ufffd"
 
@@ -290,8 +291,8 @@ class _HclReader:
             node = self._list() if source.starts_with("[") else self._object()
             self._change_depth(-1)
             return node
-        for pattern in (_NUMBER, _LITERAL):
-            match = pattern.match(source.text, source.index)
+        for literal in (_NUMBER, _LITERAL):
+            match = literal.match(source.text, source.index)
             if match is not None:
                 return self._plain(match)
         return None

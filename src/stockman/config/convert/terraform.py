@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from stockman.config.convert.draft import (
@@ -27,6 +26,7 @@ from stockman.config.source.tree import (
     TreeNode,
 )
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 
 _VARIABLE_NAMES: dict[str, tuple[str, ...]] = {
@@ -110,11 +110,9 @@ _ROLE_NAMES = {
     "disk_gb": ("disk", "disk_gb", "disk_size", "disk_size_gb"),
 }
 _ROLE_KEYS = {name: key for key, names in _ROLE_NAMES.items() for name in names}
-_PREFIX = re.compile(
-    r"(?:(?P<controller>controller|controlplane|control_plane|cp|master)|worker)s?_"
-)
-_CONTROLLERS = re.compile(r"control|master|(?:^|_)cp(?:_|$)")
-_WORKERS = re.compile(r"worker")
+_PREFIX = pattern(r"(?:(?P<controller>controller|controlplane|control_plane|cp|master)|worker)s?_")
+_CONTROLLERS = pattern(r"control|master|(?:^|_)cp(?:_|$)")
+_WORKERS = pattern(r"worker")
 
 
 def role_key(name: str) -> tuple[str, str] | None:
@@ -234,8 +232,8 @@ def _is_machine(value: TreeNode) -> bool:
     return any(path in paths for path in _IDENTIFYING_PATHS)
 
 
-_ORIGIN = re.compile(r"(https?://[^/\s]+)(?:/.*)?")
-_ENDPOINT = re.compile(r"(?:https?://)?([^/:\s]+)(?::\d+)?/?")
+_ORIGIN = pattern(r"(https?://[^/\s]+)(?:/.*)?")
+_ENDPOINT = pattern(r"(?:https?://)?([^/:\s]+)(?::\d+)?/?")
 _EXPRESSION = "it is an expression, which only Terraform can work out"
 _NO_DEFAULT = "it has no default value"
 _COMMENTS_STAY = "comments and descriptions of variables are not carried"

@@ -5,7 +5,6 @@ Texts keep their spelling. Nothing is inherited, derived or completed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping as Map
 from dataclasses import replace
 
@@ -32,6 +31,7 @@ from stockman.config.source.tree import (
 )
 from stockman.config.writers.commented import Commented
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.secret import is_encrypted
 
 NUMBERS_WRITTEN_AS_TEXT = frozenset(
@@ -39,7 +39,7 @@ NUMBERS_WRITTEN_AS_TEXT = frozenset(
 )
 """Other tools that read these files expect these numbers in quotes."""
 
-_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
+_NUMBER = pattern(r"-?(0|[1-9][0-9]*)")
 _FLAGS = {"true": True, "false": False}
 _ENCRYPTED_REASON = "its encryption is bound to the file and the key that it stands in"
 _EDITOR_REASON = "it names the schema of this file; `stockman schema` knows that of the other"

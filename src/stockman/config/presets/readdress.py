@@ -15,9 +15,10 @@ from stockman.config.source.tree import MappingNode as Tree
 from stockman.config.source.tree import ScalarNode, SequenceNode, TreeNode
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.errors import WrongUsage
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 
-_ADDRESS = re.compile(
+_ADDRESS = pattern(
     r"(?<![\w.])(?P<scheme>(?<=//))?(?P<address>\d{1,3}(?:\.\d{1,3}){3})"
     r"(?P<prefix>/\d{1,2}(?!\w))?(?!\w|\.\d)"
 )

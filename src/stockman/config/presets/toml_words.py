@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from stockman.config.classic import CLASSIC_KEYS
+from stockman.model.pattern import pattern
 
-_COMMENT = re.compile(r"^[ ]*#.*$", re.MULTILINE)
-_LISTED_KEY = re.compile(r"(?P<key>#   \S.*?)(?P<gap> {2,})(?P<text>\S.*)")
-_KEY = re.compile(r"\b(?:" + "|".join(sorted(CLASSIC_KEYS, key=len, reverse=True)) + r")\b")
+_COMMENT = pattern(r"^[ ]*#.*$", re.MULTILINE)
+_LISTED_KEY = pattern(r"(?P<key>#   \S.*?)(?P<gap> {2,})(?P<text>\S.*)")
+_KEY = pattern(r"\b(?:" + "|".join(sorted(CLASSIC_KEYS, key=len, reverse=True)) + r")\b")
 _PHRASES = {
     "(see nodes.yaml)": "(see the classes below)",
     "in nodes.yaml": "below",

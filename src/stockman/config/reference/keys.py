@@ -6,7 +6,6 @@ by the user is written NAME (`hosts.NAME.pools.disks`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 
@@ -25,13 +24,14 @@ from stockman.config.reference.key_types import (
 )
 from stockman.config.reference.wording import description, type_in_words, unset_meaning
 from stockman.model.formats import GIT_URL, TextFormat
+from stockman.model.pattern import pattern
 from stockman.model.record import record, to_plain_value
 from stockman.model.secret import Secret
 
 NAME_PLACEHOLDER = "NAME"
 """Stands for a name chosen by the user."""
 
-_INDEX = re.compile(r"\[\d*\]")
+_INDEX = pattern(r"\[\d*\]")
 
 REPOSITORY_NAME = TextFormat(
     "owner/repo, or a Git URL",

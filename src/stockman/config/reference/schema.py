@@ -31,12 +31,13 @@ from stockman.config.reference.keys import flat_keys, flat_record_key
 from stockman.config.reference.wording import description, record_text, unset_meaning
 from stockman.config.source.tree import to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
+from stockman.model.pattern import pattern
 from stockman.model.record import to_plain_value
 from stockman.model.secret import Secret
 
 _CIPHERTEXT = r"ENC\[[A-Z0-9_]+,[\s\S]*\]"
 _NUMERALS = ("1", "12", "1.5", "1e5", "1" * 32, "1" * 64)
-_RANGE_OF_LETTERS = re.compile(r"([a-z])-([a-z])")
+_RANGE_OF_LETTERS = pattern(r"([a-z])-([a-z])")
 
 
 def value_schema(value: ValueType, *, null: bool) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from stockman.config.reference.key_types import (
     class_doc,
     find_record_type,
 )
+from stockman.model.pattern import pattern
 
-_UNSET = re.compile(r"(?:^|(?<=\. ))(?:None|Empty): (.+?)\.(?: |$)")
+_UNSET = pattern(r"(?:^|(?<=\. ))(?:None|Empty): (.+?)\.(?: |$)")
 
 _ORDINARY = (
     *("A ", "An ", "The ", "How ", "Where ", "Which "),

@@ -19,16 +19,17 @@ from stockman.config.source.tree import (
     TreeNode,
 )
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 
-_BLANK = re.compile(r"[ \t]*")
-_SPACE = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_BARE_VALUE = re.compile(r"[^\s,\]}#=]+(?: \d{2}:[^\s,\]}#]*)?")
-_QUOTES = re.compile(r'"""(?:[^\\]|\\.)*?"{3,5}(?!")|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
-_APOSTROPHES = re.compile(r"'''.*?'{3,5}(?!')|'[^'\n]*'", re.DOTALL)
-_PLACE = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
-_ENDLESS_NUMBER = re.compile(r"[0-9A-Fa-f_xob]{1000,}")
+_BLANK = pattern(r"[ \t]*")
+_SPACE = pattern(r"(?:[ \t\r\n]|#[^\n]*)*")
+_BARE_KEY = pattern(r"[A-Za-z0-9_-]+")
+_BARE_VALUE = pattern(r"[^\s,\]}#=]+(?: \d{2}:[^\s,\]}#]*)?")
+_QUOTES = pattern(r'"""(?:[^\\]|\\.)*?"{3,5}(?!")|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+_APOSTROPHES = pattern(r"'''.*?'{3,5}(?!')|'[^'\n]*'", re.DOTALL)
+_PLACE = pattern(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
+_ENDLESS_NUMBER = pattern(r"[0-9A-Fa-f_xob]{1000,}")
 _LONGEST_NUMBER = 300
 _SPECIAL = {
     "inf": ".inf",
@@ -38,8 +39,8 @@ _SPECIAL = {
     "+nan": ".nan",
     "-nan": ".nan",
 }
-_FRACTION = re.compile(r"[+-]?[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][+-]?[0-9_]+)?")
-_NUMBER = re.compile(r"[+-]?(?:0[xob][0-9A-Fa-f_]+|[0-9][0-9_]*)")
+_FRACTION = pattern(r"[+-]?[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][+-]?[0-9_]+)?")
+_NUMBER = pattern(r"[+-]?(?:0[xob][0-9A-Fa-f_]+|[0-9][0-9_]*)")
 
 
 class _InvalidToml(Exception):
@@ -257,8 +258,8 @@ class _Locator:
                 raise _InvalidToml
 
     def _string(self) -> ScalarNode:
-        pattern = _QUOTES if self._ahead('"') else _APOSTROPHES
-        match = pattern.match(self._text, self._index)
+        quotes = _QUOTES if self._ahead('"') else _APOSTROPHES
+        match = quotes.match(self._text, self._index)
         if match is None:
             raise _InvalidToml
         raw = self._source[slice(*match.span())]
@@ -276,8 +277,8 @@ class _Locator:
         self._index = span[1]
         return scalar
 
-    def _skip(self, pattern: re.Pattern[str]) -> None:
-        match = pattern.match(self._text, self._index)
+    def _skip(self, expression: re.Pattern[str]) -> None:
+        match = expression.match(self._text, self._index)
         if match is not None:
             self._index = match.end()
 

@@ -17,10 +17,11 @@ from stockman.config.writers.commented import (
     inline_comment,
     strip_comments,
 )
+from stockman.model.pattern import pattern
 
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
-_CONTROL_IN_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_BARE_KEY = pattern(r"[A-Za-z0-9_-]+")
+_CONTROL = pattern(r"[\x00-\x08\x0a-\x1f\x7f]")
+_CONTROL_IN_LINES = pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 _ESCAPES = {
     "\b": "\\b",
     "\t": "\\t",

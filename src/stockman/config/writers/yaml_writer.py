@@ -12,13 +12,14 @@ from functools import cache, lru_cache
 from typing import TypeAlias
 
 from stockman.config.writers.commented import Commented, comment_lines, inline_comment
+from stockman.model.pattern import pattern
 
 _WORDS = frozenset(
     form
     for boolean in ("null", "y", "yes", "n", "no", "true", "false", "on", "off")
     for form in (boolean, boolean.capitalize(), boolean.upper())
 )
-_NUMBER_OR_TIME = re.compile(
+_NUMBER_OR_TIME = pattern(
     r"""
       [-+]?0[bBoOxX][0-9A-Fa-f_]*                                     # other bases
     | [-+]?[0-9][0-9_,]*(:[0-9_]+)+(\.[0-9_]*)?                       # base 60
@@ -29,8 +30,8 @@ _NUMBER_OR_TIME = re.compile(
     """,
     re.VERBOSE,
 )
-_BARE_ASCII = re.compile(r"[A-Za-z0-9_/.$(~^;+\\][^\n\t]*")
-_ESCAPED_ASCII = re.compile(r"[\x00-\x1f\x7f]")
+_BARE_ASCII = pattern(r"[A-Za-z0-9_/.$(~^;+\\][^\n\t]*")
+_ESCAPED_ASCII = pattern(r"[\x00-\x1f\x7f]")
 _ESCAPES = {"\t": "\\t", "\n": "\\n", "\r": "\\r", "\0": "\\0", '"': '\\"', "\\": "\\\\"}
 
 

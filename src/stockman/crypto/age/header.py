@@ -6,17 +6,17 @@ import base64
 import binascii
 import hashlib
 import hmac
-import re
 
 from stockman.crypto.age import problems
 from stockman.crypto.age.stream import ByteStream
 from stockman.crypto.hkdf import derive_key
+from stockman.model.pattern import pattern
 from stockman.model.record import record
 
 COLUMNS = 64
 BYTES_PER_LINE = COLUMNS // 4 * 3
 
-_ALPHABET = re.compile(r"[A-Za-z0-9+/]*")
+_ALPHABET = pattern(r"[A-Za-z0-9+/]*")
 
 
 def encode_base64(data: bytes) -> str:
@@ -58,7 +58,7 @@ MAC_BYTES = 32
 _INTRO = b"age-encryption.org/v1\n"
 _STANZA = "->"
 _FOOTER = "---"
-_WORD = re.compile(r"[!-~]+")
+_WORD = pattern(r"[!-~]+")
 _MAX_BYTES = 2 << 20
 _MAX_STANZAS = 1024
 _MAX_WORDS = 129

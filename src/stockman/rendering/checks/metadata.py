@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from stockman.model.pattern import pattern
 from stockman.rendering.checks.applied_objects import KUSTOMIZE
 from stockman.rendering.checks.kinds import SUBSTITUTED, Fault
 from stockman.rendering.checks.objects import TreeObject
 
-_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
-_LABEL = re.compile(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
+_NAME = pattern(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+_LABEL = pattern(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
 _FIELDS = frozenset(
     {
         "annotations",
@@ -51,7 +52,7 @@ def find_metadata_faults(item: TreeObject) -> Iterator[Fault]:
                 yield Fault(path, f"the value does not match {_LABEL.pattern}")
 
 
-def _matches(pattern: re.Pattern[str], value: object) -> bool:
+def _matches(expression: re.Pattern[str], value: object) -> bool:
     if not isinstance(value, str):
         return False
-    return SUBSTITUTED in value or pattern.fullmatch(value) is not None
+    return SUBSTITUTED in value or expression.fullmatch(value) is not None

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
 from stockman.model.component import all_component_facts
+from stockman.model.pattern import pattern
 from stockman.rendering.checks.objects import Content, TreeObject, mapping_at, mappings_at, text_at
 
 FLOATING = ("latest", "main", "master", "edge", "nightly", "stable")
 """Tags that move."""
 _SOURCES = "source.toolkit.fluxcd.io"
 _RELEASES = "helm.toolkit.fluxcd.io"
-_EXACT = re.compile(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
+_EXACT = pattern(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import base64
 import ipaddress
 import json
-import re
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
+from stockman.model.pattern import pattern
 from stockman.model.secret import Secret
 from stockman.rendering.templates.contract import SUFFIX, Contract
 from stockman.rendering.templates.errors import TemplateStopped
 from stockman.rendering.templates.secret_text import mark_secret
 from stockman.rendering.templates.tree import TemplateTree
 
-_PUBLIC = re.compile(r"# public key: (age1\w+)")
-_PRIVATE = re.compile(r"(AGE-SECRET-KEY-(?:PQ-)?1\w+)")
+_PUBLIC = pattern(r"# public key: (age1\w+)")
+_PRIVATE = pattern(r"(AGE-SECRET-KEY-(?:PQ-)?1\w+)")
 _TUNNEL = ("AccountTag", "TunnelID", "TunnelSecret")
 KEY_FILES = (
     "age.key",
@@ -88,8 +88,8 @@ class Functions:
         def age_key(key_type: str, file_path: str = "age.key") -> str:
             if key_type not in ("public", "private"):
                 raise ValueError("age_key supports 'public' and 'private'")
-            pattern = _PUBLIC if key_type == "public" else _PRIVATE
-            match = pattern.search(self._read(file_path))
+            line = _PUBLIC if key_type == "public" else _PRIVATE
+            match = line.search(self._read(file_path))
             if match is None:
                 raise _key_file(
                     f"{file_path} has no {key_type} key",

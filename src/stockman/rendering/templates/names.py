@@ -17,11 +17,12 @@ from stockman.config.source.tree import (
 )
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.desired import Desired
+from stockman.model.pattern import pattern
 from stockman.model.record import record
 from stockman.model.secret import Secret, SecretForm
 from stockman.rendering.templates.defaults import add_classic_defaults, add_toml_defaults
 
-_SECRET_VARIABLE = re.compile(
+_SECRET_VARIABLE = pattern(
     r"TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE|(API|ACCESS|AGE|_)_?KEY",
     re.IGNORECASE,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from types import TracebackType
 
@@ -16,15 +15,16 @@ from jinja2 import (
 
 from stockman.config.nearest import nearest_name
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
 from stockman.rendering.templates.errors import TemplateStopped
 from stockman.rendering.templates.guard import nesting_too_deep
 from stockman.rendering.templates.tree import TemplateFile, TemplateTree
 
-_UNDEFINED_NAME = re.compile(r"^'([A-Za-z_]\w*)' is undefined")
-_UNKNOWN = re.compile(r"^No (filter|test) named '([^']+)'")
-_OWN_TYPE = re.compile(r"stockman\.[\w.]+\.Revealed\w* object")
+_UNDEFINED_NAME = pattern(r"^'([A-Za-z_]\w*)' is undefined")
+_UNKNOWN = pattern(r"^No (filter|test) named '([^']+)'")
+_OWN_TYPE = pattern(r"stockman\.[\w.]+\.Revealed\w* object")
 _LONGEST = 200
 _WINDOW = 8
 """Number of consecutive characters that reveal a secret."""

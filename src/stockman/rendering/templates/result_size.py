@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sized
 
+from stockman.model.pattern import pattern
 from stockman.rendering.templates.errors import TemplateStopped
 from stockman.rendering.templates.guard import Guard, nesting_too_deep
 
@@ -12,7 +12,7 @@ Arguments = tuple[object, ...]
 KeywordArguments = Mapping[str, object]
 SizeCheck = Callable[[Guard, object, Arguments, KeywordArguments], None]
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = pattern(r"\d+")
 _MAX_DIGITS = 400
 """Decimal places; no float has more."""
 _SLOW_TEXT = 1 << 16

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
 from stockman.rendering.secret_encodings import secret_encodings
 from stockman.rendering.templates.render import RenderResult
 
-_SEALED = re.compile(r"[^/]+\.sops\.[^/]+$")
+_SEALED = pattern(r"[^/]+\.sops\.[^/]+$")
 
 
 def is_sealed(path: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from stockman.model.names import MachineAddress
+from stockman.model.pattern import pattern
 from stockman.model.secret import Secret
 from stockman.talos.api.calls import (
     MACHINE,
@@ -30,7 +31,7 @@ _CONFIG = "resource.config.MachineConfigSpec"
 _APPLY = f"{MACHINE}/ApplyConfiguration"
 _MODES = {mode: mode.name for mode in ApplyMode}
 _SECONDS = 120.0
-_SECRET_LINE = re.compile(
+_SECRET_LINE = pattern(
     r"""^[\s-]*["']?[A-Za-z]*(?:key|token|secret|password|auth|id)["']?:[ ]*["']?"""
     r"""(?P<value>[^\s"'|>]{8,})["']?\s*$""",
     re.MULTILINE | re.IGNORECASE,

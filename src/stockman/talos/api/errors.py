@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from stockman.model.errors import (
     Conflict,
     Denied,
@@ -15,6 +13,7 @@ from stockman.model.errors import (
     Unreachable,
     Unsupported,
 )
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import MASK
@@ -205,7 +204,7 @@ def invalid_address_problem(where: str, why: str) -> Problem:
 _NOT_PULLED = "not found in containerd store"
 """How Talos says, under another code, that an installer is missing."""
 _LONGEST = 600
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 _NOT_DELIVERED_SIGNS = (
     "Error while dialing",
@@ -215,7 +214,7 @@ _NOT_DELIVERED_SIGNS = (
 )
 """Words of a machine that could not even pass a call on."""
 _BUSY_SIGNS = ("already in progress", "failed to acquire upgrade mutex", "node is rebooting")
-_UNKNOWN_RESOURCE_KIND = re.compile(r"(resource type|namespace) .* is not supported")
+_UNKNOWN_RESOURCE_KIND = pattern(r"(resource type|namespace) .* is not supported")
 
 
 @record

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 
 from stockman.model.names import SchematicId
+from stockman.model.pattern import pattern
 from stockman.model.version import Version
 from stockman.ports.images import OfficialExtension, PublishedImage, RemoteFile
 from stockman.talos.image_api.errors import (
@@ -24,8 +25,8 @@ from stockman.talos.image_api.transport import (
     ImageTransport,
 )
 
-_ID = re.compile(r"[0-9a-f]{64}")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_ID = pattern(r"[0-9a-f]{64}")
+_DIGEST = pattern(r"sha256:[0-9a-f]{64}")
 _CHECKSUM_LINE = re.compile(rb"([0-9a-f]{64})(?:\s|\Z)")
 _UNLISTED_STATUSES = frozenset(
     {
@@ -36,7 +37,7 @@ _UNLISTED_STATUSES = frozenset(
     }
 )
 """402: a factory without checksums. 400: one that does not support them. Others: mirrors."""
-_FILENAME = re.compile(r'filename="?([^";]+)')
+_FILENAME = pattern(r'filename="?([^";]+)')
 _MANIFESTS = ", ".join(
     (
         "application/vnd.oci.image.index.v1+json",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 
 from stockman.model.errors import Busy, Denied, NotFound, Rejected, StockmanError, Unreachable
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.talos.image_api.transport import ImageRequest, ImageResponse
 
 _LONGEST = 300
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def response_error(request: ImageRequest, response: ImageResponse) -> StockmanError:

@@ -7,12 +7,13 @@ import re
 from urllib.parse import urlsplit
 
 from stockman.model.errors import Refused
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import MASK
 
 _PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_REFERENCE = re.compile(
+_REFERENCE = pattern(
     r"(?P<host>(?:\[[0-9A-Fa-f:]+\]|[A-Za-z0-9.-]+)(?::[0-9]{1,5})?)"
     rf"/(?P<path>{_PART}(?:/{_PART})*)"
     r"(?::(?P<tag>[A-Za-z0-9_][A-Za-z0-9._-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"

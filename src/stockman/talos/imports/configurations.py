@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from stockman.config.load import load
@@ -14,6 +13,7 @@ from stockman.crypto.pem import CertificateAndKey
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import StockmanError
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
 from stockman.talos.imports.foreign import ForeignNode, ForeignPatch, PatchOrder
@@ -167,7 +167,7 @@ def _drop_empty(value: object) -> object:
 
 
 V1ALPHA1_KEY = (V1ALPHA1, "")
-_DOMAIN = re.compile(r"(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+")
+_DOMAIN = pattern(r"(?=.*[a-z])[a-z0-9-]+(\.[a-z0-9-]+)+")
 
 
 def common_value(values: Iterable[list[str]]) -> list[str]:

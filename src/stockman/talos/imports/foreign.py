@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
@@ -18,6 +17,7 @@ from stockman.config.source.tree import (
 )
 from stockman.model.compatibility import talos_lines
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem, Problems
 from stockman.model.version import Version
 from stockman.talos.imports.go_template import UnsupportedTemplate
@@ -26,7 +26,7 @@ from stockman.talos.patches.patch import Patch
 
 PatchScope = Literal["all", "controller", "worker", "node"]
 PatchOrder = Literal["specific", "talhelper"]
-_ITEM = re.compile(r"\[\d+\][^\[\]]*\Z")
+_ITEM = pattern(r"\[\d+\][^\[\]]*\Z")
 NOWHERE = Position("", 0, 0)
 
 
@@ -170,7 +170,7 @@ def _build_scalar(text: str, at: Position) -> ScalarNode:
 
 NEWEST_SUPPORTED_CONTRACT = (1, 13)
 """The newest contract whose configurations other tools generate like Talos itself."""
-_VERSION = re.compile(r"v?(\d+)\.(\d+)\.\d+\S*")
+_VERSION = pattern(r"v?(\d+)\.(\d+)\.\d+\S*")
 
 
 def set_contract(foreign: ForeignCluster, text: str, at: Position) -> bool:

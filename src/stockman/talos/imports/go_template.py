@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import NoReturn, TypeAlias
 
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 
 Data: TypeAlias = object
 """Texts, numbers, flags, None, lists, and mappings of names to data."""
 
-_ACTION = re.compile(r"\{\{(?P<left>-(?=\s))?(?P<body>.*?)(?P<right>(?<=\s)-)?\}\}", re.DOTALL)
-_TOKEN = re.compile(
+_ACTION = pattern(r"\{\{(?P<left>-(?=\s))?(?P<body>.*?)(?P<right>(?<=\s)-)?\}\}", re.DOTALL)
+_TOKEN = pattern(
     r"\s*(?:(?P<text>\"(?:[^\"\\\n]|\\.)*\"|`[^`]*`)"
     r"|(?P<number>-?\d+(?:\.\d+)?)"
     r"|(?P<field>\$?(?:\.[A-Za-z_][A-Za-z0-9_]*)+|\$(?=[\s)|]|$)|\.(?=[\s)|]|$))"
@@ -24,8 +25,8 @@ _TOKEN = re.compile(
     r"|(?P<sign>[()|]))"
 )
 _BLOCKS = ("if", "range", "with")
-_LEFT_SPACE = re.compile(r"[ \t\r\n]*\Z")
-_RIGHT_SPACE = re.compile(r"[ \t\r\n]*")
+_LEFT_SPACE = pattern(r"[ \t\r\n]*\Z")
+_RIGHT_SPACE = pattern(r"[ \t\r\n]*")
 
 
 class UnsupportedTemplate(Exception):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
 from stockman.config.convert.draft import text_scalar
@@ -14,10 +13,11 @@ from stockman.config.source.tree import (
     to_plain_data,
 )
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 from stockman.talos.schematic import ImageSchematic, read_schematic, schematic_id
 
-_REFERENCE = re.compile(
+_REFERENCE = pattern(
     r"(?P<host>[^/]+)/(?:(?P<platform>[a-z]+)-)?installer(?P<secure>-secureboot)?"
     r"/(?P<id>[0-9a-f]{64})"
 )

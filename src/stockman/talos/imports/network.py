@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import IPv4Interface
 
+from stockman.model.pattern import pattern
 from stockman.talos.imports.configurations import V1ALPHA1_KEY, Configuration, value_at
 from stockman.talos.imports.foreign import ForeignNode, ForeignPatch, build_document
 from stockman.talos.machine.inputs import Document
 
-_MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
+_MAC = pattern(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 _LINK_FIELDS = frozenset({"addresses", "routes", "mtu", "vip", "dhcp"})
 _SMALLEST, _LARGEST = 1450, 9000
 

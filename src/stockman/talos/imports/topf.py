@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Literal
 
@@ -11,6 +10,7 @@ from stockman.config.source.text import Unreadable
 from stockman.config.source.tree import MappingEntry, MappingNode, ScalarNode, to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.talos.imports.files import (
     ListFiles,
@@ -45,9 +45,9 @@ from stockman.talos.patches.reader import read_documents
 
 TOPF = "topf.yaml"
 _ROLES = {"control-plane": True, "worker": False}
-_PATCH = re.compile(r".*\.ya?ml(\.tpl)?")
-_ENDPOINT = re.compile(r"https://(\d+(?:\.\d+){3}):6443/?")
-_SCHEMATIC = re.compile(r"[0-9a-f]{64}")
+_PATCH = pattern(r".*\.ya?ml(\.tpl)?")
+_ENDPOINT = pattern(r"https://(\d+(?:\.\d+){3}):6443/?")
+_SCHEMATIC = pattern(r"[0-9a-f]{64}")
 _PLAIN_SCHEMATIC = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
 _KNOWN_KEYS = (
     *("clusterName", "clusterEndpoint", "kubernetesVersion", "talosVersion", "schematicId"),

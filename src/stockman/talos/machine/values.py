@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from functools import lru_cache
 
+from stockman.model.pattern import pattern
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
@@ -26,7 +26,7 @@ _AUTHORITY = "machine.ca.crt"
 _ROLE = "machine.type"
 _HOSTNAMES = ("HostnameConfig: hostname", "machine.network.hostname")
 _ABSENT = object()
-_BLANK = re.compile(r"\s+")
+_BLANK = pattern(r"\s+")
 _CACHE_SIZE = 128
 """Number of cached texts: a plan compares each machine several times."""
 

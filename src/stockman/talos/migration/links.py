@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from ipaddress import ip_address
 
+from stockman.model.pattern import pattern
 from stockman.talos.migration.draft import (
     ConfigDraft,
     EditNature,
@@ -135,7 +135,7 @@ def _prefix(address: str) -> str:
 
 _PATH = "machine.network.interfaces"
 _REASON = "links, addresses and routes move to link documents"
-_MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
+_MAC = pattern(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
 
 
 def migrate_links(draft: ConfigDraft) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from stockman.model.pattern import pattern
 from stockman.talos.migration.draft import (
     ConfigDraft,
     EditNature,
@@ -23,7 +22,7 @@ _SERVICE_SUBNET = "10.96.0.0/12"
 _CLUSTER_DOMAIN = "cluster.local"
 _FLANNEL: Plain = {"backendType": "vxlan", "backendPort": 4789}
 _KUBEPRISM_PORT = 7445
-NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+NAME = pattern(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 
 
 def migrate_nodes(draft: ConfigDraft) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from stockman.model.errors import Refused
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 
 
@@ -39,7 +40,7 @@ def unreadable_image(file: str, why: str) -> Refused:
 
 LONGEST_FILE_NAME = 64
 """Maximum length of a Joliet name in characters."""
-_FILE_NAME = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_FILE_NAME}}}")
+_FILE_NAME = pattern(rf"[A-Za-z0-9._-]{{1,{LONGEST_FILE_NAME}}}")
 _STEM, _SUFFIX = 8, 3
 
 

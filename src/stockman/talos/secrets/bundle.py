@@ -6,18 +6,17 @@ The file has exactly the format of `talosctl gen secrets`; fields are named like
 from __future__ import annotations
 
 import base64
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from stockman.crypto.pem import CertificateAndKey
+from stockman.crypto.pem import CertificateAndKey, encode_pem
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
 
 if TYPE_CHECKING:
     from stockman.crypto.certificates import RandomBytes
-from stockman.crypto.certificates import ValidityPeriod, create_authority
-from stockman.crypto.private_keys import Algorithm
+    from stockman.crypto.private_keys import Algorithm
 
 AUTHORITY_LIFETIME = timedelta(hours=87_600)
 """Lifetime of a cluster's authorities: ten years of 365 days."""
@@ -176,20 +175,19 @@ def _base64(text: str) -> str:
     return base64.b64encode(text.encode()).decode("ascii")
 
 
-_PLACEHOLDER_DATE = datetime(2026, 1, 1, tzinfo=UTC)
+_PLACEHOLDER_BYTES = b"\1" * _RANDOM_BYTES
 
 _PLACEHOLDER_TOKEN = ".".join(("standi", "n" * 16))
 """Has the form of a token, but is not a secret."""
 
 
 def placeholder_bundle() -> SecretsBundle:
-    """Return a bundle for tests of configurations: quick to create, with a single authority.
-
-    Its secrets are public constants.
-    """
-    period = ValidityPeriod.lasting(_PLACEHOLDER_DATE, AUTHORITY_LIFETIME)
-    pair = create_authority("stand-in", Algorithm.ED25519, period, _fixed_bytes)
-    text = Secret(base64.b64encode(_fixed_bytes(32)).decode("ascii"))
+    """Return a bundle for checks of patches: it has the form of a bundle, but no real keys."""
+    pair = CertificateAndKey(
+        crt=encode_pem("CERTIFICATE", _PLACEHOLDER_BYTES),
+        key=Secret(encode_pem("ED25519 PRIVATE KEY", _PLACEHOLDER_BYTES)),
+    )
+    text = Secret(base64.b64encode(_PLACEHOLDER_BYTES).decode("ascii"))
     return SecretsBundle(
         cluster=ClusterIdentity(id=text.reveal(), secret=text),
         secrets=KubernetesSecrets(
@@ -202,7 +200,3 @@ def placeholder_bundle() -> SecretsBundle:
             etcd=pair, k8s=pair, k8saggregator=pair, k8sserviceaccount=pair.key, os=pair
         ),
     )
-
-
-def _fixed_bytes(count: int) -> bytes:
-    return b"\1" * count

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from typing import NamedTuple
 
 from stockman.config.source.text import Unreadable
@@ -17,6 +16,7 @@ from stockman.crypto.certificates import key_matches_certificate, read_certifica
 from stockman.crypto.pem import CertificateAndKey, NotPem
 from stockman.crypto.private_keys import read_key
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret, is_encrypted
 from stockman.talos.documents import V1ALPHA1, node_at, parse_documents, text_at
@@ -40,7 +40,7 @@ REQUIRED_VALUES = (
 ENCRYPTION_SECRETS = ("secrets.secretboxencryptionsecret", "secrets.aescbcencryptionsecret")
 """Exactly one of these two is required."""
 
-_TOKEN = re.compile(r"[0-9a-z]{6}\.[0-9a-z]{16}")
+_TOKEN = pattern(r"[0-9a-z]{6}\.[0-9a-z]{16}")
 _REDACTED = "******"
 """Shown by Talos instead of a secret."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
+from stockman.model.pattern import pattern
 from stockman.talos.patches.scalars import parse_size
 from stockman.talos.validation.formats import is_image_reference
 from stockman.talos.validation.report import ConfigValue, ValidationReport
 
-_NAME = re.compile(r"[a-z0-9-]{1,63}")
-_CAPABILITY = re.compile(r"[A-Z_]+")
-_MILLICORES = re.compile(r"0*[1-9][0-9]*m")
+_NAME = pattern(r"[a-z0-9-]{1,63}")
+_CAPABILITY = pattern(r"[A-Z_]+")
+_MILLICORES = pattern(r"0*[1-9][0-9]*m")
 _OPTIONS = ("ro", "rw", "noexec", "nosuid", "nodev", "noatime", "rbind", "rshared")
 _NETWORKS = ("addresses", "connectivity", "hostname", "etcfiles")
 _MOUNTS = ("userVolume", "tmpfs", "hostPath")

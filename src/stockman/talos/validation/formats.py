@@ -7,15 +7,14 @@ import binascii
 import re
 from ipaddress import IPv6Address, ip_address
 
-from stockman.crypto.certificates import read_certificate
 from stockman.crypto.pem import NotPem, PemBlock, encode_pem
-from stockman.crypto.private_keys import read_key
+from stockman.model.pattern import pattern
 from stockman.model.secret import Secret
 from stockman.talos.patches.scalars import Url, parse_prefix, parse_url
 
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_QUALIFIED = re.compile(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
-_DNS_NAME = re.compile(r"[a-zA-Z0-9_][a-zA-Z0-9_-]{0,62}(\.[a-zA-Z0-9_][a-zA-Z0-9_-]{0,62})*[._]?")
+_SUBDOMAIN = pattern(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_QUALIFIED = pattern(r"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]")
+_DNS_NAME = pattern(r"[a-zA-Z0-9_][a-zA-Z0-9_-]{0,62}(\.[a-zA-Z0-9_][a-zA-Z0-9_-]{0,62})*[._]?")
 _LONGEST_SUBDOMAIN = 253
 _LONGEST_NAME = 63
 _LONGEST_DNS_NAME = 255
@@ -62,8 +61,8 @@ def base64_key_error(text: str) -> str:
     return "" if len(raw) == KEY_BYTES else f"it has {len(raw)} bytes instead of {KEY_BYTES}"
 
 
-_PORT = re.compile(r":[0-9]*")
-_PREFIX_LENGTH = re.compile(r"[0-9]{1,7}")
+_PORT = pattern(r":[0-9]*")
+_PREFIX_LENGTH = pattern(r"[0-9]{1,7}")
 _HIGHEST_PORT = 65535
 
 
@@ -180,7 +179,7 @@ def is_host_and_port(text: str) -> bool:
 
 
 CERTIFICATE = "CERTIFICATE"
-_BLOCK = re.compile(
+_BLOCK = pattern(
     r"^-----BEGIN (?P<label>[^\n]*?)-----[ \t]*\r?\n"
     r"(?P<body>.*?)^-----END (?P=label)-----",
     re.DOTALL | re.MULTILINE,
@@ -201,6 +200,8 @@ def pem_blocks(text: str) -> list[PemBlock]:
 
 def is_certificate(block: PemBlock) -> bool:
     """Whether a block contains a certificate, whatever its label."""
+    from stockman.crypto.certificates import read_certificate
+
     try:
         read_certificate(encode_pem(CERTIFICATE, block.der))
     except (NotPem, ValueError):
@@ -210,6 +211,8 @@ def is_certificate(block: PemBlock) -> bool:
 
 def private_key_error(text: str) -> str:
     """Return what is wrong with a private key, without showing it. Empty: it is valid."""
+    from stockman.crypto.private_keys import read_key
+
     try:
         read_key(Secret(text))
     except NotPem as error:
@@ -217,9 +220,9 @@ def private_key_error(text: str) -> str:
     return ""
 
 
-_TAG = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-_REPOSITORY = re.compile(r"[a-z0-9_./-]{2,255}")
-_DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+_TAG = pattern(r"[A-Za-z0-9_.-]{1,128}")
+_REPOSITORY = pattern(r"[a-z0-9_./-]{2,255}")
+_DIGEST = pattern(r"sha256:[0-9a-f]{64}")
 
 
 def is_image_reference(text: str) -> bool:

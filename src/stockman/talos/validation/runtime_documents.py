@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-import re
 
+from stockman.model.pattern import pattern
 from stockman.talos.patches.scalars import parse_nanoseconds, parse_url
 from stockman.talos.validation.cel.checker import check_expression
 from stockman.talos.validation.cel.environments import DISK, OOM_RANKING, OOM_TRIGGER
@@ -13,7 +13,7 @@ from stockman.talos.validation.link_documents import check_name, check_not_negat
 from stockman.talos.validation.report import ConfigValue, ValidationReport
 from stockman.talos.validation.storage_documents import check_least_time
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 _LEAST_WATCHDOG = parse_nanoseconds("10s")
 _MANAGED = (
     "resolv.conf",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from stockman.model.pattern import pattern
 from stockman.talos.patches.scalars import parse_nanoseconds, parse_size
 from stockman.talos.validation.cel.checker import check_expression
 from stockman.talos.validation.cel.environments import DISK, MEMBER, VOLUME
@@ -13,7 +12,7 @@ from stockman.talos.validation.report import ConfigValue, ValidationReport
 
 _SYSTEM = ("STATE", "EPHEMERAL", "IMAGECACHE")
 _PROMOTABLE = ("ETCD", "CRI", "KUBELET", "LOG")
-_VOLUME_NAME = re.compile(r"[A-Za-z0-9-]*")
+_VOLUME_NAME = pattern(r"[A-Za-z0-9-]*")
 _LONGEST_VOLUME_NAME = 34
 _PCRS = 24
 _LEAST_SCRUB = parse_nanoseconds("10s")
@@ -289,7 +288,7 @@ def check_zswap(report: ValidationReport, document: ConfigValue) -> None:
         )
 
 
-_LVM_NAME = re.compile(r"[A-Za-z0-9_-]*")
+_LVM_NAME = pattern(r"[A-Za-z0-9_-]*")
 _LONGEST_LVM_NAME = {
     "LVMLogicalVolumeConfig": 63,
     "LVMVolumeGroupConfig": 63,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from stockman.config.convert.draft import ConfigDraft, text_scalar
 from stockman.config.source.text import Unreadable
 from stockman.config.source.tree import MappingEntry, MappingNode, ScalarNode
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.talos.imports.files import SOPS, ReadFile, import_bundle, read_text
 from stockman.talos.imports.foreign import (
@@ -33,8 +32,8 @@ from stockman.talos.imports.talhelper.variables import (
 TALCONFIG = "talconfig.yaml"
 _ENVIRONMENT = ("talenv.yaml", "talenv.sops.yaml", "talenv.yml", "talenv.sops.yml")
 _SECRETS = ("talsecret.yaml", "talsecret.sops.yaml", "talsecret.yml", "talsecret.sops.yml")
-_ENDPOINT = re.compile(r"https://([^:/]+):6443/?")
-_ADDRESS = re.compile(r"\d+(\.\d+){3}")
+_ENDPOINT = pattern(r"https://([^:/]+):6443/?")
+_ADDRESS = pattern(r"\d+(\.\d+){3}")
 
 _PLAIN_KEYS = {
     "clusterName": "cluster.name",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from stockman.config.convert.draft import put_value, text_scalar
 from stockman.config.convert.result import KeyState
 from stockman.config.source.tree import (
@@ -14,6 +12,7 @@ from stockman.config.source.tree import (
     TreeNode,
     to_plain_data,
 )
+from stockman.model.pattern import pattern
 from stockman.talos.imports.foreign import (
     ForeignCluster,
     ForeignNode,
@@ -151,7 +150,7 @@ def _report_key(node: TalhelperNode, setting: NodeKey) -> None:
     )
 
 
-_ADDRESS = re.compile(r"\d+(\.\d+){3}")
+_ADDRESS = pattern(r"\d+(\.\d+){3}")
 _KEY_OUTCOMES: dict[str, tuple[KeyState, str]] = {
     "nameservers": ("taken", "network.dns_servers"),
     "disableSearchDomain": ("taken", "machines never have a search domain"),

@@ -8,10 +8,11 @@ from dataclasses import field
 
 from stockman.config.comments.find import find_yaml_comments
 from stockman.model.origin import Position
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.model.record import record
 
-_VARIABLE = re.compile(
+_VARIABLE = pattern(
     r"\$(?:"
     r"(?P<dollar>\$)"
     r"|(?P<bare>[A-Za-z_][A-Za-z0-9_]*)"

@@ -5,25 +5,26 @@ from __future__ import annotations
 import re
 from typing import NamedTuple, TypeAlias
 
+from stockman.model.pattern import pattern
 from stockman.talos.patches.schema import NUMBERS
 
-_SPACE = re.compile(r"(?:[ \t\r\n\f]+|//[^\n]*)*")
-_NUMBER = re.compile(
+_SPACE = pattern(r"(?:[ \t\r\n\f]+|//[^\n]*)*")
+_NUMBER = pattern(
     r"(?P<double>[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<whole>0x[0-9a-fA-F]+|[0-9]+)(?P<unsigned>[uU]?)"
 )
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_STRING = re.compile(
+_NAME = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
+_STRING = pattern(
     r"(?P<prefix>[bB]?[rR]?|[rR][bB])"
     r"(?P<body>\"\"\"(?s:.*?)(?<!\\)\"\"\"|'''(?s:.*?)(?<!\\)'''"
     r"|\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\\\r\n]|\\.)*')"
 )
-_RAW = re.compile(r"[rR](?P<body>\"[^\"\r\n]*\"|'[^'\r\n]*')")
-_ESCAPE = re.compile(
+_RAW = pattern(r"[rR](?P<body>\"[^\"\r\n]*\"|'[^'\r\n]*')")
+_ESCAPE = pattern(
     r"\\(?:[abfnrtv\\?\"'`]|x[0-9a-fA-F]{2}|X[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}"
     r"|[0-3][0-7]{2})"
 )
-_MARKS = re.compile(r"&&|\|\||==|!=|<=|>=|[<>+\-*/%!?:.,()\[\]{}]")
+_MARKS = pattern(r"&&|\|\||==|!=|<=|>=|[<>+\-*/%!?:.,()\[\]{}]")
 _LITERALS = {"true": "bool", "false": "bool", "null": "null_type"}
 
 
