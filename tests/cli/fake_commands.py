@@ -17,6 +17,7 @@ from stockman.cli.registry import (
     CHANGE,
     INSPECT,
     LEARN,
+    SECRETS,
     SIMULATE,
     START,
     CommandEntry,
@@ -199,7 +200,7 @@ REGISTRY: Registry = {
     "unicode": CommandEntry(
         f"{_HERE}:unicode", "Print characters that not every terminal has.", START
     ),
-    "ask": CommandEntry(f"{_HERE}:ask", "Ask three questions.", START),
+    "ask": CommandEntry(f"{_HERE}:ask", "Ask three questions.", SECRETS),
     "problem": CommandEntry(f"{_HERE}:problem", "Print a problem as data.", START),
     "absent": CommandEntry("tests.cli.no_such_module:absent", "Have no code.", START),
 }

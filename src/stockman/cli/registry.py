@@ -14,11 +14,11 @@ COMPLETION_VARIABLE = "_STOCKMAN_COMPLETE"
 """Environment variable with which a shell requests completions."""
 
 START = "Start"
-INSPECT = "Look"
+INSPECT = "Inspect"
 CHANGE = "Change"
 SECRETS = "Secrets"
-SIMULATE = "Rehearse"
-LEARN = "Understand"
+SIMULATE = "Simulate"
+LEARN = "Reference"
 
 SECTIONS = (START, INSPECT, CHANGE, SECRETS, SIMULATE, LEARN)
 """Sections of the overview, in order."""
@@ -41,232 +41,138 @@ ENTRY_POINTS = "stockman.commands"
 
 Registry = Mapping[str, CommandEntry]
 
+
+def _commands(section: str, rows: Mapping[str, tuple[str, str]]) -> Registry:
+    """Return entries of commands, each with its module in `stockman.cli` and its help."""
+    return {
+        name: CommandEntry(f"stockman.cli.{module}:{name.replace(' ', '_')}", help_, section)
+        for name, (module, help_) in rows.items()
+    }
+
+
 COMMANDS: Registry = {
-    "init": CommandEntry(
-        "stockman.cli.init.init:init",
-        "Write starter files with comments, and create keys and tokens.",
+    **_commands(
         START,
+        {
+            "init": ("init.init", "Write starter files with comments, and create keys and tokens."),
+            "render": ("render", "Render the Git repository from the configuration."),
+            "adopt": ("adopt", "Write configuration files for a running cluster."),
+        },
     ),
-    "validate": CommandEntry(
-        "stockman.cli.validate:validate",
-        "Check the configuration and show all problems.",
+    **_commands(
         INSPECT,
+        {
+            "validate": ("validate", "Check the configuration and show all problems."),
+            "graph": ("graph", "Show enabled components, their phases, versions and dependencies."),
+            "config": ("config.show", "Show, compare, check and export the configuration."),
+            "config show": ("config.show", "Show the configuration with all defaults applied."),
+            "config schematic": (
+                "config.schematic",
+                "Show the boot images of nodes and their schematic IDs.",
+            ),
+            "config check": (
+                "config.check",
+                "Check a machine configuration with the rules of Talos.",
+            ),
+            "config migrate": ("config.migrate", "Show what a newer Talos contract changes."),
+            "config nocloud": (
+                "config.nocloud",
+                "Show the NoCloud data of a node, or write it as an ISO image.",
+            ),
+            "config talosconfig": ("config.clients", "Write or renew the talosconfig."),
+            "config kubeconfig": (
+                "config.clients",
+                "Write or renew the administrator's kubeconfig.",
+            ),
+            "config machine": ("config.machine", "Show the machine configuration of a node."),
+            "config diff": ("config.show", "Compare the configurations of two directories."),
+            "convert": (
+                "convert",
+                "Convert configuration files to another dialect or from another tool.",
+            ),
+            "status": (
+                "status.status",
+                "Show the status of Proxmox VE, Talos, etcd, Kubernetes, Flux and more.",
+            ),
+            "health": (
+                "status.health",
+                "Check the health of the cluster, for cron and Prometheus.",
+            ),
+            "drift": (
+                "drift",
+                "Show drift from the configuration, who caused it, and how to correct it.",
+            ),
+            "doctor": (
+                "doctor",
+                "Check files, credentials, servers and tools that stockman depends on.",
+            ),
+        },
     ),
-    "render": CommandEntry(
-        "stockman.cli.render:render",
-        "Render the Git repository from the configuration.",
-        START,
-    ),
-    "plan": CommandEntry(
-        "stockman.cli.plans.plan:plan",
-        "Show the changes needed to match the configuration.",
+    **_commands(
         CHANGE,
+        {
+            "plan": ("plans.plan", "Show the changes needed to match the configuration."),
+            "apply": (
+                "plans.apply",
+                "Apply the configuration: access, images, VMs, Talos, Kubernetes.",
+            ),
+            "destroy": (
+                "plans.destroy",
+                "Delete the VMs of the cluster, its guests, and what was created for them.",
+            ),
+            "runs": ("group", "List, show, resume and abort runs."),
+            "runs list": ("runs.history", "List runs and their results."),
+            "runs show": ("runs.history", "Show the steps of a run."),
+            "runs resume": ("runs.control", "Resume a run that was interrupted, paused or failed."),
+            "runs abort": ("runs.control", "Abort a run and release its holds."),
+            "runs export": ("runs.history", "Print the plan and the journal of a run."),
+            "runs metrics": ("runs.history", "Print Prometheus metrics of the newest run."),
+        },
     ),
-    "apply": CommandEntry(
-        "stockman.cli.plans.apply:apply",
-        "Apply the configuration: access, images, VMs, Talos, Kubernetes.",
-        CHANGE,
-    ),
-    "destroy": CommandEntry(
-        "stockman.cli.plans.destroy:destroy",
-        "Delete the VMs of the cluster, its guests, and what was created for them.",
-        CHANGE,
-    ),
-    "graph": CommandEntry(
-        "stockman.cli.graph:graph",
-        "Show enabled components, their phases, versions and dependencies.",
-        INSPECT,
-    ),
-    "config": CommandEntry(
-        "stockman.cli.config.show:config",
-        "Show, compare, check and export the configuration.",
-        INSPECT,
-    ),
-    "config show": CommandEntry(
-        "stockman.cli.config.show:config_show",
-        "Show the configuration with all defaults applied.",
-        INSPECT,
-    ),
-    "config schematic": CommandEntry(
-        "stockman.cli.config.schematic:config_schematic",
-        "Show the boot images of nodes and their schematic IDs.",
-        INSPECT,
-    ),
-    "config check": CommandEntry(
-        "stockman.cli.config.check:config_check",
-        "Check a machine configuration with the rules of Talos.",
-        INSPECT,
-    ),
-    "config migrate": CommandEntry(
-        "stockman.cli.config.migrate:config_migrate",
-        "Show what a newer Talos contract changes.",
-        INSPECT,
-    ),
-    "config nocloud": CommandEntry(
-        "stockman.cli.config.nocloud:config_nocloud",
-        "Show the NoCloud data of a node, or write it as an ISO image.",
-        INSPECT,
-    ),
-    "config talosconfig": CommandEntry(
-        "stockman.cli.config.clients:config_talosconfig",
-        "Write or renew the talosconfig.",
-        INSPECT,
-    ),
-    "config kubeconfig": CommandEntry(
-        "stockman.cli.config.clients:config_kubeconfig",
-        "Write or renew the administrator's kubeconfig.",
-        INSPECT,
-    ),
-    "config machine": CommandEntry(
-        "stockman.cli.config.machine:config_machine",
-        "Show the machine configuration of a node.",
-        INSPECT,
-    ),
-    "config diff": CommandEntry(
-        "stockman.cli.config.show:config_diff",
-        "Compare the configurations of two directories.",
-        INSPECT,
-    ),
-    "adopt": CommandEntry(
-        "stockman.cli.adopt:adopt",
-        "Write configuration files for a running cluster.",
-        START,
-    ),
-    "convert": CommandEntry(
-        "stockman.cli.convert:convert",
-        "Convert configuration files to another dialect or from another tool.",
-        INSPECT,
-    ),
-    "status": CommandEntry(
-        "stockman.cli.status.status:status",
-        "Show the status of Proxmox VE, Talos, etcd, Kubernetes, Flux and more.",
-        INSPECT,
-    ),
-    "health": CommandEntry(
-        "stockman.cli.status.health:health",
-        "Check the health of the cluster, for cron and Prometheus.",
-        INSPECT,
-    ),
-    "runs": CommandEntry(
-        "stockman.cli.group:runs",
-        "List, show, resume and abort runs.",
-        CHANGE,
-    ),
-    "runs list": CommandEntry(
-        "stockman.cli.runs.history:runs_list",
-        "List runs and their results.",
-        CHANGE,
-    ),
-    "runs show": CommandEntry(
-        "stockman.cli.runs.history:runs_show",
-        "Show the steps of a run.",
-        CHANGE,
-    ),
-    "runs resume": CommandEntry(
-        "stockman.cli.runs.control:runs_resume",
-        "Resume a run that was interrupted, paused or failed.",
-        CHANGE,
-    ),
-    "runs abort": CommandEntry(
-        "stockman.cli.runs.control:runs_abort",
-        "Abort a run and release its holds.",
-        CHANGE,
-    ),
-    "runs export": CommandEntry(
-        "stockman.cli.runs.history:runs_export",
-        "Print the plan and the journal of a run.",
-        CHANGE,
-    ),
-    "runs metrics": CommandEntry(
-        "stockman.cli.runs.history:runs_metrics",
-        "Print Prometheus metrics of the newest run.",
-        CHANGE,
-    ),
-    "drift": CommandEntry(
-        "stockman.cli.drift:drift",
-        "Show drift from the configuration, who caused it, and how to correct it.",
-        INSPECT,
+    **_commands(
+        SECRETS,
+        {
+            "secrets": ("group", "Manage encrypted files, without sops and age."),
+            "secrets create": (
+                "secrets.create",
+                "Create the secrets bundle of the cluster, or import an existing one.",
+            ),
+            "secrets edit": ("secrets.edit", "Edit a secret file in your editor."),
+            "secrets get": ("secrets.edit", "Print a secret file, or one of its values."),
+            "secrets set": ("secrets.edit", "Set a value of a secret file, or its whole content."),
+            "secrets rotate": (
+                "secrets.rotate",
+                "Rotate the data keys of secret files, or Proxmox VE tokens.",
+            ),
+            "secrets rekey": (
+                "secrets.rotate",
+                "Encrypt secret files for the recipients in .sops.yaml.",
+            ),
+            "secrets status": (
+                "secrets.status",
+                "List secret files, their recipients, and whether they changed.",
+            ),
+            "secrets check": (
+                "secrets.check",
+                "Check that secrets are encrypted and do not appear in plain text.",
+            ),
+            "secrets certs": ("secrets.certs", "List certificates and the days until they expire."),
+        },
     ),
     "lab": CommandEntry(
         "",
-        "Run a simulated Proxmox VE on this machine, and make things go wrong in it.",
+        "Run a simulated Proxmox VE on this machine, and inject faults into it.",
         SIMULATE,
         extra="lab",
     ),
-    "secrets": CommandEntry(
-        "stockman.cli.group:secrets",
-        "Manage encrypted files, without sops and age.",
-        SECRETS,
-    ),
-    "secrets create": CommandEntry(
-        "stockman.cli.secrets.create:secrets_create",
-        "Create the secrets bundle of the cluster, or import an existing one.",
-        SECRETS,
-    ),
-    "secrets edit": CommandEntry(
-        "stockman.cli.secrets.edit:secrets_edit",
-        "Edit a secret file in your editor.",
-        SECRETS,
-    ),
-    "secrets get": CommandEntry(
-        "stockman.cli.secrets.edit:secrets_get",
-        "Print a secret file, or one of its values.",
-        SECRETS,
-    ),
-    "secrets set": CommandEntry(
-        "stockman.cli.secrets.edit:secrets_set",
-        "Set a value of a secret file, or its whole content.",
-        SECRETS,
-    ),
-    "secrets rotate": CommandEntry(
-        "stockman.cli.secrets.rotate:secrets_rotate",
-        "Rotate the data keys of secret files, or Proxmox VE tokens.",
-        SECRETS,
-    ),
-    "secrets rekey": CommandEntry(
-        "stockman.cli.secrets.rotate:secrets_rekey",
-        "Encrypt secret files for the recipients in .sops.yaml.",
-        SECRETS,
-    ),
-    "secrets status": CommandEntry(
-        "stockman.cli.secrets.status:secrets_status",
-        "List secret files, their recipients, and whether they changed.",
-        SECRETS,
-    ),
-    "secrets check": CommandEntry(
-        "stockman.cli.secrets.check:secrets_check",
-        "Check that secrets are encrypted and do not appear in plain text.",
-        SECRETS,
-    ),
-    "secrets certs": CommandEntry(
-        "stockman.cli.secrets.certs:secrets_certs",
-        "List certificates and the days until they expire.",
-        SECRETS,
-    ),
-    "doctor": CommandEntry(
-        "stockman.cli.doctor:doctor",
-        "Check files, credentials, servers and tools that stockman depends on.",
-        INSPECT,
-    ),
-    "versions": CommandEntry(
-        "stockman.cli.versions:versions",
-        "Show compatible versions, pinned versions and updates.",
+    **_commands(
         LEARN,
-    ),
-    "explain": CommandEntry(
-        "stockman.cli.explain:explain",
-        "Explain a configuration key, a problem code or a component.",
-        LEARN,
-    ),
-    "schema": CommandEntry(
-        "stockman.cli.schema:schema",
-        "Print the JSON Schema of a configuration file.",
-        LEARN,
-    ),
-    "completion": CommandEntry(
-        "stockman.cli.completion:completion",
-        "Print a shell completion script.",
-        LEARN,
+        {
+            "versions": ("versions", "Show compatible versions, pinned versions and updates."),
+            "explain": ("explain", "Explain a configuration key, a problem code or a component."),
+            "schema": ("schema", "Print the JSON Schema of a configuration file."),
+            "completion": ("completion", "Print a shell completion script."),
+        },
     ),
 }
 

@@ -16,4 +16,4 @@ from stockman_lab.commands.registry import COMMANDS
     entries=children(COMMANDS, "lab"),
 )
 def lab() -> None:
-    """Run a simulated Proxmox VE on this machine, and make things go wrong in it."""
+    """Run a simulated Proxmox VE on this machine, and inject faults into it."""

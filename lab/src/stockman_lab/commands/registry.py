@@ -7,7 +7,7 @@ from stockman.cli.registry import SIMULATE, CommandEntry, Registry
 COMMANDS: Registry = {
     "lab": CommandEntry(
         "stockman_lab.commands.lab:lab",
-        "Run a simulated Proxmox VE on this machine, and make things go wrong in it.",
+        "Run a simulated Proxmox VE on this machine, and inject faults into it.",
         SIMULATE,
     ),
     "lab up": CommandEntry(
