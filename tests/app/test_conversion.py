@@ -15,7 +15,7 @@ from stockman.app.conversion.convert import (
     unwritten_files,
     write_conversion,
 )
-from stockman.config.convert.formats import SourceFormat, detect_format
+from stockman.config.convert.output import SourceFormat, detect_format
 from stockman.model.errors import Conflict, NotFound, StockmanError, WrongUsage
 from tests.app.start_doors import CountingDice
 from tests.config.written import CLUSTER, NODES

@@ -18,8 +18,7 @@ from stockman.app.init.directory import (
     invalid_option,
 )
 from stockman.app.workspace.validation import validate
-from stockman.config.presets import PRESETS
-from stockman.config.presets.answers import Answers
+from stockman.config.presets import PRESETS, Answers
 from stockman.model.errors import Conflict, StockmanError, WrongUsage
 from stockman.ports.environment import GitFileState
 from tests.app.start_doors import CountingDice, doors

@@ -17,8 +17,7 @@ from stockman.app.init.from_proxmox import (
 )
 from stockman.app.proxmox.credentials import login_from_prompt
 from stockman.config.load import load
-from stockman.config.presets import Dialect, add_schema_hints
-from stockman.config.presets.answers import Answers
+from stockman.config.presets import Answers, Dialect, add_schema_hints
 from stockman.config.rules import check_rules
 from stockman.model.problem import Problem
 from stockman.planning.starter.network import NetworkOptions

@@ -32,7 +32,7 @@ FETCH = replace(make("images/fetch/pve1", seconds=90.0, retry=NO_RETRY), stage=S
 CREATE = make(
     "vms/create/cp-1",
     FETCH.id,
-    reason="cp-1 is in the configuration, and no guest has the number 1030",
+    reason="cp-1 is in the configuration, and VMID 1030 is free",
     gates=(Exists(key="room"),),
     holds=(RED,),
     lanes=("host/pve1", "storage/ceph"),

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from stockman.cli.convert import convert
-from stockman.config.convert.formats import SourceFormat
+from stockman.config.convert.output import SourceFormat
 from tests.cli.inside import ran_inside
 from tests.cli.running import REAL, Ran, ran
 from tests.config.written import CLUSTER, NODES

@@ -7,7 +7,7 @@ import pytest
 from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.config.defaults import machine_uuid
+from stockman.config.resolve import machine_uuid
 from tests.cli.planned_workspace import PlannedWorkspace, prepared_files, workspace
 
 

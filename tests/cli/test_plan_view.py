@@ -54,7 +54,7 @@ vms (2 steps, 1 gate)
         members are cp-1 and work-1
   cp-1
     + VM 1030 (cp-1) on pve1: 4 cores, 8192 MiB
-        cp-1 is in the configuration, and no guest has the number 1030
+        cp-1 is in the configuration, and VMID 1030 is free
   work-3
     - VM 1033 (work-3) on pve1
         work-3 is not in the configuration any more
@@ -83,7 +83,7 @@ def test_a_plan_that_was_read_from_a_file_shows_its_steps() -> None:
         "vms (1 step, 1 gate)",
         "  cp-1",
         "    * make vms/create/cp-1",
-        "        cp-1 is in the configuration, and no guest has the number 1030",
+        "        cp-1 is in the configuration, and VMID 1030 is free",
         "",
         "2 steps, about 2m",
     ]
@@ -169,7 +169,7 @@ def test_a_step_is_explained() -> None:
         == """\
 step vms/create/cp-1
   does:      make vms/create/cp-1
-  why:       cp-1 is in the configuration, and no guest has the number 1030
+  why:       cp-1 is in the configuration, and VMID 1030 is free
   stage:     vms, for cp-1
   needs:     images/fetch/pve1 (make images/fetch/pve1)
   needed by: talos/configure/cp-1 (make talos/configure/cp-1)

@@ -6,19 +6,18 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 
 from stockman.catalog.app import Object
-from stockman.catalog.component import Phase
+from stockman.catalog.component import ComponentContext, Phase
 from stockman.catalog.conditions import Condition, SmokeTest
 from stockman.catalog.selection import SelectedComponent
 from stockman.config.source.tree import to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.config.writers.commented import strip_comments
+from stockman.config.writers.yaml_writer import strip_comments
 from stockman.crypto.sops.paths import format_path
 from stockman.model.desired import Cluster
 from stockman.model.secret import Secret
 from stockman.planning.kubernetes.desired import DesiredChart, DesiredKubernetes, DesiredSecret
 from stockman.rendering.app_order import OrderedApp
-from stockman.rendering.bootstrap.charts import Chart, all_charts, charts_before_flux
-from stockman.rendering.bootstrap.secrets import DIRECTORY
+from stockman.rendering.bootstrap import DIRECTORY, Chart, all_charts, charts_before_flux
 from stockman.rendering.repository import RenderedRepository
 from stockman.steps.kubernetes.chart import ChartInstall
 from stockman.steps.kubernetes.crds import InstallCrds, available_crd_versions
@@ -57,7 +56,7 @@ def desired_kubernetes(cluster: Cluster, rendered: RenderedRepository) -> Desire
     early = _charts_before_flux(rendered)
     charts_ = tuple(_chart(selected, by_name, rendered.apps) for selected in early)
     follows = by_name[_FLUX].component.smoke_test_in(by_name[_FLUX].context)
-    ours = {selected.component for selected in charts_}
+    ours = {chart.component for chart in charts_}
     return DesiredKubernetes(
         branch=cluster.repository.branch,
         namespaces=tuple(
@@ -67,12 +66,13 @@ def desired_kubernetes(cluster: Cluster, rendered: RenderedRepository) -> Desire
         secrets=tuple(_bootstrap_secrets(rendered)),
         charts=charts_,
         followed=_conditions(follows.until if follows is not None else ()),
-        pending=tuple(_pending_tests(rendered)),
+        pending=tuple(_pending_apps(rendered)),
         others={
             name: _conditions(selected.component.conditions(selected.context))
             for name, selected in by_name.items()
             if name not in ours
         },
+        smoke_tests=tuple(_smoke_tests(rendered)),
     )
 
 
@@ -95,7 +95,6 @@ def _chart(
         app for app in apps if app.owner == chart.component and app.app.folder == chart.folder
     )
     values = _values(placed)
-    trial = selected.component.smoke_test_in(selected.context)
     return DesiredChart(
         component=chart.component,
         install=ChartInstall(
@@ -109,9 +108,6 @@ def _chart(
         conditions=_conditions(selected.component.conditions(selected.context)),
         secrets=tuple(_secrets(placed)) if chart.component != _FLUX else (),
         config_maps=tuple(_config_maps(placed)),
-        trial=_smoke_test(chart, trial)
-        if trial is not None and _is_tested_early(selected, trial)
-        else None,
     )
 
 
@@ -221,7 +217,7 @@ def _definitions(by_name: Mapping[str, SelectedComponent]) -> Iterator[InstallCr
         yield InstallCrds(bundle=_GATEWAY, version=version)
 
 
-def _pending_tests(rendered: RenderedRepository) -> Iterator[str]:
+def _pending_apps(rendered: RenderedRepository) -> Iterator[str]:
     early = {
         selected.component.name
         for selected in rendered.selection
@@ -249,18 +245,24 @@ def _conditions(conditions: Iterable[Condition]) -> tuple[ObjectCondition, ...]:
     return tuple(parsed)
 
 
-def _is_tested_early(selected_component: SelectedComponent, trial: SmokeTest) -> bool:
-    """Whether its smoke test runs at once: everything else depends on the network and on DNS."""
-    return bool(trial.objects) and selected_component.component.phase in (Phase.NETWORK, Phase.DNS)
+def _smoke_tests(rendered: RenderedRepository) -> Iterator[RunSmokeTest]:
+    """Yield the smoke tests of all components, except of those whose apps are suspended."""
+    pending = {placed.owner for placed in rendered.apps if placed.app.pending}
+    for selected in sorted(rendered.selection, key=lambda item: item.component.phase.rank):
+        test = selected.component.smoke_test_in(selected.context)
+        if test is not None and selected.component.name not in pending:
+            yield _smoke_test(selected.context, test)
 
 
-def _smoke_test(chart: Chart, trial: SmokeTest) -> RunSmokeTest:
+def _smoke_test(context: ComponentContext, test: SmokeTest) -> RunSmokeTest:
     return RunSmokeTest(
-        component=chart.component,
-        version=chart.version,
-        says=trial.says,
-        objects=trial.objects,
-        until=_conditions(trial.until),
-        gone=_conditions(trial.gone),
-        seconds=max(float(trial.seconds), _IMAGE_PULL_SECONDS),
+        component=context.facts.name,
+        version=context.tag or context.facts.app_version,
+        says=test.says,
+        objects=test.objects,
+        cron_job=test.starts,
+        created=test.created,
+        until=_conditions(test.until),
+        gone=_conditions(test.gone),
+        seconds=max(float(test.seconds), _IMAGE_PULL_SECONDS),
     )

@@ -11,7 +11,7 @@ from stockman.cli.terminal.tables import table
 
 if TYPE_CHECKING:
     from stockman.app.conversion.convert import Conversion, ConvertedFile
-    from stockman.config.convert.result import ConversionResult
+    from stockman.config.convert.output import ConversionResult
     from stockman.model.origin import Position
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,7 @@ from stockman.cli.terminal.tables import Cell
 
 if TYPE_CHECKING:
     from stockman.app.conversion.convert import Conversion, ConvertedFile
-    from stockman.config.convert.formats import SourceFormat
+    from stockman.config.convert.output import SourceFormat
 
 
 _LONGEST_VALUE = 48

@@ -15,7 +15,7 @@ from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import Cell, Row, table
 
 if TYPE_CHECKING:
-    from stockman.app.doctor.finding import CheckResult, DoctorReport
+    from stockman.app.doctor.check import CheckResult, DoctorReport
 
 _STYLES = {"ok": "good", "warn": "warning", "fail": "error", "unknown": "warning", "skip": "faint"}
 

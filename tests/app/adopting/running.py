@@ -21,8 +21,7 @@ from stockman_lab.world.world import World
 from stockman.app.adoption.adopt import adopt_cluster
 from stockman.app.adoption.observation import AdoptionClients
 from stockman.assessment.adoption.description import Adoption, AdoptionOptions
-from stockman.config.presets import render_preset
-from stockman.config.presets.answers import Answers
+from stockman.config.presets import Answers, render_preset
 from stockman.planning.starter.observed import ApiConnection
 from stockman.proxmox.client import ProxmoxClient
 from stockman.talos.machine.patch_sets import PatchSet

@@ -4,9 +4,8 @@ import re
 
 import pytest
 
-from stockman.app.doctor.check import Check, Question
+from stockman.app.doctor.check import Check, CheckResult, CheckStatus, Question
 from stockman.app.doctor.examination import CHECKS
-from stockman.app.doctor.finding import CheckResult, CheckStatus
 from tests.app.doctor.fakes import FakeMachine, FakeRepo, scene
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stockman.adapters.network import SocketNetwork
-from stockman.app.doctor.check import Check, CheckInput, Question
+from stockman.app.doctor.check import Check, CheckInput, CheckResult, CheckStatus, Question, ok
 from stockman.app.doctor.examination import (
     CHECKS,
     TIMEOUT,
@@ -17,7 +17,6 @@ from stockman.app.doctor.examination import (
     run_local_checks,
     run_network_checks,
 )
-from stockman.app.doctor.finding import CheckResult, CheckStatus, ok
 from stockman.model.errors import NotFound
 from stockman.ports.environment import Network
 from tests.adapters import loopback

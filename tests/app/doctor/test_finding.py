@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.app.doctor.finding import (
+from stockman.app.doctor.check import (
     CheckResult,
     CheckStatus,
     DoctorReport,

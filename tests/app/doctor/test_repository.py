@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.app.doctor.finding import CheckStatus
+from stockman.app.doctor.check import CheckStatus
 from stockman.app.doctor.repository import branch, program, remote, work_tree
 from stockman.ports.environment import Remote, WorkTree
 from tests.app.doctor.fakes import CLUSTER, ORIGIN, PLANTED, FakeRepo, found, scene

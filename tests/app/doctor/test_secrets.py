@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.app.doctor.finding import CheckStatus
+from stockman.app.doctor.check import CheckStatus
 from stockman.app.doctor.secrets import SECRET_FILES, files, variables
 from stockman.app.init.gitignore import missing_lines
 from stockman.ports.environment import FileStatus, GitFileState, WorkTree

@@ -62,7 +62,7 @@ class LateKubernetes:
         self._world = world
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
-        async def called(*given: object, **named: object) -> object:
+        async def label(*given: object, **named: object) -> object:
             return await getattr(self._door(), name)(*given, **named)
 
         return called

@@ -45,9 +45,9 @@ def test_a_machine_that_is_not_looked_after_any_more_is_told(scene: Scene) -> No
 
     rule, found = scene.find(Layer.PLACEMENT).drifts
 
-    assert rule.why == f"it does not name vm:{FIRST}"
+    assert rule.why == f"it does not include vm:{FIRST}"
     assert found.subject == TRINITY
-    assert found.why == "it is not looked after"
+    assert found.why == "it is not managed by HA"
     assert f"vms/ha/{TRINITY}" in [step.id for step in found.correction.steps]
     scene.apply()
     assert scene.find(Layer.PLACEMENT).drifts == ()

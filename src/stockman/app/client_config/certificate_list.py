@@ -12,8 +12,7 @@ from stockman.app.secrets.bundle import bundle_path, open_bundle
 from stockman.app.secrets.keyring import Keyring
 from stockman.app.workspace.secret_names import dialect_of
 from stockman.assessment.status.observed import CertificateKind, CertificateList, ListedCertificate
-from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import SequenceNode
+from stockman.config.source.tree import SequenceNode, Unreadable
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.crypto.certificates import CertificateFacts, is_issued_by, read_certificate_facts
 from stockman.crypto.pem import NotPem

@@ -10,13 +10,17 @@ from stockman.adapters.files import create_file, path_exists, replace_file
 from stockman.app.conversion import problems as trouble
 from stockman.app.workspace.directory import read_directory
 from stockman.config.convert.dialects import classic_to_toml, toml_to_classic
-from stockman.config.convert.formats import TALCONFIG, TOPF, SourceFormat, detect_format
-from stockman.config.convert.result import ConversionResult
-from stockman.config.convert.terraform import convert_terraform
-from stockman.config.convert.vm_file import convert_vm_file
+from stockman.config.convert.output import (
+    TALCONFIG,
+    TOPF,
+    ConversionResult,
+    SourceFormat,
+    detect_format,
+)
+from stockman.config.convert.terraform import convert_terraform, convert_vm_file
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, CONFIG_FILES, NODES_YAML, load
 from stockman.config.redact import build_redactor
-from stockman.config.source.text import MAX_BYTES, Unreadable, decode_text
+from stockman.config.source.tree import MAX_BYTES, Unreadable, decode_text
 from stockman.model.errors import Conflict, NotFound, StockmanError, WrongUsage
 from stockman.model.record import record
 from stockman.model.secret import Secret

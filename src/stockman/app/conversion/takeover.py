@@ -8,8 +8,8 @@ from pathlib import Path
 from stockman.app.conversion import problems as trouble
 from stockman.app.conversion.convert import Conversion, Dialect
 from stockman.config.classic import CLASSIC_KEYS, repository_address
-from stockman.config.convert.formats import TALCONFIG, TOPF, SourceFormat
-from stockman.config.source.text import MAX_BYTES
+from stockman.config.convert.output import TALCONFIG, TOPF, SourceFormat
+from stockman.config.source.tree import MAX_BYTES
 from stockman.model.errors import NotFound, StockmanError, WrongUsage
 from stockman.model.record import record
 from stockman.talos.imports.adoption import Platform, adopt_cluster

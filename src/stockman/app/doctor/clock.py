@@ -7,8 +7,16 @@ from collections.abc import Coroutine, Iterator
 from functools import partial
 from typing import Any
 
-from stockman.app.doctor.check import CheckInput, Question, check
-from stockman.app.doctor.finding import CheckResult, fail, ok, unknown, warn
+from stockman.app.doctor.check import (
+    CheckInput,
+    CheckResult,
+    Question,
+    check,
+    fail,
+    ok,
+    unknown,
+    warn,
+)
 from stockman.app.doctor.servers import Endpoint, origin_of_key, time_servers
 from stockman.ports.environment import Network, NoAnswer
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.app.doctor.check import CheckInput, check
-from stockman.app.doctor.finding import CheckResult, fail, ok, skip, unknown, warn
+from stockman.app.doctor.check import CheckInput, CheckResult, check, fail, ok, skip, unknown, warn
 from stockman.ports.environment import NoAnswer
 
 

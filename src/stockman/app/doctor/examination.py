@@ -11,19 +11,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stockman.app.doctor import (
-    clock,
-    configuration,
-    machine,
-    names,
-    proxmox,
-    proxmox_rights,
-    reach,
-    repository,
-    secrets,
+from stockman.app.doctor import clock, configuration, machine, proxmox, reach, repository, secrets
+from stockman.app.doctor.check import (
+    Check,
+    CheckInput,
+    CheckResult,
+    DoctorReport,
+    Question,
+    skip,
+    unknown,
 )
-from stockman.app.doctor.check import Check, CheckInput, Question
-from stockman.app.doctor.finding import CheckResult, DoctorReport, skip, unknown
 from stockman.ports.environment import Network
 
 if TYPE_CHECKING:
@@ -36,10 +33,8 @@ CHECKS = (
     *repository.CHECKS,
     *configuration.CHECKS,
     *secrets.CHECKS,
-    *names.CHECKS,
     *reach.CHECKS,
     *proxmox.CHECKS,
-    *proxmox_rights.CHECKS,
     *clock.CHECKS,
 )
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from stockman.app.doctor.check import CheckInput, check
-from stockman.app.doctor.finding import CheckResult, fail, ok, unknown, warn
+from stockman.app.doctor.check import CheckInput, CheckResult, check, fail, ok, unknown, warn
 from stockman.model.tables import TABLE_NAMES, table_info
 
 _MIB = 1024**2

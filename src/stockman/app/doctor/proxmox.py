@@ -5,63 +5,114 @@ They use only the token and the endpoints in the configuration.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
 
-from stockman.app.doctor.check import CheckInput, ProxmoxAccess, Question, check
+from stockman.app.doctor.check import (
+    Check,
+    CheckInput,
+    CheckResult,
+    ConfiguredToken,
+    ProxmoxAccess,
+    Question,
+    check,
+    fail,
+    ok,
+    skip,
+    unknown,
+    warn,
+)
 from stockman.app.doctor.clock import length
-from stockman.app.doctor.finding import CheckResult, fail, ok, skip, unknown, warn
-from stockman.app.doctor.proxmox_queries import questions, result_or_reason
 from stockman.model.compatibility import Verdict, proxmox_compatibility
-from stockman.model.errors import StockmanError
+from stockman.model.errors import Denied, Refused, StockmanError, Unreachable
 from stockman.model.names import HostName
 from stockman.planning.vm.requirements import host_requirements
+from stockman.ports.environment import Network
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import StorageSummary
+from stockman.proxmox.privileges import RequiredPrivileges, provisioning_privileges, role_privileges
+
+T = TypeVar("T")
+_WITH_EVERY_CALL = (
+    "proxmox.authentication",
+    "proxmox.certificate",
+    "proxmox.unreachable",
+)
+ProxmoxCheck = Callable[
+    [CheckInput, ProxmoxAccess, ProxmoxClient], Awaitable[Iterable[CheckResult]]
+]
+
+
+def proxmox_check(name: str) -> Callable[[ProxmoxCheck], Check]:
+    """Turn a query into a check of every Proxmox cluster, with stockman's token."""
+
+    def decorate(query: ProxmoxCheck) -> Check:
+        def look(scene: CheckInput) -> Iterator[Question]:
+            for region in scene.regions:
+                ask = partial(_query_cluster, scene, region, query)
+                yield Question(subject=region.subject, ask=ask)
+
+        look.__doc__ = query.__doc__
+        return check(name)(look)
+
+    return decorate
+
+
+async def _query_cluster(
+    scene: CheckInput, region: ProxmoxAccess, look: ProxmoxCheck, network: Network
+) -> Iterable[CheckResult]:
+    del network
+    return await query_with_token(
+        region, region.token, region.subject, partial(look, scene, region)
+    )
+
+
+async def query_with_token(
+    region: ProxmoxAccess,
+    token: ConfiguredToken,
+    subject: str,
+    look: Callable[[ProxmoxClient], Awaitable[Iterable[CheckResult]]],
+) -> Iterable[CheckResult]:
+    """Open a client with a token and return the results of a check."""
+    if token.secret is None:
+        return (skip(subject, f"the token of {token.owner} is not at hand: {token.reason}"),)
+    try:
+        async with region.open(token.id, token.secret) as pve:
+            return tuple(await look(pve))
+    except StockmanError as error:
+        return (_query_failure(subject, error),)
+
+
+async def result_or_reason(request: Awaitable[T]) -> T | StockmanError:
+    """Return the answer, or why this query failed; raise errors that affect every query."""
+    try:
+        return await request
+    except StockmanError as error:
+        if error.problem.code in _WITH_EVERY_CALL:
+            raise
+        return error
+
+
+def _query_failure(subject: str, error: StockmanError) -> CheckResult:
+    problem = error.problem
+    if isinstance(error, Unreachable | Refused):
+        return skip(subject, f"{problem.what}: {problem.why}; see `reach.proxmox`")
+    if isinstance(error, Denied) and problem.code == "proxmox.authentication":
+        return fail(subject, f"{problem.what}: {problem.why}", problem.fix)
+    return unknown(subject, f"{problem.what}: {problem.why}", problem.fix)
+
 
 _NOTICEABLE = 5.0
 _TOO_FAR = 60.0
 """Seconds; a host reports its time in whole seconds."""
 
 
-@check("proxmox.version")
-def version(scene: CheckInput) -> Iterator[Question]:
-    """Proxmox VE has a version that stockman knows, and takes its token."""
-    yield from questions(scene, _version)
-
-
-@check("proxmox.hosts")
-def hosts(scene: CheckInput) -> Iterator[Question]:
-    """The cluster has quorum, and the hosts that machines are to run on are up."""
-    yield from questions(scene, _hosts)
-
-
-@check("proxmox.storages")
-def storages(scene: CheckInput) -> Iterator[Question]:
-    """Storages that machines need are there, active, and for what is put into them."""
-    yield from questions(scene, _storages)
-
-
-@check("proxmox.bridges")
-def bridges(scene: CheckInput) -> Iterator[Question]:
-    """Bridges that machines need are there on each host."""
-    yield from questions(scene, _bridges)
-
-
-@check("proxmox.replication")
-def replication(scene: CheckInput) -> Iterator[Question]:
-    """Replication of disks between hosts works, where there is any."""
-    yield from questions(scene, _replication)
-
-
-@check("proxmox.clock")
-def clock(scene: CheckInput) -> Iterator[Question]:
-    """The clocks of the hosts agree with the clock of this machine."""
-    yield from questions(scene, _clocks)
-
-
-async def _version(
+@proxmox_check("proxmox.version")
+async def version(
     scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
+    """Proxmox VE has a version that stockman knows, and takes its token."""
     answer = await pve.version()
     try:
         fit = proxmox_compatibility(answer.parsed)
@@ -80,9 +131,11 @@ async def _version(
             return (fail(region.subject, f"{summary}: {fit.reason}", "upgrade the hosts"),)
 
 
-async def _hosts(
+@proxmox_check("proxmox.hosts")
+async def hosts(
     scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
+    """The cluster has quorum, and the hosts that machines are to run on are up."""
     findings = []
     state = await result_or_reason(pve.cluster_state())
     if isinstance(state, StockmanError):
@@ -105,9 +158,11 @@ async def _hosts(
     return findings or (ok(region.subject, f"{len(states)} hosts"),)
 
 
-async def _storages(
+@proxmox_check("proxmox.storages")
+async def storages(
     scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
+    """Storages that machines need are there, active, and for what is put into them."""
     needed = host_requirements(scene.desired, region.cluster).storages
     storages = (await pve.resources()).storages
     by_name = {(str(storage.host), str(storage.storage)): storage for storage in storages}
@@ -141,9 +196,11 @@ def _assess_storage(
     return ok(subject, f"for {content}")
 
 
-async def _bridges(
+@proxmox_check("proxmox.bridges")
+async def bridges(
     scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
+    """Bridges that machines need are there on each host."""
     needed = host_requirements(scene.desired, region.cluster).bridges
     by_host: dict[str, list[str]] = {}
     for host, bridge in sorted(needed):
@@ -173,9 +230,11 @@ async def _bridges_of(pve: ProxmoxClient, host: str, names: list[str]) -> list[C
     return findings
 
 
-async def _replication(
+@proxmox_check("proxmox.replication")
+async def replication(
     scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
+    """Replication of disks between hosts works, where there is any."""
     jobs = await pve.replication_jobs()
     if not jobs:
         return (skip(region.subject, "nothing is replicated"),)
@@ -199,9 +258,11 @@ async def _replication(
     return (ok(region.subject, f"{len(jobs)} jobs of replication, none fails"),)
 
 
-async def _clocks(
+@proxmox_check("proxmox.clock")
+async def clock(
     scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
+    """The clocks of the hosts agree with the clock of this machine."""
     clocks = [host.host for host in (await pve.resources()).hosts if host.status == "online"]
     return [await _clock_of(scene, pve, host) for host in clocks]
 
@@ -219,4 +280,85 @@ async def _clock_of(scene: CheckInput, pve: ProxmoxClient, host: HostName) -> Ch
     return warn(subject, summary, fix) if off > _NOTICEABLE else ok(subject, "it agrees with ours")
 
 
-CHECKS = (version, hosts, storages, bridges, replication, clock)
+_FROM_9 = 9
+
+
+@check("proxmox.rights")
+def rights(scene: CheckInput) -> Iterator[Question]:
+    """The token of stockman may do what the configuration asks for."""
+    for region in scene.regions:
+        token = region.token
+        yield Question(subject=token.id, ask=partial(_check_own_token, scene, region, token))
+
+
+@check("proxmox.component-rights")
+def component_rights(scene: CheckInput) -> Iterator[Question]:
+    """The tokens of components may do what the components need."""
+    for region in scene.regions:
+        for token in region.component_tokens:
+            yield Question(subject=token.id, ask=partial(_check_component_token, region, token))
+
+
+async def _check_own_token(
+    scene: CheckInput, region: ProxmoxAccess, token: ConfiguredToken, network: Network
+) -> Iterable[CheckResult]:
+    del network
+
+    async def look(pve: ProxmoxClient) -> Iterable[CheckResult]:
+        major = (await pve.version()).major
+        desired = host_requirements(scene.desired, region.cluster).vms
+        return await _assess_token(pve, token, provisioning_privileges(major, desired))
+
+    return await query_with_token(region, token, token.id, look)
+
+
+async def _check_component_token(
+    region: ProxmoxAccess, token: ConfiguredToken, network: Network
+) -> Iterable[CheckResult]:
+    from stockman.catalog.registry import component
+
+    del network
+    access = component(token.owner).proxmox
+
+    async def look(pve: ProxmoxClient) -> Iterable[CheckResult]:
+        if access is None:
+            return ()
+        newer = (await pve.version()).major >= _FROM_9
+        further = access.privileges_from_9 if newer else ()
+        return await _assess_token(
+            pve, token, role_privileges(access.paths, (*access.privileges, *further))
+        )
+
+    return await query_with_token(region, token, token.id, look)
+
+
+async def _assess_token(
+    pve: ProxmoxClient, token: ConfiguredToken, needs: Sequence[RequiredPrivileges]
+) -> Iterable[CheckResult]:
+    missing = [(need, lacked) for need in needs if (lacked := await _missing_privileges(pve, need))]
+    if not missing:
+        paths = ", ".join(need.path for need in needs)
+        return (ok(token.id, f"it has every privilege that is needed on {paths}"),)
+    return [
+        fail(
+            token.id,
+            f"it lacks {', '.join(sorted(lacked))} on {need.path}",
+            f"add them to a role that {token.id} and its user have on {need.path}",
+        )
+        for need, lacked in missing
+    ]
+
+
+async def _missing_privileges(pve: ProxmoxClient, need: RequiredPrivileges) -> frozenset[str]:
+    lacked = need.privileges - await _list_privileges(pve, need.path)
+    if not lacked or not need.alternatives:
+        return lacked
+    below = [need.privileges - await _list_privileges(pve, path) for path in need.alternatives]
+    return frozenset().union(*below)
+
+
+async def _list_privileges(pve: ProxmoxClient, path: str) -> frozenset[str]:
+    return (await pve.permissions(path)).get(path, frozenset())
+
+
+CHECKS = (version, hosts, storages, bridges, replication, clock, rights, component_rights)

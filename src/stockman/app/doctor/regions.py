@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from stockman.app.doctor.check import ConfiguredToken, ProxmoxAccess
 from stockman.app.secrets.proxmox_tokens import FILE as KEPT
 from stockman.app.secrets.proxmox_tokens import with_stored_token
-from stockman.config.language.configuration import Configuration
+from stockman.config.language import Configuration
 from stockman.model.component import Component
 from stockman.model.desired import Desired
 from stockman.model.proxmox import ProxmoxCluster

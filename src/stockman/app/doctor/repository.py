@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from stockman.app.doctor.check import CheckInput, check
-from stockman.app.doctor.finding import CheckResult, fail, ok, skip, unknown, warn
-from stockman.app.doctor.git_address import git_address
-from stockman.app.doctor.servers import origin_of_key
-from stockman.config.language.cluster import RepositorySection
+from stockman.app.doctor.check import CheckInput, CheckResult, check, fail, ok, skip, unknown, warn
+from stockman.app.doctor.servers import git_address, origin_of_key
+from stockman.config.language import RepositorySection
 from stockman.ports.environment import NoAnswer, Remote
 
 _OLDEST = (2, 30)

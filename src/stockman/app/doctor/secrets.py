@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from stockman.app.doctor.check import CheckInput, check
-from stockman.app.doctor.finding import CheckResult, fail, ok, skip, unknown, warn
+from stockman.app.doctor.check import CheckInput, CheckResult, check, fail, ok, skip, unknown, warn
 from stockman.model.secret import SecretForm
 from stockman.ports.environment import NoAnswer
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from stockman.app.doctor.git_address import git_address
-from stockman.config.language.configuration import Configuration
+from stockman.config.language import Configuration
 from stockman.model.origin import Traced
 from stockman.model.policies import BackupTarget, Lock
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.record import record
-from stockman.ports.environment import Remote, ServerAddress
+from stockman.ports.environment import Machine, Remote, ServerAddress
 
 ServerKind = Literal["proxmox", "kubernetes", "factory", "git", "s3", "mirror", "identity", "host"]
 
@@ -228,3 +228,66 @@ def _s3(home: BackupTarget | Lock) -> str:
         return home.endpoint
     region = "" if home.region == "auto" else f".{home.region}"
     return f"https://s3{region}.amazonaws.com"
+
+
+def proxy_variable(machine: Machine, host: str) -> str:
+    """Return the variable that sets the proxy for a host. Empty: it is reached directly."""
+    if any(_matches(host, rule) for rule in _words(machine, "no_proxy")):
+        return ""
+    for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        if machine.variable(name):
+            return name
+    return ""
+
+
+def _words(machine: Machine, name: str) -> list[str]:
+    value = machine.variable(name) or machine.variable(name.upper())
+    return [entry.strip().lower() for entry in value.split(",") if entry.strip()]
+
+
+def _matches(host: str, rule: str) -> bool:
+    bare = rule.lstrip("*").lstrip(".")
+    return not bare or host.lower() == bare or host.lower().endswith(f".{bare}")
+
+
+_PORTS = {"https": 443, "http": 80, "ssh": 22, "git": 9418}
+_SCP_LIKE = re.compile(r"(?:[^@/:\s]+@)?(\[[^\]]+\]|[^@/:\s]+):(?!//)(.*)")
+
+
+class GitAddress(NamedTuple):
+    """A repository on a server."""
+
+    host: str
+    port: int
+    path: str
+    """Without leading slash and `.git`."""
+    has_password: bool
+
+    def __str__(self) -> str:
+        return f"{self.host}/{self.path}"
+
+    def is_same(self, second: GitAddress) -> bool:
+        """Whether both name the same repository, whatever the protocol."""
+        ours, theirs = ((address.host.lower(), address.path.lower()) for address in (self, second))
+        return ours == theirs
+
+
+def git_address(text: str) -> GitAddress | None:
+    """Parse an address. None: it is local, or git does not know its form."""
+    if "://" not in text:
+        match = _SCP_LIKE.fullmatch(text)
+        return match and GitAddress(match[1].strip("[]"), 22, _repository_path(match[2]), False)
+    try:
+        url = urlsplit(text)
+        host, port = url.hostname, url.port or _PORTS.get(url.scheme)
+    except ValueError:
+        return None
+    if not host or port is None:
+        return None
+    by_web = url.scheme in ("http", "https")
+    secret = url.password is not None or (by_web and url.username is not None)
+    return GitAddress(host, port, _repository_path(url.path), secret)
+
+
+def _repository_path(text: str) -> str:
+    return text.strip("/").removesuffix(".git")

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from stockman.assessment.drift.flux import FluxObject, is_compared
-from stockman.config.writers.commented import strip_comments
+from stockman.config.writers.yaml_writer import strip_comments
 from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import Object, ObjectRef, ResourceKind
 from stockman.model.errors import NotFound, Unsupported

@@ -24,11 +24,11 @@ from stockman.config.load import load
 from stockman.config.presets import (
     SCHEMA_DIRECTORY,
     SCHEMAS,
+    Answers,
     Dialect,
     add_schema_hints,
     render_preset,
 )
-from stockman.config.presets.answers import Answers
 from stockman.config.rules import check_rules
 from stockman.model.errors import Conflict, StockmanError
 from stockman.model.problem import Problem, Problems

@@ -10,9 +10,8 @@ from typing import Literal
 from stockman.app.machine_config.machines import Machines
 from stockman.app.workspace.machine_patches import unreadable_configuration
 from stockman.config.origin_tree import ConfigDifference
-from stockman.config.source.text import MAX_BYTES, Unreadable, decode_text
+from stockman.config.source.tree import MAX_BYTES, ScalarNode, Unreadable, decode_text
 from stockman.config.source.tree import MappingNode as SourceMapping
-from stockman.config.source.tree import ScalarNode
 from stockman.config.source.tree import TreeNode as Source
 from stockman.model.errors import StockmanError
 from stockman.model.record import record

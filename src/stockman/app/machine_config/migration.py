@@ -9,8 +9,7 @@ from stockman.app.workspace.desired import load_desired
 from stockman.app.workspace.directory import load_directory
 from stockman.app.workspace.machine_patches import PatchFiles
 from stockman.app.workspace.private_files import write_private
-from stockman.config.source.text import MAX_BYTES, Unreadable, decode_text
-from stockman.config.source.tree import to_plain_data
+from stockman.config.source.tree import MAX_BYTES, Unreadable, decode_text, to_plain_data
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problem, Problems

@@ -39,12 +39,14 @@ def apply_templates(tree: FileTree, sources: TemplateSources, problems: Problems
     root = sources.directory / _ROOTS[sources.dialect]
     if not any((root / folder).is_dir() for folder in ("config", "overrides")):
         return
-    from stockman.rendering.templates.contract import CLASSIC, TOML, Limits
+    from stockman.rendering.templates.contract import CLASSIC, TOML, Limits, forbidden_path_reason
     from stockman.rendering.templates.names import template_names
     from stockman.rendering.templates.render import TemplateInputs as Names
-    from stockman.rendering.templates.render import render_templates
-    from stockman.rendering.templates.reserved_paths import forbidden_path_reason
-    from stockman.rendering.templates.secrecy import find_exposed_secrets, is_sealed
+    from stockman.rendering.templates.render import (
+        find_exposed_secrets,
+        is_sealed,
+        render_templates,
+    )
     from stockman.rendering.templates.tree import read_tree
 
     contract = CLASSIC if sources.dialect == "classic" else TOML

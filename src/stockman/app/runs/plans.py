@@ -167,8 +167,8 @@ def narrow_plan(
 def _is_in(change: Change, plan: Plan) -> bool:
     """Whether a plan implements a change."""
     ids = {step.id for step in plan.steps}
-    if creator := change.made_by:
-        return not ids.isdisjoint(creator)
+    if step_ids := change.step_ids:
+        return not ids.isdisjoint(step_ids)
     return any(step.stage is change.stage and change.node in ("", step.node) for step in plan.steps)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stockman.app.doctor.git_address import git_address
+from stockman.app.doctor.servers import git_address
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems, Severity
 from stockman.model.record import record

@@ -206,7 +206,7 @@ class RunWorkspace:
         unkept = set()
         for cluster in self.desired.proxmox:
             for desired_token in list_desired_tokens(self.desired, cluster, _NEWEST):
-                configured = self._configured_secret(desired_token.whose, cluster)
+                configured = self._configured_secret(desired_token.owner, cluster)
                 if configured is not None and configured.form in _IN_PLACE:
                     continue
                 try:

@@ -12,9 +12,9 @@ from stockman.app.secrets.reading import decrypt_file, is_encrypted
 from stockman.app.secrets.store import SecretStore
 from stockman.app.workspace.directory import load_directory
 from stockman.app.workspace.secret_names import dialect_of
-from stockman.config.language.configuration import Configuration
+from stockman.config.language import Configuration
 from stockman.config.resolve import talos_version
-from stockman.config.source.text import Unreadable
+from stockman.config.source.tree import Unreadable
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problems
 from stockman.model.record import record

@@ -17,8 +17,7 @@ from stockman.app.secrets_check.needles import KnownSecret
 from stockman.app.secrets_check.report import NotScanned
 from stockman.app.workspace.directory import load_directory
 from stockman.app.workspace.secret_names import dialect_of, secret_names
-from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import SequenceNode
+from stockman.config.source.tree import SequenceNode, Unreadable
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Problems

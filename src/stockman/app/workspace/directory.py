@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stockman.config.load import CONFIG_FILES, LoadedConfig, load
-from stockman.config.source.text import MAX_BYTES
+from stockman.config.source.tree import MAX_BYTES
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Problem
 

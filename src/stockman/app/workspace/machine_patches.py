@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from stockman.config.load import LoadedConfig
 from stockman.config.resolve import resolve
-from stockman.config.source.text import MAX_BYTES, Unreadable, decode_text
-from stockman.config.source.tree import ScalarNode
+from stockman.config.source.tree import MAX_BYTES, ScalarNode, Unreadable, decode_text
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused
 from stockman.model.origin import Origin, Position

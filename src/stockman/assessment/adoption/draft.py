@@ -9,8 +9,7 @@ from itertools import count
 
 from stockman.assessment.adoption.hardware import Keys
 from stockman.assessment.adoption.operations import Operation, patch_texts
-from stockman.config.convert.draft import ConfigDraft
-from stockman.config.convert.finish import NO_COMMENTS, finish_conversion
+from stockman.config.convert.draft import NO_COMMENTS, ConfigDraft, finish_conversion
 from stockman.config.load import CLUSTER_YAML, NODES_YAML, load
 from stockman.config.resolve import resolve
 from stockman.config.rules import check_rules

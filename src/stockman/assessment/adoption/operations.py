@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from stockman.config.rules.patches import OWNED, OWNED_KINDS
+from stockman.config.rules.nodes import OWNED, OWNED_KINDS
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.talos.machine.masking import SecretMask

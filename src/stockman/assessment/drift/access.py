@@ -55,7 +55,7 @@ def access_drifts(side: ProxmoxSide, changes: Iterable[Change]) -> Iterator[Drif
         yield _surplus_users(surplus)
     tokens = list_desired_tokens(side.desired, side.cluster, side.observed.major)
     for token in tokens:
-        known = token.as_found(access.value.tokens.get(token.user, ()))
+        known = token.latest(access.value.tokens.get(token.user, ()))
         yield from _surplus_entries(
             known, access.value, unasked.rules if unasked is not None else ()
         )
@@ -65,14 +65,14 @@ def access_drifts(side: ProxmoxSide, changes: Iterable[Change]) -> Iterator[Drif
 def _surplus_users(surplus: SurplusAccess) -> Drift:
     """Users and roles of disabled components that still exist."""
     command = "stockman render --prune && stockman apply --push"
-    if surplus.others:
-        command = f"find out who made {', '.join(surplus.others)}; then pveum user delete"
+    if surplus.foreign_tokens:
+        command = f"find out who made {', '.join(surplus.foreign_tokens)}; then pveum user delete"
         command = f"{command} {surplus.user}"
     named = (("user", surplus.user), ("role", surplus.role))
     return Drift(
         layer=Layer.ACCESS,
         subject=surplus.user or surplus.role,
-        description=f"nothing needs {surplus.called} any more",
+        description=f"nothing needs {surplus.label} any more",
         why=surplus.why,
         values=tuple(
             DriftValue(key=f"{kind} {name}", observed="there", desired=None)
@@ -97,8 +97,8 @@ def _surplus_own_rights(excess: ExcessRights) -> Drift:
     )
     return Drift(
         layer=Layer.ACCESS,
-        subject=excess.whose,
-        description=f"{excess.whose} has rights that these files ask for no more",
+        subject=excess.token_id,
+        description=f"{excess.token_id} has rights that these files ask for no more",
         why="no machine of the configuration needs them",
         values=(*rules, *roles),
         author=_UNKNOWN_AUTHOR,
@@ -229,7 +229,7 @@ def _old_tokens(desired_token: DesiredToken, observed: ObservedAccess) -> Iterat
     yield Drift(
         layer=Layer.ACCESS,
         subject=f"{desired_token.user}!{newest.name}",
-        description=f"{desired_token.whose} has older valid tokens in {desired_token.user}",
+        description=f"{desired_token.owner} has older valid tokens in {desired_token.user}",
         why="a rotation was interrupted: anybody who read one of them can still use it",
         values=tuple(
             DriftValue(
@@ -241,7 +241,7 @@ def _old_tokens(desired_token: DesiredToken, observed: ObservedAccess) -> Iterat
         severity=DriftSeverity.WARNING,
         correction=Correction(
             command="go on with `stockman runs resume`, or else run"
-            f" `stockman secrets rotate proxmox --token {desired_token.whose} --push`"
+            f" `stockman secrets rotate proxmox --token {desired_token.owner} --push`"
         ),
     )
 

@@ -16,16 +16,16 @@ def placement_drifts(side: ProxmoxSide) -> Iterator[Drift]:
     for desired, guest, _ in side.existing_guests():
         if guest.host == desired.host or side.is_managed_by_ha(desired):
             continue
-        name = desired.who.name
-        tool = "qm" if desired.who.kind == "qemu" else "pct"
+        name = desired.identity.name
+        tool = "qm" if desired.identity.kind == "qemu" else "pct"
         yield Drift(
             layer=Layer.PLACEMENT,
             subject=name,
-            description=f"{desired.who.called} is on another host",
+            description=f"{desired.identity.label} is on another host",
             values=(DriftValue(key="host", observed=str(guest.host), desired=str(desired.host)),),
-            author=task_author(side.tasks, desired.who.vmid, MOVE_TASKS, side.own_user),
+            author=task_author(side.tasks, desired.identity.vmid, MOVE_TASKS, side.own_user),
             correction=Correction(
-                command=f"bring {guest.host} back; then, on it: {tool} migrate {desired.who.vmid}"
+                command=f"bring {guest.host} back; then, on it: {tool} migrate {desired.identity.vmid}"
                 f" {desired.host}"
             ),
             claims=(f"vms/move/{name}", f"vms/carry/{name}"),

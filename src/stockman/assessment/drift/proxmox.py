@@ -48,7 +48,7 @@ class ProxmoxSide:
     def existing_guests(self) -> Iterator[tuple[DesiredGuest, GuestSummary, VmConfig]]:
         """Return desired guests that exist with the right identity."""
         for vm in self.desired_guests:
-            guest, config = self.observed.guest(vm.who.vmid), self.observed.config(vm.who.vmid)
+            guest, config = self.observed.guest(vm.identity.vmid), self.observed.config(vm.identity.vmid)
             if guest is not None and config is not None and is_ours(vm, guest, config):
                 yield vm, guest, config
 
@@ -63,7 +63,7 @@ class ProxmoxSide:
             return True
         ha = self.observed.ha
         managed = ha.value.resources if isinstance(ha, Fact) else ()
-        return any(resource.id == ha_id(desired_guest.who) for resource in managed)
+        return any(resource.id == ha_id(desired_guest.identity) for resource in managed)
 
 
 CREATE_TASKS = frozenset({"qmcreate", "qmclone", "qmrestore", "vzcreate", "vzclone", "vzrestore"})

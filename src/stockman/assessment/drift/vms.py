@@ -39,15 +39,15 @@ def vm_drifts(side: ProxmoxSide) -> Iterator[Drift]:
     if not side.is_known:
         return
     for desired in side.desired_guests:
-        guest = side.observed.guest(desired.who.vmid)
+        guest = side.observed.guest(desired.identity.vmid)
         if guest is None:
             if side.observed.shows_guests:
                 yield _missing_guest(side, desired)
             continue
-        config = side.observed.config(desired.who.vmid)
+        config = side.observed.config(desired.identity.vmid)
         if config is None:
             continue
-        if side.observed.is_new(desired.who.vmid):
+        if side.observed.is_new(desired.identity.vmid):
             yield _empty_vmid(side, desired, guest)
             continue
         if not is_ours(desired, guest, config):
@@ -62,9 +62,9 @@ def vm_drifts(side: ProxmoxSide) -> Iterator[Drift]:
 def vm_gaps(side: ProxmoxSide) -> Iterator[Gap]:
     """Return guests whose configuration could not be read or that the token cannot see."""
     for desired in side.desired_guests:
-        unread = side.unreadable_reason(desired.who.vmid)
+        unread = side.unreadable_reason(desired.identity.vmid)
         if unread is not None:
-            yield Gap(layer=Layer.VMS, subject=desired.who.name, problem=unread.problem)
+            yield Gap(layer=Layer.VMS, subject=desired.identity.name, problem=unread.problem)
     if side.is_known and not side.observed.shows_guests:
         hidden = Problems()
         hidden_guests(hidden, side.observed.name, side.cluster.where("token_id"))
@@ -77,78 +77,78 @@ def idle_nodes(side: ProxmoxSide) -> frozenset[str]:
     """Return nodes whose VM is known not to run."""
     idle = set()
     for desired in side.desired_guests if side.is_known else ():
-        guest = side.observed.guest(desired.who.vmid)
+        guest = side.observed.guest(desired.identity.vmid)
         hidden = guest is None and not side.observed.shows_guests
         if not hidden and (guest is None or guest.status == "stopped"):
-            idle.add(desired.who.name)
+            idle.add(desired.identity.name)
     return frozenset(idle)
 
 
 def _missing_guest(side: ProxmoxSide, desired_guest: DesiredGuest) -> Drift:
     return Drift(
         layer=Layer.VMS,
-        subject=desired_guest.who.name,
-        description=f"{desired_guest.who.called} is not there",
+        subject=desired_guest.identity.name,
+        description=f"{desired_guest.identity.label} is not there",
         why=_GONE,
         author=task_author(
-            side.tasks, desired_guest.who.vmid, DELETE_TASKS | CREATE_TASKS, side.own_user
+            side.tasks, desired_guest.identity.vmid, DELETE_TASKS | CREATE_TASKS, side.own_user
         ),
         severity=DriftSeverity.CRITICAL,
-        claims=(f"node:{desired_guest.who.name}",),
+        claims=(f"node:{desired_guest.identity.name}",),
     )
 
 
 def _empty_vmid(side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary) -> Drift:
     """Report a VMID that is reserved but empty: creation is in progress or was interrupted."""
     problem = creation_in_progress(
-        desired_guest.who.kind, desired_guest.who.vmid, desired_guest.who.name, guest.host
+        desired_guest.identity.kind, desired_guest.identity.vmid, desired_guest.identity.name, guest.host
     )
     return Drift(
         layer=Layer.VMS,
-        subject=desired_guest.who.name,
-        description=f"{desired_guest.who.called} is not made yet",
+        subject=desired_guest.identity.name,
+        description=f"{desired_guest.identity.label} is not made yet",
         why="it has neither a name nor anything else: somebody makes it, or was interrupted",
-        author=task_author(side.tasks, desired_guest.who.vmid, CREATE_TASKS, side.own_user),
+        author=task_author(side.tasks, desired_guest.identity.vmid, CREATE_TASKS, side.own_user),
         severity=DriftSeverity.CRITICAL,
         correction=Correction(command=problem.fix if guest.lock else ""),
-        claims=(f"node:{desired_guest.who.name}",),
+        claims=(f"node:{desired_guest.identity.name}",),
         by_hand=bool(guest.lock),
     )
 
 
 def _incomplete_guest(side: ProxmoxSide, desired_guest: DesiredGuest) -> Drift:
-    state = "has no disk" if desired_guest.who.kind == "qemu" else "is incomplete"
+    state = "has no disk" if desired_guest.identity.kind == "qemu" else "is incomplete"
     return Drift(
         layer=Layer.VMS,
-        subject=desired_guest.who.name,
-        description=f"{desired_guest.who.called} {state}",
+        subject=desired_guest.identity.name,
+        description=f"{desired_guest.identity.label} {state}",
         why="its creation was interrupted",
         author=task_author(
-            side.tasks, desired_guest.who.vmid, CREATE_TASKS | CHANGE_TASKS, side.own_user
+            side.tasks, desired_guest.identity.vmid, CREATE_TASKS | CHANGE_TASKS, side.own_user
         ),
         severity=DriftSeverity.CRITICAL,
-        claims=(f"node:{desired_guest.who.name}",),
+        claims=(f"node:{desired_guest.identity.name}",),
     )
 
 
 def _different_guest(
     side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary, config: VmConfig
 ) -> Drift:
-    name, vmid = desired_guest.who.name, desired_guest.who.vmid
+    name, vmid = desired_guest.identity.name, desired_guest.identity.vmid
     values = (
         DriftValue(key="name", observed=config.name, desired=name),
         DriftValue(
-            key="uuid", observed=str(config.uuid or "none"), desired=str(desired_guest.who.uuid)
+            key="uuid", observed=str(config.uuid or "none"), desired=str(desired_guest.identity.uuid)
         ),
     )
-    is_renamed = config.uuid == desired_guest.who.uuid
+    is_renamed = config.uuid == desired_guest.identity.uuid
     back = f"on {guest.host}: qm set {vmid} --name {name}"
     difference_text = "has another name" if is_renamed else "is another machine"
     by_hand = f"give {name} another vmid in nodes.yaml, or the machine its name and UUID back"
     return Drift(
         layer=Layer.VMS,
         subject=name,
-        description=f"{desired_guest.who.called} {difference_text}",
+        description=f"{desired_guest.identity.label} {difference_text}",
         why="name, number and UUID belong together, and these are not those of the configuration",
         values=tuple(value for value in values if value.observed != value.desired),
         author=task_author(side.tasks, vmid, CREATE_TASKS | CHANGE_TASKS, side.own_user),
@@ -161,15 +161,15 @@ def _key_drifts(
     side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary, config: VmConfig
 ) -> Iterator[Drift]:
     values = tuple(_drift_values(desired_guest, config))
-    name = desired_guest.who.name
+    name = desired_guest.identity.name
     if values:
         keys = {value.key for value in values}
         yield Drift(
             layer=Layer.VMS,
             subject=name,
-            description=f"{desired_guest.who.called} differs",
+            description=f"{desired_guest.identity.label} differs",
             values=values,
-            author=task_author(side.tasks, desired_guest.who.vmid, CHANGE_TASKS, side.own_user),
+            author=task_author(side.tasks, desired_guest.identity.vmid, CHANGE_TASKS, side.own_user),
             severity=DriftSeverity.NOTICE if keys <= _COSMETIC else DriftSeverity.WARNING,
             claims=(
                 *(f"vms/configure/{name}", f"vms/restart/{name}", f"vms/grow/{name}"),
@@ -192,9 +192,9 @@ def _key_drifts(
         yield Drift(
             layer=Layer.VMS,
             subject=name,
-            description=f"{desired_guest.who.called} does not run",
+            description=f"{desired_guest.identity.label} does not run",
             values=(DriftValue(key="status", observed="stopped", desired="running"),),
-            author=task_author(side.tasks, desired_guest.who.vmid, POWER_TASKS, side.own_user),
+            author=task_author(side.tasks, desired_guest.identity.vmid, POWER_TASKS, side.own_user),
             severity=DriftSeverity.CRITICAL,
             claims=(f"vms/start/{name}",),
         )
@@ -208,18 +208,18 @@ def _pending_keys(
     keys: list[str],
 ) -> Drift:
     """Report changes that take effect at the next start."""
-    name, vmid = desired_guest.who.name, desired_guest.who.vmid
-    tool = "qm" if desired_guest.who.kind == "qemu" else "pct"
+    name, vmid = desired_guest.identity.name, desired_guest.identity.vmid
+    tool = "qm" if desired_guest.identity.kind == "qemu" else "pct"
     return Drift(
         layer=Layer.VMS,
         subject=name,
-        description=f"{desired_guest.who.called} waits for a restart",
+        description=f"{desired_guest.identity.label} waits for a restart",
         why="it was changed while it runs, and its next start reads the change",
         values=tuple(
             DriftValue(key=key, observed=config.waiting[key], desired=config.values.get(key))
             for key in keys
         ),
-        author=task_author(side.tasks, desired_guest.who.vmid, CHANGE_TASKS, side.own_user),
+        author=task_author(side.tasks, desired_guest.identity.vmid, CHANGE_TASKS, side.own_user),
         correction=Correction(
             command=f"restart it when convenient, on {guest.host}: {tool} reboot {vmid}"
         ),

@@ -139,7 +139,7 @@ def _origin_lines(trees: Iterable[Branch], screen: Screen) -> Iterator[str]:
 
 
 def _annotate(tree: Tree) -> object:
-    from stockman.config.writers.commented import Commented
+    from stockman.config.writers.yaml_writer import Commented
     from stockman.talos.patches.tree import Branch, Leaf, plain_value
 
     if isinstance(tree, Leaf) or not tree:

@@ -90,8 +90,7 @@ def config_diff(before: Path, after: Path, output: Output) -> int:
 
 def _lines(tree: OriginTree, screen: Screen, *, origin: bool) -> Iterator[str]:
     from stockman.config.origin_tree import TracedValue
-    from stockman.config.writers.commented import Commented
-    from stockman.config.writers.yaml_writer import render_yaml
+    from stockman.config.writers.yaml_writer import Commented, render_yaml
 
     def with_origin(node: OriginTree) -> object:
         if isinstance(node, TracedValue):

@@ -15,7 +15,7 @@ from stockman.app.proxmox import credentials
 from stockman.app.proxmox.credentials import ProxmoxLogin
 from stockman.cli.terminal.prompts import ask, confirm
 from stockman.cli.terminal.screen import current_screen
-from stockman.config.presets.answers import Answers
+from stockman.config.presets import Answers
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 from stockman.planning.starter.draft import DraftOptions

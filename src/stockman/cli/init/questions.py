@@ -15,8 +15,7 @@ from stockman.cli.terminal.prompts import ask, confirm
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import Cell, table
 from stockman.cli.types import NETWORK
-from stockman.config.presets import NETWORKS, PRESETS, SUMMARIES, default_answers
-from stockman.config.presets.answers import Answers
+from stockman.config.presets import NETWORKS, PRESETS, SUMMARIES, Answers, default_answers
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 
