@@ -34,7 +34,7 @@ def _overview(texts: dict[str, str]) -> str:
         "",
         "Every problem has a code that stays the same for ever, and a page that",
         "`stockman explain CODE` prints too.",
-        "[](../../../how-to/read-a-problem.md) says how to read one.",
+        "[](../../../how-to/validate-files.md) explains their format.",
         "",
         *(line for area, names in areas for line in _area(area, list(names), texts)),
     )
