@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from stockman.model.secret import Secret
-from stockman.rendering.bootstrap.charts import all_charts
+from stockman.rendering.bootstrap import all_charts
 from stockman.rendering.repository import RenderedRepository
 
 Pin = tuple[str, str]

@@ -15,8 +15,7 @@ from typing import Literal
 import pytest
 
 from stockman.config.convert.dialects import classic_to_toml, toml_to_classic
-from stockman.config.convert.terraform import convert_terraform
-from stockman.config.convert.vm_file import convert_vm_file
+from stockman.config.convert.terraform import convert_terraform, convert_vm_file
 from stockman.config.presets import PRESETS, render_preset
 from tools.pytest_plugin import RealTool
 

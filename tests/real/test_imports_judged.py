@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stockman.config.convert.result import ConversionResult
+from stockman.config.convert.output import ConversionResult
 from stockman.config.load import load
 from stockman.config.resolve import resolve
 from stockman.config.rules import check_rules

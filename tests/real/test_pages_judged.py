@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.docs import consoles, pages
 from tools.pytest_plugin import RealTool
 
-PAGE = pages.ROOT / "docs" / "how-to" / "work-on-a-lab-cluster.md"
+PAGE = pages.ROOT / "docs" / "how-to" / "use-a-lab-cluster.md"
 PROGRAMS = {"kubectl": "kubectl", "flux": "flux", "talosctl": "talosctl@1.13.9"}
 
 

@@ -21,7 +21,6 @@ def test_a_cluster_of_talos_own_is_healthy_and_gets_a_new_kubernetes(
     kind = Kind(preset="single", version=version, network=network, brings_own=True)
     with whole(kind, tmp_path, real_tool) as lab:
         stories.health_is_whole(lab, version, set())
-        stories.pods_are_those_of_the_cluster(lab, version)
         stories.kubernetes_is_upgraded(lab, version, has_proxy=True)
 
 

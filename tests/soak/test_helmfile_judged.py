@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from stockman.config.presets import Dialect
-from stockman.rendering.bootstrap.charts import Chart, charts_before_flux, charts_with_crds
+from stockman.rendering.bootstrap import Chart, charts_before_flux, charts_with_crds
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING
 from tests.real.renovate import written

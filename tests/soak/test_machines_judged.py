@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from stockman.config.load import load
 from stockman.config.resolve import resolve
 from stockman.config.rules import check_rules
-from stockman.model.control_plane import ExtraArguments
 from stockman.model.desired import Desired
 from stockman.model.machine import (
     Bond,
     DiskSelector,
+    ExtraArguments,
     Firewall,
     HostDns,
     KubePrism,

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from stockman.config.source.text import Unreadable, decode_text
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import MappingNode, to_plain_data
+from stockman.config.source.tree import MappingNode, Unreadable, decode_text, to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
 
 Reader = Callable[[str, str], MappingNode]

@@ -24,7 +24,6 @@ def test_a_cluster_with_cilium_is_healthy_and_gets_a_new_kubernetes(
     kind = Kind(preset="three-node", version=version, network=network(version, 1))
     with whole(kind, tmp_path, real_tool) as lab:
         stories.health_is_whole(lab, version, stories.skipped_without_own_network(version))
-        stories.pods_are_those_of_the_cluster(lab, version)
         stories.kubernetes_is_upgraded(lab, version, has_proxy=False)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from typing import Any
 
@@ -13,8 +12,6 @@ from stockman_lab.guest.agent_calls import (
     execute,
     execution,
     plain_answer,
-    read_file,
-    write_file,
 )
 from stockman_lab.guest.plain import PlainGuest
 
@@ -134,70 +131,10 @@ def test_an_unknown_command_is_answered_with_an_error(ask: Ask) -> None:
     }
 
 
-def test_a_frozen_guest_answers_little(ask: Ask) -> None:
-    assert plain_answer(ask, "fsfreeze-freeze") == 1
-    assert plain_answer(ask, "fsfreeze-status") == "frozen"
-    assert plain_answer(ask, "ping") == {}
-    with pytest.raises(AgentRefused, match="guest-file-open has been disabled: the command is"):
-        read_file(ask, "/etc/hostname")
-
-    assert plain_answer(ask, "fsfreeze-thaw") == 1
-    assert plain_answer(ask, "fsfreeze-thaw") == 0
-    assert read_file(ask, "/etc/hostname")["content"] == "localhost\n"
-
-
 def test_trimming_tells_how_much_was_freed(ask: Ask) -> None:
     assert plain_answer(ask, "fstrim") == {
         "paths": [{"path": "/", "minimum": 0, "trimmed": 32 * GIB - (1536 << 20)}]
     }
-
-
-def test_what_is_written_is_read(ask: Ask) -> None:
-    write_file(ask, "/root/x", "hello ä")
-
-    assert read_file(ask, "/root/x") == {
-        "content": "hello ä".encode().decode("latin-1"),
-        "bytes-read": 8,
-    }
-    assert read_file(ask, "/root/x", offset=1, count=3) == {
-        "content": "ell",
-        "bytes-read": 3,
-        "truncated": 1,
-    }
-    assert (
-        read_file(ask, "/root/x", decode=False)["content"]
-        == base64.b64encode("hello ä".encode()).decode()
-    )
-
-
-def test_content_may_come_in_base64(ask: Ask) -> None:
-    write_file(ask, "/root/x", "aGk=", encode=False)
-
-    assert read_file(ask, "/root/x")["content"] == "hi"
-
-
-def test_a_file_is_written_over_and_survives_a_reset(ask: Ask, guest: PlainGuest) -> None:
-    write_file(ask, "/etc/hostname", "much longer\n")
-    write_file(ask, "/etc/hostname", "short\n")
-    guest.booted(machine(disk=image()), NOW, Middle())
-
-    assert read_file(ask, "/etc/hostname")["content"] == "short\n"
-
-
-@pytest.mark.parametrize(
-    ("path", "why"), [("/nowhere", "No such file or directory"), ("/etc", "Is a directory")]
-)
-def test_files_that_cannot_be_read(ask: Ask, path: str, why: str) -> None:
-    with pytest.raises(AgentRefused) as refused:
-        read_file(ask, path)
-
-    text = f"Agent error: failed to open file '{path}' (mode: 'r'): {why}"
-    assert str(refused.value) == text
-
-
-def test_files_in_folders_that_are_not_there_cannot_be_written(ask: Ask) -> None:
-    with pytest.raises(AgentRefused, match=r"\(mode: 'wb'\): No such file or directory"):
-        write_file(ask, "/no/where", "")
 
 
 @pytest.mark.parametrize(

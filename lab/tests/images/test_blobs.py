@@ -32,17 +32,6 @@ def test_the_last_holder_takes_it_along() -> None:
     assert blobs == Blobs()
 
 
-def test_what_nobody_holds_is_swept_away() -> None:
-    blobs = Blobs()
-    held, lonely = blobs.put(b"held"), blobs.put(b"lonely")
-    blobs.hold(held)
-
-    assert blobs.sweep() == 1
-
-    assert held in blobs
-    assert lonely not in blobs
-
-
 def test_zeros_are_nobodys() -> None:
     blobs = Blobs()
 

@@ -46,12 +46,6 @@ class Asking:
         pieces = [{"bytes": one} for one in _cut(content)]
         return asyncio.run(self.door.upload(f"machine.MachineService/{name}", pieces))
 
-    def imported(self, archive: bytes, store: dict[str, str]) -> str:
-        """The name of an image that is sent in an archive."""
-        pieces: list[dict[str, object]] = [{"containerd": store}]
-        pieces += [{"image_chunk": {"bytes": one}} for one in _cut(archive)]
-        return str(asyncio.run(self.door.upload("machine.ImageService/Import", pieces)).name)
-
 
 def _cut(content: bytes) -> list[bytes]:
     return [content[start : start + 4096] for start in range(0, len(content), 4096)]

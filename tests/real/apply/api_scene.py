@@ -51,7 +51,7 @@ from tests.real.kube_controllers.playing import controller_manager
 from tests.real.rendered.api_server import TOKEN, api_server
 from tests.real.rendered.definitions import definitions, installed
 from tests.steps.kube_cluster import Dice, Pockets, budget, web
-from tests.steps.test_kube_flux import trial, wanted
+from tests.steps.test_kube_flux import smoke_test, wanted
 from tools.pytest_plugin import RealTool
 
 SECRET = "a canary that nobody may see"
@@ -170,9 +170,9 @@ async def _chart(_: Ports, number: int) -> Action:
     return InstallChart(install=install_of(f"cilium-{number}"))
 
 
-async def _trial(_: Ports, number: int) -> Action:
-    name = f"tried-{number}"
-    return replace(trial(wanted(name), name=name), component=name)
+async def _smoke_test(_: Ports, number: int) -> Action:
+    name = f"tested-{number}"
+    return replace(smoke_test(wanted(name), name=name), component=name)
 
 
 async def _removal(ports: Ports, number: int) -> Action:
@@ -216,12 +216,12 @@ ACTIONS = {
     "map": _config_map,
     "secret": _secret,
     "chart": _chart,
-    "trial": _trial,
+    "smoke-test": _smoke_test,
     "removal": _removal,
     "drain": _drain,
 }
-TOGETHER = frozenset(ACTIONS) - {"trial"}
-"""What may be done side by side; all trials are written down in one place."""
+TOGETHER = frozenset(ACTIONS)
+"""Actions that may run in parallel."""
 
 
 async def performed(action: Action, ports: Ports) -> None:

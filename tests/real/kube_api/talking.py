@@ -15,7 +15,6 @@ from urllib.parse import unquote, urlencode
 from stockman_lab.core.dice import Dice
 from stockman_lab.etcd.client import EtcdClient
 from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
-from stockman_lab.kube.admission.honesty import OURS
 from stockman_lab.kube.api.messages import Request, Response, User, read_query
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.api.surroundings import Settings
@@ -152,8 +151,6 @@ def read(body: bytes) -> Any:
         return body.decode("utf-8", "replace")
 
 
-_OURS = f'299 - "{OURS}'
-"""How warnings begin that no real server gives."""
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z")
 _ADDRESS = re.compile(r"10\.43\.\d+\.\d+")
@@ -241,9 +238,8 @@ def compare(step: Step, real: RealApi, lab: LabApi) -> list[str]:
     found = differences(plain(one.content), plain(other.content))
     if one.status != other.status:
         found.insert(0, f"status: real {one.status} / lab {other.status}")
-    warnings = tuple(text for text in other.warnings if not text.startswith(_OURS))
-    if one.warnings != warnings:
-        found.append(f"warnings: real {one.warnings} / lab {warnings}")
+    if one.warnings != other.warnings:
+        found.append(f"warnings: real {one.warnings} / lab {other.warnings}")
     return found
 
 

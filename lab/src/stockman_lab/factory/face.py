@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from stockman_lab.core.faults import Fault, Faults
 
 SERVER = "Image Factory v1.5.0"
-BODY_BYTES = 16 << 20
 _REQUEST_ID = "X-Request-ID"
 _CHECKSUMS = (".sha256", ".sha512")
 _SIGNATURE = ".sigstore.json"

@@ -10,8 +10,6 @@ from stockman_lab.guest.system import AgentError
 
 Ask: TypeAlias = Callable[[str, dict[str, object]], object]
 """Asks the agent of one guest: a command and its arguments."""
-MOST_READ = 16 << 20
-_PIECE = 1 << 20
 
 
 class AgentRefused(Exception):
@@ -45,33 +43,6 @@ def execution(ask: Ask, pid: int) -> dict[str, object]:
         elif isinstance(value, bool):
             fields[name] = int(value)
     return fields
-
-
-def read_file(
-    ask: Ask, path: str, *, offset: int = 0, count: int = MOST_READ, decode: bool = True
-) -> dict[str, object]:
-    """A piece of a file."""
-    handle = _answer(ask, "file-open", {"path": path})
-    if offset:
-        _answer(ask, "file-seek", {"handle": handle, "offset": offset, "whence": "set"})
-    content, read, ended = "", 0, False
-    while read < count and not ended:
-        size = min(count - read, _PIECE)
-        piece = _fields(ask, "file-read", {"handle": handle, "count": size})
-        raw = str(piece["buf-b64"])
-        content += base64.b64decode(raw).decode("latin-1") if decode else raw
-        read, ended = read + len(base64.b64decode(raw)), bool(piece["eof"])
-    _answer(ask, "file-close", {"handle": handle})
-    found: dict[str, object] = {"content": content, "bytes-read": read}
-    return found if ended else {**found, "truncated": 1}
-
-
-def write_file(ask: Ask, path: str, content: str, *, encode: bool = True) -> None:
-    """Write a file anew; `encode` says that the content is not in base64 yet."""
-    raw = base64.b64encode(content.encode()).decode() if encode else content
-    handle = _answer(ask, "file-open", {"path": path, "mode": "wb"})
-    _answer(ask, "file-write", {"handle": handle, "buf-b64": raw})
-    _answer(ask, "file-close", {"handle": handle})
 
 
 def _answer(ask: Ask, command: str, arguments: dict[str, object]) -> object:

@@ -40,13 +40,6 @@ class Blobs:
             return
         del self.holders[name], self.contents[name]
 
-    def sweep(self) -> int:
-        """Forget what nobody holds; returns how many contents that were."""
-        lonely = self.contents.keys() - self.holders.keys()
-        for name in lonely:
-            del self.contents[name]
-        return len(lonely)
-
     def get(self, name: str) -> bytes:
         """A content by its name; nothing for the empty one."""
         return self.contents[name] if name else b""

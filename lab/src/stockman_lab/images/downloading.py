@@ -11,8 +11,6 @@ from stockman_lab.images.compression import Unpackable, unpacked
 from stockman_lab.images.fetching import MOST_BYTES, Fetcher, FetchFailed
 from stockman_lab.images.untrusted import UntrustedImage, checked_image
 
-ALGORITHMS = ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checksum:

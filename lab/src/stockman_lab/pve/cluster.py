@@ -93,12 +93,6 @@ class Cluster:
             kind = "VM" if guest.kind == "qemu" else "CT"
             raise die(f"{kind} is locked ({guest.lock})")
 
-    def take_file_lock(self, guest: Guest, wait: float = 10.0) -> None:
-        """Wait for the lock of a configuration file; refused where that takes too long."""
-        if guest.busy_until - self.now > wait:
-            folder = "qemu-server/lock" if guest.kind == "qemu" else "lxc/pve-config"
-            raise die(f"can't lock file '/var/lock/{folder}-{guest.vmid}.conf' - got timeout")
-
     # -- faults --------------------------------------------------------------------------------
 
     def fault(self, point: Point, facts: dict[str, object]) -> Fault | None:

@@ -1,4 +1,4 @@
-"""Mappings of devices and directories: what they name on each host, and whether it is there."""
+"""Mappings of devices: what they name on each host, and whether it exists."""
 
 from __future__ import annotations
 
@@ -8,13 +8,6 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.host import Host, PciDevice, UsbDevice
-
-_ALWAYS_THERE = (
-    "/", "/bin", "/boot", "/dev", "/etc", "/etc/pve", "/home", "/lib", "/lib64", "/media", "/mnt",
-    "/mnt/pve", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp", "/usr",
-    "/usr/local", "/usr/share", "/var", "/var/lib", "/var/lib/vz", "/var/log", "/var/tmp",
-)  # fmt: skip
-"""Directories of every host."""
 
 
 def entries_of(section: Section, host: str = "") -> Iterator[dict[str, str]]:
@@ -41,27 +34,10 @@ def checks_of(cluster: Cluster, kind: str, section: Section, host: Host) -> list
     return checks
 
 
-def check_directories(cluster: Cluster, section: Section, here: Host) -> None:
-    """Refuse directories that the host that was asked does not have, or hosts named twice."""
-    entries = list(entries_of(section))
-    for entry in entries:
-        if entry["node"] == here.name:
-            _check_directory(cluster, here, entry["path"])
-    nodes = [entry["node"] for entry in entries]
-    for node in nodes:
-        if nodes.count(node) > 1:
-            raise die(f"Node '{node}' is specified {nodes.count(node)} times.")
-
-
 def _check(cluster: Cluster, kind: str, section: Section, entry: dict[str, str]) -> None:
     host = cluster.host(entry["node"])
-    match kind:
-        case "pci":
-            _check_pci(host, section, entry)
-        case "usb":
-            _check_usb(host, section, entry)
-        case _:
-            _check_directory(cluster, host, entry["path"])
+    check = _check_pci if kind == "pci" else _check_usb
+    check(host, section, entry)
 
 
 def _check_pci(host: Host, section: Section, entry: dict[str, str]) -> None:
@@ -118,12 +94,3 @@ def _usb_id(device: UsbDevice) -> str:
 
 def _usb_path(device: UsbDevice) -> str:
     return device.usbpath if "-" in device.usbpath else f"{device.busnum}-{device.usbpath}"
-
-
-def _check_directory(cluster: Cluster, host: Host, path: str) -> None:
-    known = {*host.directories, *_ALWAYS_THERE}
-    for storage in cluster.state.storages.values():
-        if storage.path and storage.is_on(host.name):
-            known.add(storage.path)
-    if path.rstrip("/") not in {one.rstrip("/") for one in known}:
-        raise die(f"Path {path} does not exist")

@@ -23,9 +23,9 @@ def acquired(machine: Machine, platform: PlatformData) -> bytes:
 
 
 def _is_usable(machine: Machine, text: bytes, source: str) -> bool:
-    from stockman_lab.talos.config.judging import judged
+    from stockman_lab.talos.config.verdict import static_verdict
 
-    verdict = judged(text, machine.minor, machine.mode)
+    verdict = static_verdict(text, machine.minor, machine.mode)
     if verdict.accepted:
         machine.note(f"machine configuration was loaded from {source}")
         return True

@@ -80,10 +80,13 @@ def _kind(machine: Machine) -> str:
 def _figures(machine: Machine) -> Shown:
     if not machine.state.is_on:
         return {}
-    from stockman_lab.talos.figures.cpu import busy_cores, processor_speed
-    from stockman_lab.talos.figures.memory import memory_figures
-    from stockman_lab.talos.figures.processes import processes
-    from stockman_lab.talos.figures.uptime import uptime
+    from stockman_lab.talos.usage import (
+        busy_cores,
+        memory_figures,
+        processes,
+        processor_speed,
+        uptime,
+    )
 
     memory = memory_figures(machine)
     used = memory["memtotal"] - memory["memavailable"]
@@ -151,7 +154,7 @@ def _log(machine: Machine) -> list[str]:
     """Lines of the serial port: seconds since the kernel began, and what it was told."""
     if not machine.version:
         return []
-    from stockman_lab.talos.logs.kernel import kernel_log
+    from stockman_lab.talos.logs import kernel_log
 
     begun = machine.state.kernel_at
     return [f"[{max(one.at - begun, 0.0):12.6f}] {one.text}" for one in kernel_log(machine)]

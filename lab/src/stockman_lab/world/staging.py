@@ -13,8 +13,7 @@ from ipaddress import IPv4Network
 from typing import TypeAlias
 
 from stockman.config.load import load
-from stockman.config.presets import render_preset
-from stockman.config.presets.answers import Answers
+from stockman.config.presets import Answers, render_preset
 from stockman.config.resolve import resolve
 from stockman.model.desired import Cluster, Desired, Node, Vm
 from stockman.model.problem import Problems

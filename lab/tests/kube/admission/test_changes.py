@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lab.tests.kube.asking import APPLY, MAPS, MERGE, STRATEGIC, Served, served
+from lab.tests.kube.asking import APPLY, MAPS, MERGE, Served, served
 from lab.tests.kube.controllers.playing import workload
 
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
@@ -84,16 +84,6 @@ def test_claims_grow_where_their_class_lets_them(server: Served, grows: bool, co
     assert server.last.status == code
 
 
-def test_a_value_of_another_kind_is_told_as_go_converts_it(server: Served) -> None:
-    server.made("a", weight="3")
-
-    found = server.ask("PATCH", f"{MAPS}/a", {"data": {"weight": 5}}, STRATEGIC)
-
-    assert found["message"].endswith(
-        'patch: Invalid value: "map[data:map[weight:5]]": cannot convert int64 to string'
-    )
-
-
 def test_fields_that_are_not_there_are_never_applied(server: Served) -> None:
     content = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "colour": "red"}
     path = f"{MAPS}/a?fieldManager=me&fieldValidation=Ignore"
@@ -127,12 +117,3 @@ def test_pods_get_the_zone_of_their_node(server: Served) -> None:
 
     found = server.ask("GET", f"{PODS}/a")["metadata"]["labels"]
     assert found == {"topology.kubernetes.io/zone": "north"}
-
-
-def test_a_token_to_go_on_that_is_none_is_told_as_go_reads_it(server: Served) -> None:
-    found = server.ask("GET", f"{MAPS}?limit=1&continue=nonsense")
-
-    assert found["message"] == (
-        "invalid continue token: continue key is not valid: invalid character '\\u009e'"
-        " looking for beginning of value"
-    )

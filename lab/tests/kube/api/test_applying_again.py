@@ -35,23 +35,6 @@ def test_an_object_stays_at_its_version_however_often_the_same_is_applied() -> N
     assert api.ask("GET", _MAP) == found[0]
 
 
-def test_warnings_are_told_every_time() -> None:
-    api = served()
-    content = {
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "ValidatingWebhookConfiguration",
-        "metadata": {"name": "one"},
-    }
-
-    warnings = []
-    for _ in range(3):
-        _applied(api, f"{_HOOKS}/one", content)
-        warnings.append(list(api.last.warnings))
-
-    assert warnings[0] == warnings[1] == warnings[2]
-    assert len(warnings[0]) == 1
-
-
 def test_what_another_changed_meanwhile_is_put_back() -> None:
     api = served()
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Bodies that would break a careless server, and objects that have no effect."""
+"""Bodies that would break a careless server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from stockman_lab.kube.schema.reading import DEEPEST
 from lab.tests.kube.asking import APPLY, JSON_PATCH, MAPS, MERGE, STRATEGIC, Served, served
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-HOOKS = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 YAML = "application/yaml"
 OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
@@ -34,7 +33,7 @@ def nested(levels: int) -> bytes:
     return b'{"a":' * levels + b"1" + b"}" * levels
 
 
-@pytest.mark.parametrize("levels", [DEEPEST + 1, 5_000, 10_001, 300_000])
+@pytest.mark.parametrize("levels", [DEEPEST + 1, 300_000])
 @pytest.mark.parametrize("kind", [MERGE, STRATEGIC, JSON_PATCH, APPLY, "application/json", YAML])
 def test_documents_that_are_too_deep_are_refused(server: Served, levels: int, kind: str) -> None:
     server.made("a")
@@ -61,16 +60,6 @@ def test_objects_as_deep_as_the_lab_takes_them_go_all_ways(server: Served) -> No
     assert server.respond("DELETE", f"{place}/a").status == 200
 
 
-def test_a_text_that_says_itself_too_often_is_refused(server: Served) -> None:
-    lines = ["a: &a [x,x,x,x,x,x,x,x,x]"]
-    for before, name in zip("abcdefghijk", "bcdefghijkl", strict=True):
-        lines.append(f"{name}: &{name} [{','.join([f'*{before}'] * 9)}]")
-
-    found = server.ask("POST", MAPS, "\n".join(lines).encode(), YAML)
-
-    assert "document contains excessive aliasing" in found["message"]
-
-
 def test_what_etcd_does_not_take_is_not_stored(server: Served) -> None:
     owners = [
         {"apiVersion": "v1", "kind": "X", "name": "n" * 250, "uid": str(number)}
@@ -89,30 +78,6 @@ def test_options_in_a_body_hide_those_of_the_query(server: Served) -> None:
 
     assert server.respond("DELETE", f"{MAPS}/a?dryRun=All", gone).status == 200
     assert server.respond("GET", f"{MAPS}/a").status == 404
-
-
-def test_hooks_are_stored_and_say_that_they_do_nothing(server: Served) -> None:
-    answer = server.respond("POST", HOOKS, {"metadata": {"name": "a"}, "webhooks": []})
-
-    text = "the lab stores ValidatingWebhookConfiguration objects and does not evaluate them"
-    assert answer.status == 201
-    assert answer.warnings == [f'299 - "{text}"']
-
-
-def test_rules_and_conversions_of_definitions_say_that_they_do_nothing(server: Served) -> None:
-    schema = {**OPEN, "x-kubernetes-validations": [{"rule": "self.a > 1"}]}
-    body = definition("wool", schema)
-    config = {"clientConfig": {"url": "https://127.0.0.1/"}, "conversionReviewVersions": ["v1"]}
-    conversion = {"strategy": "Webhook", "webhook": config}
-    body["spec"] = {**body["spec"], "conversion": conversion}  # type: ignore[dict-item]
-
-    answer = server.respond("POST", DEFINITIONS, body)
-
-    assert answer.status == 201
-    assert [warning.partition("the lab stores ")[2].split()[0] for warning in answer.warnings] == [
-        "conversion",
-        "x-kubernetes-validations",
-    ]
 
 
 def test_a_definition_with_a_name_that_another_has_is_not_served(server: Served) -> None:

@@ -21,7 +21,7 @@ from stockman.crypto.sops.files import EncryptionInputs, encrypt
 from stockman.crypto.sops.selectors import EncryptionSettings, Selector
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.rendering.bootstrap.charts import charts_before_flux
+from stockman.rendering.bootstrap import charts_before_flux
 from stockman.rendering.repository import RenderedRepository, render_repository
 from stockman.rendering.talos_files import without_references
 from tests.catalog.estates import MATERIALS

@@ -14,8 +14,7 @@ from stockman_lab.world.staging import Staging, stage_files
 from stockman_lab.world.world import World
 
 from lab.tests.kube.nodes.test_talos_nodes import NODES, SYSTEM, ask, cluster_of
-from stockman.config.presets import render_preset
-from stockman.config.presets.answers import Answers
+from stockman.config.presets import Answers, render_preset
 from stockman.talos.schematic import ImageSchematic, canonical_text
 from tests.quick_yaml import dump_yaml, load_yaml
 

@@ -6,7 +6,6 @@ import pytest
 from stockman_lab.pve.access.login import Login, log_in
 from stockman_lab.pve.access.passwords import scrambled, store_password
 from stockman_lab.pve.access.permissions import Authority
-from stockman_lab.pve.access.realms import RealmChange, update_realm
 from stockman_lab.pve.access.tickets import check_csrf_token, make_ticket, ticket_user
 from stockman_lab.pve.access.users import UserChange, update_user
 from stockman_lab.pve.errors import ApiError
@@ -94,13 +93,6 @@ def test_who_may_not_log_in_now_cannot_renew_either(change: UserChange) -> None:
     old = make_ticket(found.state.ticket_key, "ann@pve", NOW)
 
     assert refused(found, Login("ann@pve", old)) == "401 authentication failure"
-
-
-def test_a_realm_that_wants_a_second_factor_lets_nobody_in() -> None:
-    found = house()
-    update_realm(found.state, "pve", RealmChange(tfa="type=oath"))
-
-    assert refused(found, Login("ann@pve", "sesame street")) == "401 authentication failure"
 
 
 def test_a_login_can_ask_for_privileges_instead_of_a_ticket() -> None:

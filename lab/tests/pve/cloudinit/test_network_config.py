@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from stockman_lab.guest.first_boot import Addressing, first_boot
 from stockman_lab.pve.cloudinit.network_config import (
-    interfaces_file,
     network_version_1,
-    windows_interfaces_file,
 )
 from stockman_lab.pve.cloudinit.settings import CloudInitError, Resolver
 
@@ -85,35 +83,3 @@ def test_a_card_without_a_mac_address_is_refused() -> None:
 def test_an_address_without_a_prefix_is_refused() -> None:
     with pytest.raises(CloudInitError, match="not a CIDR"):
         network_version_1(vm(STATIC | {"ipconfig0": "ip=127.0.0.1"}))
-
-
-def test_a_configuration_drive_has_an_interfaces_file() -> None:
-    assert interfaces_file(vm(STATIC)) == (
-        "auto lo\n"
-        "iface lo inet loopback\n"
-        "\n"
-        "        dns_nameservers 127.66.0.2 127.66.0.3\n"
-        "        dns_search lab.test other.test\n"
-        "auto eth0\n"
-        "iface eth0 inet static\n"
-        "        address 127.66.0.21\n"
-        "        netmask 255.255.254.0\n"
-        "        gateway 127.66.0.1\n"
-        "iface eth0 inet6 static\n"
-        "        address fd66::21\n"
-        "        netmask 64\n"
-        "        gateway fd66::1\n"
-    )
-
-
-def test_that_of_windows_has_resolvers_on_each_interface() -> None:
-    text = windows_interfaces_file(vm(SEVERAL))
-
-    assert text == (
-        "auto eth0\niface eth0 inet dhcp\n"
-        "auto eth10\niface eth10 inet6 auto\n"
-        "auto eth2\niface eth2 inet static\n"
-        "        address 127.66.2.2\n        netmask 255.0.0.0\n"
-        "        dns-nameservers 127.66.0.9\n"
-        "iface eth2 inet6 dhcp\n"
-    )

@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.hardware import parse_machine
-from stockman_lab.pve.formats.host_devices import (
-    PCI_MAP,
-    SERIAL_PATTERN,
-    USB_MAP,
-    check_express,
-    is_socket,
-    parse_pci,
-    parse_usb,
-)
-from stockman_lab.pve.formats.property_string import Property, parse, value_problem
+from stockman_lab.pve.formats.host_devices import PCI_MAP, USB_MAP, parse_pci, parse_usb
+from stockman_lab.pve.formats.property_string import parse
 
 
 def test_a_pci_device_is_named_by_addresses_or_by_a_mapping() -> None:
@@ -43,15 +33,6 @@ def test_a_pci_device_that_does_not_fit_is_refused(text: str) -> None:
         parse_pci(text)
 
 
-def test_pci_express_takes_a_machine_that_has_it() -> None:
-    express = parse_pci("mapping=gpu0,pcie=1")
-
-    check_express(express, parse_machine("q35"))
-    check_express(parse_pci("mapping=gpu0"), parse_machine("pc"))
-    with pytest.raises(ApiError, match="q35 machine model is not enabled"):
-        check_express(express, parse_machine("pc"))
-
-
 def test_a_usb_device_is_an_id_a_port_a_mapping_or_the_client() -> None:
     assert parse_usb("host=046d:c52b").host == "046d:c52b"
     assert parse_usb("1-2.3,usb3=1").host == "1-2.3"
@@ -61,15 +42,6 @@ def test_a_usb_device_is_an_id_a_port_a_mapping_or_the_client() -> None:
     assert not parse_usb("host=046d:c52b").is_spice
     with pytest.raises(FormatError):
         parse_usb("host=keyboard")
-
-
-def test_a_serial_port_ends_in_a_socket_or_in_a_device() -> None:
-    known = Property(pattern=SERIAL_PATTERN)
-
-    assert is_socket("socket")
-    assert not is_socket("/dev/ttyS0")
-    assert value_problem(known, "/dev/ttyS0") == ""
-    assert value_problem(known, "tty") == "value does not match the regex pattern"
 
 
 def test_entries_of_mappings_say_where_a_device_is() -> None:

@@ -6,7 +6,6 @@ import pytest
 from stockman_lab.pve.formats.volume_name import VolumeName, parse_volume_id, parse_volume_name
 from stockman_lab.pve.guest_config.change import Change
 from stockman_lab.pve.guest_config.container_needs import (
-    container_create_needs,
     container_key_needs,
     container_update_needs,
 )
@@ -140,11 +139,3 @@ def test_a_change_is_asked_for_what_goes_before_what_comes() -> None:
         on_guest("VM.Config.Network"),
         on_guest("VM.Config.CPU"),
     ]
-
-
-def test_a_new_container_is_unprivileged_unless_it_says_so() -> None:
-    assert container_create_needs({"features": "nesting=1"}, GUEST) == [on_guest("VM.Allocate")]
-
-    needs = container_create_needs({"features": "nesting=1", "unprivileged": "0"}, GUEST)
-
-    assert refusal(needs[0])[0] == 403

@@ -201,24 +201,6 @@ def test_a_disk_does_not_become_an_optical_drive() -> None:
     assert config.pending["scsi1"] == "none,media=cdrom"
 
 
-def test_a_boot_disk_cannot_be_unplugged_and_other_keys_of_the_call_are_applied() -> None:
-    config = machine(boot="order=scsi1;scsi0")
-
-    outcome = update(config, RUNNING, {"delete": "scsi1", "name": "other", "cpulimit": "2"})
-
-    assert outcome.errors == {"scsi1": "hotplug problem - can't unplug bootdisk 'scsi1'\n"}
-    assert outcome.task_error == (
-        "400 Parameter verification failed. scsi1: hotplug problem - can't unplug bootdisk 'scsi1'"
-    )
-    assert config.pending_delete == {"scsi1": 0}
-    assert (config.values["name"], config.values["cpulimit"]) == ("other", "2")
-    assert config.values["scsi1"] == f"{DATA},size=8G"
-
-
-def test_a_task_without_errors_has_nothing_to_say() -> None:
-    assert changed(machine(), RUNNING, name="other").task_error == ""
-
-
 def test_a_device_that_is_stuck_waits() -> None:
     config = machine()
     around = replace(RUNNING, stuck=lambda key: f"error unplugging device '{key}'")

@@ -10,7 +10,6 @@ from stockman_lab.pve.guest_config.change import Change
 from stockman_lab.pve.guest_config.machine_needs import (
     machine_create_needs,
     machine_update_needs,
-    privileges_for,
 )
 from stockman_lab.pve.guest_config.needs import Asked, Need, OnlyRoot
 from stockman_lab.pve.guest_config.volume_needs import Guest, TagRules
@@ -22,6 +21,14 @@ def name_of(volume: str) -> VolumeName:
     """What the name of a volume on one of two storages says."""
     storage, name = parse_volume_id(volume)
     return parse_volume_name(TYPES[storage], name)
+
+
+def privileges_for(guest: Guest, key: str, old: str | None, new: str | None) -> list[Asked]:
+    """What one key takes: a new value of it, or with None its deletion."""
+    if guest.creating:
+        return machine_create_needs({key: new or ""}, guest)
+    change = Change(deletes=[key]) if new is None else Change(sets={key: new})
+    return machine_update_needs({key: old} if old is not None else {}, {}, change, guest)
 
 
 EXISTING = Guest(100, name_of)

@@ -34,13 +34,10 @@ def test_rights_are_words_or_expressions() -> None:
 def test_calls_say_where_and_for_whom_they_run() -> None:
     schema = Schema.of("9.1")
     config = schema.operation("PUT", CONFIG)
-    log = schema.operation("GET", "/nodes/{node}/tasks/{upid}/log")
 
     assert (config.allows_token, config.protected, config.proxied) == (True, True, True)
     assert not schema.operation("POST", "/access/ticket").allows_token
     assert not schema.operation("GET", "/version").proxied
-    assert log.may_download
-    assert not config.may_download
 
 
 def test_what_is_returned_is_promised() -> None:

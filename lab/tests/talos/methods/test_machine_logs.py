@@ -63,23 +63,6 @@ def test_the_kubelet_is_found_in_every_namespace(asking: Asking) -> None:
     assert "Kubelet version" in found
 
 
-def test_a_pod_has_a_log_and_its_sandbox_has_none(world: World, asking: Asking) -> None:
-    pod = f"kube-system/kube-apiserver-{machine(world).hostname}"
-    fields = {"namespace": "k8s.io", "driver": 1, "tail_lines": -1}
-    found = text(asking.stream("Logs", id=f"{pod}:kube-apiserver", **fields))
-    assert "stderr F Serving securely" in found
-    last = text(asking.stream("Logs", id=f"{pod}:kube-apiserver", **{**fields, "tail_lines": 1}))
-    assert found.endswith(last)
-    assert last.count("\n") == 1
-    for name, message in (
-        (pod, "no log available"),
-        (f"{pod}:other", f'container "{pod}:other" not found'),
-    ):
-        with pytest.raises(Refusal) as caught:
-            asking.stream("Logs", id=name, **fields)
-        assert caught.value.message == message
-
-
 def test_a_log_that_is_followed_goes_on_until_the_machine_goes_down(
     world: World, asking: Asking
 ) -> None:

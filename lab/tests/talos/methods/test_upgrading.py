@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.factory import assets, names
 from stockman_lab.factory.schematics import post
 from stockman_lab.talos.api.refusal import Refusal
 from stockman_lab.talos.extensions import extensions
 from stockman_lab.talos.state import Stage
-from stockman_lab.world.world import World
 
 from lab.tests.talos.asking import Asking
 from lab.tests.talos.staged import machine, stage_of, staged
@@ -174,48 +172,6 @@ def test_a_second_upgrade_is_refused_while_one_is_under_way() -> None:
     with pytest.raises(Refusal) as caught:
         Asking(world, found).call("Upgrade", image=installer("1.14.1"))
     assert caught.value.code is GrpcCode.FAILED_PRECONDITION
-
-
-def test_a_boot_entry_that_finds_no_room_leaves_the_old_one() -> None:
-    world: World = staged("single", "1.12.1")
-    found = machine(world)
-    world.faults.add(
-        Fault(Point.TALOS_STEP, Effect.FAIL, {"step": "upgrade"}, "no space left on device")
-    )
-    Asking(world, found).call("Upgrade", image=installer("1.13.9"), force=True)
-    world.settle()
-    assert found.version == "v1.12.1"
-    assert stage_of(found) is Stage.RUNNING
-
-
-def test_an_image_in_an_archive_can_be_installed() -> None:
-    world = staged("single", "1.13.9")
-    found = machine(world)
-    asset = names.asset("nocloud-installer-amd64.tar")
-    order = assets.order(world.factory, EMPTY, "v1.14.1", asset)
-    archive = assets.content_of(world.factory, order)
-    store = {"driver": "CRI", "namespace": "NS_SYSTEM"}
-    name = Asking(world, found).imported(archive, store)
-    stream = Asking(world, found).stream(
-        "machine.LifecycleService/Upgrade", containerd=store, source={"image_name": name}
-    )
-    assert stream[-1].progress.exit_code == 0
-    assert found.state.pending_install == "v1.14.1"
-
-
-def test_an_archive_that_is_none_is_refused() -> None:
-    world = staged("single", "1.13.9")
-    with pytest.raises(Refusal) as caught:
-        Asking(world, machine(world)).imported(b"nothing", {"namespace": "NS_SYSTEM"})
-    assert caught.value.code is GrpcCode.INVALID_ARGUMENT
-
-
-def test_without_rules_no_image_is_verified_and_all_are_let_in() -> None:
-    world = staged("single", "1.13.9")
-    found = Asking(world, machine(world)).call(
-        "machine.ImageService/Verify", image_ref="ghcr.io/siderolabs/kubelet:v1.36.3"
-    )
-    assert (found.verified, found.message) == (False, "no matched rule")
 
 
 @pytest.mark.parametrize("version", ["1.12.1", "1.13.9"])

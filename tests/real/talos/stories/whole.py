@@ -144,24 +144,6 @@ def kubernetes_is_upgraded(lab: Whole, client: str, *, has_proxy: bool) -> None:
     assert kubectl.count(f"v{new}") == len(lab.world.talos.machines)
 
 
-def pods_are_those_of_the_cluster(lab: Whole, client: str) -> None:
-    """What machines list as containers is what Kubernetes says that runs on them."""
-    name = lab.machine().hostname
-    known = {
-        f"{one['metadata']['namespace']}/{one['metadata']['name']}"
-        for one in lab.found("pods", "-A", "--field-selector", f"spec.nodeName={name}")
-    }
-    ask = lab.talosctl(client)
-    listed, measured, node = together(
-        lambda: ask("containers", "-k"),
-        lambda: ask("stats", "-k"),
-        lambda: ask("get", "nodestatus", "-o", "jsonpath={.spec.nodeReady}"),
-    )
-    for answer in (listed, measured):
-        assert _listed(answer) == known
-    assert succeeded(node).stdout.strip() == "true"
-
-
 def pods_get_access(lab: Whole, client: str) -> None:
     """An account that may gets a secret with which talosctl is let in, and others are told why."""
     lab.kubectl("apply", "-f", "-", text=ACCOUNTS)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from stockman_lab.kube.admission.draft import Draft, forbidden_field, quoted, required, wrong
+from stockman_lab.kube.admission.draft import Draft, forbidden_field, required, wrong
 from stockman_lab.kube.failures import Cause
 from stockman_lab.kube.objects import Object, Tree, metadata_of
 
@@ -61,8 +61,6 @@ def is_subdomain(text: str) -> bool:
 def name_errors(text: str, group: str, plural: str) -> list[str]:
     """What is wrong with the name of an object of a kind."""
     if (group, plural) in _BY_PATH:
-        if text in {".", ".."}:
-            return [f"may not be '{text}'"]
         return [f"may not contain '{one}'" for one in "/%" if one in text]
     if (group, plural) in _BY_LABEL:
         return label_errors(text)
@@ -163,25 +161,16 @@ def _annotation_causes(annotations: Tree) -> Iterator[Cause]:
 
 
 def _owner_causes(metadata: Object) -> Iterator[Cause]:
-    controllers = []
     for owner in metadata.get("ownerReferences") or []:
-        field = "metadata.ownerReferences"
-        if not owner.get("apiVersion"):
-            yield wrong(f"{field}.apiVersion", "", "version must not be empty")
-        for name in ("kind", "name", "uid"):
+        for name in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(name):
-                yield wrong(f"{field}.{name}", "", "must not be empty")
-        if owner.get("controller"):
-            controllers.append(owner)
-    if len(controllers) > 1:
-        kind, other = controllers[0].get("kind"), controllers[1].get("kind")
-        why = 'Only one reference can have Controller set to true. Found "true" in references'
-        yield wrong(
-            "metadata.ownerReferences", quoted([kind, other]), f"{why} for {kind} and {other}"
-        )
+                yield wrong(f"metadata.ownerReferences.{name}", "", "must not be empty")
 
 
-_IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp")
+_IMMUTABLE = (
+    *("name", "namespace", "uid", "creationTimestamp"),
+    *("deletionTimestamp", "deletionGracePeriodSeconds"),
+)
 
 
 def metadata_update_causes(draft: Draft) -> Iterator[Cause]:
@@ -196,16 +185,9 @@ def metadata_update_causes(draft: Draft) -> Iterator[Cause]:
             if finalizer not in (old.get("finalizers") or [])
         ]
         if added:
-            told = quoted(added)
-            why = (
-                "no new finalizers can be added if the object is being deleted, found new"
-                f" finalizers []string{{{told[1:-1]}}}"
-            )
+            why = f"no new finalizers can be added if the object is being deleted: {added}"
             yield forbidden_field("metadata.finalizers", why)
     for name in _IMMUTABLE:
-        if metadata.get(name) != old.get(name):
-            yield wrong(f"metadata.{name}", metadata.get(name), "field is immutable")
-    for name in ("deletionTimestamp", "deletionGracePeriodSeconds"):
         if metadata.get(name) != old.get(name):
             yield wrong(f"metadata.{name}", metadata.get(name), "field is immutable")
     yield from label_causes(metadata.get("labels"), "metadata.labels")

@@ -1,118 +1,466 @@
-"""Validation: what is wrong with objects, by kind, in the words of the server."""
+"""Validation: the mistakes in objects that people and programs make most often, by kind."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
-from stockman_lab.kube.admission.checks import (
-    cluster,
-    definitions,
-    others,
-    pods,
-    services,
-    workloads,
+from stockman_lab.kube.admission.draft import (
+    Draft,
+    duplicate,
+    forbidden_field,
+    required,
+    unsupported,
+    wrong,
 )
-from stockman_lab.kube.admission.draft import Draft
-from stockman_lab.kube.admission.names import label_causes, metadata_causes, metadata_update_causes
-from stockman_lab.kube.admission.signing_requests import request_status_causes
+from stockman_lab.kube.admission.names import (
+    is_subdomain,
+    label_causes,
+    label_errors,
+    metadata_causes,
+    metadata_update_causes,
+    qualified_errors,
+)
 from stockman_lab.kube.failures import Cause
-from stockman_lab.kube.objects import metadata_of
+from stockman_lab.kube.objects import Object, copied, entries_of, part_of
+from stockman_lab.kube.schema.quantity import amount
+from stockman_lab.kube.schema.structural import structural
 from stockman_lab.kube.schema.validating import violations
 
 Check = Callable[[Draft], Iterator[Cause]]
 _RBAC = "rbac.authorization.k8s.io"
-_CREATED: dict[tuple[str, str], Check] = {
-    ("", "configmaps"): others.config_map_causes,
-    ("", "nodes"): cluster.node_causes,
-    ("", "persistentvolumeclaims"): others.claim_causes,
-    ("", "persistentvolumes"): others.volume_causes,
-    ("", "pods"): pods.pod_causes,
-    ("", "secrets"): others.secret_causes,
-    ("", "services"): services.service_causes,
-    ("apps", "daemonsets"): workloads.daemon_set_causes,
-    ("apps", "deployments"): workloads.deployment_causes,
-    ("apps", "replicasets"): workloads.replica_set_causes,
-    ("apps", "statefulsets"): workloads.stateful_set_causes,
-    ("autoscaling", "horizontalpodautoscalers"): cluster.autoscaler_causes,
-    ("batch", "cronjobs"): workloads.cron_job_causes,
-    ("batch", "jobs"): workloads.job_causes,
-    ("coordination.k8s.io", "leases"): cluster.lease_causes,
-    ("networking.k8s.io", "ingresses"): cluster.ingress_causes,
-    ("policy", "poddisruptionbudgets"): others.budget_causes,
-    ("scheduling.k8s.io", "priorityclasses"): cluster.priority_class_causes,
-    ("storage.k8s.io", "storageclasses"): cluster.storage_class_causes,
-    (_RBAC, "clusterroles"): cluster.role_causes,
-    (_RBAC, "roles"): cluster.role_causes,
-    ("apiextensions.k8s.io", "customresourcedefinitions"): definitions.definition_causes,
-    (_RBAC, "clusterrolebindings"): cluster.role_binding_causes,
-    (_RBAC, "rolebindings"): cluster.role_binding_causes,
-}
-_UPDATED: dict[tuple[str, str], tuple[Check, ...]] = {
-    ("", "configmaps"): (others.config_map_update_causes,),
-    ("", "nodes"): (cluster.node_causes,),
-    ("", "persistentvolumeclaims"): (others.claim_update_causes,),
-    ("", "pods"): (pods.pod_update_causes,),
-    ("", "secrets"): (others.secret_update_causes,),
-    ("", "services"): (services.service_update_causes,),
-    ("apps", "daemonsets"): (workloads.daemon_set_causes, workloads.selector_update_causes),
-    ("apps", "deployments"): (workloads.deployment_causes, workloads.selector_update_causes),
-    ("apps", "replicasets"): (workloads.replica_set_causes, workloads.selector_update_causes),
-    ("apps", "statefulsets"): (
-        workloads.stateful_set_causes,
-        workloads.stateful_set_update_causes,
-    ),
-    ("batch", "cronjobs"): (workloads.cron_job_causes,),
-    ("batch", "jobs"): (workloads.job_causes, workloads.job_update_causes),
-    ("coordination.k8s.io", "leases"): (cluster.lease_causes,),
-    ("networking.k8s.io", "ingresses"): (cluster.ingress_causes,),
-    ("policy", "poddisruptionbudgets"): (others.budget_causes,),
-    ("storage.k8s.io", "storageclasses"): (cluster.storage_class_update_causes,),
-    ("apiextensions.k8s.io", "customresourcedefinitions"): (definitions.definition_causes,),
-    (_RBAC, "clusterroles"): (cluster.role_causes,),
-    (_RBAC, "roles"): (cluster.role_causes,),
-    (_RBAC, "clusterrolebindings"): (others.role_binding_update_causes,),
-    (_RBAC, "rolebindings"): (others.role_binding_update_causes,),
-}
-_WHOLE_AGAIN = frozenset(
-    {
-        ("", "configmaps"),
-        ("", "pods"),
-        ("", "secrets"),
-        *((_RBAC, name) for name in ("roles", "clusterroles")),
-        *((_RBAC, name) for name in ("rolebindings", "clusterrolebindings")),
-    }
+_IMMUTABLE = "field is immutable"
+_NOT_NEGATIVE = "must be greater than or equal to 0"
+_PROTOCOLS = ("SCTP", "TCP", "UDP")
+_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+_KEY = "[-._a-zA-Z0-9]+"
+_KEY_TEXT = (
+    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',"
+    f"  or 'KEY_NAME',  or 'key-name', regex used for validation is '{_KEY}')"
 )
-"""Kinds whose metadata is looked at once more as that of a new object."""
+_KEYS_OF_TYPE = {
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+}
+_MOST_BYTES = 1 << 20
+_HIGHEST_PRIORITY = 1_000_000_000
 
 
 def validate_create(draft: Draft) -> list[Cause]:
     """What is wrong with a new object."""
-    causes = list(metadata_causes(draft))
-    causes += _violations(draft)
-    check = _CREATED.get(draft.place)
-    if check is not None:
-        causes += check(draft)
+    return [*metadata_causes(draft), *_schema_causes(draft), *_kind_causes(draft)]
+
+
+def validate_update(draft: Draft) -> list[Cause]:
+    """What is wrong with a change."""
+    causes = [*metadata_update_causes(draft), *_schema_causes(draft)]
+    if not draft.subresource:
+        change = _CHANGES.get(draft.place)
+        causes += _kind_causes(draft)
+        causes += [] if change is None else change(draft)
     return causes
 
 
-def _violations(draft: Draft) -> Iterator[Cause]:
+def _kind_causes(draft: Draft) -> Iterator[Cause]:
+    check = _CHECKS.get(draft.place)
+    return iter(()) if check is None else check(draft)
+
+
+def _schema_causes(draft: Draft) -> Iterator[Cause]:
     """What is wrong with a custom object by its schema."""
     if draft.shape is not None and draft.resource.is_custom:
         for violation in violations(draft.shape, draft.content):
             yield Cause(violation.reason, violation.message, violation.field)
-        yield from definitions.scale_causes(draft)
 
 
-def validate_update(draft: Draft) -> list[Cause]:
-    """What is wrong with a change. Metadata is looked at for all kinds, and for each anew."""
-    labels = list(label_causes(metadata_of(draft.content).get("labels"), "metadata.labels"))
-    causes = [*labels, *metadata_update_causes(draft), *metadata_update_causes(draft)]
-    if draft.place in _WHOLE_AGAIN:
-        causes += labels
-    causes += _violations(draft)
-    if draft.place == ("certificates.k8s.io", "certificatesigningrequests"):
-        causes += request_status_causes(draft)
-    if draft.subresource != "status":
-        for check in _UPDATED.get(draft.place, ()):
-            causes += check(draft)
-    return causes
+def _immutable(draft: Draft, *names: str) -> Iterator[Cause]:
+    """Fields of `spec` that stay what they are."""
+    new, old = part_of(draft.content, "spec"), part_of(draft.old or {}, "spec")
+    for name in names:
+        if new.get(name) != old.get(name):
+            yield wrong(f"spec.{name}", new.get(name), _IMMUTABLE)
+
+
+def _not_negative(spec: Object, *names: str) -> Iterator[Cause]:
+    for name in names:
+        number = spec.get(name)
+        if isinstance(number, int) and number < 0:
+            yield wrong(f"spec.{name}", number, _NOT_NEGATIVE)
+
+
+def _pod(draft: Draft) -> Iterator[Cause]:
+    return _pod_spec(part_of(draft.content, "spec"), "spec")
+
+
+def _pod_spec(spec: Object, field: str) -> Iterator[Cause]:
+    if not spec.get("containers"):
+        yield required(f"{field}.containers")
+    volumes = {volume.get("name") for volume in entries_of(spec, "volumes")}
+    names: set[str] = set()
+    for kind in ("containers", "initContainers"):
+        for number, container in enumerate(entries_of(spec, kind)):
+            path = f"{field}.{kind}[{number}]"
+            yield from _container(container, path, volumes)
+            name = container.get("name", "")
+            if name and name in names:
+                yield duplicate(f"{path}.name", name)
+            names.add(name)
+    policies = ("Always", "OnFailure", "Never")
+    if spec.get("restartPolicy") not in policies:
+        yield unsupported(f"{field}.restartPolicy", spec.get("restartPolicy", ""), policies)
+    yield from label_causes(spec.get("nodeSelector"), f"{field}.nodeSelector")
+
+
+def _container(container: Object, path: str, volumes: set[object]) -> Iterator[Cause]:
+    name = container.get("name", "")
+    if not name:
+        yield required(f"{path}.name")
+    for why in label_errors(name) if name else ():
+        yield wrong(f"{path}.name", name, why)
+    if not container.get("image"):
+        yield required(f"{path}.image")
+    for number, mount in enumerate(entries_of(container, "volumeMounts")):
+        if mount.get("name") not in volumes:
+            text = f'Not found: "{mount.get("name", "")}"'
+            yield Cause("FieldValueNotFound", text, f"{path}.volumeMounts[{number}].name")
+    limits = part_of(container, "resources", "limits")
+    for resource, request in sorted(part_of(container, "resources", "requests").items()):
+        limit = limits.get(resource)
+        if limit is not None and amount(request) > amount(limit):
+            why = f"must be less than or equal to {resource} limit of {limit}"
+            yield wrong(f"{path}.resources.requests", request, why)
+
+
+_POD_CHANGE = (
+    "pod updates may not change fields other than `spec.containers[*].image`,"
+    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only"
+    " additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set"
+    " to 1 if it was previously negative)"
+)
+
+
+def _pod_change(draft: Draft) -> Iterator[Cause]:
+    new, old = part_of(draft.content, "spec"), part_of(draft.old or {}, "spec")
+    if _unchangeable_part(new, old) != _unchangeable_part(old, old):
+        yield forbidden_field("spec", f"{_POD_CHANGE}\n")
+
+
+def _unchangeable_part(spec: Object, old: Object) -> Object:
+    rest = copied(spec)
+    for kind in ("containers", "initContainers"):
+        for container in entries_of(rest, kind):
+            container.pop("image", None)
+    rest.pop("activeDeadlineSeconds", None)
+    tolerations = entries_of(rest, "tolerations")
+    if all(toleration in tolerations for toleration in entries_of(old, "tolerations")):
+        rest.pop("tolerations", None)
+    return rest
+
+
+def _workload(draft: Draft) -> Iterator[Cause]:
+    """Deployments, replica sets, stateful sets and daemon sets."""
+    spec = part_of(draft.content, "spec")
+    yield from _not_negative(spec, "replicas", "minReadySeconds", "revisionHistoryLimit")
+    selector = spec.get("selector")
+    if not isinstance(selector, dict):
+        yield required("spec.selector")
+    labels = part_of(spec, "template", "metadata").get("labels")
+    if not _selects(selector, labels):
+        why = "`selector` does not match template `labels`"
+        yield wrong("spec.template.metadata.labels", labels, why)
+    template = part_of(spec, "template", "spec")
+    yield from _pod_spec(template, "spec.template.spec")
+    if template.get("restartPolicy") in {"Never", "OnFailure"}:
+        field = "spec.template.spec.restartPolicy"
+        yield unsupported(field, template["restartPolicy"], ("Always",))
+
+
+def _selects(selector: object, labels: object) -> bool:
+    if not isinstance(selector, dict):
+        return False
+    given = labels if isinstance(labels, dict) else {}
+    wanted = selector.get("matchLabels") or {}
+    if not wanted and not selector.get("matchExpressions"):
+        return False
+    return all(given.get(name) == value for name, value in wanted.items())
+
+
+def _workload_change(draft: Draft) -> Iterator[Cause]:
+    return _immutable(draft, "selector")
+
+
+_STATEFUL_SET_CHANGE = (
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template',"
+    " 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and"
+    " 'minReadySeconds' are forbidden"
+)
+_CHANGEABLE = frozenset(re.findall(r"'(\w+)'", _STATEFUL_SET_CHANGE))
+
+
+def _stateful_set_change(draft: Draft) -> Iterator[Cause]:
+    new, old = part_of(draft.content, "spec"), part_of(draft.old or {}, "spec")
+    if any(new.get(name) != old.get(name) for name in {*new, *old} - _CHANGEABLE):
+        yield forbidden_field("spec", _STATEFUL_SET_CHANGE)
+
+
+def _job(draft: Draft) -> Iterator[Cause]:
+    spec = part_of(draft.content, "spec")
+    yield from _not_negative(spec, "parallelism", "completions", "backoffLimit")
+    yield from _job_template(spec, "spec")
+
+
+def _job_template(spec: Object, field: str) -> Iterator[Cause]:
+    inner = part_of(spec, "template", "spec")
+    yield from _pod_spec(inner, f"{field}.template.spec")
+    if inner.get("restartPolicy") == "Always":
+        path = f"{field}.template.spec.restartPolicy"
+        yield required(path, 'valid values: "OnFailure", "Never"')
+
+
+def _job_change(draft: Draft) -> Iterator[Cause]:
+    return _immutable(draft, "completions", "selector", "template", "completionMode")
+
+
+def _cron_job(draft: Draft) -> Iterator[Cause]:
+    spec = part_of(draft.content, "spec")
+    schedule = spec.get("schedule", "")
+    parts = schedule.split()
+    if not schedule:
+        yield required("spec.schedule")
+    elif not schedule.startswith("@") and len(parts) != 5:
+        why = f"expected exactly 5 fields, found {len(parts)}: [{' '.join(parts)}]"
+        yield wrong("spec.schedule", schedule, why)
+    yield from _job_template(part_of(spec, "jobTemplate", "spec"), "spec.jobTemplate.spec")
+
+
+def _service(draft: Draft) -> Iterator[Cause]:
+    spec = part_of(draft.content, "spec")
+    types = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+    if spec.get("type") not in types:
+        yield unsupported("spec.type", spec.get("type", ""), types)
+    ports = entries_of(spec, "ports")
+    if not ports and spec.get("clusterIP") != "None" and spec.get("type") != "ExternalName":
+        yield required("spec.ports")
+    names: set[str] = set()
+    for number, port in enumerate(ports):
+        field, name = f"spec.ports[{number}]", port.get("name", "")
+        if not name and len(ports) > 1:
+            yield required(f"{field}.name")
+        if name and name in names:
+            yield duplicate(f"{field}.name", name)
+        names.add(name)
+        if port.get("port", 0) not in range(1, 65536):
+            why = "must be between 1 and 65535, inclusive"
+            yield wrong(f"{field}.port", port.get("port", 0), why)
+        if port.get("protocol") not in _PROTOCOLS:
+            yield unsupported(f"{field}.protocol", port.get("protocol", ""), _PROTOCOLS)
+
+
+def _service_change(draft: Draft) -> Iterator[Cause]:
+    new, old = part_of(draft.content, "spec"), part_of(draft.old or {}, "spec")
+    fixed = "ExternalName" not in (new.get("type"), old.get("type")) and old.get("clusterIP")
+    if fixed and new.get("clusterIP") != old.get("clusterIP"):
+        yield wrong("spec.clusterIPs[0]", new.get("clusterIPs"), "may not change once set")
+
+
+def _data(draft: Draft) -> Iterator[Cause]:
+    """Secrets and config maps."""
+    parts = {name: part_of(draft.content, name) for name in ("data", "binaryData")}
+    for field, values in parts.items():
+        for key in sorted(values):
+            if not re.fullmatch(_KEY, key):
+                yield wrong(f"{field}[{key}]", key, _KEY_TEXT)
+    if sum(len(str(value)) for values in parts.values() for value in values.values()) > _MOST_BYTES:
+        field = "data" if draft.resource.kind == "Secret" else ""
+        text = f"Too long: may not be more than {_MOST_BYTES} bytes"
+        yield Cause("FieldValueTooLong", text, field)
+    for key in _KEYS_OF_TYPE.get(str(draft.content.get("type")), ()):
+        if key not in parts["data"]:
+            yield required(f"data[{key}]")
+
+
+def _data_change(draft: Draft) -> Iterator[Cause]:
+    new, old = draft.content, draft.old or {}
+    if new.get("type") != old.get("type"):
+        yield wrong("type", new.get("type"), _IMMUTABLE)
+    for name in ("immutable", "data", "binaryData") if old.get("immutable") else ():
+        if new.get(name) != old.get(name):
+            yield forbidden_field(name, "field is immutable when `immutable` is set")
+
+
+def _claim(draft: Draft) -> Iterator[Cause]:
+    spec = part_of(draft.content, "spec")
+    if not spec.get("accessModes"):
+        yield required("spec.accessModes", "at least 1 access mode is required")
+    if "storage" not in part_of(spec, "resources", "requests"):
+        yield required("spec.resources[storage]")
+
+
+def _claim_change(draft: Draft) -> Iterator[Cause]:
+    """A claim that is bound may grow; nothing else about it changes."""
+    new, old = dict(part_of(draft.content, "spec")), dict(part_of(draft.old or {}, "spec"))
+    changeable = {name for name in ("volumeName", "storageClassName") if not old.get(name)}
+    if part_of(draft.old or {}, "status").get("phase") == "Bound":
+        changeable |= {"volumeAttributesClassName", "resources"}
+    if any(new.get(name) != old.get(name) for name in {*new, *old} - changeable):
+        text = (
+            "spec is immutable after creation except resources.requests and"
+            " volumeAttributesClassName for bound claims"
+        )
+        yield forbidden_field("spec", f"{text}\n")
+
+
+def _volume(draft: Draft) -> Iterator[Cause]:
+    spec = part_of(draft.content, "spec")
+    for name in ("accessModes", "capacity"):
+        if not spec.get(name):
+            yield required(f"spec.{name}")
+
+
+def _storage_class(draft: Draft) -> Iterator[Cause]:
+    if not draft.content.get("provisioner"):
+        yield required("provisioner")
+
+
+def _storage_class_change(draft: Draft) -> Iterator[Cause]:
+    for name in ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"):
+        if draft.content.get(name) != (draft.old or {}).get(name):
+            yield wrong(name, draft.content.get(name), _IMMUTABLE)
+
+
+def _node(draft: Draft) -> Iterator[Cause]:
+    for number, taint in enumerate(entries_of(draft.content, "spec", "taints")):
+        field, key = f"metadata.taints[{number}]", taint.get("key", "")
+        for why in qualified_errors(key):
+            yield wrong(f"{field}.key", key, why)
+        if taint.get("effect") not in _EFFECTS:
+            yield unsupported(f"{field}.effect", taint.get("effect", ""), _EFFECTS)
+
+
+def _role(draft: Draft) -> Iterator[Cause]:
+    for number, rule in enumerate(entries_of(draft.content, "rules")):
+        field = f"rules[{number}]"
+        if not rule.get("verbs"):
+            yield required(f"{field}.verbs", "verbs must contain at least one value")
+        if not rule.get("nonResourceURLs") and not rule.get("resources"):
+            why = "resource rules must supply at least one resource"
+            yield required(f"{field}.resources", why)
+
+
+def _role_binding(draft: Draft) -> Iterator[Cause]:
+    role = part_of(draft.content, "roleRef")
+    kinds = ("Role", "ClusterRole") if draft.resource.namespaced else ("ClusterRole",)
+    if role.get("kind") not in kinds:
+        yield unsupported("roleRef.kind", role.get("kind", ""), kinds)
+    for number, subject in enumerate(entries_of(draft.content, "subjects")):
+        if not subject.get("name"):
+            yield required(f"subjects[{number}].name")
+        if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
+            yield required(f"subjects[{number}].namespace")
+
+
+def _role_binding_change(draft: Draft) -> Iterator[Cause]:
+    new, old = part_of(draft.content, "roleRef"), part_of(draft.old or {}, "roleRef")
+    if new != old:
+        shown = {
+            "APIGroup": new.get("apiGroup", ""),
+            "Kind": new.get("kind", ""),
+            "Name": new.get("name", ""),
+        }
+        yield wrong("roleRef", shown, "cannot change roleRef")
+
+
+def _budget(draft: Draft) -> Iterator[Cause]:
+    spec = part_of(draft.content, "spec")
+    yield from _not_negative(spec, "minAvailable", "maxUnavailable")
+    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+        yield wrong("spec", spec, "minAvailable and maxUnavailable cannot be both set")
+
+
+def _priority_class(draft: Draft) -> Iterator[Cause]:
+    is_system = draft.name.startswith("system-")
+    if draft.content.get("value", 0) > _HIGHEST_PRIORITY and not is_system:
+        why = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
+        yield forbidden_field("value", why)
+
+
+def _definition(draft: Draft) -> Iterator[Cause]:
+    spec = part_of(draft.content, "spec")
+    names, group = part_of(spec, "names"), spec.get("group", "")
+    if draft.name != f"{names.get('plural', '')}.{group}":
+        yield wrong("metadata.name", draft.name, 'must be spec.names.plural+"."+spec.group')
+    if not is_subdomain(group) or "." not in group:
+        yield wrong("spec.group", group, "should be a domain with at least one dot")
+    if spec.get("scope") not in ("Cluster", "Namespaced"):
+        yield unsupported("spec.scope", spec.get("scope", ""), ("Cluster", "Namespaced"))
+    for name in ("plural", "kind"):
+        if not names.get(name):
+            yield required(f"spec.names.{name}")
+    versions = entries_of(spec, "versions")
+    if sum(bool(version.get("storage")) for version in versions) != 1:
+        why = "must have exactly one version marked as storage version"
+        yield wrong("spec.versions", spec.get("versions"), why)
+    for number, version in enumerate(versions):
+        field = f"spec.versions[{number}].schema.openAPIV3Schema"
+        schema = part_of(version, "schema").get("openAPIV3Schema")
+        if not isinstance(schema, dict):
+            yield required(field)
+        elif schema.get("type") != "object":
+            yield wrong(f"{field}.type", schema.get("type"), "must be object at the root")
+        else:
+            yield from _schema_defaults(schema, field)
+
+
+def _schema_defaults(schema: Object, field: str) -> Iterator[Cause]:
+    """Defaults of a schema have to fit it."""
+    if schema.get("default") is not None:
+        for violation in violations(structural(schema), schema["default"]):
+            path = f"{field}.default.{violation.field}".rstrip(".")
+            yield Cause(violation.reason, violation.message, path)
+    for name, inner in part_of(schema, "properties").items():
+        yield from _schema_defaults(inner, f"{field}.properties[{name}]")
+    for name in ("items", "additionalProperties"):
+        if isinstance(schema.get(name), dict):
+            yield from _schema_defaults(schema[name], f"{field}.{name}")
+
+
+_CHECKS: dict[tuple[str, str], Check] = {
+    ("", "configmaps"): _data,
+    ("", "nodes"): _node,
+    ("", "persistentvolumeclaims"): _claim,
+    ("", "persistentvolumes"): _volume,
+    ("", "pods"): _pod,
+    ("", "secrets"): _data,
+    ("", "services"): _service,
+    ("apps", "daemonsets"): _workload,
+    ("apps", "deployments"): _workload,
+    ("apps", "replicasets"): _workload,
+    ("apps", "statefulsets"): _workload,
+    ("batch", "cronjobs"): _cron_job,
+    ("batch", "jobs"): _job,
+    ("policy", "poddisruptionbudgets"): _budget,
+    ("scheduling.k8s.io", "priorityclasses"): _priority_class,
+    ("storage.k8s.io", "storageclasses"): _storage_class,
+    ("apiextensions.k8s.io", "customresourcedefinitions"): _definition,
+    (_RBAC, "clusterroles"): _role,
+    (_RBAC, "roles"): _role,
+    (_RBAC, "clusterrolebindings"): _role_binding,
+    (_RBAC, "rolebindings"): _role_binding,
+}
+"""What is looked at in new and changed objects."""
+_CHANGES: dict[tuple[str, str], Check] = {
+    ("", "configmaps"): _data_change,
+    ("", "persistentvolumeclaims"): _claim_change,
+    ("", "pods"): _pod_change,
+    ("", "secrets"): _data_change,
+    ("", "services"): _service_change,
+    ("apps", "daemonsets"): _workload_change,
+    ("apps", "deployments"): _workload_change,
+    ("apps", "replicasets"): _workload_change,
+    ("apps", "statefulsets"): _stateful_set_change,
+    ("batch", "jobs"): _job_change,
+    ("storage.k8s.io", "storageclasses"): _storage_class_change,
+    (_RBAC, "clusterrolebindings"): _role_binding_change,
+    (_RBAC, "rolebindings"): _role_binding_change,
+}
+"""What is looked at in changed objects only."""

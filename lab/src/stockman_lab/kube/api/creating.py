@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from stockman_lab.kube.admission.draft import Draft
-from stockman_lab.kube.admission.honesty import warn_of_stored
 from stockman_lab.kube.admission.plugins import admit_create, admit_created
-from stockman_lab.kube.admission.pod_warnings import warn_of_pods
 from stockman_lab.kube.admission.strategies import prepare_create, reset_fields
 from stockman_lab.kube.admission.validation import validate_create
 from stockman_lab.kube.api.call import Call
@@ -103,8 +101,6 @@ def _begin(draft: Draft) -> None:
     if causes:
         raise invalid(draft.named, draft.name, causes)
     admit_created(draft)
-    warn_of_pods(draft)
-    warn_of_stored(draft)
 
 
 def _suffix(draft: Draft) -> str:

@@ -16,7 +16,7 @@ from stockman_lab.kube.schema.decoding import decoding_error
 from stockman_lab.kube.schema.defaulting import fill_defaults
 from stockman_lab.kube.schema.nulls import drop_nulls
 from stockman_lab.kube.schema.pruning import prune
-from stockman_lab.kube.schema.reading import TooDeep, Unreadable, read_json, unbounded_in
+from stockman_lab.kube.schema.reading import TooDeep, Unreadable, read_json
 from stockman_lab.kube.schema.resource import Resource
 from stockman_lab.kube.schema.rewriting import rewritten
 from stockman_lab.kube.schema.tables import builtin
@@ -26,12 +26,6 @@ from stockman_lab.kube.schema.validating import metadata_error
 
 MOST_BYTES = 3 * (1 << 20)
 _SHOWN = 30
-_SCHEME = 'scheme "pkg/runtime/scheme.go:111"'
-_STRUCT = (
-    "json: cannot unmarshal {} into Go value of type struct {{ APIVersion string"
-    ' "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }}'
-)
-_SAID = {list: "array", str: "string", bool: "bool", int: "number", float: "number"}
 
 
 def read_body(body: bytes, content_type: str, kind: str) -> Tree:
@@ -41,22 +35,16 @@ def read_body(body: bytes, content_type: str, kind: str) -> Tree:
     if media == PROTOBUF:
         return _from_protobuf(body, kind)
     try:
-        yaml = _from_yaml(body, kind) if media == YAML else read_json(body)
-    except Unreadable as why:
-        raise _unrecognized(kind, f"json parse error: {why}", body) from None
-    except TooDeep as why:
-        raise bad_request(str(why)) from None
-    if yaml is None:
+        tree = _from_yaml(body, kind) if media == YAML else read_json(body)
+    except (Unreadable, TooDeep) as error:
+        raise _unrecognized(kind, str(error), body) from None
+    if tree is None:
         return {}
-    if not isinstance(yaml, dict):
-        struct = _STRUCT.format(_SAID.get(type(yaml), "null"))
-        raise _unrecognized(kind, f"json parse error: {struct}", body)
-    for name in ("apiVersion", "kind"):
-        if not isinstance(yaml.get(name), str | None):
-            struct = _SAID.get(type(yaml[name]), "object")
-            unfit = f"json: cannot unmarshal {struct} into Go struct field .{name} of type string"
-            raise _unrecognized(kind, f"json parse error: {unfit}", body)
-    return yaml
+    if not isinstance(tree, dict) or not all(
+        isinstance(tree.get(name), str | None) for name in ("apiVersion", "kind")
+    ):
+        raise _unrecognized(kind, "the body is not an object with apiVersion and kind", body)
+    return tree
 
 
 def need_size(body: bytes) -> None:
@@ -72,11 +60,8 @@ def too_large() -> Failure:
 
 
 def _unrecognized(kind: str, why: str, body: bytes) -> Failure:
-    text = f"couldn't get version/kind; {why}"
-    if kind == "DeleteOptions":
-        return bad_request(text)
     head = f"the object provided is unrecognized (must be of type {kind})"
-    return bad_request(f"{head}: {text} ({_summary(body)})")
+    return bad_request(f"{head}: couldn't get version/kind; {why} ({_summary(body)})")
 
 
 def _summary(body: bytes) -> str:
@@ -122,10 +107,7 @@ def read_object(call: Call, live: Object | None = None) -> Object:
     if not isinstance(tree, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind})")
     if call.resource.is_custom and not tree.get("kind"):
-        text = request.body.decode("utf-8", "replace")
-        head = f"the object provided is unrecognized (must be of type {kind})"
-        why = f"{head}: Object 'Kind' is missing in '{text}' ({_summary(request.body)})"
-        raise bad_request(why)
+        raise _unrecognized(kind, "Object 'Kind' is missing", request.body)
     check_kind(call, tree)
     return typed(call, tree)
 
@@ -171,44 +153,21 @@ def check_kind(call: Call, found: Object) -> None:
     found["apiVersion"], found["kind"] = version, kind
 
 
-def _name(found: Object) -> str:
-    return str(metadata_of(found).get("name", ""))
-
-
 def _other_kind(call: Call, found: Object, version: str, kind: str) -> Failure:
     resource = call.resource
-    group, _, bare = version.rpartition("/")
-    if resource.is_custom:
-        if kind != resource.kind:
-            cause = wrong("kind", kind, f"must be {resource.kind}")
-            return invalid(Named("", group, kind), _name(found), [cause])
+    if kind != resource.kind and resource.is_custom:
+        cause = wrong("kind", kind, f"must be {resource.kind}")
+        group = version.rpartition("/")[0]
+        return invalid(Named("", group, kind), str(metadata_of(found).get("name", "")), [cause])
+    if kind != resource.kind:
+        bare = version.rpartition("/")[2]
         return bad_request(
-            f"the API version in the data ({version}) does not match the expected API version"
-            f" ({resource.api_version})"
+            f'{kind} in version "{bare}" cannot be handled as a {resource.kind}: unknown conversion'
         )
-    known = call.types.resource_of_kind(group, bare, kind)
-    head = f'{kind} in version "{bare}" cannot be handled as a {resource.kind}'
-    if known is None:
-        return bad_request(
-            f'{head}: no kind "{kind}" is registered for version "{version}" in {_SCHEME}'
-        )
-    if known.kind == resource.kind:
-        return bad_request(
-            f"the API version in the data ({version}) does not match the expected API version"
-            f" ({resource.api_version})"
-        )
-    package = "core" if not resource.group else resource.group.partition(".")[0]
     return bad_request(
-        f"{head}: converting ({bare}.{kind}) to ({package}.{resource.kind}): unknown conversion"
+        f"the API version in the data ({version}) does not match the expected API version"
+        f" ({resource.api_version})"
     )
-
-
-def custom_error(found: Object) -> str:
-    """Why a custom object cannot be read whatever its kind; empty: it can."""
-    number = unbounded_in(found)
-    if number is not None:
-        return f"json: cannot unmarshal number {number} into Go value of type float64"
-    return metadata_error(found)
 
 
 def typed(call: Call, found: Object, *, validates: bool = True) -> Object:
@@ -216,7 +175,7 @@ def typed(call: Call, found: Object, *, validates: bool = True) -> Object:
     shape, resource = call.shape, call.resource
     head = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
     if validates:
-        wrong = custom_error(found) if resource.is_custom else decoding_error(shape, found)
+        wrong = metadata_error(found) if resource.is_custom else decoding_error(shape, found)
         if wrong:
             raise bad_request(f"{head}: {wrong}")
         complain(call, shape, found, head)
@@ -244,7 +203,7 @@ def shaped(resource: Resource, shape: Type, found: Object) -> Object:
 def finish_reading(resource: Resource, shape: Type, made: Object) -> Object:
     """The same of an object that nobody else has."""
     if resource.is_custom:
-        made = cast(Object, json.loads(json.dumps(made), parse_int=_int_or_float))
+        made = cast(Object, json.loads(json.dumps(made)))
         prune(shape, made)
         fill_defaults(shape, made)
         return _own_metadata(made)
@@ -258,11 +217,6 @@ def finish_reading(resource: Resource, shape: Type, made: Object) -> Object:
     if is_reset:
         written["metadata"]["managedFields"] = [{}]
     return written
-
-
-def _int_or_float(text: str) -> int | float:
-    found = int(text)
-    return found if -(1 << 63) <= found < 1 << 63 else float(found)
 
 
 def _own_metadata(made: Object) -> Object:

@@ -11,7 +11,6 @@ from stockman_lab.kube.api.call import Call
 from stockman_lab.kube.api.creating import create_object, set_namespace, writing
 from stockman_lab.kube.api.decoding import (
     complain,
-    custom_error,
     finish_reading,
     need_size,
     shaped,
@@ -24,15 +23,14 @@ from stockman_lab.kube.failures import About, Failure, Named, bad_request, inval
 from stockman_lab.kube.objects import Object, Tree, copied, metadata_of
 from stockman_lab.kube.patching.apply import apply
 from stockman_lab.kube.patching.checking import unlike
-from stockman_lab.kube.patching.json_patch import MOST_OPERATIONS, Unpatched, json_patched
+from stockman_lab.kube.patching.json_patch import Unpatched, json_patched
 from stockman_lab.kube.patching.merge_patch import merge_patched
 from stockman_lab.kube.patching.shapes import Unlike
 from stockman_lab.kube.patching.strategic import BadPatch, strategically_patched
-from stockman_lab.kube.patching.written_in_go import written_in_go
-from stockman_lab.kube.schema.conversion import conversion_error
 from stockman_lab.kube.schema.decoding import decoding_error
 from stockman_lab.kube.schema.reading import TooDeep, Unreadable, read_json
 from stockman_lab.kube.schema.type import Json, Type
+from stockman_lab.kube.schema.validating import metadata_error
 from stockman_lab.kube.store.entries import Entry
 
 _JSON_PATCH = "application/json-patch+json"
@@ -40,8 +38,6 @@ _MERGE = "application/merge-patch+json"
 _STRATEGIC = "application/strategic-merge-patch+json"
 PATCHES = frozenset({_JSON_PATCH, _MERGE, _STRATEGIC})
 _APPLY = frozenset({"application/apply-patch+yaml", "application/apply-patch+json"})
-_SAID = {list: "array", str: "string", bool: "bool", int: "number", float: "number", dict: "object"}
-_MAP = "map[string]interface {}"
 
 
 def patch(call: Call) -> tuple[Entry, bool]:
@@ -51,7 +47,7 @@ def patch(call: Call) -> tuple[Entry, bool]:
     if not call.resource.is_custom:
         known.add(_STRATEGIC)
     if media not in known:
-        raise _unknown_type(call, known)
+        raise _unknown_type(known)
     need_size(call.request.body)
     check_options(call, "PatchOptions", is_apply=media in _APPLY)
     if media in _APPLY:
@@ -59,18 +55,12 @@ def patch(call: Call) -> tuple[Entry, bool]:
     return _patch(call, media), False
 
 
-def _unknown_type(call: Call, known: set[str]) -> Failure:
-    if call.resource.is_custom:
-        names = ", ".join(sorted(known - {"application/apply-patch+json"}, key=_ORDER.index))
-        text = (
-            "the body of the request was in an unknown format - accepted media types include:"
-            f" {names}"
-        )
-        return Failure(415, "UnsupportedMediaType", text)
-    return Failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", About())
-
-
-_ORDER = [_JSON_PATCH, _MERGE, _STRATEGIC, "application/apply-patch+yaml"]
+def _unknown_type(known: set[str]) -> Failure:
+    text = (
+        "the body of the request was in an unknown format - accepted media types include:"
+        f" {', '.join(sorted(known - {'application/apply-patch+json'}))}"
+    )
+    return Failure(415, "UnsupportedMediaType", text)
 
 
 def _patch(call: Call, media: str) -> Entry:
@@ -79,8 +69,6 @@ def _patch(call: Call, media: str) -> Entry:
         raise not_found(call.named, call.name)
     live = seen_as(entry, call.resource).content
     made = patched(call.request.body, media, live, call.shape)
-    if media == _STRATEGIC and not call.resource.is_custom:
-        _check_kinds(call, made)
     made = _typed(call, made, live)
     check_name(call, made)
     set_namespace(call, made)
@@ -91,17 +79,9 @@ def patched(body: bytes, media: str, live: Object, shape: Type) -> Object:
     """What an object becomes by a patch; raises `Failure`."""
     if media == _JSON_PATCH:
         return _json_patched(body, live)
-    head = "" if media == _STRATEGIC else "error decoding patch: "
-    found = _read(body, head)
-    if found is None:
-        if media == _MERGE:
-            raise bad_request("Invalid JSON Patch")
-        return live
+    found = _read(body)
     if not isinstance(found, dict):
-        said = (
-            f"json: cannot unmarshal {_SAID.get(type(found), 'null')} into Go value of type {_MAP}"
-        )
-        raise bad_request(f"{head}{said}")
+        raise bad_request("error decoding patch: the patch is not an object")
     if media == _MERGE:
         return merge_patched(live, found)
     try:
@@ -110,56 +90,22 @@ def patched(body: bytes, media: str, live: Object, shape: Type) -> Object:
         raise Failure(500, "", str(why)) from None
 
 
-def _check_kinds(call: Call, made: Object) -> None:
-    """A strategic patch is not written as JSON again: its values are converted as they are."""
-    why = conversion_error(call.shape, made)
-    if why:
-        shown = written_in_go(_read(call.request.body, ""))
-        raise invalid(Named("", "", ""), "", [wrong("patch", shown, why)])
-
-
-def _read(body: bytes, head: str) -> Json:
+def _read(body: bytes) -> Json:
     try:
         return read_json(body)
-    except Unreadable as why:
-        raise bad_request(f"{head}{why}") from None
-    except TooDeep as why:
-        raise bad_request(str(why)) from None
+    except (Unreadable, TooDeep) as error:
+        raise bad_request(f"error decoding patch: {error}") from None
 
 
 def _json_patched(body: bytes, live: Object) -> Object:
-    found = _read(body, "error decoding patch: ")
-    if found is None:
-        return live
-    if not isinstance(found, list):
-        said = f"json: cannot unmarshal {_SAID.get(type(found), 'null')}"
-        raise bad_request(
-            f"error decoding patch: {said} into Go value of type []handlers.jsonPatchOp"
-        )
-    _check_operations(found)
-    if len(found) > MOST_OPERATIONS:
-        most = f"The allowed maximum operations in a JSON patch is {MOST_OPERATIONS}"
-        text = f"Request entity too large: {most}, got {len(found)}"
-        raise Failure(413, "RequestEntityTooLarge", text)
+    operations = _read(body)
+    if not isinstance(operations, list) or not all(isinstance(item, dict) for item in operations):
+        raise bad_request("error decoding patch: the patch is not a list of operations")
     try:
-        return json_patched(live, cast(list[Object | None], found))
+        return json_patched(live, cast(list[Object], operations))
     except Unpatched:
         text = "the server rejected our request due to an error in our request"
         raise Failure(422, "Invalid", text, About()) from None
-
-
-def _check_operations(found: list[Json]) -> None:
-    """Refuse operations that are not made as such; one that is null is left for later."""
-    for one in found:
-        if one is not None and not isinstance(one, dict):
-            said = f"json: cannot unmarshal {_SAID[type(one)]} into Go value of type"
-            raise bad_request(f"error decoding patch: {said} handlers.jsonPatchOp")
-        for name in ("op", "path", "from"):
-            value = None if one is None else one.get(name)
-            if value is not None and not isinstance(value, str):
-                said = f"json: cannot unmarshal {_SAID[type(value)]} into Go struct field"
-                text = f"{said} jsonPatchOp.{name} of type string"
-                raise bad_request(f"error decoding patch: {text}")
 
 
 def _typed(call: Call, made: Object, live: Object) -> Object:
@@ -169,13 +115,10 @@ def _typed(call: Call, made: Object, live: Object) -> Object:
     if resource.is_custom:
         _check_custom_kind(call, made)
     elif (made["apiVersion"], made["kind"]) != (resource.api_version, resource.kind):
-        why = (
-            f'no kind "{made.get("kind")}" is registered for version "{made.get("apiVersion")}"'
-            ' in scheme "pkg/runtime/scheme.go:111"'
-        )
-        raise _unfit(made, why)
+        text = f'no kind "{made["kind"]}" is registered for version "{made["apiVersion"]}"'
+        raise _unfit(made, text)
     rest, managed = without_managers(made, live)
-    why = custom_error(rest) if resource.is_custom else decoding_error(call.shape, rest)
+    why = metadata_error(rest) if resource.is_custom else decoding_error(call.shape, rest)
     if why:
         raise _unfit(made, why)
     _complain(call, rest, made)
@@ -202,18 +145,12 @@ def _complain(call: Call, found: Object, made: Object) -> None:
     try:
         complain(call, call.shape, found, "")
     except Failure as failure:
-        text = failure.message.removeprefix(": ")
-        causes = [wrong("patch", _shown(made), text)]
-        raise invalid(Named("", "", ""), "", causes) from None
+        raise _unfit(made, failure.message.removeprefix(": ")) from None
 
 
 def _unfit(made: Object, why: str) -> Failure:
-    return invalid(Named("", "", ""), "", [wrong("patch", _shown(made), why)])
-
-
-def _shown(made: Object) -> str:
-    names = sorted(made)
-    return json.dumps({name: made[name] for name in names}, separators=(",", ":"))
+    text = json.dumps(dict(sorted(made.items())), separators=(",", ":"))
+    return invalid(Named("", "", ""), "", [wrong("patch", text, why)])
 
 
 def _apply(call: Call) -> tuple[Entry, bool]:
@@ -254,18 +191,6 @@ def _newly_applied(call: Call) -> tuple[Entry, bool]:
         _check_typed(call, wanted)
     entry = call.store.get(call.key())
     live = None if entry is None else seen_as(entry, resource).content
-    if entry is None and metadata_of(wanted).get("uid"):
-        uid = metadata_of(wanted)["uid"]
-        why = (
-            f"uid mismatch: the provided object specified uid {uid}, and no existing object was"
-            " found"
-        )
-        raise Failure(
-            409,
-            "Conflict",
-            f'Operation cannot be fulfilled on {call.named.resource} "{call.name}": {why}',
-            About(call.name, resource.group, resource.plural),
-        )
     force = call.request.is_asked("force")
     try:
         made = apply(live, wanted, writing(call, wanted), force=force)
@@ -297,11 +222,7 @@ def _applied_object(call: Call) -> Object:
     if tree is None:
         tree = {}
     if not isinstance(tree, dict):
-        said = _SAID.get(type(tree), "null")
-        raise bad_request(
-            f"error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot"
-            f" unmarshal {said} into Go value of type {_MAP}"
-        )
+        raise bad_request("error decoding YAML: the document is not an object")
     return copied(tree)
 
 
@@ -317,8 +238,7 @@ def _from_yaml(body: bytes) -> Tree:
 def _check_applied_name(call: Call, wanted: Object) -> None:
     metadata = wanted.setdefault("metadata", {})
     if not isinstance(metadata, dict):
-        why = f".metadata: expected map, got &{{{written_in_go(metadata)}}}"
-        raise Failure(500, "", f"failed to create typed patch object ({_told(wanted)}): {why}")
+        raise bad_request("error decoding YAML: metadata is not an object")
     name = metadata.get("name")
     if name and name != call.name:
         raise bad_request(
@@ -342,14 +262,8 @@ def _check_decoded(shape: Type, wanted: Object, made: Object) -> None:
     """Refuse texts that stand for something else, as bytes do, and are no such thing."""
     why = decoding_error(shape, made)
     if why:
-        kind = _told(wanted).partition("; ")[2]
-        head = "error decoding from json: " if why.startswith("illegal base64") else ""
-        raise Failure(
-            500,
-            "",
-            f"failed to convert new object ({_told(wanted)}) to proper version: unable to convert"
-            f" unstructured object to {kind}: {head}{why}",
-        )
+        text = f"failed to convert new object ({_told(wanted)}) to proper version: {why}"
+        raise Failure(500, "", text)
 
 
 def _told(wanted: Object) -> str:

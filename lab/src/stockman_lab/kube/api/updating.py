@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stockman_lab.kube.admission.draft import wrong
-from stockman_lab.kube.admission.honesty import warn_of_stored
 from stockman_lab.kube.admission.plugins import admit_update
-from stockman_lab.kube.admission.pod_warnings import warn_of_pods
 from stockman_lab.kube.admission.strategies import (
     is_created_by_update,
     needs_version,
@@ -98,8 +96,6 @@ def write(
     if causes:
         raise invalid(call.named, call.name, causes)
     admit_update(draft)
-    warn_of_pods(draft)
-    warn_of_stored(draft)
     return store(call, entry, finished(call, draft.content, live))
 
 

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine
 
 _TALOS = User("kubernetes-admin", ("system:masters", "system:authenticated"))
+_FLANNEL_IMAGES = {
+    "1.11": "ghcr.io/siderolabs/flannel:v0.27.4",
+    "1.12": "ghcr.io/siderolabs/flannel:v0.27.4",
+    "1.13": "ghcr.io/siderolabs/flannel:v0.28.8",
+    "1.14": "ghcr.io/siderolabs/flannel:v0.28.9",
+}
+"""By minor of Talos."""
 _EVERYWHERE = [
     {"effect": "NoSchedule", "operator": "Exists"},
     {"effect": "NoExecute", "operator": "Exists"},
@@ -103,8 +110,6 @@ def _daemon_set(name: str, labels: dict[str, str], spec: Object) -> Object:
 
 
 def _flannel(machine: Machine, config: Effective) -> Iterator[Object]:
-    from stockman_lab.talos.figures.pods import flannel_image
-
     rules = [
         {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]},
         {"apiGroups": [""], "resources": ["nodes"], "verbs": ["list", "watch"]},
@@ -128,7 +133,7 @@ def _flannel(machine: Machine, config: Effective) -> Iterator[Object]:
     labels = {"k8s-app": "flannel", "tier": "node"}
     data = {"cni-conf.json": json.dumps(cni, indent=2), "net-conf.json": json.dumps(network)}
     yield made("v1", "ConfigMap", "kube-flannel-cfg", SYSTEM, labels=labels, data=data)
-    image = flannel_image(machine)
+    image = _FLANNEL_IMAGES[machine.minor]
     mounts = [
         {"name": "run", "mountPath": "/run/flannel"},
         {"name": "flannel-cfg", "mountPath": "/etc/kube-flannel/"},

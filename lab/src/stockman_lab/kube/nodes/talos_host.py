@@ -156,7 +156,7 @@ class TalosHost:
         return max(disk.size - (2 << 30), 0) if disk is not None else 0
 
     def _info(self) -> dict[str, str]:
-        from stockman_lab.talos.figures.builds import build_of
+        from stockman_lab.talos.builds import build_of
 
         machine, config = self.machine, self.machine.config
         build = build_of(machine)
@@ -217,7 +217,7 @@ class TalosHost:
 
     def static_pods(self) -> list[Object]:
         """The control plane's pods, once they run, and those of the configuration."""
-        from stockman_lab.talos.cosi.kinds.kubernetes_pods import static_pods
+        from stockman_lab.talos.cosi.kinds.kubernetes_control_plane import static_pods
 
         machine = self.machine
         if machine.is_controlplane and not has_static_pods(machine):

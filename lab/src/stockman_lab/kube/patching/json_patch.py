@@ -7,19 +7,15 @@ from collections.abc import Callable
 
 from stockman_lab.kube.objects import Object, Tree
 
-MOST_OPERATIONS = 10_000
-
 
 class Unpatched(Exception):
     """An operation that cannot be done."""
 
 
-def json_patched(content: Object, operations: list[Object | None]) -> Object:
+def json_patched(content: Object, operations: list[Object]) -> Object:
     """What an object becomes; raises `Unpatched`."""
     deepcopy = copy.deepcopy(content)
     for operation in operations:
-        if operation is None:
-            raise Unpatched("no operation")
         name = operation.get("op")
         done = _OPERATIONS.get(name) if isinstance(name, str) else None
         if done is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stockman_lab.kube.objects import Object, Tree, copied
 from stockman_lab.kube.patching.shapes import Shape, member_of
-from stockman_lab.kube.patching.written_in_go import called_in_go, written_in_go
 
 _DIRECTIVE = "$patch"
 _RETAIN = "$retainKeys"
@@ -56,8 +55,7 @@ def _directed(patch: Object) -> Object:
         case "delete":
             return {}
         case other:
-            told = written_in_go({_DIRECTIVE: other, **patch})
-            raise BadPatch(f"unknown patch type: {written_in_go(other)} in map: {told}")
+            raise BadPatch(f"unknown patch type: {other}")
 
 
 def _take_over(original: Object, name: str, value: Tree) -> None:
@@ -111,16 +109,14 @@ def _merge_ordered(original: Object, patch: Object, shape: Shape | None) -> None
         value: Tree = patch.get(name)
         if not isinstance(order, list):
             raise BadPatch("invalid patch format of setElementOrder list")
-        for one in (before, value):
-            if one is not None and not isinstance(one, list):
-                told = called_in_go(one)
-                raise BadPatch(f"expected a []interface {{}}, but received a {told}")
+        if not isinstance(before, list | None) or not isinstance(value, list | None):
+            raise BadPatch("$setElementOrder is for lists only")
         inner = member_of(shape, name)
         _check_order(value or [], order, inner)
         if before is None and value is None:
             continue
         if value is None:
-            merged = list(before)
+            merged = list(before or [])
         elif before is None:
             merged = _without_directives(value)[1]
         else:
@@ -141,10 +137,7 @@ def _check_order(value: list[Tree], order: list[Tree], shape: Shape | None) -> N
         and (found := one.get(key) if key and isinstance(one, dict) else one) in told
     ]
     if places != sorted(places):
-        shown, wanted = written_in_go(value), written_in_go(order)
-        raise BadPatch(
-            f"The order in patch list:\n{shown}\n doesn't match $setElementOrder list:\n{wanted}\n"
-        )
+        raise BadPatch("The order in patch list doesn't match $setElementOrder list")
 
 
 def _lists(original: list[Tree], patch: list[Tree], shape: Shape | None) -> list[Tree]:
@@ -152,12 +145,8 @@ def _lists(original: list[Tree], patch: list[Tree], shape: Shape | None) -> list
         return patch
     if not original and not patch:
         return original
-    kinds = {called_in_go(one) for one in (*original, *patch)}
-    if len(kinds) > 1:
-        told = written_in_go([*original, *patch])
-        raise BadPatch(f"list element types are not identical: {told}")
-    if isinstance(next(iter((*original, *patch))), list):
-        raise BadPatch("not supporting merging list of lists")
+    if len({isinstance(item, dict) for item in (*original, *patch)}) > 1:
+        raise BadPatch("list element types are not identical")
     if not any(isinstance(one, dict) for one in (*original, *patch)):
         merged = list(dict.fromkeys([*original, *patch]))
         return _ordered(merged, patch, original, "")
@@ -166,7 +155,7 @@ def _lists(original: list[Tree], patch: list[Tree], shape: Shape | None) -> list
     before = list(left)
     for item in right:
         if key not in item:
-            raise _no_key(item, key)
+            raise _no_key(key)
         position = _position(left, key, item[key])
         if position is None:
             left = [*left, item]
@@ -187,26 +176,22 @@ def _special(original: list[Tree], patch: list[Tree], key: str) -> tuple[list[Tr
         match item.get(_DIRECTIVE, _NO_DIRECTIVE):
             case "delete":
                 if key not in item:
-                    raise _no_key(item, key)
+                    raise _no_key(key)
                 original = [one for one in original if one.get(key) != item[key]]
             case "replace":
                 replaces = True
-            case "merge":
-                raise BadPatch("merging lists cannot yet be specified in the patch")
             case found if found is _NO_DIRECTIVE:
                 plain.append(item)
             case other:
-                told = f"{written_in_go(other)} in map: {written_in_go(item)}"
-                raise BadPatch(f"unknown patch type: {told}")
+                raise BadPatch(f"unknown patch type: {other}")
     return (plain, []) if replaces else (original, plain)
 
 
 _NO_DIRECTIVE = object()
 
 
-def _no_key(item: Tree, key: str) -> BadPatch:
-    told = written_in_go(item)
-    return BadPatch(f"map: {told} does not contain declared merge key: {key}")
+def _no_key(key: str) -> BadPatch:
+    return BadPatch(f"map does not contain declared merge key: {key}")
 
 
 def _position(items: list[Tree], key: str, value: Tree) -> int | None:
@@ -227,7 +212,7 @@ def _ordered(merged: list[Tree], order: list[Tree], before: list[Tree], key: str
         if not key:
             return items.index(one) if one in items else -1
         if not isinstance(one, dict) or key not in one:
-            raise _no_key(one, key)
+            raise _no_key(key)
         position = _position(items, key, one[key])
         return -1 if position is None else position
 

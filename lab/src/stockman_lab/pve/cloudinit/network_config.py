@@ -52,44 +52,6 @@ def _listed(head: str, values: list[str]) -> list[str]:
     return [head, *(f"      - '{value}'" for value in values)] if values else []
 
 
-def interfaces_file(settings: Settings) -> str:
-    """`/content/0000` of a configuration drive: the interfaces file of Debian."""
-    text = "auto lo\niface lo inet loopback\n\n"
-    if settings.nameservers:
-        text += f"        dns_nameservers {' '.join(settings.nameservers)}\n"
-    if settings.search_domains:
-        text += f"        dns_search {' '.join(settings.search_domains)}\n"
-    return text + "".join(_stanzas(settings, ""))
-
-
-def windows_interfaces_file(settings: Settings) -> str:
-    """The same for cloudbase-init: resolvers stand on each interface."""
-    return "".join(_stanzas(settings, " ".join(settings.nameservers)))
-
-
-def _stanzas(settings: Settings, resolvers: str) -> Iterator[str]:
-    named = f"        dns-nameservers {resolvers}\n" if resolvers else ""
-    for card in settings.cards():
-        name = f"eth{card.number}"
-        yield f"auto {name}\n"
-        if card.ip == "dhcp":
-            yield f"iface {name} inet dhcp\n"
-        elif card.ip:
-            yield f"iface {name} inet static\n"
-            yield _static(*split_ip4(card.ip), card.gw) + named
-        if card.ip6 in ("auto", "dhcp"):
-            yield f"iface {name} inet6 {card.ip6}\n"
-        elif card.ip6:
-            address, _, prefix = card.ip6.partition("/")
-            yield f"iface {name} inet6 static\n"
-            yield _static(address, prefix, card.gw6) + named
-
-
-def _static(address: str, mask: str, gateway: str) -> str:
-    route = f"        gateway {gateway}\n" if gateway else ""
-    return f"        address {address}\n        netmask {mask}\n{route}"
-
-
 def split_ip4(text: str) -> tuple[str, str]:
     """An address, and its mask with dots."""
     address, slash, prefix = text.partition("/")

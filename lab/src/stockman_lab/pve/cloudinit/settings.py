@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-NOCLOUD, CONFIGDRIVE2, OPENNEBULA = "nocloud", "configdrive2", "opennebula"
 _NET = re.compile(r"net(\d+)")
 _MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
 _WINDOWS = re.compile(r"win\d+|wxp|w2k\d?|w2k8|wvista")
@@ -53,14 +52,12 @@ class Settings:
         value = self.values.get(key)
         return None if value is None else str(value)
 
-    @property
-    def form(self) -> str:
-        """`citype`, or what fits the operating system."""
-        return self.get("citype") or (CONFIGDRIVE2 if self.is_windows else NOCLOUD)
-
-    @property
-    def is_windows(self) -> bool:
-        return _WINDOWS.fullmatch(self.values.get("ostype", "")) is not None
+    def require_nocloud(self) -> None:
+        """Refuse other kinds of drives: the simulator only writes NoCloud."""
+        is_windows = _WINDOWS.fullmatch(self.values.get("ostype", "")) is not None
+        kind = self.get("citype") or ("configdrive2" if is_windows else "nocloud")
+        if kind != "nocloud":
+            raise CloudInitError(f"cloud-init drives of type {kind} are not simulated")
 
     @property
     def names(self) -> tuple[str, str]:

@@ -22,18 +22,6 @@ _OLDEST = (2, 4)
 _MINORS = {2: 12, 3: 1, 4: 2, 5: 2, 6: 2, 7: 2, 8: 2, 9: 2}
 
 
-@endpoint("GET", _PATH)
-def index(call: Call) -> object:
-    del call
-    return [{"name": "qemu"}]
-
-
-@endpoint("GET", f"{_PATH}/qemu")
-def qemu(call: Call) -> object:
-    del call
-    return [{"name": "cpu"}, {"name": "machines"}]
-
-
 @endpoint("GET", f"{_PATH}/qemu/cpu")
 def processors(call: Call) -> object:
     del call

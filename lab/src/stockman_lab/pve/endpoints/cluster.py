@@ -73,12 +73,6 @@ def resources(call: Call) -> object:
     return rows
 
 
-@endpoint("GET", "/cluster/log")
-def log(call: Call) -> object:
-    del call
-    return []
-
-
 def _pool_rows(call: Call) -> Iterator[dict[str, object]]:
     for pool in call.cluster.state.resource_pools.values():
         if call.may(f"/pool/{pool.id}", "Pool.Audit"):

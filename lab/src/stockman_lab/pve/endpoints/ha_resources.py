@@ -19,12 +19,6 @@ _NAMED = ("sid", "type", "digest", "delete", "purge")
 _OPTIONS = ("state", "group", "comment", "failback", "max_restart", "max_relocate")
 
 
-@endpoint("GET", "/cluster/ha")
-def index(call: Call) -> object:
-    names = ("status", "resources", "groups", *(("rules",) if call.cluster.is_nine else ()))
-    return [{"id": name} for name in names]
-
-
 @endpoint("GET", _PATH)
 def resources(call: Call) -> object:
     text = call.text("type")

@@ -14,14 +14,6 @@ _PATH = "/cluster/ha/status"
 _SHOWN = ("group", "max_restart", "max_relocate", "failback", "comment")
 
 
-@endpoint("GET", _PATH)
-def index(call: Call) -> object:
-    names = ["current", "manager_status"]
-    if call.cluster.is_nine:
-        names += ["disarm-ha", "arm-ha"]
-    return [{"name": name} for name in names]
-
-
 @endpoint("GET", f"{_PATH}/current")
 def current(call: Call) -> object:
     cluster, here = call.cluster, call.host.name

@@ -16,12 +16,6 @@ _HIDDEN = "05;06;0b"
 _ADDRESS = re.compile(r"(?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]")
 
 
-@endpoint("GET", _PATH)
-def index(call: Call) -> object:
-    del call
-    return [{"type": "pci"}, {"type": "usb"}]
-
-
 @endpoint("GET", f"{_PATH}/pci")
 def pci(call: Call) -> object:
     hidden = split_list(call.text("pci-class-blacklist", _HIDDEN))
@@ -31,12 +25,6 @@ def pci(call: Call) -> object:
         for device in sorted(call.node.pci, key=lambda one: one.id)
         if not any(device.device_class.startswith(f"0x{prefix}") for prefix in hidden)
     ]
-
-
-@endpoint("GET", f"{_PATH}/pci/{{pci-id-or-mapping}}")
-def pci_index(call: Call) -> object:
-    del call
-    return [{"method": "mdev"}]
 
 
 @endpoint("GET", f"{_PATH}/pci/{{pci-id-or-mapping}}/mdev")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
-from stockman_lab.pve.lxc.history import history
 from stockman_lab.pve.lxc.interfaces import interfaces_of
 
 
@@ -15,8 +14,3 @@ def interfaces(call: Call) -> object:
     if not guest.is_running:
         return None
     return [interface.row() for interface in interfaces_of(call.cluster, guest)]
-
-
-@endpoint("GET", "/nodes/{node}/lxc/{vmid}/rrddata")
-def rrddata(call: Call) -> object:
-    return history(call.cluster, call.guest("lxc"), call.text("timeframe"))

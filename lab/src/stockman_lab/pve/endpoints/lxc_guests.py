@@ -42,16 +42,6 @@ def containers(call: Call) -> object:
     ]
 
 
-@endpoint("GET", "/nodes/{node}/lxc/{vmid}")
-def index(call: Call) -> object:
-    call.guest("lxc")
-    names = (
-        "config", "pending", "status", "vncproxy", "termproxy", "vncwebsocket", "spiceproxy",
-        "migrate", "clone", "rrd", "rrddata", "firewall", "snapshot", "resize", "interfaces",
-    )  # fmt: skip
-    return [{"subdir": name} for name in names]
-
-
 @endpoint("POST", "/nodes/{node}/lxc")
 def create(call: Call) -> object:
     """Reserve an id, and let a worker make the container."""

@@ -14,13 +14,6 @@ from stockman_lab.pve.qemu.rights import only_for_root
 _STATUS = "/nodes/{node}/lxc/{vmid}/status"
 
 
-@endpoint("GET", _STATUS)
-def index(call: Call) -> object:
-    call.guest("lxc")
-    names = ("current", "start", "stop", "shutdown", "reboot", "migrate")
-    return [{"subdir": name} for name in names]
-
-
 @endpoint("GET", f"{_STATUS}/current")
 def current(call: Call) -> object:
     return status_row(call.cluster, call.guest("lxc"))
@@ -59,18 +52,6 @@ def reboot(call: Call) -> object:
     _running(call, "VM")  # so says the real one
     timeout = call.number("timeout", power.Reboot.default_timeout)
     return _began(call, "vzreboot", power.Reboot.name, timeout=timeout)
-
-
-@endpoint("POST", f"{_STATUS}/suspend")
-def suspend(call: Call) -> object:
-    _running(call)
-    return _began(call, "vzsuspend", power.Suspend.name)
-
-
-@endpoint("POST", f"{_STATUS}/resume")
-def resume(call: Call) -> object:
-    _stopped(call)
-    return _began(call, "vzresume", power.Resume.name)
 
 
 def _began(call: Call, task_type: str, work: str, *flags: str, **more: object) -> str:

@@ -1,4 +1,4 @@
-"""`/cluster/mapping`: names for devices and directories that differ from host to host."""
+"""`/cluster/mapping`: names for devices that differ from host to host."""
 
 from __future__ import annotations
 
@@ -11,23 +11,15 @@ from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.mappings import check_directories, checks_of
+from stockman_lab.pve.mappings import checks_of
 from stockman_lab.pve.sections import digest_of, refuse_changed, texts, typed
 
 _SEE = ("Mapping.Modify", "Mapping.Use", "Mapping.Audit")
 _OPTIONAL = {
     "pci": ("description", "mdev", "live-migration-capable"),
     "usb": ("description",),
-    "dir": ("description",),
 }
 _NAMED = ("id", "digest", "delete", "check-node")
-_WORDS = {"pci": "hardware", "usb": "hardware", "dir": "directory"}
-
-
-@endpoint("GET", "/cluster/mapping")
-def index(call: Call) -> object:
-    del call
-    return [{"name": name} for name in ("dir", "pci", "usb")]
 
 
 class _Mappings:
@@ -59,7 +51,7 @@ class _Mappings:
         name, existing = call.text("id"), self._all(call)
         section = Section(name, self.kind)
         self._write(call, section)
-        with failing(f"create {_WORDS[self.kind]} mapping failed"):
+        with failing("create hardware mapping failed"):
             self._require_quorum(call)
             if name in existing:
                 raise die(f"{self.kind} ID '{name}' already defined")
@@ -69,7 +61,7 @@ class _Mappings:
 
     def update(self, call: Call) -> object:
         name, existing = call.text("id"), self._all(call)
-        with failing(f"update {_WORDS[self.kind]} mapping failed"):
+        with failing("update hardware mapping failed"):
             self._require_quorum(call)
             refuse_changed(digest_of(existing), call.text("digest"))
             found = existing.get(name)
@@ -104,8 +96,7 @@ class _Mappings:
         return call.host if name == "localhost" else call.cluster.host(name)
 
     def _require_quorum(self, call: Call) -> None:
-        file = "directory" if self.kind == "dir" else self.kind
-        call.cluster.require_quorum(f"file-mapping_{file}_cfg")
+        call.cluster.require_quorum(f"file-mapping_{self.kind}_cfg")
 
     def _write(self, call: Call, section: Section) -> None:
         if not call.has("map"):
@@ -113,8 +104,6 @@ class _Mappings:
         section.options |= texts(call.params, _NAMED)
         given = call.params["map"]
         section.lists["map"] = [str(one) for one in given] if isinstance(given, list) else []
-        if self.kind == "dir":
-            check_directories(call.cluster, section, call.host)
 
     def _delete(self, call: Call, section: Section) -> None:
         for name in split_list(call.text("delete")):
@@ -139,5 +128,5 @@ def _register(mappings: _Mappings) -> None:
         endpoint(method, f"{mappings.path}{below}")(handler)
 
 
-for one in ("pci", "usb", "dir"):
-    _register(_Mappings(one))
+for kind in ("pci", "usb"):
+    _register(_Mappings(kind))

@@ -96,12 +96,6 @@ def stop_all(call: Call) -> object:
     return bulk.stop_all(call.cluster, call.node, call.caller.authid, which)
 
 
-@endpoint("GET", "/nodes/{node}/certificates")
-def certificate_index(call: Call) -> object:
-    del call
-    return [{"name": name} for name in ("acme", "custom", "info")]
-
-
 @endpoint("GET", "/nodes/{node}/certificates/info")
 def certificate_info(call: Call) -> object:
     return certificates.rows_of(call.cluster, call.node.name)

@@ -23,12 +23,6 @@ class Refresh(Work):
         return job.cluster.around.dice.between(2.0, 6.0)
 
 
-@endpoint("GET", _PATH)
-def index(call: Call) -> object:
-    del call
-    return [{"id": name} for name in ("changelog", "repositories", "update", "versions")]
-
-
 @endpoint("GET", f"{_PATH}/update")
 def updates(call: Call) -> object:
     del call

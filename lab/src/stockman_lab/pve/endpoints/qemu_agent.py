@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from stockman_lab.guest.agent_calls import (
-    MOST_READ,
-    Ask,
-    execute,
-    execution,
-    plain_answer,
-    read_file,
-    write_file,
-)
+from stockman_lab.guest.agent_calls import Ask, execute, execution, plain_answer
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import Handler, endpoint
 from stockman_lab.pve.errors import die
@@ -26,18 +18,6 @@ _POSTS = (
     *("fsfreeze-freeze", "fsfreeze-status", "fsfreeze-thaw", "fstrim", "ping", "shutdown"),
     *("suspend-disk", "suspend-hybrid", "suspend-ram"),
 )
-_OTHERS = ("exec", "exec-status", "file-read", "file-write", "set-user-password")
-
-
-@endpoint("GET", _BASE)
-def index(call: Call) -> object:
-    del call
-    return [{"name": name} for name in sorted((*_GETS, *_POSTS, *_OTHERS))]
-
-
-@endpoint("POST", _BASE)
-def any_command(call: Call) -> object:
-    return _result(call, call.text("command"))
 
 
 def _handler(command: str) -> Handler:
@@ -90,37 +70,3 @@ def execute_command(call: Call) -> object:
 @endpoint("GET", f"{_BASE}/exec-status")
 def execution_status(call: Call) -> object:
     return asked(call, "exec-status", lambda ask: execution(ask, call.number("pid")))
-
-
-@endpoint("GET", f"{_BASE}/file-read")
-def read(call: Call) -> object:
-    return asked(
-        call,
-        "file-read",
-        lambda ask: read_file(
-            ask,
-            call.text("file"),
-            offset=call.number("offset"),
-            count=call.number("count", MOST_READ),
-            decode=call.flag("decode", default=True),
-        ),
-    )
-
-
-@endpoint("POST", f"{_BASE}/file-write")
-def write(call: Call) -> object:
-    encode = call.flag("encode", default=True)
-    return asked(
-        call,
-        "file-write",
-        lambda ask: write_file(ask, call.text("file"), call.text("content"), encode=encode),
-    )
-
-
-@endpoint("POST", f"{_BASE}/set-user-password")
-def set_password(call: Call) -> object:
-    return asked(
-        call,
-        "set-user-password",
-        lambda ask: {"result": ask("set-user-password", {"username": call.text("username")})},
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
-from stockman_lab.pve.errors import bad_parameters
+from stockman_lab.pve.errors import ApiError, bad_parameters
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.qemu import moving, resizing
 from stockman_lab.pve.qemu.rights import only_for_root
@@ -28,13 +28,14 @@ def resize(call: Call) -> object:
 
 @endpoint("POST", "/nodes/{node}/qemu/{vmid}/move_disk")
 def move_disk(call: Call) -> object:
-    """Let a worker bring a disk to another storage, or give it to another machine."""
+    """Start a worker that moves a disk to another storage."""
     call.cluster.require_quorum()
     if call.has("target-vmid") and call.has("storage"):
         text = "either set 'storage' or 'target-vmid', but not both"
         raise bad_parameters({"target-vmid": text, "storage": text})
     if call.has("target-vmid"):
-        return _reassign(call)
+        path = f"/nodes/{call.text('node')}/qemu/{call.vmid}/move_disk"
+        raise ApiError(501, f"Method 'POST {path}' with 'target-vmid' not implemented")
     if not call.has("storage"):
         text = "both 'storage' and 'target-vmid' missing, either needs to be set"
         raise bad_parameters({"target-vmid": text, "storage": text})
@@ -43,17 +44,3 @@ def move_disk(call: Call) -> object:
     arguments = {name: call.params[name] for name in names if call.has(name)}
     moving.check_move(call.cluster, call.guest(), arguments)
     return call.start("qmmove", str(call.vmid), moving.Move.name, arguments)
-
-
-def _reassign(call: Call) -> str:
-    number = call.number("target-vmid")
-    call.check(f"/vms/{number}", "VM.Config.Disk")
-    if number == call.vmid:
-        raise bad_parameters({"target-vmid": "must be different than source VMID to reassign disk"})
-    names = ("vmid", "disk", "target-vmid", "digest", "target-digest")
-    arguments = {name: call.params[name] for name in names if call.has(name)}
-    arguments["target-disk"] = call.text("target-disk") or call.text("disk")
-    drive = moving.check_reassign(call.cluster, call.guest(), arguments)
-    call.check(f"/storage/{storage_of(drive.volume)}", _SPACE)
-    task_id = f"{call.vmid}-{call.text('disk')}>{number}-{arguments['target-disk']}"
-    return call.start("qmmove", task_id, moving.Reassign.name, arguments)

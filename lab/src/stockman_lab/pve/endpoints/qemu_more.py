@@ -12,7 +12,6 @@ from stockman_lab.pve.guest_rows import cpus_of, disk_of, memory_of, used_memory
 from stockman_lab.pve.qemu.cloud_init_drive import dumped, regenerate
 from stockman_lab.pve.qemu.drives import drives_of
 from stockman_lab.pve.qemu.power import shelf_of
-from stockman_lab.pve.qemu.rights import only_for_root
 from stockman_lab.pve.qemu.shelf import has_feature
 from stockman_lab.pve.qemu.waiting import when_unlocked
 
@@ -72,26 +71,6 @@ def make_cloud_init(call: Call) -> object:
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/cloudinit/dump")
 def dump_cloud_init(call: Call) -> object:
     return dumped(call.cluster, call.guest(), call.text("type"))
-
-
-@endpoint("PUT", "/nodes/{node}/qemu/{vmid}/sendkey")
-def send_key(call: Call) -> object:
-    only_for_root(call, "skiplock")
-    guest = call.guest()
-    if not guest.is_running:
-        raise die(f"VM {guest.vmid} not running")
-    return None
-
-
-@endpoint("POST", "/nodes/{node}/qemu/{vmid}/monitor")
-def monitor(call: Call) -> object:
-    """The monitor of QEMU, as far as it says whether the machine runs."""
-    guest, command = call.guest(), call.text("command").strip()
-    if not guest.is_running:
-        return f"ERROR: VM {guest.vmid} not running\n"
-    if command == "info status":
-        return f"VM status: {'paused' if guest.paused else 'running'}\r\n"
-    return f"unknown command: '{command.split()[0] if command else ''}'\r\n"
 
 
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/rrddata")

@@ -17,13 +17,6 @@ _FOR_ROOT = (
 )
 
 
-@endpoint("GET", "/nodes/{node}/qemu/{vmid}/status")
-def index(call: Call) -> object:
-    del call
-    names = ("current", "start", "stop", "reset", "shutdown", "suspend", "reboot")
-    return [{"subdir": name} for name in names]
-
-
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/status/current")
 def current(call: Call) -> object:
     return status_row(call.cluster, call.guest())

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
-from stockman_lab.pve.errors import die
-from stockman_lab.pve.workers import Job, Work, register
 
 _PATH = "/nodes/{node}/services"
 _SERVICES = {
@@ -36,21 +32,6 @@ _SERVICES = {
     "systemd-timesyncd": "systemd-timesyncd.service",
 }
 _ABSENT = ("syslog", "systemd-timesyncd")
-_ESSENTIAL = ("pveproxy", "pvedaemon", "pve-cluster")
-_COMMANDS = ("start", "stop", "restart", "reload")
-
-
-@register
-class Command(Work):
-    """Tells a service what to do; it is there again afterwards."""
-
-    name: ClassVar[str] = "host.service"
-
-    def begin(self, job: Job) -> float:
-        service, command = job.text("service"), job.text("command")
-        if command == "stop" and service in _ESSENTIAL:
-            raise die(f"invalid service cmd '{service} stop': refusing to stop essential service!")
-        return job.cluster.around.dice.between(0.3, 1.5)
 
 
 @endpoint("GET", _PATH)
@@ -58,40 +39,9 @@ def services(call: Call) -> object:
     return [_row(call, name) for name in _SERVICES]
 
 
-@endpoint("GET", f"{_PATH}/{{service}}")
-def index(call: Call) -> object:
-    del call
-    return [{"subdir": name} for name in ("state", *_COMMANDS)]
-
-
 @endpoint("GET", f"{_PATH}/{{service}}/state")
 def state(call: Call) -> object:
     return _row(call, call.text("service"))
-
-
-@endpoint("POST", f"{_PATH}/{{service}}/start")
-def start(call: Call) -> object:
-    return _command(call, "start")
-
-
-@endpoint("POST", f"{_PATH}/{{service}}/stop")
-def stop(call: Call) -> object:
-    return _command(call, "stop")
-
-
-@endpoint("POST", f"{_PATH}/{{service}}/restart")
-def restart(call: Call) -> object:
-    return _command(call, "restart")
-
-
-@endpoint("POST", f"{_PATH}/{{service}}/reload")
-def reload(call: Call) -> object:
-    return _command(call, "reload")
-
-
-def _command(call: Call, command: str) -> str:
-    name = call.text("service")
-    return call.start(f"srv{command}", name, Command.name, {"service": name, "command": command})
 
 
 def _row(call: Call, name: str) -> dict[str, object]:

@@ -15,7 +15,7 @@ from stockman_lab.pve.formats.sizes import content_bytes
 from stockman_lab.pve.formats.volume_name import parse_volume_id
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storage_locks import PATIENCE, StorageBusy, lock_wait
-from stockman_lab.pve.storages import attributes, copying, removing
+from stockman_lab.pve.storages import attributes, removing
 from stockman_lab.pve.storages.access import check_volume_access, may_read, named_volume
 from stockman_lab.pve.storages.rows import formats_of, volume_rows
 
@@ -58,21 +58,6 @@ def info(call: Call) -> object:
     return attributes.volume_info(call, storage, parsed, volid)
 
 
-@endpoint("PUT", "/nodes/{node}/storage/{storage}/content/{volume}")
-def update(call: Call) -> object:
-    volid = _volume_id(call, "volume")
-    parsed = check_volume_access(call, volid)
-    storage = space.configured(call.cluster, volid.partition(":")[0])
-    volume = space.find(call.cluster, call.node.name, volid)
-    if volume is None:
-        raise attributes.missing_volume(storage, parsed, volid)
-    if call.has("notes"):
-        attributes.set_notes(storage, volume, call.text("notes"))
-    if call.has("protected"):
-        attributes.set_protected(call, storage, volume, protected=call.flag("protected"))
-    return None
-
-
 @endpoint("DELETE", "/nodes/{node}/storage/{storage}/content/{volume}")
 def delete(call: Call) -> object:
     """Destroy a volume; with a delay, who asks waits so long for it at most."""
@@ -94,16 +79,6 @@ def delete(call: Call) -> object:
     if not call.has("delay"):
         return upid
     return Deferred(min(math.ceil(seconds), call.number("delay")), lambda: _outcome(call, upid))
-
-
-@endpoint("POST", "/nodes/{node}/storage/{storage}/content/{volume}")
-def copy(call: Call) -> object:
-    arguments = {
-        "source": _volume_id(call, "volume"),
-        "target": _volume_id(call, "target"),
-        "node": call.text("target_node"),
-    }
-    return call.start("imgcopy", "", copying.COPY_VOLUME, arguments)
 
 
 def _size(text: str) -> int:

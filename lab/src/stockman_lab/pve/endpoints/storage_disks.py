@@ -5,15 +5,8 @@ from __future__ import annotations
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.storages.disk_works import INIT_DISK, WIPE_DISK
-from stockman_lab.pve.storages.host_disks import disk_at, disk_row, is_mounted, smart_data
-
-
-@endpoint("GET", "/nodes/{node}/disks")
-def index(call: Call) -> object:
-    del call
-    names = ("list", "initgpt", "smart", "lvm", "lvmthin", "directory", "wipedisk", "zfs")
-    return [{"name": name} for name in names]
+from stockman_lab.pve.storages.disk_works import WIPE_DISK
+from stockman_lab.pve.storages.host_disks import disk_at, disk_row, is_mounted
 
 
 @endpoint("GET", "/nodes/{node}/disks/list")
@@ -28,12 +21,6 @@ def disks(call: Call) -> object:
     ]
 
 
-@endpoint("GET", "/nodes/{node}/disks/smart")
-def smart(call: Call) -> object:
-    disk = disk_at(call.node, call.text("disk"))
-    return {"health": disk.health} if call.flag("healthonly") else smart_data(disk)
-
-
 @endpoint("PUT", "/nodes/{node}/disks/wipedisk")
 def wipe(call: Call) -> object:
     disk = disk_at(call.node, call.text("disk"))
@@ -43,12 +30,3 @@ def wipe(call: Call) -> object:
         raise die(f"disk/partition '{disk.devpath}' has a holder")
     name = disk.devpath.rpartition("/")[2]
     return call.start("wipedisk", name, WIPE_DISK, {"disk": disk.devpath})
-
-
-@endpoint("POST", "/nodes/{node}/disks/initgpt")
-def initialise(call: Call) -> object:
-    disk = disk_at(call.node, call.text("disk"))
-    if disk.used:
-        raise die(f"disk {disk.devpath} already in use")
-    name = disk.devpath.rpartition("/")[2]
-    return call.start("diskinit", name, INIT_DISK, {"disk": disk.devpath})

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from stockman_lab.pve.formats.checks import ipv4, ipv4_config, ipv6, ipv6_config, volume_id
-from stockman_lab.pve.formats.property_string import Format, Property, parse
+from stockman_lab.pve.formats.property_string import Format, Property
 
 IP_CONFIG: Format = {
     "ip": Property(check=ipv4_config),
@@ -15,8 +15,6 @@ IP_CONFIG: Format = {
     "gw6": Property(check=ipv6, requires="ip6"),
 }
 CUSTOM: Format = {name: Property(check=volume_id) for name in ("meta", "network", "user", "vendor")}
-
-_LITERAL_IN_KEYS = "-_.!~*'()"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,34 +27,6 @@ class IpConfig:
     ip6: str
     """`dhcp`, `auto`, an address with its prefix, or nothing."""
     gateway6: str
-
-
-def parse_ip_config(text: str) -> IpConfig | None:
-    """One `ipconfigN`, None where a gateway makes no sense; raises `FormatError`."""
-    found = parse(IP_CONFIG, text)
-    read = IpConfig(
-        ip=found.get("ip", ""),
-        gateway=found.get("gw", ""),
-        ip6=found.get("ip6", ""),
-        gateway6=found.get("gw6", ""),
-    )
-    if read.gateway and read.ip == "dhcp":
-        return None
-    if read.gateway6 and ":" not in read.ip6:
-        return None
-    if not read.ip and not read.ip6:
-        return IpConfig(ip="dhcp", gateway="", ip6="dhcp", gateway6="")
-    return read
-
-
-def parse_custom(text: str) -> dict[str, str]:
-    """Volumes of `cicustom` by what they replace; raises `FormatError`."""
-    return parse(CUSTOM, text)
-
-
-def encode_keys(keys: str) -> str:
-    """SSH keys as the API wants them: every byte that is unusual in a URL is `%XX`."""
-    return quote(keys, safe=_LITERAL_IN_KEYS)
 
 
 def decode_keys(text: str) -> list[str]:

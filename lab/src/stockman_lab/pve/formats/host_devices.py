@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.checks import config_id, node_name
-from stockman_lab.pve.formats.hardware import Machine
 from stockman_lab.pve.formats.property_string import Format, Property, parse
 
 _PCI = r"(?:[a-f0-9]{4,}:)?[a-f0-9]{2}:[a-f0-9]{2}(?:\.[a-f0-9])?"
@@ -52,7 +50,6 @@ USB_MAP: Format = {
     "path": Property(pattern=_USB_PORT),
     "description": Property(longest=4096),
 }
-SERIAL_PATTERN = "(/dev/[^,]+|socket)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +88,6 @@ def parse_pci(text: str) -> HostPci:
         mediated_type=found.get("mdev", ""),
         rom_file=found.get("romfile", ""),
     )
-
-
-def check_express(device: HostPci, machine: Machine) -> None:
-    """Refuses to start a machine without the bus that a device shall be on."""
-    if device.pcie and not machine.is_q35:
-        raise die("q35 machine model is not enabled")
 
 
 def parse_usb(text: str) -> HostUsb:

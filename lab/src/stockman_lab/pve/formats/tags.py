@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.lists import split_list
-
-_TAG = re.compile(r"[a-z0-9_][a-z0-9_\-+.]*", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +16,6 @@ class TagStyle:
 
 
 PLAIN = TagStyle()
-
-
-def check_tags(text: str) -> None:
-    """A list of tags; raises `FormatError`."""
-    for tag in split_list(text):
-        if not _TAG.fullmatch(tag):
-            raise FormatError("invalid characters in tag")
 
 
 def print_tags(text: str, style: TagStyle = PLAIN) -> str:

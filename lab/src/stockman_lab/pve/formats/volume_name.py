@@ -13,7 +13,6 @@ DIRECTORIES = frozenset({"dir", "nfs", "cifs", "cephfs", "btrfs", "glusterfs"})
 ISO_EXTENSION = r"\.(?:[iI][sS][oO]|[iI][mM][gG])"
 TEMPLATE_EXTENSION = r"\.(?i:tar(?!\.)|tar\.(?:gz|xz|zst|bz2))"
 BACKUP_EXTENSION = r"\.(?:tgz|(?:tar|vma)(?:\.(?:gz|lzo|zst|bz2))?)"
-IMPORT_EXTENSION = r"\.(?:ova|ovf|qcow2|raw|vmdk)"
 
 _ID = re.compile(r"([a-z][a-z0-9\-_.]*[a-z0-9]):(.+)$", re.IGNORECASE | re.ASCII)
 _OWNER = r"(\d{1,1000})"

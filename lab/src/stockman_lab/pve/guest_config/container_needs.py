@@ -36,16 +36,6 @@ def container_update_needs(values: Mapping[str, str], change: Change, guest: Gue
     ]
 
 
-def container_create_needs(sets: Mapping[str, str], guest: Guest) -> list[Asked]:
-    """Everything that values of a new container take."""
-    unprivileged = {"unprivileged": sets.get("unprivileged", "1")}
-    return [
-        need
-        for key in sorted(sets)
-        for need in container_key_needs(guest, key, unprivileged, sets[key])
-    ]
-
-
 def container_key_needs(
     guest: Guest, key: str, values: Mapping[str, str], new: str | None
 ) -> list[Asked]:

@@ -48,14 +48,6 @@ PRIVILEGES = {
 _BY_VALUE = ("serial", "usb", "hostpci", "virtiofs")
 
 
-def privileges_for(guest: Guest, key: str, old: str | None, new: str | None) -> list[Asked]:
-    """What one key takes: a new value of it, or with None its deletion."""
-    if guest.creating:
-        return machine_create_needs({key: new or ""}, guest)
-    change = Change(deletes=[key]) if new is None else Change(sets={key: new})
-    return machine_update_needs({key: old} if old is not None else {}, {}, change, guest)
-
-
 def machine_update_needs(
     values: Mapping[str, str], pending: Mapping[str, str], change: Change, guest: Guest
 ) -> list[Asked]:

@@ -56,11 +56,3 @@ class Outcome:
     plugged: list[str] = field(default_factory=list)
     unplugged: list[str] = field(default_factory=list)
     regenerate_cloud_init: bool = False
-
-    @property
-    def task_error(self) -> str:
-        """How a task ends that met these errors; nothing if it met none."""
-        if not self.errors:
-            return ""
-        found = " ".join(f"{key}: {text.strip()}" for key, text in sorted(self.errors.items()))
-        return f"400 Parameter verification failed. {found}"

@@ -184,31 +184,3 @@ class Reboot(Shutdown):
     def kills(self, job: Job) -> bool:
         del job
         return True
-
-
-class _Checkpoint(GuestWork):
-    def check(self, job: Job, guest: Guest) -> float:
-        refuse_locked(job.cluster, guest)
-        return job.cluster.around.dice.between(*_STOP)
-
-
-@register
-class Suspend(_Checkpoint):
-    """Fails as it does on hosts: nobody ships the program that could freeze a container."""
-
-    name: ClassVar[str] = "lxc.suspend"
-
-    def do(self, job: Job, guest: Guest) -> None:
-        command = f"lxc-checkpoint -n {guest.vmid} -s -D /var/lib/vz/dump"
-        raise die(f"command '{command}' failed: exit code 1")
-
-
-@register
-class Resume(_Checkpoint):
-    """Fails as well: there is nothing to go on from."""
-
-    name: ClassVar[str] = "lxc.resume"
-
-    def do(self, job: Job, guest: Guest) -> None:
-        command = f"lxc-checkpoint -n {guest.vmid} -r --foreground -D /var/lib/vz/dump"
-        raise die(f"command '{command}' failed: exit code 1")

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
-from stockman_lab.pve.formats.boot import boot_order, print_order
-from stockman_lab.pve.formats.drive import Drive, parse_drive
+from stockman_lab.pve.formats.drive import Drive
 from stockman_lab.pve.formats.drive_names import is_unused
-from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.new_volume import free_disk, placed
 from stockman_lab.pve.formats.sizes import GIB
-from stockman_lab.pve.formats.volume_name import parse_volume_name, storage_of
+from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_config.change import Change
 from stockman_lab.pve.guest_config.pending import add_unused, is_volume_used
 from stockman_lab.pve.guest_config.state import machine_digest
 from stockman_lab.pve.qemu.drives import stored_drive
 from stockman_lab.pve.qemu.file_lock import GuestWork
 from stockman_lab.pve.qemu.power import notice_change, shelf_of
-from stockman_lab.pve.qemu.shelf import Shelf, has_feature
+from stockman_lab.pve.qemu.shelf import Shelf
 from stockman_lab.pve.qemu.templates import make_bases
-from stockman_lab.pve.qemu.updating import update
 from stockman_lab.pve.volume import Volume
 from stockman_lab.pve.workers import Job, register
 
@@ -111,93 +105,3 @@ def _free(job: Job, shelf: Shelf, volid: str) -> None:
         shelf.free(volid)
     except ApiError as error:
         job.log(error.message)
-
-
-def check_reassign(cluster: Cluster, guest: Guest, arguments: dict[str, object]) -> Drive:
-    """The drive that another machine gets; refuses one that cannot go."""
-    disk, key = str(arguments["disk"]), str(arguments["target-disk"])
-    vmid = int(str(arguments["target-vmid"]))
-    other = cluster.state.guests.get(vmid)
-    if other is None:
-        raise die(f"could not find target VM {vmid}")
-    if other.node != guest.node:
-        raise die(f"Both VMs need to be on the same node ({guest.node} != {other.node})")
-    for one in (guest, cluster.guest(other.node, vmid, "qemu")):
-        cluster.refuse_locked(one)
-    if guest.is_template or other.is_template:
-        raise die("Can't move disks from or to template VMs")
-    for one, name in ((guest, "digest"), (other, "target-digest")):
-        if arguments.get(name) and arguments[name] != machine_digest(one.config):
-            raise die(f"VM {one.vmid}: {_MODIFIED}")
-    if disk not in guest.config.values:
-        raise die(f"Disk '{disk}' for VM '{guest.vmid}' does not exist")
-    if key in other.config.values:
-        raise die(f"Target disk key '{key}' is already in use for VM '{vmid}'")
-    drive = stored_drive(disk, guest.config.values[disk])
-    if drive.is_plain_cdrom:
-        raise die("CD drive contents can't be moved to another VM")
-    if not drive.volume:
-        raise die(f"Volume '{drive.file}' not managed by PVE")
-    if is_volume_used(guest.config, drive.volume, but=disk):
-        raise die("Can't move disk used by a snapshot to another VM")
-    if not has_feature(shelf_of(cluster, guest), "rename", drive.volume):
-        raise die("Storage does not support moving of this disk to another VM")
-    if guest.is_running and not is_unused(disk):
-        raise die("Cannot move disk to another VM while the source VM is running - detach first")
-    _check_options(drive, key)
-    return drive
-
-
-def _check_options(drive: Drive, key: str) -> None:
-    """Refuse a key that does not know all options of the drive; an unused one needs none."""
-    if is_unused(key):
-        return
-    try:
-        parse_drive(key, str(drive))
-    except FormatError as error:
-        text = f"failed to parse source disk for target disk format - {error.text}"
-        raise die(text.strip()) from None
-
-
-@register
-class Reassign(GuestWork):
-    """Gives a disk to another machine."""
-
-    name: ClassVar[str] = "qemu.reassign"
-
-    def check(self, job: Job, guest: Guest) -> float:
-        check_reassign(job.cluster, guest, job.arguments)
-        return job.cluster.around.dice.between(*_BEFORE)
-
-    def do(self, job: Job, guest: Guest) -> None:
-        drive = check_reassign(job.cluster, guest, job.arguments)
-        key, vmid = job.text("target-disk"), job.number("target-vmid")
-        other = job.cluster.guest(guest.node, vmid, "qemu")
-        job.log(f"reassign disk '{drive.key}' from VM '{guest.vmid}' as '{key}' to VM '{vmid}'")
-        _rename(shelf_of(job.cluster, guest), drive, vmid)
-        order = boot_order(guest.config.values.get("boot", "").strip())
-        if drive.key in order:
-            job.log(f"removing disk '{drive.key}' from boot order config")
-            order.remove(drive.key)
-            guest.config.values["boot"] = print_order(order) or " "
-        job.log(f"removing disk '{drive.key}' from VM '{guest.vmid}' config")
-        del guest.config.values[drive.key]
-        if is_unused(key):
-            other.config.values[key] = drive.file
-        else:
-            update(job.cluster, other, Change(sets={key: str(drive)}), job.log)
-
-
-def _rename(shelf: Shelf, drive: Drive, vmid: int) -> None:
-    volume = shelf.find(drive.volume)
-    if volume is None:
-        raise die(f"volume '{drive.volume}' does not exist")
-    storage = space.configured(shelf.cluster, volume.storage)
-    existing = [one.name for one in space.volumes_on(shelf.cluster, storage, shelf.host.name)]
-    volume_name = parse_volume_name(storage.type, volume.name)
-    name = placed(storage.type, vmid, free_disk(storage.type, existing, vmid, volume_name.format))
-    if volume_name.base and storage.type != "lvmthin":
-        name = f"{volume.parent}/{name}"
-    space.rename(shelf.cluster, volume, name)
-    volume.vmid = vmid
-    drive.file = volume.id

@@ -45,11 +45,6 @@ class Operation:
         """Whether it runs on the node that its path names."""
         return "n" in self.marks
 
-    @property
-    def may_download(self) -> bool:
-        """Whether the answer may be a file."""
-        return "d" in self.marks
-
     @cached_property
     def returns(self) -> Shape:
         """What it promises to return."""

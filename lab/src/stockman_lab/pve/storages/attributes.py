@@ -8,13 +8,10 @@ from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.formats.volume_name import VolumeName
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storage_rounding import given_size
-from stockman_lab.pve.storages.archives import archive_info
 from stockman_lab.pve.storages.paths import path_of
-from stockman_lab.pve.volume import Volume
 
 _QEMU_FORMATS = frozenset({"raw", "qcow2", "vmdk", "subvol"})
 _WITH_ATTRIBUTES = frozenset({"dir", "nfs", "cifs", "cephfs", "btrfs", "pbs"})
-_USUAL_LIMIT = 5
 
 
 def volume_info(call: Call, storage: Storage, parsed: VolumeName, volid: str) -> dict[str, object]:
@@ -37,53 +34,6 @@ def volume_info(call: Call, storage: Storage, parsed: VolumeName, volid: str) ->
     if parsed.content == "backup" and storage.type in _WITH_ATTRIBUTES:
         info |= {"notes": volume.notes, "protected": int(volume.protected)}
     return info
-
-
-def set_notes(storage: Storage, volume: Volume, notes: str) -> None:
-    """Write notes on a backup."""
-    _check_attribute(storage, "notes")
-    if volume.content != "backup":
-        raise die("only backups can have notes")
-    volume.notes = notes
-
-
-def set_protected(call: Call, storage: Storage, volume: Volume, *, protected: bool) -> None:
-    """Keep a backup from being removed, or no longer."""
-    if volume.content == "backup" and volume.vmid and protected and not volume.protected:
-        _check_limit(call, storage, volume)
-    _check_attribute(storage, "protected")
-    if volume.content != "backup":
-        raise die("only backups support attribute 'protected'")
-    volume.protected = protected
-
-
-def _check_attribute(storage: Storage, attribute: str) -> None:
-    if storage.type not in _WITH_ATTRIBUTES:
-        raise die(f"attribute '{attribute}' is not supported for storage type '{storage.type}'")
-
-
-def _check_limit(call: Call, storage: Storage, volume: Volume) -> None:
-    most = _most_protected(call, storage)
-    kind = archive_info(volume.name).type
-    kept = sum(
-        1
-        for one in space.volumes_on(call.cluster, storage, call.node.name)
-        if one.content == "backup"
-        and one.vmid == volume.vmid
-        and one.protected
-        and archive_info(one.name).type == kind
-    )
-    if -1 < most <= kept:
-        raise die(
-            f"The number of protected backups per guest is limited to {most} "
-            f"on storage '{storage.id}'"
-        )
-
-
-def _most_protected(call: Call, storage: Storage) -> int:
-    if "max-protected-backups" in storage.options:
-        return int(storage.options["max-protected-backups"])
-    return -1 if call.may(f"/storage/{storage.id}", "Datastore.Allocate") else _USUAL_LIMIT
 
 
 def missing_volume(storage: Storage, parsed: VolumeName, volid: str) -> ApiError:

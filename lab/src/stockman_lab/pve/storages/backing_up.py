@@ -20,7 +20,6 @@ from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storages.backup_archive import Archive, SavedDisk, packed_archive
 from stockman_lab.pve.storages.backup_disks import backup_disks
 from stockman_lab.pve.storages.notes import notes_of
-from stockman_lab.pve.storages.pruning import prune, prune_list, retention
 from stockman_lab.pve.volume import Volume
 from stockman_lab.pve.workers import Job, Work, register
 
@@ -80,18 +79,12 @@ class BackUp(Work):
             _unlock(job, vmid)
 
     def _save(self, job: Job, storage: Storage, host: Host, guest: Guest) -> None:
-        keep = retention(job.text("keep")) if job.text("keep") else {}
-        _check_limits(job, storage, host, guest, keep)
         volume = _write(job, storage, host, guest)
         job.log(f"INFO: creating vzdump archive '{volume.name}'")
         template = job.text("notes_template")
         if template:
             volume.notes = notes_of(job.cluster, guest, template)
         volume.protected = bool(job.number("protected"))
-        if job.number("remove") and keep:
-            entries = prune_list(job.cluster, storage, host, keep, (guest.vmid, guest.kind))
-            for entry in prune(job.cluster, storage, host, entries):
-                job.log(f"INFO: removing backup '{entry.volid}'")
 
 
 def _target(job: Job) -> Storage:
@@ -152,20 +145,6 @@ def _volumes(job: Job, guest: Guest) -> Iterator[tuple[str, Volume]]:
         volume = space.find(job.cluster, guest.node, disk.volid) if disk.included else None
         if volume is not None:
             yield disk.key, volume
-
-
-def _check_limits(
-    job: Job, storage: Storage, host: Host, guest: Guest, keep: dict[str, int]
-) -> None:
-    most = 0 if keep.get("keep-all") else sum(keep.values())
-    if not most or job.number("remove"):
-        return
-    prune_entries = prune_list(job.cluster, storage, host, keep, (guest.vmid, guest.kind))
-    if sum(entry.mark != "protected" for entry in prune_entries) >= most:
-        raise die(
-            f"There is a max backup limit of {most} enforced by the target storage "
-            "or the vzdump parameters. Either increase the limit or delete old backups."
-        )
 
 
 def _write(job: Job, storage: Storage, host: Host, guest: Guest) -> Volume:

@@ -7,7 +7,6 @@ from stockman_lab.pve.storages.host_disks import disk_at
 from stockman_lab.pve.workers import Job, Work, register
 
 WIPE_DISK = "disk.wipe"
-INIT_DISK = "disk.init"
 
 
 @register
@@ -26,20 +25,3 @@ class WipeDisk(Work):
         disk = disk_at(job.cluster.host(job.task.node), job.text("disk"))
         disk.used, disk.gpt = "", False
         job.log(f"wiping disk/partition: {disk.devpath}")
-
-
-@register
-class InitDisk(Work):
-    """Gives `disk` an empty partition table."""
-
-    name = INIT_DISK
-
-    def begin(self, job: Job) -> float:
-        del job
-        return 1.0
-
-    def finish(self, job: Job) -> None:
-        disk = disk_at(job.cluster.host(job.task.node), job.text("disk"))
-        if disk.used:
-            raise die(f"disk {disk.devpath} is already in use")
-        disk.gpt = True

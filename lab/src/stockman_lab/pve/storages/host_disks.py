@@ -53,35 +53,3 @@ def disk_row(disk: PhysicalDisk, *, skip_health: bool) -> dict[str, object]:
 def is_mounted(disk: PhysicalDisk) -> bool:
     """Whether a file system of it is in use."""
     return disk.used in ("mounted", "ext4", "xfs", "BIOS boot", "EFI")
-
-
-def smart_data(disk: PhysicalDisk) -> dict[str, object]:
-    """What a disk says of its health."""
-    if "nvme" in disk.devpath:
-        text = (
-            "\nSMART/Health Information (NVMe Log 0x02)\n"
-            "Critical Warning:                   0x00\n"
-            "Available Spare:                    100%\n"
-            "Percentage Used:                    0%\n"
-        )
-        return {"health": disk.health, "type": "text", "text": text}
-    attributes = [
-        _attribute(5, "Reallocated_Sector_Ct", 100, "0"),
-        _attribute(9, "Power_On_Hours", 99, "4380"),
-        _attribute(194, "Temperature_Celsius", 66, "34"),
-    ]
-    return {"health": disk.health, "type": "ata", "attributes": attributes}
-
-
-def _attribute(number: int, name: str, value: int, raw: str) -> dict[str, object]:
-    return {
-        "id": f"{number:3d}",
-        "name": name,
-        "flags": "-O--CK",
-        "value": value,
-        "worst": value,
-        "threshold": 0,
-        "fail": "-",
-        "normalized": value,
-        "raw": raw,
-    }

@@ -6,13 +6,9 @@ from collections.abc import Iterator
 
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
-from stockman_lab.pve.host import GIB, Host, Pool
+from stockman_lab.pve.host import Host, Pool
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.volume import Volume
-
-MOUNTS = "fs:/mnt/pve/"
-_SPARE = 16 * GIB
-"""What the installer leaves free of a volume group with a thin pool."""
 
 
 def pools_like(host: Host, prefix: str) -> Iterator[tuple[str, Pool]]:
@@ -44,18 +40,6 @@ def used_in(cluster: Cluster, host: Host, pool: Pool) -> int:
     return pool.other + sum(volume.used for volume in volumes_in(cluster, host, pool))
 
 
-def volume_groups(cluster: Cluster, host: Host) -> dict[str, tuple[int, int, list[str]]]:
-    """Size, free space and disks of each volume group."""
-    found: dict[str, tuple[int, int, list[str]]] = {}
-    for name, pool in pools_like(host, "lvm:"):
-        found[name] = (pool.size, pool.size - used_in(cluster, host, pool), pool.disks)
-    for name, pool in pools_like(host, "lvmthin:"):
-        group = name.partition("/")[0]
-        size, free, disks = found.get(group, (_SPARE, _SPARE, []))
-        found[group] = (size + pool.size, free, disks or pool.disks)
-    return found
-
-
 def capacity(level: str, sizes: list[int]) -> int:
     """Bytes of a ZFS pool made of disks."""
     smallest, count = min(sizes), len(sizes)
@@ -67,10 +51,3 @@ def capacity(level: str, sizes: list[int]) -> int:
     if level == "raid10":
         return smallest * (count // 2)
     return smallest * (count - parity[level])
-
-
-def thin_capacity(size: int) -> int:
-    """Bytes of data in a thin pool on a whole disk."""
-    data = size // 1024 - 128 * 1024
-    metadata = min(max(data // 100, 1024 * 1024), 16 * 1024 * 1024)
-    return (data - 2 * metadata) * 1024

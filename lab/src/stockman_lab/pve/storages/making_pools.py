@@ -12,8 +12,6 @@ from stockman_lab.pve.storages.host_disks import disk_at, unused_disk
 from stockman_lab.pve.storages.host_pools import (
     capacity,
     storages_in,
-    thin_capacity,
-    volume_groups,
     volumes_in,
 )
 from stockman_lab.pve.storages.in_use import running_user
@@ -21,12 +19,9 @@ from stockman_lab.pve.workers import Job, Work, register
 
 MAKE_POOL = "storage.make-pool"
 DROP_POOL = "storage.drop-pool"
-_USES = {"zfs": "ZFS", "lvm": "LVM", "lvmthin": "LVM"}
 
 
-def check_storage(
-    cluster: Cluster, host: Host, given: Mapping[str, str], verified: tuple[str, ...]
-) -> None:
+def check_storage(cluster: Cluster, host: Host, given: Mapping[str, str]) -> None:
     """Refuse a storage for a new pool where there is another of that name."""
     name = given["storage"]
     storage = cluster.state.storages.get(name)
@@ -35,7 +30,7 @@ def check_storage(
     if not storage.nodes or host.name in storage.nodes:
         raise die(f"Storage ID '{name}' already exists on node {host.name}")
     there = {**storage.options, "type": storage.type}
-    for option in ("type", *verified):
+    for option in ("type", "pool"):
         if given[option] != there.get(option, ""):
             raise die(
                 f"Option '{option}' ({given[option]}) does not match "
@@ -45,7 +40,7 @@ def check_storage(
 
 @register
 class MakePool(Work):
-    """Makes the pool `pool` of `disks`; `storage` holds options of a storage for it."""
+    """Creates the ZFS pool `pool` of `disks`; `storage` holds options of a storage for it."""
 
     name = MAKE_POOL
 
@@ -54,25 +49,14 @@ class MakePool(Work):
 
     def finish(self, job: Job) -> None:
         host = job.cluster.host(job.task.node)
-        kind, name = job.text("kind"), job.text("pool_name")
+        name = job.text("pool_name")
         paths = job.text("disks").split(",")
         disks = [unused_disk(host, path) for path in paths]
-        if kind in ("lvm", "lvmthin") and name in volume_groups(job.cluster, host):
-            raise die(f"volume group with name '{name}' already exists on node '{host.name}'")
-        sizes = [disk.size for disk in disks]
-        form = job.text("form")
-        match kind:
-            case "zfs":
-                pool = Pool(f"zfs:{name}", capacity(form, sizes), disks=paths, form=form)
-            case "lvm":
-                pool = Pool(f"lvm:{name}", sizes[0], disks=paths)
-            case "lvmthin":
-                pool = Pool(f"lvmthin:{name}/{name}", thin_capacity(sizes[0]), disks=paths)
-            case _:
-                pool = Pool(f"fs:/mnt/pve/{name}", sizes[0], disks=paths, form=form)
+        form, sizes = job.text("form"), [disk.size for disk in disks]
+        pool = Pool(f"zfs:{name}", capacity(form, sizes), disks=paths, form=form)
         host.pools[pool.name] = pool
         for disk in disks:
-            disk.used = _USES.get(kind, form)
+            disk.used = "ZFS"
         storage = job.arguments.get("storage")
         if isinstance(storage, dict):
             _add_or_extend(job.cluster, host, storage)

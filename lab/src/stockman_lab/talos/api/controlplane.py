@@ -11,9 +11,6 @@ _APIS = {
     "/machine.MachineService/EtcdAlarmDisarm": "etcd alarm disarm",
     "/machine.MachineService/EtcdAlarmList": "etcd alarm list",
     "/machine.MachineService/EtcdDefragment": "etcd defragment",
-    "/machine.MachineService/EtcdDowngradeCancel": "etcd downgrade cancel",
-    "/machine.MachineService/EtcdDowngradeEnable": "etcd downgrade enable",
-    "/machine.MachineService/EtcdDowngradeValidate": "etcd downgrade validate",
     "/machine.MachineService/EtcdForfeitLeadership": "etcd forfeit leadership",
     "/machine.MachineService/EtcdLeaveCluster": "etcd leave",
     "/machine.MachineService/EtcdMemberList": "member list",
@@ -29,8 +26,6 @@ _APIS = {
 _OLDER = {
     "/cluster.ClusterService/HealthCheck": "",
     "/machine.MachineService/EtcdAlarmDisarm": "etcd alarm list",
-    "/machine.MachineService/EtcdDowngradeEnable": "etcd downgrade cancel",
-    "/machine.MachineService/EtcdDowngradeValidate": "etcd downgrade cancel",
     "/machine.MachineService/GenerateClientConfiguration": "",
 }
 """What 1.11 and 1.12 call them, or nothing where those look by themselves."""

@@ -8,11 +8,14 @@ from stockman_lab.talos.api.call import Call
 from stockman_lab.talos.api.durations import seconds_in
 from stockman_lab.talos.api.refusal import Refusal
 from stockman_lab.talos.api.registry import Fields, method
-from stockman_lab.talos.config import comparing
+from stockman_lab.talos.config import changes
 from stockman_lab.talos.config.effective import effective
-from stockman_lab.talos.config.judging import Verdict, judged
-from stockman_lab.talos.config.runtime_judging import RuntimeFacts, runtime_judged
-from stockman_lab.talos.disk import SD_BOOT
+from stockman_lab.talos.config.verdict import (
+    MachineFacts,
+    Verdict,
+    machine_verdict,
+    static_verdict,
+)
 from stockman_lab.talos.disk_expressions import disk_fields
 from stockman_lab.talos.state import Stage
 
@@ -34,11 +37,11 @@ def apply(call: Call) -> Fields:
         trying.cancel(machine)  # even by what is refused, or only looked at
     warnings = _check(call, new)
     if effective(new, call.minor).is_partial:
-        raise Refusal(GrpcCode.INVALID_ARGUMENT, comparing.NO_OLDEST)
+        raise Refusal(GrpcCode.INVALID_ARGUMENT, changes.NO_OLDEST)
     mode, why = _chosen_mode(call, new, mode)
     if call.request.dry_run:
-        details = comparing.LIVE if mode == _TRY else _details(call, mode)
-        details = comparing.dry_run(details, machine.state.config, new, call.minor)
+        details = changes.LIVE if mode == _TRY else _details(call, mode)
+        details = changes.dry_run(details, machine.state.config, new, call.minor)
         return {"mode": mode, "mode_details": details}
     details = _details(call, mode) + (f": {why}" if why else "")
     _carry_out(call, new, mode)
@@ -74,17 +77,16 @@ def _verdict(call: Call, new: bytes) -> tuple[Verdict, Verdict]:
     """What is said of a configuration by who reads it, and by the machine that has to use it."""
     machine = call.machine
     mode = "cloud" if machine.disk is not None and machine.state.slot else machine.mode
-    verdict = judged(new, call.minor, mode)
+    verdict = static_verdict(new, call.minor, mode)
     if not verdict.accepted:
         return verdict, Verdict()
     view = machine.view
-    facts = RuntimeFacts(
+    facts = MachineFacts(
         version=machine.version.removeprefix("v"),
         needs_install=mode == "metal",
         disks=tuple(disk_fields(view, disk) for disk in view.disks if not disk.is_cdrom),
-        boots_with_stub=machine.disk is not None and machine.disk.bootloader == SD_BOOT,
     )
-    return verdict, runtime_judged(effective(new, call.minor), facts)
+    return verdict, machine_verdict(effective(new, call.minor), facts)
 
 
 def _check(call: Call, new: bytes) -> list[str]:
@@ -116,7 +118,7 @@ def _in_maintenance(call: Call, new: bytes, mode: int) -> Fields:
             GrpcCode.INVALID_ARGUMENT, f"runtime configuration validation failed: {own.invalid}"
         )
     if call.request.dry_run:
-        return {"mode_details": comparing.MAINTENANCE_DRY_RUN}
+        return {"mode_details": changes.MAINTENANCE_DRY_RUN}
     acting.change_config(call.machine, new)
     return {"warnings": [*verdict.warnings, *own.warnings]}
 
@@ -126,8 +128,8 @@ def _in_new_maintenance(call: Call, new: bytes, mode: int) -> Fields:
     warnings = _check(call, new)
     mode = mode if mode in (_STAGED, _TRY) else _NO_REBOOT
     if call.request.dry_run:
-        details = comparing.LIVE if mode == _TRY else _details(call, mode)
-        details = comparing.dry_run(details, machine.state.config, new, call.minor)
+        details = changes.LIVE if mode == _TRY else _details(call, mode)
+        details = changes.dry_run(details, machine.state.config, new, call.minor)
         return {"mode": mode, "mode_details": details}
     details = _details(call, mode)
     if mode == _STAGED:
@@ -149,7 +151,7 @@ def _chosen_mode(call: Call, new: bytes, mode: int) -> tuple[int, str]:
                 "the REBOOT mode is not supported, please use AUTO or NO_REBOOT modes instead",
             )
         return (_NO_REBOOT if mode == _AUTO else mode), ""
-    refusal = comparing.live_refusal(call.machine.state.config, new, call.minor)
+    refusal = changes.live_refusal(call.machine.state.config, new, call.minor)
     if mode == _AUTO:
         return (_REBOOT, refusal) if refusal else (_NO_REBOOT, "")
     if mode in (_NO_REBOOT, _TRY) and refusal:
@@ -159,10 +161,10 @@ def _chosen_mode(call: Call, new: bytes, mode: int) -> tuple[int, str]:
 
 def _details(call: Call, mode: int) -> str:
     return {
-        _REBOOT: comparing.REBOOTED,
-        _NO_REBOOT: comparing.LIVE,
-        _STAGED: comparing.STAGED,
-        _TRY: comparing.tried(_seconds(call)),
+        _REBOOT: changes.REBOOTED,
+        _NO_REBOOT: changes.LIVE,
+        _STAGED: changes.STAGED,
+        _TRY: changes.tried(_seconds(call)),
     }[mode]
 
 

@@ -196,34 +196,3 @@ async def leave(call: Call) -> Fields:
     services.stop(machine, "etcd")
     call.land.settle(machine)
     return {}
-
-
-@method(_SERVICE, "EtcdDowngradeValidate")
-def validate_downgrade(call: Call) -> Fields:
-    """Whether members could go back to an older version."""
-    cluster, _, _ = _local(call)
-    _check_downgrade(cluster, call.request.version)
-    return {"cluster_downgrade": {"cluster_version": cluster.cluster_version}}
-
-
-@method(_SERVICE, "EtcdDowngradeEnable")
-def enable_downgrade(call: Call) -> Fields:
-    """Let members go back to an older version."""
-    cluster, _, _ = _local(call)
-    _check_downgrade(cluster, call.request.version)
-    cluster.cluster_version = cluster.storage_version = f"{call.request.version}.0"
-    call.land.changed()
-    return {"cluster_downgrade": {"cluster_version": cluster.cluster_version}}
-
-
-@method(_SERVICE, "EtcdDowngradeCancel")
-def cancel_downgrade(call: Call) -> Fields:
-    """Stay with the version."""
-    raise Refusal(GrpcCode.FAILED_PRECONDITION, "etcdserver: no inflight downgrade job")
-
-
-def _check_downgrade(cluster: EtcdCluster, version: str) -> None:
-    major, _, minor = cluster.cluster_version.partition(".")
-    wanted = f"{major}.{int(minor.partition('.')[0]) - 1}"
-    if version != wanted:
-        raise Refusal(GrpcCode.INVALID_ARGUMENT, "etcdserver: invalid downgrade target version")

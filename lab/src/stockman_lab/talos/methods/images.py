@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from fnmatch import fnmatchcase
-from typing import Any
+from collections.abc import AsyncIterator
 
 from stockman.talos.api.transport import GrpcCode
 from stockman_lab.core.faults import Effect
-from stockman_lab.images.archives import read_archive
-from stockman_lab.images.errors import CorruptImage
 from stockman_lab.talos.api.call import Call
 from stockman_lab.talos.api.refusal import Refusal
-from stockman_lab.talos.api.registry import Fields, method, streamed, uploaded
+from stockman_lab.talos.api.registry import Fields, method, streamed
 from stockman_lab.talos.pulling import PullFailed, keep, pull
 from stockman_lab.talos.state import StoredImage
 
@@ -108,62 +104,3 @@ def remove_image(call: Call) -> Fields:
         raise Refusal(GrpcCode.NOT_FOUND, f'image "{call.request.image_ref}": not found')
     keep(call.machine)
     return {}
-
-
-@uploaded(_IMAGES, "Import", since="1.13")
-async def import_image(call: Call, pieces: AsyncIterator[Any]) -> Fields:
-    """Take an image out of an archive that is sent; the first message says where it goes."""
-    namespace, content = "", bytearray()
-    async for piece in pieces:
-        if piece.HasField("containerd"):
-            namespace = _namespace(piece.containerd.namespace)
-        content += piece.image_chunk.bytes
-    if not namespace:
-        raise Refusal(GrpcCode.INVALID_ARGUMENT, "containerd instance is required")
-    try:
-        archive = read_archive(bytes(content))
-    except CorruptImage as error:
-        raise Refusal(GrpcCode.INVALID_ARGUMENT, f"failed to import image: {error}") from None
-    facts = archive.facts
-    is_installer = facts is not None and facts.more.get("kind") == "installer"
-    image = StoredImage(
-        name=archive.name,
-        digest=archive.digest,
-        size=len(content),
-        created_at=call.now,
-        platform=facts.platform if facts is not None and is_installer else "",
-        schematic=facts.schematic if facts is not None else "",
-        version=facts.version if facts is not None else "",
-    )
-    call.machine.state.images.setdefault(namespace, {})[image.name] = image
-    keep(call.machine)
-    call.land.changed()
-    return {"name": image.name}
-
-
-@method(_IMAGES, "Verify", since="1.13")
-def verify_image(call: Call) -> Fields:
-    """Whether an image may be used; without rules nothing is verified, and all are let in."""
-    reference = call.request.image_ref
-    config = call.machine.config
-    documents = config.others.get("ImageVerificationConfig", ()) if config is not None else ()
-    rules = [one for document in documents for one in _rules(document)]
-    for number, rule in enumerate(rules):
-        if not fnmatchcase(reference, str(rule.get("image", ""))):
-            continue
-        if rule.get("deny") is True:
-            raise Refusal(
-                GrpcCode.PERMISSION_DENIED, f"verification denied by matched rule ({number:04})"
-            )
-        if rule.get("skip") is True or rule.get("verify") is False:
-            return {"message": f"verification skipped by matched rule ({number:04})"}
-        raise Refusal(
-            GrpcCode.PERMISSION_DENIED,
-            f"image verification failed: no signatures found for {reference}",
-        )
-    return {"message": "no matched rule"}
-
-
-def _rules(document: Mapping[str, object]) -> list[Mapping[str, object]]:
-    rules = document.get("rules")
-    return [rule for rule in rules if isinstance(rule, dict)] if isinstance(rules, list) else []

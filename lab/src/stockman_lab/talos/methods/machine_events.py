@@ -9,7 +9,7 @@ from stockman.talos.api.transport import GrpcCode
 from stockman_lab.talos.api.call import Call
 from stockman_lab.talos.api.refusal import Refusal
 from stockman_lab.talos.api.registry import Fields, streamed
-from stockman_lab.talos.logs.following import Session
+from stockman_lab.talos.following import Session
 from stockman_lab.talos.state import MachineEvent
 
 if TYPE_CHECKING:

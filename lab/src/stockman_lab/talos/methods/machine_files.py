@@ -1,117 +1,73 @@
-"""Files of a machine: listed, read, copied, measured."""
+"""The files of a machine that clients read."""
 
 from __future__ import annotations
 
-import posixpath
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
 
 from stockman.talos.api.transport import GrpcCode
 from stockman_lab.talos.api.call import Call
 from stockman_lab.talos.api.refusal import Refusal
 from stockman_lab.talos.api.registry import Fields, streamed
-from stockman_lab.talos.files.archive import archived
-from stockman_lab.talos.files.labels import label_of
-from stockman_lab.talos.files.tree import FileError, Kind
-from stockman_lab.talos.files.usage import Wanted, usage
-from stockman_lab.talos.files.walking import Found, walked
-from stockman_lab.talos.files.whole import files_of
+from stockman_lab.talos.builds import build_of
+from stockman_lab.talos.usage import uptime
 
-_SERVICE = "machine.MachineService"
-_KINDS = {0: Kind.FILE, 1: Kind.DIRECTORY, 2: Kind.LINK}
-_PIECE = 32 * 1024
+if TYPE_CHECKING:
+    from stockman_lab.talos.machine import Machine
+
+_CHUNK = 32 * 1024
+_CHECKSUM = 32
+"""Bytes at the end of a snapshot that the database file itself does not have."""
+_OS_RELEASE = """NAME="Talos"
+ID=talos
+VERSION_ID={0}
+PRETTY_NAME="Talos ({0})"
+HOME_URL="https://www.talos.dev/"
+BUG_REPORT_URL="https://github.com/siderolabs/talos/issues"
+VENDOR_NAME="Sidero Labs"
+VENDOR_URL="https://www.siderolabs.com/"
+"""
+_FILES: dict[str, Callable[[Machine], str]] = {
+    "/etc/hostname": lambda machine: f"{machine.hostname}\n",
+    "/etc/os-release": lambda machine: _OS_RELEASE.format(machine.version),
+    "/etc/resolv.conf": lambda machine: "".join(
+        f"nameserver {server}\n" for server in machine.state.network.resolvers
+    ),
+    "/proc/cmdline": lambda machine: " ".join(machine.state.cmdline) + "\n",
+    "/proc/uptime": lambda machine: f"{uptime(machine):.2f} 0.00\n",
+    "/proc/version": lambda machine: f"Linux version {build_of(machine).kernel} #1 SMP\n",
+    "/proc/sys/kernel/random/boot_id": lambda machine: f"{machine.state.boot_id}\n",
+}
+_DIRECTORIES = ("/", "/etc", "/proc", "/var")
 
 
-@streamed(_SERVICE, "List")
-async def list_files(call: Call) -> AsyncIterator[Fields]:
-    """What is below a path."""
-    request = call.request
-    root = _absolute(request.root)
-    depth = (request.recursion_depth or -1) if request.recurse else 0
-    kinds = frozenset(_KINDS[type_] for type_ in request.types if type_ in _KINDS)
-    try:
-        found = walked(files_of(call.machine, root), root, depth=depth, kinds=kinds)
-    except FileError as error:
-        raise Refusal(GrpcCode.UNKNOWN, str(error)) from error
-    for one in found:
-        yield _file(one, with_label=request.report_xattrs)
-
-
-@streamed(_SERVICE, "Read")
+@streamed("machine.MachineService", "Read")
 async def read_file(call: Call) -> AsyncIterator[Fields]:
     """The content of a file."""
-    path = call.request.path
-    try:
-        _, node = files_of(call.machine, path).followed(path)
-    except FileError as error:
-        code = GrpcCode.NOT_FOUND if error.is_missing else GrpcCode.UNKNOWN
-        raise Refusal(code, str(error)) from error
-    if node.kind is not Kind.FILE:
+    path = str(call.request.path)
+    if path in _DIRECTORIES:
         raise Refusal(GrpcCode.UNKNOWN, "path must be a regular file")
-    content = node.content()
-    for place in range(0, len(content), _PIECE):
-        yield {"bytes": content[place : place + _PIECE]}
+    content = _content(call.machine, path)
+    if content is None:
+        raise Refusal(GrpcCode.NOT_FOUND, f"stat {path}: no such file or directory")
+    for start in range(0, len(content), _CHUNK):
+        yield {"bytes": content[start : start + _CHUNK]}
 
 
-@streamed(_SERVICE, "Copy")
-async def copy_files(call: Call) -> AsyncIterator[Fields]:
-    """What is below a path as a compressed archive.
-
-    What goes wrong is told inside of the stream up to 1.13, and by its end since 1.14.
-    """
-    path = posixpath.normpath(call.request.root_path) if call.request.root_path else "."
-    if not path.startswith("/"):
-        raise Refusal(GrpcCode.UNKNOWN, f"path is not absolute {path}")
-    kept = bytearray()
-    try:
-        for piece in archived(files_of(call.machine, path), path):
-            kept += piece
-            while len(kept) >= _PIECE:
-                yield {"bytes": bytes(kept[:_PIECE])}
-                del kept[:_PIECE]
-    except FileError as error:
-        if call.machine.at_least("1.14"):
-            raise Refusal(GrpcCode.UNKNOWN, str(error)) from error
-        yield {"metadata": {"error": str(error)}}
-        return
-    if kept:
-        yield {"bytes": bytes(kept)}
+def _content(machine: Machine, path: str) -> bytes | None:
+    if path == "/var/lib/etcd/member/snap/db":
+        return _etcd_database(machine)
+    text = _FILES.get(path)
+    return None if text is None else text(machine).encode()
 
 
-@streamed(_SERVICE, "DiskUsage")
-async def disk_usage(call: Call) -> AsyncIterator[Fields]:
-    """How much room files take below the first of the paths that is there; as Talos has it."""
-    request = call.request
-    wanted = Wanted(
-        depth=request.recursion_depth, with_files=request.all, threshold=request.threshold
-    )
-    for path in request.paths:
-        root = _absolute(path)
-        tree = files_of(call.machine, root)
-        try:
-            tree.looked_at(root)
-        except FileError as error:
-            yield {"name": root, "relative_name": root, "error": str(error)}
-            continue
-        for used in usage(tree, root, wanted):
-            yield {"name": used.path, "relative_name": used.relative, "size": used.size}
-        return
+def _etcd_database(machine: Machine) -> bytes | None:
+    """The database file of etcd. None: the machine is not a member."""
+    from stockman.etcd.snapshot import snapshot_pieces
+    from stockman_lab.etcd.snapshots import content_of
+    from stockman_lab.talos.etcd_member import cluster_of
 
-
-def _absolute(path: str) -> str:
-    return "/" + path.removeprefix("/").removesuffix("/")
-
-
-def _file(found: Found, *, with_label: bool) -> Fields:
-    node = found.node
-    fields: dict[str, object] = {
-        "name": found.path,
-        "relative_name": found.relative,
-        "size": node.told_size,
-        "mode": node.mode,
-        "modified": int(node.modified),
-        "is_dir": found.is_directory,
-        "link": node.target,
-    }
-    if with_label:
-        fields["xattrs"] = [{"name": "security.selinux", "data": label_of(found.path).encode()}]
-    return fields
+    cluster = cluster_of(machine)
+    if cluster is None:
+        return None
+    return b"".join(snapshot_pieces(content_of(cluster)))[:-_CHECKSUM]

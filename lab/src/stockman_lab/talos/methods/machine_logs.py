@@ -1,46 +1,35 @@
-"""Logs of services, of pods and of the kernel."""
+"""Logs of services and of the kernel."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 from stockman.talos.api.transport import GrpcCode
 from stockman_lab.talos.api.call import Call
 from stockman_lab.talos.api.refusal import Refusal
 from stockman_lab.talos.api.registry import Fields, method, streamed
-from stockman_lab.talos.containers.listing import check
-from stockman_lab.talos.figures.containers import SYSTEM
-from stockman_lab.talos.figures.pods import pod_of
-from stockman_lab.talos.logs.following import followed
-from stockman_lab.talos.logs.kernel import kernel_line, kernel_log
-from stockman_lab.talos.logs.pods import pod_log
-from stockman_lab.talos.logs.services import registered_logs, service_log
+from stockman_lab.talos.following import followed
+from stockman_lab.talos.logs import kernel_line, kernel_log, registered_logs, service_log
 from stockman_lab.talos.state import LogLine
 
 _SERVICE = "machine.MachineService"
-_KUBELET = "kubelet"
-_PIECE = 1024
+_SYSTEM, _KUBELET = "system", "kubelet"
+_CHUNK = 1024
 
 
 @streamed(_SERVICE, "Logs")
 async def logs(call: Call) -> AsyncIterator[Fields]:
-    """The log of a service, or of a container of a pod."""
+    """The log of a service. Logs of pods are read through the Kubernetes API only."""
     request, machine = call.request, call.machine
-    if request.namespace != SYSTEM and request.id != _KUBELET:
-        for piece in _container_log(call):
-            yield piece
-        if request.follow:
-            async for _ in followed(call, tuple, ()):
-                pass
-        return
     name = request.id
+    if request.namespace != _SYSTEM and name != _KUBELET:
+        raise Refusal(GrpcCode.UNKNOWN, f'container "{name}" not found')
     if name not in registered_logs(machine):
         raise Refusal(GrpcCode.UNKNOWN, f'log "{name}" was not registered')
     lines = service_log(machine, name)
-    for piece in _pieces(
-        "".join(f"{log_line.text}\n" for log_line in _tail(lines, request.tail_lines))
-    ):
-        yield piece
+    text = "".join(f"{line.text}\n" for line in _tail(lines, request.tail_lines)).encode()
+    for start in range(0, len(text), _CHUNK):
+        yield {"bytes": text[start : start + _CHUNK]}
     if not request.follow:
         return
     async for line in followed(call, lambda: service_log(machine, name), lines):
@@ -49,13 +38,13 @@ async def logs(call: Call) -> AsyncIterator[Fields]:
 
 @method(_SERVICE, "LogsContainers")
 def logs_containers(call: Call) -> Fields:
-    """Names of the logs of the system."""
+    """Names of the logs of services."""
     return {"ids": registered_logs(call.machine)}
 
 
 @streamed(_SERVICE, "Dmesg")
 async def dmesg(call: Call) -> AsyncIterator[Fields]:
-    """The log of the kernel, line by line; from its end on where that is asked for."""
+    """The log of the kernel, line by line; only new lines where that is asked for."""
     machine, request = call.machine, call.request
     lines = kernel_log(machine)
     if not request.tail:
@@ -67,27 +56,6 @@ async def dmesg(call: Call) -> AsyncIterator[Fields]:
         yield {"bytes": kernel_line(line)}
 
 
-def _container_log(call: Call) -> Iterator[Fields]:
-    request, machine = call.request, call.machine
-    check(machine, request.namespace, request.driver)
-    found = pod_of(machine, request.id)
-    if found is None:
-        raise Refusal(GrpcCode.UNKNOWN, f'container "{request.id}" not found')
-    pod, is_container = found
-    if not is_container:
-        raise Refusal(GrpcCode.UNKNOWN, "no log available")
-    lines = pod_log(machine, pod).decode().splitlines(keepends=True)
-    if request.tail_lines >= 0:
-        lines = lines[len(lines) - min(request.tail_lines, len(lines)) :]
-    return _pieces("".join(lines))
-
-
 def _tail(lines: Sequence[LogLine], count: int) -> Sequence[LogLine]:
-    """So many lines from the end; below zero: all of them."""
+    """The last lines. A count below zero: all of them."""
     return lines if count < 0 else lines[len(lines) - min(count, len(lines)) :]
-
-
-def _pieces(text: str) -> Iterator[Fields]:
-    content = text.encode()
-    for place in range(0, len(content), _PIECE):
-        yield {"bytes": content[place : place + _PIECE]}

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _SECTOR = 512
 _PCI = "/pci0000:00/0000:00"
-_MAJORS = {"sd": 8, "vd": 252, "sr": 11}
 _FILESYSTEM_BLOCK = 4096
 
 
@@ -76,28 +75,6 @@ def system_disks(machine: Machine) -> Contents:
     return {"system-disk": {"diskID": name, "devPath": f"/dev/{name}"}} if name else {}
 
 
-@kind("BlockDevices.block.talos.dev", "block.DevicesController")
-def block_devices(machine: Machine) -> Contents:
-    own = system_disk(machine)
-    contents: dict[str, dict[str, object]] = {}
-    for place, name in enumerate(_disks(machine)):
-        minor = place * 16
-        common = {"major": _MAJORS.get(name[:2], 8), "generation": 1}
-        path = f"{_bus_path(name, place)}/block/{name}"
-        contents[name] = {**common, "type": "disk", "minor": minor, "devicePath": path}
-        for partition in partitions(machine) if name == own else []:
-            contents[partition_name(name, partition.number)] = {
-                **common,
-                "type": "partition",
-                "minor": minor + partition.number,
-                "partitionName": partition.label,
-                "partitionNumber": partition.number,
-                "devicePath": f"{path}/{partition_name(name, partition.number)}",
-                "parent": name,
-            }
-    return contents
-
-
 @kind("DiscoveredVolumes.block.talos.dev", "block.DiscoveryController")
 def discovered_volumes(machine: Machine) -> Contents:
     own = system_disk(machine)
@@ -146,9 +123,3 @@ def _partition(disk: str, path: str, one: Partition) -> dict[str, object]:
         sizes = {"block_size": _SECTOR, "filesystem_block_size": _FILESYSTEM_BLOCK}
         partition |= {**sizes, "probed_size": one.size}
     return partition
-
-
-@kind("UserDiskConfigStatuses.block.talos.dev", "block.UserDiskConfigController")
-def user_disk_config_statuses(machine: Machine) -> Contents:
-    del machine
-    return {"user-disks": {"ready": True, "tornDown": False}}

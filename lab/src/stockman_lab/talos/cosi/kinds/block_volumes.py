@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,6 @@ from stockman_lab.talos.cosi.facts import is_configured, pretty_size
 from stockman_lab.talos.cosi.kinds.block_disks import system_disk
 from stockman_lab.talos.cosi.layout import Partition, made_uuid, partition_name, partitions
 from stockman_lab.talos.cosi.registry import kind
-from stockman_lab.talos.cosi.sizes import size_of
 from stockman_lab.talos.disk import EPHEMERAL, META, STATE
 from stockman_lab.talos.disks import names
 
@@ -22,8 +22,9 @@ _SYSTEM = {"talos.dev/system-volume": ""}
 _USER = {"talos.dev/user-volume": ""}
 _LABEL = "system_u:object_r:ephemeral_t:s0"
 _STATE_LABEL = "system_u:object_r:system_state_t:s0"
-_DATA = "0fc63daf-8483-4772-8e79-3d69d8477de4"
-_STATE_SIZE, _EPHEMERAL_LEAST, _USER_LEAST = 104857600, 2147483648, 104857600
+_USER_LEAST = 104857600
+_SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([KMGTP]?i?B?)\s*$", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 _PREFIXES = {"user": "u-", "raw": "r-", "swap": "s-", "existing": "e-", "external": "x-"}
 
 
@@ -81,7 +82,7 @@ def _user_place(machine: Machine, setting: VolumeSetting, place: int) -> _Place:
     sizes = {name: one.size for slot, name in names(view).items() if (one := view.disk(slot))}
     others = [name for name in sorted(sizes) if name != own and not name.startswith("sr")]
     disk = others[0] if others else own
-    size = size_of(setting.max_size) or size_of(setting.min_size) or _USER_LEAST
+    size = _bytes_of(setting.max_size) or _bytes_of(setting.min_size) or _USER_LEAST
     number = 0 if setting.volume_type == "disk" else 1 + place
     if disk == own:
         number = len(partitions(machine)) + 1 + place
@@ -156,37 +157,6 @@ def _status(place: _Place, path: str) -> dict[str, object]:
     }
 
 
-@kind("VolumeConfigs.block.talos.dev", "block.VolumeConfigController")
-def volume_configs(machine: Machine) -> Contents:
-    contents = {META: Content({"type": "partition"}, _SYSTEM)}
-    if not is_configured(machine):
-        return {**contents, STATE: Content(_config(STATE, "/system/state", 0, 0), _SYSTEM)}
-    contents[STATE] = Content(_config(STATE, "", _STATE_SIZE, _STATE_SIZE), _SYSTEM)
-    contents[EPHEMERAL] = Content(_config(EPHEMERAL, "/var", _EPHEMERAL_LEAST, 0), _SYSTEM)
-    for setting in _user_volumes(machine):
-        least, most = size_of(setting.min_size) or _USER_LEAST, size_of(setting.max_size)
-        spec = _config(_id(setting), f"/var/mnt/{setting.name}", least, most)
-        contents[_id(setting)] = Content(spec, _USER)
-    return contents
-
-
-def _config(name: str, path: str, least: int, most: int) -> dict[str, object]:
-    config: dict[str, object] = {"type": "partition", "mount": _mount(name, path)}
-    if least:
-        config["provisioning"] = {
-            "wave": -1 if name in (STATE, EPHEMERAL) else 0,
-            "partitionSpec": {
-                "minSize": least,
-                "maxSize": most,
-                "grow": name == EPHEMERAL,
-                "label": name,
-                "typeUUID": _DATA,
-            },
-            "filesystemSpec": {"type": "xfs", "label": name},
-        }
-    return config
-
-
 @kind("MountStatuses.block.talos.dev", "block.MountController")
 def mount_statuses(machine: Machine) -> Contents:
     if not is_configured(machine):
@@ -205,3 +175,13 @@ def mount_statuses(machine: Machine) -> Contents:
                 "encryptionProvider": provider,
             }
     return contents
+
+
+def _bytes_of(text: str) -> int:
+    """Bytes of `10GiB` or `10GB`. 0: there is no size."""
+    match = _SIZE.match(text)
+    if match is None:
+        return 0
+    unit = match[2].lower()
+    base = 1024 if "i" in unit else 1000
+    return int(float(match[1]) * base ** _POWERS[unit.replace("i", "").replace("b", "")])

@@ -1,4 +1,4 @@
-"""Members of a cluster: who a machine is, and whom it knows."""
+"""Members of a cluster and of etcd."""
 
 from __future__ import annotations
 
@@ -24,27 +24,6 @@ def infos(machine: Machine) -> Contents:
     if config is None or config.is_partial:
         return {}
     return {"current": {"clusterId": config.cluster_id, "clusterName": config.cluster_name}}
-
-
-@kind("DiscoveryConfigs.cluster.talos.dev", "cluster.ConfigController")
-def discovery_configs(machine: Machine) -> Contents:
-    config = machine.config
-    if config is None or config.is_partial:
-        return {}
-    discovery = config.discovery
-    found: dict[str, object] = {"discoveryEnabled": discovery.enabled}
-    if discovery.enabled:
-        found["registryKubernetesEnabled"] = discovery.kubernetes
-    if discovery.enabled and discovery.service:
-        found["registryServiceEnabled"] = True
-        found["serviceEndpoint"] = _endpoint(discovery.service)
-        found["serviceClusterID"] = config.cluster_id
-    return {"cluster": found}
-
-
-def _endpoint(url: str) -> str:
-    host = url.partition("://")[2].strip("/")
-    return host if ":" in host else f"{host}:443"
 
 
 def known(machine: Machine) -> list[Machine]:
@@ -87,3 +66,13 @@ def affiliates(machine: Machine) -> Contents:
 @kind("Members.cluster.talos.dev", "cluster.MemberController")
 def members(machine: Machine) -> Contents:
     return {nodename(one): _affiliate(one) for one in known(machine) if nodename(one)}
+
+
+@kind("EtcdMembers.etcd.talos.dev", "etcd.MemberController")
+def etcd_members(machine: Machine) -> Contents:
+    disk = machine.disk
+    member = disk.etcd.get("member", "") if disk is not None else ""
+    if not member or not machine.runs("etcd"):
+        return {}
+    text = f"{member:016x}" if isinstance(member, int) else str(member)
+    return {"local": {"memberID": text}}

@@ -14,20 +14,6 @@ if TYPE_CHECKING:
 _MIB = 1 << 20
 _MODULE_MIB = 16384
 """QEMU tells no larger memory modules."""
-_BRIDGES = (
-    ("0000:00:00.0", "0x06", "0x00", "Bridge", "Host bridge", "0x8086", "0x1237", ""),
-    ("0000:00:01.0", "0x06", "0x01", "Bridge", "ISA bridge", "0x8086", "0x7000", ""),
-    (
-        "0000:00:02.0",
-        "0x03",
-        "0x00",
-        "Display controller",
-        "VGA compatible controller",
-        "0x1234",
-        "0x1111",
-        "bochs-drm",
-    ),
-)
 
 
 @kind("SystemInformations.hardware.talos.dev", "hardware.SystemInfoController")
@@ -64,23 +50,6 @@ def processors(machine: Machine) -> Contents:
     }
 
 
-@kind("CPUCores.hardware.talos.dev", "hardware.CPUInfoController")
-def cpu_cores(machine: Machine) -> Contents:
-    cores = machine.state.cores
-    return {
-        f"0-{number}": {
-            "socket": "0",
-            "coreID": str(number),
-            "logicalCPUs": [number],
-            "vendorID": "GenuineIntel",
-            "modelName": "QEMU Virtual CPU version 2.5+",
-            "coresPerSocket": cores,
-            "threadsPerSocket": cores,
-        }
-        for number in range(cores)
-    }
-
-
 @kind("MemoryModules.hardware.talos.dev", "hardware.SystemInfoController")
 def memory_modules(machine: Machine) -> Contents:
     left = machine.state.memory // _MIB
@@ -99,17 +68,6 @@ def memory_modules(machine: Machine) -> Contents:
 @kind("PCIDevices.hardware.talos.dev", "hardware.PCIDevicesController")
 def pci_devices(machine: Machine) -> Contents:
     contents: dict[str, dict[str, object]] = {}
-    for path, class_id, subclass_id, name, subclass, vendor, product, driver in _BRIDGES:
-        contents[path] = {
-            "class": name,
-            "subclass": subclass,
-            "vendor": "Intel Corporation" if vendor == "0x8086" else "",
-            "class_id": class_id,
-            "subclass_id": subclass_id,
-            "vendor_id": vendor,
-            "product_id": product,
-            "driver": driver,
-        }
     for device in machine.view.pci:
         class_id = device.device_class.removeprefix("0x")
         contents[f"0000:01:{device.slot:02x}.0"] = {

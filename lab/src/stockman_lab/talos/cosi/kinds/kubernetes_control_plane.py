@@ -1,192 +1,280 @@
-"""What the programs of the control plane are told."""
+"""The control plane: settings of its programs, their static pods, and applied manifests."""
 
 from __future__ import annotations
 
-import ipaddress
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from stockman_lab.talos.cosi.arguments import arguments, command
+from stockman_lab.talos.cosi.collection import collection
 from stockman_lab.talos.cosi.content import Contents
-from stockman_lab.talos.cosi.programs import own_arguments
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.facts import nodename
+from stockman_lab.talos.cosi.registry import kind, kind_of
+from stockman_lab.talos.cosi.tables import definitions
+from stockman_lab.talos.status import has_static_pods
 
 if TYPE_CHECKING:
     from stockman_lab.talos.config.effective import Effective
     from stockman_lab.talos.config.kubernetes_setting import Component
     from stockman_lab.talos.machine import Machine
 
-_FINAL = "final-"
-"""How those are called since 1.14 that hold all arguments."""
+_API_SERVER = "kube-apiserver"
+_CONTROLLER_MANAGER = "kube-controller-manager"
+_SCHEDULER = "kube-scheduler"
+_CONFIGS = {
+    _API_SERVER: "APIServerConfigs.kubernetes.talos.dev",
+    _CONTROLLER_MANAGER: "ControllerManagerConfigs.kubernetes.talos.dev",
+    _SCHEDULER: "SchedulerConfigs.kubernetes.talos.dev",
+}
+_USERS = {_API_SERVER: 65534, _CONTROLLER_MANAGER: 65535, _SCHEDULER: 65536}
+_CRITICAL = 2000000000
+_CONDITIONS = (
+    "PodReadyToStartContainers",
+    "Initialized",
+    "Ready",
+    "ContainersReady",
+    "PodScheduled",
+)
 
 
-def _control_plane(machine: Machine) -> Effective | None:
+@dataclass(frozen=True, slots=True)
+class _Program:
+    """One program of the control plane of a machine."""
+
+    name: str
+    component: Component
+    config: Effective
+
+    def arguments(self) -> dict[str, str]:
+        """Those that Talos sets."""
+        secrets, kubernetes = f"/system/secrets/kubernetes/{self.name}", self.config.kubernetes
+        if self.name == _API_SERVER:
+            return {
+                "advertise-address": "$(POD_IP)",
+                "allow-privileged": "true",
+                "client-ca-file": f"{secrets}/ca.crt",
+                "enable-bootstrap-token-auth": "true",
+                "etcd-servers": "https://127.0.0.1:2379",
+                "secure-port": str(kubernetes.api_port),
+                "service-account-issuer": self.config.endpoint,
+                "service-cluster-ip-range": ",".join(kubernetes.service_subnets),
+                "tls-cert-file": f"{secrets}/apiserver.crt",
+                "tls-private-key-file": f"{secrets}/apiserver.key",
+            }
+        own = {
+            "authentication-kubeconfig": f"{secrets}/kubeconfig",
+            "authorization-kubeconfig": f"{secrets}/kubeconfig",
+            "bind-address": "127.0.0.1",
+            "leader-elect": "true",
+        }
+        if self.name == _CONTROLLER_MANAGER:
+            own |= {
+                "allocate-node-cidrs": "true",
+                "cluster-cidr": ",".join(kubernetes.pod_subnets),
+                "kubeconfig": f"{secrets}/kubeconfig",
+                "service-cluster-ip-range": ",".join(kubernetes.service_subnets),
+            }
+            if kubernetes.external_cloud_provider:
+                own["cloud-provider"] = "external"
+        return own
+
+
+def _programs(machine: Machine) -> dict[str, _Program]:
     config = machine.config
-    return config if config is not None and config.is_controlplane else None
+    if config is None or not config.is_controlplane:
+        return {}
+    kubernetes = config.kubernetes
+    components = {
+        _API_SERVER: kubernetes.api_server,
+        _CONTROLLER_MANAGER: kubernetes.controller_manager,
+        _SCHEDULER: kubernetes.scheduler,
+    }
+    return {name: _Program(name, component, config) for name, component in components.items()}
 
 
-def _requests(cpu: str, memory: str) -> dict[str, object]:
-    return {"requests": {"cpu": cpu, "memory": memory}}
+def _running(machine: Machine) -> Iterator[_Program]:
+    if machine.service("etcd") is not None:
+        for program in _programs(machine).values():
+            if program.component.enabled or program.name == _API_SERVER:
+                yield program
 
 
-def _both(
-    machine: Machine, config: Effective, name: str, spec: dict[str, object], component: Component
-) -> Contents:
-    """A component as it was asked for and, since 1.14, as it is run."""
-    spec["environmentVariables"] = component.environment
+def _settings(machine: Machine, name: str, spec: dict[str, object]) -> Contents:
+    """The settings of a program and, since 1.14, its final arguments."""
+    program = _programs(machine).get(name)
+    if program is None:
+        return {}
+    component = program.component
+    spec |= {"image": component.image, "environmentVariables": component.environment}
+    if name != _API_SERVER:
+        spec["enabled"] = component.enabled
     asked = {**spec, "extraArgs": arguments(machine.minor, component.arguments)}
     if not machine.at_least("1.14"):
         return {name: asked}
-    line = command("", own_arguments(name, config), component.arguments)
-    return {name: asked, f"{_FINAL}{name}": {**spec, "args": line}}
+    line = command("", program.arguments(), component.arguments)
+    return {name: asked, f"final-{name}": {**spec, "args": line}}
 
 
-@kind("APIServerConfigs.kubernetes.talos.dev", "k8s.ControlPlaneAPIServerController")
+@kind(_CONFIGS[_API_SERVER], "k8s.ControlPlaneAPIServerController")
 def api_server_configs(machine: Machine) -> Contents:
-    config = _control_plane(machine)
+    config = machine.config
     if config is None:
         return {}
-    kubernetes = config.kubernetes
     spec: dict[str, object] = {
-        "image": kubernetes.api_server.image,
-        "cloudProvider": "external" if kubernetes.external_cloud_provider else "",
         "controlPlaneEndpoint": config.endpoint,
         "etcdServers": ["https://127.0.0.1:2379"],
-        "localPort": kubernetes.api_port,
-        "serviceCIDR": list(kubernetes.service_subnets),
+        "localPort": config.kubernetes.api_port,
+        "serviceCIDR": list(config.kubernetes.service_subnets),
         "advertisedAddress": "" if config.kubelet.skips_registration else "$(POD_IP)",
-        "resources": _requests("200m", "512Mi"),
     }
-    return _both(machine, config, "kube-apiserver", spec, kubernetes.api_server)
+    return _settings(machine, _API_SERVER, spec)
 
 
-@kind(
-    "ControllerManagerConfigs.kubernetes.talos.dev",
-    "k8s.ControlPlaneControllerManagerController",
-)
+@kind(_CONFIGS[_CONTROLLER_MANAGER], "k8s.ControlPlaneControllerManagerController")
 def controller_manager_configs(machine: Machine) -> Contents:
-    config = _control_plane(machine)
+    config = machine.config
     if config is None:
         return {}
     kubernetes = config.kubernetes
     spec: dict[str, object] = {
-        "enabled": kubernetes.controller_manager.enabled,
-        "image": kubernetes.controller_manager.image,
         "cloudProvider": "external" if kubernetes.external_cloud_provider else "",
         "podCIDRs": list(kubernetes.pod_subnets),
         "serviceCIDRs": list(kubernetes.service_subnets),
-        "resources": _requests("50m", "256Mi"),
     }
-    component = kubernetes.controller_manager
-    return _both(machine, config, "kube-controller-manager", spec, component)
+    return _settings(machine, _CONTROLLER_MANAGER, spec)
 
 
-@kind("SchedulerConfigs.kubernetes.talos.dev", "k8s.ControlPlaneSchedulerController")
+@kind(_CONFIGS[_SCHEDULER], "k8s.ControlPlaneSchedulerController")
 def scheduler_configs(machine: Machine) -> Contents:
-    config = _control_plane(machine)
-    if config is None:
-        return {}
-    spec: dict[str, object] = {
-        "enabled": config.kubernetes.scheduler.enabled,
-        "image": config.kubernetes.scheduler.image,
-        "resources": _requests("10m", "64Mi"),
-    }
-    return _both(machine, config, "kube-scheduler", spec, config.kubernetes.scheduler)
+    return _settings(machine, _SCHEDULER, {})
 
 
-@kind(
-    "BootstrapManifestsConfigs.kubernetes.talos.dev",
-    "k8s.ControlPlaneBootstrapManifestsController",
-)
-def bootstrap_manifests_configs(machine: Machine) -> Contents:
-    config = _control_plane(machine)
-    if config is None:
-        return {}
-    kubernetes, port = config.kubernetes, config.features.kube_prism_port
-    addresses = [
-        str(ipaddress.ip_network(service_subnet, strict=False)[10])
-        for service_subnet in kubernetes.service_subnets
-    ]
-    proxy = {
-        "cluster-cidr": ",".join(kubernetes.pod_subnets),
-        "hostname-override": "$(NODE_NAME)",
-        "kubeconfig": "/etc/kubernetes/kubeconfig",
-        "proxy-mode": kubernetes.proxy_mode or "nftables",
-        "conntrack-max-per-core": "0",
+def _config_version(machine: Machine, program: str) -> int:
+    """The version of the settings of a program, which its pod is annotated with."""
+    resource = f"final-{program}" if machine.at_least("1.14") else program
+    definition = definitions(machine.minor)[_CONFIGS[program].lower()]
+    config_kind = kind_of(definition.type)
+    if config_kind is None:
+        return 0
+    settings = collection(machine, definition, config_kind).items.get(resource)
+    return settings.version if settings is not None else 0
+
+
+@kind("StaticPods.kubernetes.talos.dev", "k8s.ControlPlaneStaticPodController")
+def static_pods(machine: Machine) -> Contents:
+    pods = {program.name: _pod(machine, program) for program in _running(machine)}
+    config = machine.config
+    for pod in config.static_pods if config is not None else ():
+        metadata = pod.get("metadata")
+        names = metadata if isinstance(metadata, dict) else {}
+        pods[f"{names.get('namespace', 'default')}-{names.get('name', '')}"] = pod
+    return pods
+
+
+def _pod(machine: Machine, program: _Program) -> dict[str, object]:
+    name, component = program.name, program.component
+    version = component.image.partition("@")[0].rpartition(":")[2]
+    folders = {"secrets": f"/system/secrets/kubernetes/{name}"}
+    if name != _CONTROLLER_MANAGER:
+        folders["config"] = f"/system/config/kubernetes/{name}"
+    container = {
+        "name": name,
+        "image": component.image,
+        "command": command(f"/usr/local/bin/{name}", program.arguments(), component.arguments),
+        "env": [
+            {"name": "POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+            *({"name": key, "value": value} for key, value in component.environment.items()),
+        ],
+        "volumeMounts": [
+            {"name": folder, "mountPath": path, "readOnly": True}
+            for folder, path in folders.items()
+        ],
     }
     return {
-        "manifests": {
-            "string": f"https://127.0.0.1:{port}" if port else config.endpoint,
-            "clusterDomain": kubernetes.dns_domain,
-            "podCIDRs": list(kubernetes.pod_subnets),
-            "proxyEnabled": kubernetes.proxy.enabled,
-            "proxyImage": kubernetes.proxy.image,
-            "proxyArgs": command("", proxy, kubernetes.proxy.arguments),
-            "coreDNSEnabled": kubernetes.core_dns.enabled,
-            "coreDNSImage": kubernetes.core_dns.image,
-            "dnsServiceIP": next((address for address in addresses if ":" not in address), ""),
-            "dnsServiceIPv6": next((address for address in addresses if ":" in address), ""),
-            "flannelEnabled": kubernetes.cni == "flannel",
-            "flannelKubeServiceHost": "127.0.0.1" if port else "",
-            "flannelKubeServicePort": str(port) if port else "",
-            "talosAPIServiceEnabled": config.features.talos_api_access,
-            "cniName": kubernetes.cni,
-        }
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": "kube-system",
+            "annotations": {
+                "talos.dev/config-file-version": "1",
+                "talos.dev/config-version": str(_config_version(machine, name)),
+                "talos.dev/secrets-version": "1",
+            },
+            "labels": {
+                "app.kubernetes.io/component": "control-plane",
+                "app.kubernetes.io/managed-by": "Talos",
+                "app.kubernetes.io/name": name,
+                "app.kubernetes.io/version": version,
+                "component": name,
+                "k8s-app": name,
+                "tier": "control-plane",
+            },
+        },
+        "spec": {
+            "containers": [container],
+            "hostNetwork": True,
+            "priority": _CRITICAL,
+            "priorityClassName": "system-cluster-critical",
+            "securityContext": {
+                "runAsGroup": _USERS[name],
+                "runAsNonRoot": True,
+                "runAsUser": _USERS[name],
+            },
+            "volumes": [
+                {"name": folder, "hostPath": {"path": path}} for folder, path in folders.items()
+            ],
+        },
     }
 
 
-@kind("ExtraManifestsConfigs.kubernetes.talos.dev", "k8s.ControlPlaneExtraManifestsController")
-def extra_manifests_configs(machine: Machine) -> Contents:
-    config = _control_plane(machine)
-    if config is None:
+@kind("StaticPodStatuses.kubernetes.talos.dev", "k8s.KubeletStaticPodController")
+def static_pod_statuses(machine: Machine) -> Contents:
+    if not machine.runs("kubelet") or not has_static_pods(machine):
         return {}
-    tolds = [
-        {"name": cni_url, "url": cni_url, "priority": "05"}
-        for cni_url in config.kubernetes.cni_urls
-    ]
-    for manifest in config.kubernetes.manifests:
-        told = {
-            "name": manifest.name,
-            "url": manifest.url,
-            "priority": "99",
-            "inlineManifest": manifest.text,
-        }
-        tolds.append(told)
-    return {"extra-manifests": {"extraManifests": tolds}}
-
-
-@kind("AdmissionControlConfigs.kubernetes.talos.dev", "k8s.ControlPlaneAdmissionControlController")
-def admission_control_configs(machine: Machine) -> Contents:
-    config = _control_plane(machine)
-    if config is None:
-        return {}
-    plugins = [
-        {"name": name, "configuration": told} for name, told in config.kubernetes.admission.items()
-    ]
-    return {"admission-control": {"config": plugins}}
-
-
-@kind("AuditPolicyConfigs.kubernetes.talos.dev", "k8s.ControlPlaneAuditPolicyController")
-def audit_policy_configs(machine: Machine) -> Contents:
-    config = _control_plane(machine)
-    if config is None:
-        return {}
-    policy = config.kubernetes.audit_policy or {
-        "apiVersion": "audit.k8s.io/v1",
-        "kind": "Policy",
-        "rules": [{"level": "Metadata"}],
+    ready_at = machine.state.kubernetes.static_pods_ready_at or machine.now
+    since = datetime.fromtimestamp(int(ready_at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return {
+        f"kube-system/{program.name}-{nodename(machine)}": _status(machine, program, since)
+        for program in _running(machine)
     }
-    return {"audit-policy": {"config": policy}}
 
 
-@kind("ConfigStatuses.kubernetes.talos.dev", "k8s.RenderConfigsStaticPodController")
-def config_statuses(machine: Machine) -> Contents:
-    if _control_plane(machine) is None:
+def _status(machine: Machine, program: _Program, since: str) -> dict[str, object]:
+    return {
+        "conditions": [
+            {
+                "lastProbeTime": None,
+                "lastTransitionTime": since,
+                "status": "True",
+                "type": condition,
+            }
+            for condition in _CONDITIONS
+        ],
+        "containerStatuses": [
+            {
+                "image": program.component.image,
+                "name": program.name,
+                "ready": True,
+                "restartCount": 0,
+                "started": True,
+                "state": {"running": {"startedAt": since}},
+            }
+        ],
+        "hostIP": machine.address,
+        "phase": "Running",
+        "podIP": machine.address,
+        "podIPs": [{"ip": machine.address}],
+        "qosClass": "Burstable",
+        "startTime": since,
+    }
+
+
+@kind("Manifests.kubernetes.talos.dev", "k8s.ManifestController")
+def manifests(machine: Machine) -> Contents:
+    kubernetes = machine.land.kubernetes
+    if kubernetes is None or not machine.is_controlplane or not machine.runs("etcd"):
         return {}
-    return {"static-pods": {"ready": True, "version": "1"}}
-
-
-@kind("SecretStatuses.kubernetes.talos.dev", "k8s.RenderSecretsStaticPodController")
-def secret_statuses(machine: Machine) -> Contents:
-    if _control_plane(machine) is None or machine.service("etcd") is None:
-        return {}
-    return {"static-pods": {"ready": True, "version": "1"}}
+    return {name: {"items": list(items)} for name, items in kubernetes.manifests(machine).items()}

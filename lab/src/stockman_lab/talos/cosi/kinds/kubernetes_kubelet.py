@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.arguments import arguments, command
+from stockman_lab.talos.cosi.arguments import command
 from stockman_lab.talos.cosi.content import Contents
 from stockman_lab.talos.cosi.facts import nodename
 from stockman_lab.talos.cosi.kinds.network_addresses import node_ip_addresses
@@ -24,30 +24,6 @@ def _cluster_dns(config: Effective) -> list[str]:
         return list(config.kubelet.cluster_dns)
     subnets = config.kubernetes.service_subnets
     return [str(ipaddress.ip_network(subnet, strict=False)[10]) for subnet in subnets]
-
-
-@kind("KubeletConfigs.kubernetes.talos.dev", "k8s.KubeletConfigController")
-def kubelet_configs(machine: Machine) -> Contents:
-    config = machine.config
-    if config is None or config.is_partial:
-        return {}
-    kubelet = config.kubelet
-    found: dict[str, object] = {
-        "image": kubelet.image,
-        "clusterDNS": _cluster_dns(config),
-        "clusterDomain": config.kubernetes.dns_domain,
-        "extraArgs": arguments(machine.minor, kubelet.arguments),
-        "extraConfig": kubelet.config,
-        "cloudProviderExternal": config.kubernetes.external_cloud_provider,
-        "defaultRuntimeSeccompEnabled": kubelet.seccomp_default,
-        "skipNodeRegistration": kubelet.skips_registration,
-        "disableManifestsDirectory": not kubelet.manifests_directory,
-        "enableFSQuotaMonitoring": config.features.disk_quota,
-        "allowSchedulingOnControlPlane": config.kubernetes.schedules_on_control_planes,
-    }
-    if config.is_controlplane and not config.kubernetes.schedules_on_control_planes:
-        found["registerWithTaints"] = {_TAINT["key"]: f":{_TAINT['effect']}"}
-    return {"kubelet": found}
 
 
 @kind("KubeletSpecs.kubernetes.talos.dev", "k8s.KubeletSpecController")
@@ -126,11 +102,3 @@ def _configuration(config: Effective) -> dict[str, object]:
     if config.is_controlplane and not config.kubernetes.schedules_on_control_planes:
         fixed["registerWithTaints"] = [dict(_TAINT)]
     return {**defaults, **config.kubelet.config, **fixed}
-
-
-@kind("KubeletStatuses.kubernetes.talos.dev", "k8s.KubeletStatusController")
-def kubelet_statuses(machine: Machine) -> Contents:
-    config = machine.config
-    if config is None or config.is_partial or not machine.runs("kubelet"):
-        return {}
-    return {"kubelet": {"image": config.kubelet.image}}

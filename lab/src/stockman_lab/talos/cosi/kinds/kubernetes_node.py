@@ -9,7 +9,6 @@ from stockman_lab.talos.cosi.facts import is_configured, nodename
 from stockman_lab.talos.cosi.kinds.network_addresses import node_ip_addresses
 from stockman_lab.talos.cosi.kinds.runtime_system import extension_statuses
 from stockman_lab.talos.cosi.registry import kind
-from stockman_lab.talos.cosi.versions import version_of
 
 if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine
@@ -23,29 +22,13 @@ def nodenames(machine: Machine) -> Contents:
     config, name = machine.config, nodename(machine)
     if config is None or not name:
         return {}
-    version = version_of(machine, "HostnameStatuses.net.talos.dev", "hostname")
     return {
         "nodename": {
             "nodename": name,
-            "hostnameVersion": str(version),
+            "hostnameVersion": "1",
             "skipNodeRegistration": config.kubelet.skips_registration,
         }
     }
-
-
-@kind("NodeIPConfigs.kubernetes.talos.dev", "k8s.NodeIPConfigController")
-def node_ip_configs(machine: Machine) -> Contents:
-    config = machine.config
-    if config is None or config.is_partial:
-        return {}
-    subnets = config.kubelet.node_ip_subnets
-    valid = [subnet for subnet in subnets if not subnet.startswith("!")]
-    if not subnets:
-        valid = ["0.0.0.0/0", "::/0"]
-    excluded = [subnet[1:] for subnet in subnets if subnet.startswith("!")]
-    shared = [config.links[0].vips[0]] if config.links and config.links[0].vips else []
-    kubernetes = [*config.kubernetes.pod_subnets, *config.kubernetes.service_subnets]
-    return {"kubelet": {"validSubnets": valid, "excludeSubnets": [*excluded, *kubernetes, *shared]}}
 
 
 @kind("NodeStatuses.kubernetes.talos.dev", "k8s.NodeStatusController")
@@ -140,49 +123,3 @@ def endpoints(machine: Machine) -> Contents:
         for address in node_ip_addresses(controller)
     )
     return {"discovery": {"addresses": addresses}} if addresses else {}
-
-
-@kind("KubePrismEndpoints.kubernetes.talos.dev", "k8s.KubePrismEndpointsController")
-def kube_prism_endpoints(machine: Machine) -> Contents:
-    prism_endpoints = _prism_endpoints(machine)
-    return {"k8s-cluster": {"endpoints": prism_endpoints}} if prism_endpoints else {}
-
-
-def _prism_endpoints(machine: Machine) -> list[dict[str, object]]:
-    config = machine.config
-    if config is None or config.is_partial or not config.features.kube_prism_port:
-        return []
-    host, _, port = config.endpoint.partition("://")[2].rpartition(":")
-    prism_endpoints: list[dict[str, object]] = (
-        [{"host": host.strip("[]"), "port": int(port)}] if host else []
-    )
-    own = {"host": "localhost", "port": config.kubernetes.api_port}
-    prism_endpoints += [own] if config.is_controlplane else []
-    for controller in machine.land.controllers(machine):
-        for address in node_ip_addresses(controller):
-            prism_endpoints.append({"host": address, "port": config.kubernetes.api_port})
-    return prism_endpoints
-
-
-@kind("KubePrismConfigs.kubernetes.talos.dev", "k8s.KubePrismConfigController")
-def kube_prism_configs(machine: Machine) -> Contents:
-    config, prism_endpoints = machine.config, _prism_endpoints(machine)
-    if config is None or not prism_endpoints:
-        return {}
-    port = config.features.kube_prism_port
-    return {
-        "k8s-loadbalancer-config": {"host": "127.0.0.1", "port": port, "endpoints": prism_endpoints}
-    }
-
-
-@kind("KubePrismStatuses.kubernetes.talos.dev", "k8s.KubePrismController")
-def kube_prism_statuses(machine: Machine) -> Contents:
-    config = machine.config
-    if config is None or not _prism_endpoints(machine):
-        return {}
-    healthy = any(
-        controller.state.kubernetes.static_pods_ready_at is not None
-        for controller in machine.land.controllers(machine)
-    )
-    host = f"127.0.0.1:{config.features.kube_prism_port}"
-    return {"k8s-loadbalancer": {"host": host, "healthy": healthy}}

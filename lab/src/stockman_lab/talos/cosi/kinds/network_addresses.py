@@ -53,24 +53,6 @@ def address_statuses(machine: Machine) -> Contents:
     return contents
 
 
-@kind("AddressSpecs.net.talos.dev", "AddressMergeControllers.net.talos.dev")
-def address_specs(machine: Machine) -> Contents:
-    contents: dict[str, dict[str, object]] = {}
-    for one in _all(machine):
-        if one.link == LOOPBACK and family_of(one.address) == "inet6":
-            continue
-        contents[f"{one.link}/{one.address}"] = {
-            "address": one.address,
-            "linkName": one.link,
-            "family": family_of(one.address),
-            "scope": one.scope,
-            "flags": "permanent",
-            "announceWithARP": one.is_vip,
-            "layer": one.layer,
-        }
-    return contents
-
-
 def _node_addresses(machine: Machine) -> list[AddressState]:
     """Those that may stand for the node, by link and address."""
     addresses = [
@@ -141,16 +123,6 @@ def _passes(prefix: str, filtered: dict[str, object]) -> bool:
         return any(address in ipaddress.ip_network(subnet) for subnet in subnets)
 
     return is_in("includeSubnets") is not False and is_in("excludeSubnets") is not True
-
-
-@kind("NodeAddressFilters.net.talos.dev", "k8s.AddressFilterController")
-def node_address_filters(machine: Machine) -> Contents:
-    return _filters(machine)
-
-
-@kind("NodeAddressSortAlgorithms.net.talos.dev", "network.NodeAddressSortAlgorithmController")
-def node_address_sort_algorithms(machine: Machine) -> Contents:
-    return {"default": {"algorithm": _algorithm(machine)}}
 
 
 @kind("NodeIPs.kubernetes.talos.dev", "k8s.NodeIPController")

@@ -73,22 +73,3 @@ def _of_address(address: AddressState, index: int) -> dict[str, dict[str, object
             "type": "unicast",
         }
     return found
-
-
-@kind("RouteSpecs.net.talos.dev", "RouteMergeControllers.net.talos.dev")
-def route_specs(machine: Machine) -> Contents:
-    return {
-        _id(route): {
-            "family": _family(route),
-            "dst": route.destination,
-            "gateway": route.gateway,
-            "outLinkName": route.link,
-            "table": "main",
-            "priority": route.priority,
-            "scope": "global" if route.gateway else "link",
-            "type": "unicast",
-            "protocol": "static",
-            "layer": route.layer,
-        }
-        for route in machine.state.network.routes
-    }

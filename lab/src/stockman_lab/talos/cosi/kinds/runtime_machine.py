@@ -13,8 +13,6 @@ from stockman_lab.talos.status import unmet_conditions
 if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine
 
-_API = ":50000"
-
 
 @kind("MachineStatuses.runtime.talos.dev", "runtime.MachineStatusController")
 def machine_statuses(machine: Machine) -> Contents:
@@ -64,29 +62,3 @@ def diagnostics(machine: Machine) -> Contents:
 def _quoted(texts: object) -> str:
     found = texts if isinstance(texts, list) else []
     return f"[{' '.join(f'{chr(34)}{one}{chr(34)}' for one in found)}]"
-
-
-@kind("DevicesStatuses.runtime.talos.dev", "runtime.DevicesStatusController")
-def devices_statuses(machine: Machine) -> Contents:
-    return {"devices": {"ready": machine.runs("udevd")}}
-
-
-@kind("MaintenanceServiceConfigs.runtime.talos.dev", "runtime.MaintenanceConfigController")
-def maintenance_service_configs(machine: Machine) -> Contents:
-    if machine.state.stage is not Stage.MAINTENANCE:
-        return {}
-    spec = {"listenAddress": _API, "reachableAddresses": list(machine.addresses)}
-    return {"maintenance": spec}
-
-
-@kind("APIServiceConfigs.runtime.talos.dev", "runtime.APIServiceConfigController")
-def api_service_configs(machine: Machine) -> Contents:
-    is_open = machine.state.stage is Stage.MAINTENANCE
-    return {
-        "apid": {
-            "listenAddress": _API,
-            "nodeRoutingDisabled": is_open,
-            "readonlyRoleMode": is_open,
-            "skipVerifyingClientCert": is_open,
-        }
-    }

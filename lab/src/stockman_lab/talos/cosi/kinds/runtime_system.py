@@ -1,4 +1,4 @@
-"""What runs: version, kernel command line, boot, image and platform."""
+"""What runs: version, kernel, boot, image, platform and clock."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from stockman_lab.talos.cosi.content import Contents, Spec
 from stockman_lab.talos.cosi.registry import kind
 from stockman_lab.talos.disk import SD_BOOT
+from stockman_lab.talos.drivers import can_load
 from stockman_lab.talos.extensions import extensions
 
 if TYPE_CHECKING:
@@ -14,6 +15,12 @@ if TYPE_CHECKING:
 
 _FACTORY = "Image Factory"
 _SIGNED_MODULES = "module.sig_enforce=1"
+_MODULES = {
+    "virtio_balloon": (28672, []),
+    "virtio_pci": (28672, []),
+    "virtio_pci_legacy_dev": (12288, ["virtio_pci"]),
+    "virtio_pci_modern_dev": (16384, ["virtio_pci"]),
+}
 
 
 @kind("Versions.runtime.talos.dev", "runtime.VersionController")
@@ -34,13 +41,6 @@ def kernel_cmdlines(machine: Machine) -> Contents:
 def _has_uki(machine: Machine) -> bool:
     disk = machine.disk
     return disk is not None and bool(machine.state.slot) and disk.bootloader == SD_BOOT
-
-
-@kind("BootedEntries.talos.dev", "runtime.BootedEntryController")
-def booted_entries(machine: Machine) -> Contents:
-    if not _has_uki(machine):
-        return {}
-    return {"bootedentry": {"bootedEntry": f"Talos-{machine.version}.efi"}}
 
 
 @kind("SecurityStates.talos.dev", "runtime.SecurityStateController")
@@ -99,14 +99,6 @@ def _schematic(machine: Machine) -> Spec:
     }
 
 
-@kind("ImageFactorySchematics.runtime.talos.dev", "runtime.ImageFactorySchematicController")
-def image_factory_schematics(machine: Machine) -> Contents:
-    if not machine.state.schematic:
-        return {}
-    spec = {"schematicId": machine.state.schematic, "flavor": _FACTORY}
-    return {"image-factory-schematic": spec}
-
-
 @kind("MetaKeys.runtime.talos.dev", "")
 def meta_keys(machine: Machine) -> Contents:
     disk = machine.disk
@@ -119,15 +111,34 @@ def meta_keys(machine: Machine) -> Contents:
     }
 
 
-@kind("MetaLoads.runtime.talos.dev", "")
-def meta_loads(machine: Machine) -> Contents:
-    del machine
-    return {"meta-loaded": {"done": True}}
+@kind("TimeStatuses.v1alpha1.talos.dev", "time.SyncController")
+def time_statuses(machine: Machine) -> Contents:
+    config, synced = machine.config, machine.state.is_time_synced
+    disabled = config is not None and config.time_disabled
+    epoch = 1 if synced and not disabled else 0
+    return {"node": {"synced": synced, "epoch": epoch, "syncDisabled": disabled}}
 
 
-@kind("UniqueMachineTokens.runtime.talos.dev", "runtime.UniqueMachineTokenController")
-def unique_machine_tokens(machine: Machine) -> Contents:
-    disk = machine.disk
-    value = disk.meta_value(16) if disk is not None else None
-    token = value.decode("utf-8", "replace") if value is not None else ""
-    return {"unique-machine-token": {"token": token}}
+@kind("LoadedKernelModules.runtime.talos.dev", "runtime.LoadedKernelModuleController")
+def loaded_kernel_modules(machine: Machine) -> Contents:
+    return {
+        name: {
+            "size": size,
+            "referenceCount": len(dependencies),
+            "dependencies": dependencies,
+            "state": "Live",
+            "address": "0x0000000000000000",
+        }
+        for name, (size, dependencies) in _modules(machine).items()
+    }
+
+
+def _modules(machine: Machine) -> dict[str, tuple[int, list[str]]]:
+    config = machine.config
+    kernel_modules = config.kernel_modules if config is not None else ()
+    names = [
+        kernel_module.name
+        for kernel_module in kernel_modules
+        if can_load(machine, kernel_module.name)
+    ]
+    return {**_MODULES, **{name: (16384, []) for name in names}}

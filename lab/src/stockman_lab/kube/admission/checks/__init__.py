@@ -1,1 +1,0 @@
-"""What is wrong with objects of the most used kinds, in the words of the server."""

@@ -1,1 +1,0 @@
-"""Containers as the API of a machine finds them."""

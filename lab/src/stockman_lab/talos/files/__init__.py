@@ -1,1 +1,0 @@
-"""The files of a machine, as `talosctl` lists, reads and copies them."""

@@ -1,1 +1,0 @@
-"""The health check of a cluster, as a machine of its control plane carries it out."""

@@ -1,1 +1,0 @@
-"""Logs of machines: what was noted down, after a believable beginning."""
