@@ -18,7 +18,7 @@ from stockman.adapters.git.probe import LocalGitProbe
 from stockman.app.init.directory import InitContext, InitOptions, init_directory
 from stockman.app.rendering.render import RenderContext as RenderDoors
 from stockman.app.rendering.render import prepare_rendering, write_rendering
-from stockman.config.presets.answers import Answers
+from stockman.config.presets import Answers
 from stockman.rendering.managed_files import FileDecisions
 from tests.engine.simulated import Dice
 

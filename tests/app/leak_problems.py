@@ -14,7 +14,7 @@ import pytest
 from stockman.app.client_config.certificate_list import list_certificates
 from stockman.app.client_config.files import lifetime_below, write_client_file
 from stockman.app.client_config.talosconfig import TalosconfigOptions, write_talosconfig
-from stockman.app.secrets.rules import find_rules
+from stockman.app.secrets.store import find_rules
 from stockman.app.secrets_check.encrypted_files import EncryptedFileCheck
 from stockman.crypto.certificates import read_certificate_facts
 from stockman.model.errors import StockmanError

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from stockman.app.metrics_file import write_textfile
+from stockman.app.runs.metrics import write_textfile
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from tests.app.private_problems import Counted

@@ -156,7 +156,7 @@ def test_numbers_of_guests_that_are_not_shown_are_left_alone_too() -> None:
 
     found = look(made, caller=ada)
 
-    assert found.draft.found.guests == frozenset()
+    assert found.draft.observed.guests == frozenset()
     assert found.first_vmid == 1100
 
 
@@ -196,7 +196,7 @@ def test_the_network_of_the_user_goes_before_that_of_the_hosts() -> None:
 
     cluster = found.files.texts["cluster.yaml"]
     assert "node_cidr: 127.70.0.0/24\nnode_default_gateway: 127.70.0.9\n" in cluster
-    assert "#   router 127.70.0.9       as --gateway says\n" in cluster
+    assert "#   gateway 127.70.0.9      selected with --gateway\n" in cluster
 
 
 def test_machines_are_in_the_vlan_that_the_hosts_are_in() -> None:
@@ -228,7 +228,7 @@ def test_devices_and_mappings_are_told() -> None:
     nodes = look(made).files.texts["nodes.yaml"]
 
     assert "#   thor PCI 0000:01:00.0      10de:2571, NVIDIA Corporation" in nodes
-    assert "# Mappings that are there already:\n#   pci gpu: " in nodes
+    assert "# Existing mappings:\n#   pci gpu: " in nodes
 
 
 def test_answers_are_in_the_files() -> None:

@@ -90,7 +90,7 @@ def test_devices_that_may_not_be_seen_are_told_and_do_not_stop_it() -> None:
         )
     )
 
-    found = look(made, caller=ada).draft.found
+    found = look(made, caller=ada).draft.observed
 
     assert any("PCI devices of neo" in clause for clause in found.unseen)
 

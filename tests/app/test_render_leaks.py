@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from stockman.app.rendering.leaks import check_leaks
 from stockman.app.rendering.materials import UNKNOWN
+from stockman.app.rendering.secrets import check_leaks
 from stockman.model.errors import Refused
 from stockman.model.secret import Secret
 from stockman.rendering.tree import FileTree, RenderedFile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.app.metrics_file import write_textfile
+from stockman.app.runs.metrics import write_textfile
 from stockman.assessment.prometheus import Sample, gauge, prometheus_text
 from tests.app.private_problems import Counted
 from tests.app.run_metrics_scene import FAILS, WAITS, carried_out, metrics_text

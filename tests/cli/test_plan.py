@@ -27,7 +27,7 @@ def test_a_plan_names_every_machine_and_says_that_there_is_something_to_do(
 
     assert seen.status == 2, seen.err
     assert "+ VM 1030 (talos-trinity) on trinity" in seen.out
-    assert "etcd begins on talos-trinity" in seen.out
+    assert "etcd is bootstrapped on talos-trinity" in seen.out
 
 
 def test_programs_get_the_plan_with_its_steps(place: PlannedWorkspace) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from stockman.config.language.configuration import Configuration
+from stockman.config.language import Configuration
 from stockman.config.reference.key_types import (
     KeyType,
     ListOf,

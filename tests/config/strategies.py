@@ -13,7 +13,7 @@ import yaml
 from hypothesis import strategies as st
 
 from stockman.config.classic import CLASSIC_KEYS, VISIBILITY_KEY, repository_address
-from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS, Configuration
+from stockman.config.language import CLUSTER_SECTIONS, MACHINE_SECTIONS, Configuration
 from stockman.config.reference.key_types import (
     AnyType,
     KeyType,
@@ -25,7 +25,7 @@ from stockman.config.reference.key_types import (
 )
 from stockman.config.reference.keys import flat_record_key
 from stockman.config.writers import toml_writer, yaml_writer
-from stockman.config.writers.commented import Commented
+from stockman.config.writers.yaml_writer import Commented
 from stockman.model.secret import Secret, is_encrypted
 from stockman.model.version import Version
 

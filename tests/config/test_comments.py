@@ -8,7 +8,7 @@ from stockman.config.comments import Comments, read_toml_comments, read_yaml_com
 from stockman.config.source.toml_reader import read_toml
 from stockman.config.source.tree import MappingNode, SequenceNode, TreeNode
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.config.writers.commented import Commented
+from stockman.config.writers.yaml_writer import Commented
 
 
 class Places:

@@ -3,8 +3,7 @@ from types import ModuleType
 
 import pytest
 
-from stockman.config.language.node import NodeSection, VmSection
-from stockman.config.language.talos import TalosSection
+from stockman.config.language import NodeSection, TalosSection, VmSection
 from stockman.config.reference.key_types import class_doc, field_docs, record_keys
 from stockman.model.hardware import Nic
 from tests.config.language import CLASSES

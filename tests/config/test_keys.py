@@ -3,7 +3,7 @@ import re
 import pytest
 
 from stockman.config.classic import CLASSIC_KEYS, CLASSIC_ONLY, repository_address
-from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS
+from stockman.config.language import CLUSTER_SECTIONS, MACHINE_SECTIONS
 from stockman.config.reference.keys import (
     REPOSITORY_NAME,
     all_keys,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.config.presets.readdress import readdress
+from stockman.config.presets import readdress
 from stockman.model.errors import WrongUsage
 
 OLD = IPv4Network("10.0.3.0/24")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stockman.config.defaults import merge_settings
 from stockman.config.load import load
+from stockman.config.resolve import merge_settings
 from stockman.model.machine import MachineSettings
 
 CLUSTER = b"""\

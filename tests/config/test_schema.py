@@ -1,7 +1,7 @@
 import pytest
 
 from stockman.config.classic import CLASSIC_KEYS, CLASSIC_ONLY
-from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS
+from stockman.config.language import CLUSTER_SECTIONS, MACHINE_SECTIONS
 from stockman.config.load import CONFIG_FILES
 from stockman.config.reference.schema import Schema, key_title, schema_for
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from stockman.config.source.toml_reader import read_toml
 from stockman.config.source.tree import to_plain_data
-from stockman.config.writers.commented import Commented, strip_comments
 from stockman.config.writers.toml_writer import render_toml
+from stockman.config.writers.yaml_writer import Commented, strip_comments
 
 QUOTES = st.text(alphabet="\"'\\\n\r\tab#= \x7f\x00", max_size=10)
 TEXT = st.one_of(st.text(max_size=20), QUOTES)

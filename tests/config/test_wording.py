@@ -3,7 +3,7 @@ from typing import Literal
 import pytest
 
 from stockman.config.reference.key_types import key_type
-from stockman.config.reference.wording import description, record_text, type_in_words, unset_meaning
+from stockman.config.reference.keys import description, record_text, type_in_words, unset_meaning
 from stockman.model.hardware import DataDisk, Tpm
 from stockman.model.machine import Expect
 

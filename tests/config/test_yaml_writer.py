@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 
 from stockman.config.source.tree import to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
-from stockman.config.writers.commented import Commented, strip_comments
-from stockman.config.writers.yaml_writer import format_scalar, render_yaml, render_yaml_document
+from stockman.config.writers.yaml_writer import (
+    Commented,
+    format_scalar,
+    render_yaml,
+    render_yaml_document,
+    strip_comments,
+)
 
 LOOKALIKE = st.text(alphabet="0123456789abcdefoxABEF_:.,+-eTZ ~=<yn", max_size=12)
 INDICATOR = st.text(alphabet="-?:,[]{}#&*!|>'\"%@` \tab\n\\", max_size=8)

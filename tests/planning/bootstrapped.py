@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from ipaddress import IPv4Network
@@ -107,7 +107,9 @@ def workspace(root: Path, preset: str = "three-node") -> Workspace:
     git(work, *_WHO, "commit", "--quiet", "--message", "Render")
     git(work, "push", "--quiet", str(bare), "HEAD:refs/heads/main")
     wish = desired_kubernetes(desired.cluster, rendered)
-    return Workspace(bare, desired.cluster.repository.url, wish)
+    early = {chart.component for chart in wish.charts}
+    tests = tuple(test for test in wish.smoke_tests if test.component in early)
+    return Workspace(bare, desired.cluster.repository.url, replace(wish, smoke_tests=tests))
 
 
 class WorldClock:

@@ -17,8 +17,7 @@ from stockman_lab.world.preset import Wish, preset_world
 from stockman_lab.world.world import World
 
 from stockman.config.load import load
-from stockman.config.presets import render_preset
-from stockman.config.presets.answers import Answers
+from stockman.config.presets import Answers, render_preset
 from stockman.config.resolve import resolve
 from stockman.engine.observe.proxmox import observe_proxmox
 from stockman.model.desired import Desired

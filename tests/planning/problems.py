@@ -41,12 +41,12 @@ _GIB = 1 << 30
 _VMID = Vmid(1030)
 _URL = "https://factory.talos.dev/image/376567988ad3/v1.13.9/nocloud-amd64.qcow2"
 _WISH = DesiredGuest(
-    who=GuestIdentity(cluster="pve", vmid=_VMID, name="cp-1", uuid=_UUID),
+    identity=GuestIdentity(cluster="pve", vmid=_VMID, name="cp-1", uuid=_UUID),
     host=HostName("pve1"),
     owner="k8s",
     source=Traced(),
     values={},
-    made_with={},
+    creation_values={},
     system_disk="scsi0",
     disk_gb=64,
     datastore=Datastore("local-zfs"),
@@ -112,7 +112,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
             found,
             "/storage",
             {"Datastore.AllocateSpace"},
-            "the machines of the configuration cannot be made in pve without",
+            "the machines of the configuration cannot be created in pve without it",
             None,
         )
     ),

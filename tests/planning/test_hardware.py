@@ -140,7 +140,7 @@ async def test_what_only_waits_to_become_something_else_is_taken_back_without_a_
 
     assert [type(step.action) for step in outcome.plan.steps] == [ConfigureVm]
     (change_made,) = outcome.changes
-    assert change_made.why.startswith(f"{key} waits to become ")
+    assert change_made.why.startswith(f"{key} is pending to become ")
     assert "restart" not in change_made.what
     assert (guest.pid, dict(guest.config.pending)) == (before, {})
     assert (await estate.plan()).changes == ()
@@ -154,7 +154,7 @@ async def test_what_waits_for_a_start_and_is_wanted_is_restarted_for(estate: Est
     outcome = await estate.apply()
 
     assert [type(step.action) for step in outcome.plan.steps] == [RestartVm]
-    assert outcome.changes[0].why == "memory was changed, and waits for a restart"
+    assert outcome.changes[0].why == "memory was changed and needs a restart"
     assert (await estate.plan()).changes == ()
 
 
@@ -398,7 +398,7 @@ async def test_a_container_without_its_template_is_told_before_anything_is_made(
 
     (problem,) = outcome.problems.errors
     assert problem.code == "image.no-volume"
-    assert problem.what == "dns is to be made from a template that neo does not have"
+    assert problem.what == "dns needs a template that neo does not have"
     assert "pveam download cephfs debian-13.tar.gz" in problem.fix
 
 
@@ -478,7 +478,7 @@ async def test_a_container_that_its_host_did_not_live_to_set_up_is_made_anew(
     outcome = await contained.apply()
 
     (change,) = (one for one in outcome.changes if "container 301" in one.what)
-    assert "says that it is unfinished: making it was interrupted" in change.why
+    assert "is marked as unfinished: its creation was interrupted" in change.why
     assert makings(contained) == ["unexpected status", "OK"]
     assert contained.config(301)["description"].strip() == "stockman: k8s/dns"
     assert (contained.config(301)["onboot"], status(contained, 301)) == ("1", "running")

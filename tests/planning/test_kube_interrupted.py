@@ -11,7 +11,7 @@ from stockman_lab.doors.kube_port import memory_kubernetes
 from stockman.planning.change import ChangeKind
 from stockman.steps.kubernetes.objects import ROLE_BINDINGS, apply_object, with_owner_labels
 from stockman.steps.kubernetes.releases import find_release
-from stockman.steps.kubernetes.smoke_test import STARTED
+from stockman.steps.kubernetes.smoke_test import PENDING
 from stockman.steps.step import Step
 from tests.planning.bootstrapped import Bootstrapped, Killed, Workspace, bootstrapped
 from tests.planning.test_kube_stage import leftovers
@@ -90,7 +90,7 @@ def test_what_a_killed_install_left_is_removed_by_a_new_plan(followed: Workspace
     found.apply()
 
     assert (change.id, change.mark) == ("kubernetes/install/cilium", ChangeKind.REMOVE)
-    assert change.why == "what installed it is still there"
+    assert change.why == "an interrupted run left its installer"
     assert leftovers(found) == []
     made = asyncio.run(find_release(memory_kubernetes(found.cluster.api), "cilium", "kube-system"))
     assert made is not None
@@ -98,11 +98,12 @@ def test_what_a_killed_install_left_is_removed_by_a_new_plan(followed: Workspace
     assert found.changes() == ()
 
 
-def test_what_was_installed_and_not_tried_yet_is_tried_by_a_new_plan(followed: Workspace) -> None:
+def test_components_that_were_not_tested_yet_are_tested_by_a_new_plan(followed: Workspace) -> None:
     found = bootstrapped(followed)
-    found.apply(until="kubernetes/try/cilium")
-    assert found.look().trials == {"cilium": STARTED, "coredns": STARTED}
+    found.apply(until="kubernetes/test/cilium")
+    tested = ("cilium", "coredns", "cert-manager", "flux-instance")
+    assert found.look().smoke_tests == dict.fromkeys(tested, PENDING)
 
-    tried = [one.id for one in found.changes()]
+    ids = [change.id for change in found.changes()]
 
-    assert tried == ["kubernetes/try/cilium", "kubernetes/try/coredns"]
+    assert ids == [f"kubernetes/test/{name}" for name in tested]

@@ -317,7 +317,7 @@ async def test_a_restart_that_a_run_left_out_is_planned_by_the_next(estate: Esta
     steps = [step.id for step in found.plan.steps if step.node == "talos-neo"]
     assert steps == ["vms/restart/talos-neo"]
     (change,) = [one for one in found.changes if one.node == "talos-neo"]
-    assert "memory was changed, and waits for a restart" in change.why
+    assert "memory was changed and needs a restart" in change.why
     await estate.apply()
     assert (await estate.plan()).changes == ()
 

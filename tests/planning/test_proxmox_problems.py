@@ -59,7 +59,7 @@ async def test_an_address_that_another_card_has_is_seen_in_its_configuration(
     found = next(iter(outcome.problems))
     assert (found.code, found.why) == (
         "vm.mac-taken",
-        "200 (billing) has a card with it, and two with one address disturb each other",
+        "200 (billing) has a network card with this address",
     )
 
 
@@ -80,10 +80,10 @@ async def test_a_token_that_has_an_end_is_told_in_time(
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"enable": 0}, "stockman works with a token of it, and it is not enabled"),
+        ({"enable": 0}, "stockman uses one of its tokens, and it is not enabled"),
         (
             {"expire": 86400},
-            "stockman works with a token of it, and it ended at 1970-01-02 00:00 UTC",
+            "stockman uses one of its tokens, and it expired at 1970-01-02 00:00 UTC",
         ),
     ],
 )
@@ -102,14 +102,14 @@ async def test_a_user_that_is_switched_off_is_told_to_an_administrator(
 async def test_a_token_that_is_there_and_is_turned_away_has_another_secret(estate: Estate) -> None:
     await estate.apply()
     seen, problems = await estate.observe(), Problems()
-    turned_away = Unknown(
+    rejection = Unknown(
         problem=Problem(code="proxmox.authentication", what="no", why="401", fix=""),
         seen=WorldClock(estate.world).now(),
         source="Proxmox cluster pve: its token",
     )
 
     plan_proxmox_changes(
-        estate.desired, {estate.region: replace(seen, turned_away=turned_away)}, problems
+        estate.desired, {estate.region: replace(seen, rejection=rejection)}, problems
     )
 
     (told,) = problems
@@ -158,7 +158,7 @@ async def test_a_disk_larger_than_its_whole_storage_is_seen_though_it_would_be_t
 
     assert outcome.codes == ["vm.larger-than-storage"] * 3
     assert next(iter(outcome.problems)).why == (
-        "it is to have 90000 GiB, and all of ceph-vm-disks has 20480 GiB"
+        "the disk is configured with 90000 GiB, and ceph-vm-disks has 20480 GiB in total"
     )
 
 
@@ -186,7 +186,7 @@ async def test_a_host_that_does_not_exist_is_named_with_those_that_do(estate: Es
     outcome = await estate.plan()
 
     found = next(one for one in outcome.problems if one.code == "vm.no-host")
-    assert found.why == "its hosts are neo, niobe, trinity"
+    assert found.why == "the hosts of the cluster are neo, niobe, trinity"
 
 
 async def test_a_storage_that_takes_no_images_is_named(estate: Estate) -> None:
@@ -243,7 +243,7 @@ async def test_what_nobody_could_look_at_is_told_and_not_taken_for_missing(
     mapped = {step.id.split("/")[3] for step in outcome.plan.steps if "/mapping/" in step.id}
     assert mapped == {"PCI devices": {"usb"}, "USB devices": {"pci"}}.get(what, {"pci", "usb"})
     fetched = [one.why for one in outcome.changes if one.what.startswith("image talos-")]
-    unseen = [one for one in fetched if one.startswith("nobody could see whether cephfs has it")]
+    unseen = [one for one in fetched if one.startswith("it is unknown whether cephfs has it")]
     assert len(unseen) == (len(fetched) if what == "images" else 0)
 
 

@@ -52,7 +52,7 @@ def test_the_way_back_is_planned_and_says_what_is_lost() -> None:
     (change,) = (one for one in found.changes() if one.node)
 
     assert isinstance(change, RejoinChange)
-    assert change.what == f"{NIOBE} joins etcd anew, with a reboot"
+    assert change.what == f"{NIOBE} rejoins etcd, with a reboot"
     assert change.destroys == rejoin(found).action.destroys
     assert "what pods keep" in change.destroys
 

@@ -108,7 +108,7 @@ async def test_a_plan_says_that_making_a_machine_was_interrupted(estate: Estate)
 
     (change,) = (one for one in outcome.changes if "1032" in one.what)
     assert change.mark is ChangeKind.ADD
-    assert "has no disk yet: making it was interrupted" in change.why
+    assert "has no disk yet: its creation was interrupted" in change.why
 
 
 async def test_a_machine_whose_disk_was_being_grown_is_made_to_the_end(estate: Estate) -> None:

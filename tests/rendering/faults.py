@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from stockman.adapters.file_tree import PathOutsideTree, read_files
-from stockman.app.rendering import problems
+from stockman.app.rendering import render as problems
 from stockman.app.rendering.materials import TUNNEL, MaterialSource, read_materials
 from stockman.app.secrets.keyring import Keyring
 from stockman.catalog.app import App, Object, Sheet

@@ -9,7 +9,7 @@ import pytest
 
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems
-from stockman.rendering.bootstrap.secrets import bootstrap_secrets
+from stockman.rendering.bootstrap import bootstrap_secrets
 from stockman.rendering.kustomization import add_entries
 from stockman.rendering.talos_files import talos_files
 from stockman.talos.patches.patch import Patch

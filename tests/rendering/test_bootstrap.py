@@ -12,7 +12,7 @@ from stockman.config.presets import Dialect
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.rendering.bootstrap.secrets import bootstrap_secrets, known_hosts
+from stockman.rendering.bootstrap import bootstrap_secrets, known_hosts
 from tests.catalog.estates import MATERIALS
 from tests.rendering.shapes import shaped
 

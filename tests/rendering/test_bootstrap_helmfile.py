@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from stockman.config.presets import Dialect
-from stockman.rendering.bootstrap.charts import all_charts, charts_before_flux
+from stockman.rendering.bootstrap import all_charts, charts_before_flux
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING
 from tests.rendering.shapes import drawn, shaped, texts

@@ -19,7 +19,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "kube.bare-pods": lambda: problems.pods_without_owner("work-1", ["default/shell"]),
     "kube.definitions": lambda: problems.missing_crds("gateway-api", "v1.2.0", ["v1.6.1"]),
     "kube.drain-blocked": lambda: problems.drain_timeout(
-        "work-1", 600.0, ["web/shop-0 is kept by budget shop"]
+        "work-1", 600.0, ["disruption budget shop protects web/shop-0"]
     ),
     "kube.foreign": lambda: problems.secret_differs(_SECRET, ["kubectl"], ["age.agekey"]),
     "kube.install-failed": lambda: problems.chart_install_failure(
@@ -45,8 +45,8 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         120.0,
         'NamesAccepted is not true: "gateways" is already in use',
     ),
-    "kube.trial-failed": lambda: problems.smoke_test_failure(
-        "coredns", 300.0, ["the command succeeded (it says nothing yet)"]
+    "kube.smoke-test-failed": lambda: problems.smoke_test_failure(
+        "coredns", 300.0, ["the command succeeds (0 of 1 succeeded)"]
     ),
     "kube.unknown": lambda: problems.cluster_unreadable("the Kubernetes API gives no answer"),
     "kube.unpushed": lambda: problems.missing_push(

@@ -21,8 +21,7 @@ from stockman_lab.world.preset import Wish, preset_world
 from stockman_lab.world.staging import Staged, Staging, bring_up, stage_files
 from stockman_lab.world.world import World
 
-from stockman.config.presets import render_preset
-from stockman.config.presets.answers import Answers
+from stockman.config.presets import Answers, render_preset
 from stockman.engine.observe.talos import TalosQuery, observe_talos
 from stockman.model.desired import Desired
 from stockman.model.errors import NotFound

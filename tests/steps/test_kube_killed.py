@@ -18,7 +18,7 @@ from stockman.steps.ports import Ports
 from tests.planning.bootstrapped import Killed, Mortal
 from tests.steps.kube_cluster import ports_of, two_nodes
 from tests.steps.test_kube_chart import ECHO, left
-from tests.steps.test_kube_flux import trial, wanted
+from tests.steps.test_kube_flux import smoke_test, wanted
 from tests.steps.test_kube_nodes import uid
 from tests.steps.test_kube_secret import APPLY
 
@@ -37,7 +37,7 @@ ACTIONS: dict[str, Made] = {
     "namespace": lambda _: ApplyNamespace(name="wool"),
     "drain": drain,
     "removal": lambda found: DeleteNode(node="n1", uid=uid(found)),
-    "trial": lambda _: trial(wanted("tried"), name="tried"),
+    "smoke-test": lambda _: smoke_test(wanted("tested"), name="tested"),
 }
 MOST = 8
 """Calls after which an action only waits."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.config.source.text import Unreadable
+from stockman.config.source.tree import Unreadable
 from stockman.talos.documents import V1ALPHA1, node_at, parse_documents, text_at
 
 TEXT = """\

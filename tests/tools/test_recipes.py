@@ -83,7 +83,7 @@ def test_the_variable_of_a_name_has_only_letters_digits_and_underscores(
 
 
 def test_the_page_about_programs_has_each_with_its_version() -> None:
-    page = (ROOT / "docs" / "how-to" / "real-tools.md").read_text()
+    page = (ROOT / "docs" / "reference" / "real-programs.md").read_text()
     rows = re.findall(r"^\| `([^`]+)` \| ([\d.]+) \|", page, re.MULTILINE)
 
     built = [(p.name, p.version) for p in PROGRAMS if isinstance(p.recipe, GoProgram)]

@@ -14,9 +14,9 @@ from urllib.parse import urlencode, urlsplit
 import httpx2
 
 from stockman import __version__
-from stockman.adapters.closing import AsyncCloseable
 from stockman.adapters.proxmox.endpoint import tls_context
 from stockman.adapters.proxmox.errors import certificate_flaw, error_reason
+from stockman.adapters.tls import AsyncCloseable
 from stockman.model.errors import Denied, Refused, StockmanError
 from stockman.model.problem import Problem
 from stockman.ports.environment import Trust

@@ -11,7 +11,7 @@ from http import HTTPStatus
 import httpx2
 
 from stockman import __version__
-from stockman.adapters.closing import AsyncCloseable
+from stockman.adapters.tls import AsyncCloseable
 from stockman.model.errors import Denied, NotFound, Rejected, Unreachable
 from stockman.model.problem import Problem
 from stockman.model.secret import MASK

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from stockman import __version__
-from stockman.adapters.closing import AsyncCloseable
 from stockman.adapters.proxmox.endpoint import tls_context
 from stockman.adapters.proxmox.errors import certificate_flaw, error_reason
+from stockman.adapters.tls import AsyncCloseable
 from stockman.model.errors import StockmanError
 from stockman.ports.environment import Trust
 from stockman.ports.objects import ObjectMetadata, UnfinishedUpload

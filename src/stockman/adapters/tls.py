@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import ssl
+from abc import ABC, abstractmethod
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Self
 
 from stockman.model.secret import Secret
 from stockman.ports.environment import Certificate, Trust
@@ -93,3 +96,22 @@ def _normalize_fingerprint(fingerprint: str) -> str:
 def _format_fingerprint(digits: str) -> str:
     pairs = (digits[at : at + 2] for at in range(0, len(digits), 2))
     return ":".join(pairs).upper()
+
+
+class AsyncCloseable(ABC):
+    """An asynchronous context manager that closes itself on exit."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Release all resources; the object cannot be used any more."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()

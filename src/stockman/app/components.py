@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.app.workspace.desired import load_desired
 from stockman.app.workspace.directory import load_directory
+from stockman.app.workspace.validation import load_desired
 from stockman.catalog.component import Component, InputFiles, Tunnel
 from stockman.catalog.registry import component, names
 from stockman.catalog.selection import select_components

@@ -236,5 +236,8 @@ class Component:
         return in_namespace(self.ready, context.facts.namespace, context.namespace)
 
     def smoke_test_in(self, context: ComponentContext) -> SmokeTest | None:
-        """Return the smoke test for this configuration. None: there is none."""
-        return self.smoke_test_for(context) if self.smoke_test_for is not None else self.smoke_test
+        """Return the smoke test, in the namespace of the configuration. None: there is none."""
+        test = self.smoke_test_for(context) if self.smoke_test_for is not None else self.smoke_test
+        if test is None or context.namespace == context.facts.namespace:
+            return test
+        return test.moved(context.facts.namespace, context.namespace)

@@ -34,14 +34,35 @@ class SmokeTest:
     objects: tuple[Object, ...] = ()
     """Objects created for the test in this order, and deleted in reverse. Empty: none."""
     starts: str = ""
-    """CronJob to start once, `namespace/name`; a condition without a name then applies to that job.
-    Empty: none."""
+    """CronJob to start once, `namespace/name`, as the Job `stockman-NAME-test`. Empty: none."""
+    created: tuple[Object, ...] = ()
+    """Objects that the component creates for the test. They have the label of stockman, and are
+    deleted with the others."""
     until: tuple[Condition, ...] = ()
     """Conditions for success."""
     gone: tuple[Condition, ...] = ()
     """Conditions after the objects are deleted."""
     seconds: int = 300
     """Timeout."""
+
+    def moved(self, usual: str, actual: str) -> SmokeTest:
+        """Return the test in another namespace than the usual one of the component."""
+        namespace, _, cron_job = self.starts.partition("/")
+        return replace(
+            self,
+            objects=tuple(_moved(content, usual, actual) for content in self.objects),
+            created=tuple(_moved(content, usual, actual) for content in self.created),
+            starts=f"{actual}/{cron_job}" if namespace == usual else self.starts,
+            until=in_namespace(self.until, usual, actual),
+            gone=in_namespace(self.gone, usual, actual),
+        )
+
+
+def _moved(content: Object, usual: str, actual: str) -> Object:
+    metadata = content["metadata"]
+    if not isinstance(metadata, dict) or metadata.get("namespace") != usual:
+        return content
+    return {**content, "metadata": {**metadata, "namespace": actual}}
 
 
 def in_namespace(conditions: Iterable[Condition], usual: str, actual: str) -> tuple[Condition, ...]:

@@ -44,16 +44,13 @@ def job_smoke_test(says: str, name: str, command: tuple[str, ...]) -> SmokeTest:
     return SmokeTest(says=says, objects=(job,), until=(done,), seconds=120)
 
 
-_VOLUME_NAME = "stockman-volume-test"
-_VOLUME_NAMESPACE = "default"
-
-
 def volume_smoke_test(storage_class: str) -> SmokeTest:
     """Return a smoke test of a storage class."""
+    name = f"stockman-volume-test-{storage_class}"
     claim: Object = {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
-        "metadata": {"name": _VOLUME_NAME, "namespace": _VOLUME_NAMESPACE},
+        "metadata": {"name": name, "namespace": _NAMESPACE},
         "spec": {
             "accessModes": ["ReadWriteOnce"],
             "resources": {"requests": {"storage": "1Gi"}},
@@ -63,7 +60,7 @@ def volume_smoke_test(storage_class: str) -> SmokeTest:
     consumer: Object = {
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": {"name": _VOLUME_NAME, "namespace": _VOLUME_NAMESPACE},
+        "metadata": {"name": name, "namespace": _NAMESPACE},
         "spec": {
             "restartPolicy": "Never",
             "containers": [
@@ -74,33 +71,35 @@ def volume_smoke_test(storage_class: str) -> SmokeTest:
                     "volumeMounts": [{"name": "volume", "mountPath": "/volume"}],
                 }
             ],
-            "volumes": [{"name": "volume", "persistentVolumeClaim": {"claimName": _VOLUME_NAME}}],
+            "volumes": [{"name": "volume", "persistentVolumeClaim": {"claimName": name}}],
         },
     }
     return SmokeTest(
         says="a volume of 1 GiB can be created, written to and deleted",
         objects=(claim, consumer),
         until=(
-            _volume_condition(
-                "v1 PersistentVolumeClaim", "object.status.phase == 'Bound'", "the claim is bound"
+            Condition(
+                kind="v1 PersistentVolumeClaim",
+                name=name,
+                expr="object.status.phase == 'Bound'",
+                says="the claim is bound",
+                namespace=_NAMESPACE,
             ),
-            _volume_condition(
-                "v1 Pod", "object.status.phase == 'Succeeded'", "the pod wrote to the volume"
+            Condition(
+                kind="v1 Pod",
+                name=name,
+                expr="object.status.phase == 'Succeeded'",
+                says="the pod wrote to the volume",
+                namespace=_NAMESPACE,
             ),
         ),
         gone=(
             Condition(
                 kind="v1 PersistentVolume",
                 name="",
-                expr=f"!has(object.spec.claimRef) || object.spec.claimRef.name != '{_VOLUME_NAME}'",
+                expr=f"!has(object.spec.claimRef) || object.spec.claimRef.name != '{name}'",
                 says="the volume is deleted",
             ),
         ),
         seconds=300,
-    )
-
-
-def _volume_condition(kind: str, expr: str, says: str) -> Condition:
-    return Condition(
-        kind=kind, name=_VOLUME_NAME, expr=expr, says=says, namespace=_VOLUME_NAMESPACE
     )

@@ -258,7 +258,7 @@ def convert(
 
 def _convert_source(arguments: tuple[str, ...], values: dict[str, Any]) -> Conversion:
     """Convert the source that the arguments name."""
-    from stockman.app.conversion import convert, takeover
+    from stockman.app.conversion import convert
 
     named, values["form"] = _form(arguments, values.pop("form"))
     checked = click.Path(exists=True, path_type=Path)
@@ -271,8 +271,8 @@ def _convert_source(arguments: tuple[str, ...], values: dict[str, Any]) -> Conve
         if keys or variables:
             raise click.UsageError("--set and --variable need talhelper or topf")
         return convert.convert_files(source, **values)
-    settings = takeover.TakeoverOptions(keys=keys, variables=variables, platform=platform)
-    return takeover.take_over(source, form, values["to"] or "classic", settings)
+    settings = convert.TakeoverOptions(keys=keys, variables=variables, platform=platform)
+    return convert.take_over(source, form, values["to"] or "classic", settings)
 
 
 def _form(arguments: tuple[str, ...], form: SourceFormat | None) -> tuple[str, SourceFormat | None]:

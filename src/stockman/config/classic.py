@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from stockman.config.language.configuration import (
+from stockman.config.language import (
     CLUSTER_SECTIONS,
     MACHINE_SECTIONS,
     RESERVED_SECTIONS,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from stockman.config.language.configuration import Configuration
+from stockman.config.language import Configuration
 from stockman.model.component import Component, all_component_facts
 from stockman.model.origin import derivation
 

@@ -1,17 +1,17 @@
-"""Resolve the configuration to the desired state: apply all defaults and expand all short forms."""
+"""Defaults that follow from other keys: identities, settings of machines, storages and boot
+order."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Literal
+import hashlib
+from dataclasses import fields, replace
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from uuid import UUID, uuid5
 
 from stockman.config.components import resolve_components
-from stockman.config.defaults import complete_hardware, require
-from stockman.config.language.configuration import Configuration
+from stockman.config.language import Configuration, NodeSection, VmSection, proxmox_clusters
 from stockman.config.load import LoadedConfig
-from stockman.config.resolve_nodes import resolve_nodes
-from stockman.config.rules.networks import first_address
-from stockman.config.rules.vms import proxmox_clusters
 from stockman.model import compatibility
 from stockman.model.desired import (
     Bgp,
@@ -22,16 +22,271 @@ from stockman.model.desired import (
     Gateways,
     Kubernetes,
     Network,
+    Node,
     Repository,
+    Role,
+    Schematic,
     Talos,
+    Vm,
 )
 from stockman.model.errors import Refused
 from stockman.model.git_address import git_host
 from stockman.model.guest import Guest
+from stockman.model.hardware import DataDisk, Hardware, HighAvailability, Nic
+from stockman.model.machine import Expect, MachineSettings
+from stockman.model.names import ClassName, Datastore, Mac, NodeName, Region
 from stockman.model.origin import Origin, Traced, derivation
 from stockman.model.policies import Backup
 from stockman.model.problem import Problem
 from stockman.model.version import Version
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+_NAMESPACE = UUID("5ea2f6d0-7d3a-5f0e-9a57-3c6c0f5d1b60")
+_PREFIX = "bc:24:11"
+
+
+def machine_uuid(cluster: str, node: str) -> UUID:
+    """Return the SMBIOS UUID of a node's VM."""
+    return uuid5(_NAMESPACE, f"{cluster}/{node}")
+
+
+def card_mac(cluster: str, node: str, card: int) -> Mac:
+    """Return the MAC address of a network card of a node, with the prefix of Proxmox."""
+    digest = hashlib.sha256(f"{cluster}/{node}/{card}".encode()).digest()
+    return Mac(":".join([_PREFIX, *(f"{octet:02x}" for octet in digest[:3])]))
+
+
+T = TypeVar("T")
+
+
+def require(value: T | None) -> T:
+    """Return a value that the rules guarantee to be set."""
+    if value is None:
+        raise ValueError("a required value is missing although no rule reported it")
+    return value
+
+
+H = TypeVar("H", bound=Hardware)
+
+_SYSTEM_DISK = "scsi0"
+
+
+def complete_hardware(hardware: H, datastore: Datastore) -> H:
+    """Return the hardware with storages and boot order filled in from the system disk."""
+    beside = derivation("the storage of the system disk")
+    origins = dict(hardware.origins)
+    efi, tpm, boot = hardware.efi_disk, hardware.tpm, hardware.boot_order
+    if efi.datastore is None:
+        efi = replace(efi, datastore=datastore, origins={**efi.origins, "datastore": beside})
+    if tpm is not None and tpm.datastore is None:
+        tpm = replace(tpm, datastore=datastore, origins={**tpm.origins, "datastore": beside})
+    if not boot:
+        boot = (_SYSTEM_DISK,)
+        origins["boot_order"] = derivation("the system disk")
+    return replace(hardware, origins=origins, efi_disk=efi, tpm=tpm, boot_order=boot)
+
+
+TracedT = TypeVar("TracedT", bound=Traced)
+
+
+def merge_settings(cluster: MachineSettings, node: MachineSettings) -> MachineSettings:
+    """Merge settings: lists are appended; named entries and values of the node win."""
+    return _merge_records(MachineSettings, cluster, node)
+
+
+def _merge_records(cls: type[TracedT], lower: TracedT, upper: TracedT) -> TracedT:
+    values: dict[str, Any] = {}
+    names = [field.name for field in fields(_dataclass(cls)) if field.name != "origins"]
+    for name in names:
+        below, above = getattr(lower, name), getattr(upper, name)
+        if isinstance(below, dict):
+            values[name] = {**below, **above}
+        elif isinstance(below, tuple):
+            values[name] = (*below, *(item for item in above if item not in below))
+        elif isinstance(below, Traced) and isinstance(above, Traced):
+            values[name] = _merge_records(type(below), below, above)
+        else:
+            values[name] = above if name in upper.origins else below
+    origins = {
+        name: origin for name, origin in {**lower.origins, **upper.origins}.items() if name in names
+    }
+    return cls(origins=origins, **values)
+
+
+def _dataclass(cls: type[Traced]) -> type[DataclassInstance]:
+    return cls
+
+
+_SCSI_DISK = "/dev/sda"
+
+
+def resolve_nodes(estate: Configuration) -> tuple[Node, ...]:
+    """Return all nodes in their configured order."""
+    return tuple(_resolve_node(estate, node) for node in estate.nodes)
+
+
+def _resolve_node(estate: Configuration, node: NodeSection) -> Node:
+    name = require(node.name)
+    prefix = require(estate.network.node_cidr).prefixlen
+    controller = bool(node.controller)
+    origins = dict(node.origins)
+    if "controller" in origins:
+        origins["role"] = origins["controller"]
+    if "class_" in origins:
+        origins["node_class"] = origins["class_"]
+    origins |= {name: at for name, at in node.talos.origins.items() if name.startswith("patches")}
+    if node.disk is None and node.disk_selector is None:
+        origins["disk"] = derivation("the first SCSI disk of the VM")
+    node_class = node.class_ or _class_of_role(estate, controller=controller)
+    if node.class_ is None and node_class is not None:
+        origins["node_class"] = derivation("class of the role")
+    return Node(
+        origins=origins,
+        name=name,
+        role=Role.CONTROLLER if controller else Role.WORKER,
+        node_class=node_class,
+        address=IPv4Interface(f"{require(node.address)}/{prefix}"),
+        mac_addr=require(node.mac_addr),
+        disk=node.disk or ("" if node.disk_selector is not None else _SCSI_DISK),
+        disk_selector=node.disk_selector,
+        schematic=_schematic(estate, node),
+        mtu=node.mtu,
+        secureboot=node.secureboot,
+        encrypt_disk=node.encrypt_disk,
+        kernel_modules=node.kernel_modules,
+        patches=node.talos.patches,
+        bond=node.bond,
+        routes=node.routes,
+        vlans=node.vlans,
+        links=node.links,
+        settings=merge_settings(estate.talos, node.talos),
+        labels=node.labels,
+        annotations=node.annotations,
+        taints=node.taints,
+        expect=_expect(node),
+        vm=_resolve_vm(estate, node, node.vm) if node.vm is not None else None,
+    )
+
+
+def _expect(node: NodeSection) -> Expect:
+    expect = node.expect
+    if expect.nic_count is not None or node.vm is None:
+        return expect
+    origins = {**expect.origins, "nic_count": derivation("cards of the VM")}
+    return replace(expect, origins=origins, nic_count=max(len(node.vm.nics), 1))
+
+
+def _class_of_role(estate: Configuration, *, controller: bool) -> ClassName | None:
+    role = ClassName("controller" if controller else "worker")
+    return role if role in estate.classes else None
+
+
+def _schematic(estate: Configuration, node: NodeSection) -> Schematic:
+    talos = estate.talos
+    role = "controller_schematic_id" if node.controller else "worker_schematic_id"
+    own = node.talos
+    candidates: list[tuple[Traced, str, str]] = [
+        (node, "schematic_id", "id"),
+        (own, "schematic", "written"),
+    ]
+    if not own.extensions and not own.kernel_args:
+        candidates += [
+            (talos, role, "id"),
+            (talos, "schematic_id", "id"),
+            (talos, "schematic", "written"),
+        ]
+    for section, field, kind in candidates:
+        value = getattr(section, field)
+        if value is not None:
+            return Schematic(
+                origins={kind: section.origins[field]} if field in section.origins else {},
+                id=value if kind == "id" else None,
+                written=value if kind == "written" else None,
+                extensions=(),
+                kernel_args=(),
+            )
+    origins: dict[str, Origin] = {}
+    for field in ("extensions", "kernel_args"):
+        written = own.origins.get(field) or talos.origins.get(field)
+        if written is not None:
+            origins[field] = written
+    return Schematic(
+        origins=origins,
+        id=None,
+        written=None,
+        extensions=_unique_items(talos.extensions, own.extensions),
+        kernel_args=_unique_items(talos.kernel_args, own.kernel_args),
+    )
+
+
+def _unique_items(first: tuple[str, ...], second: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*first, *second)))
+
+
+def _resolve_vm(estate: Configuration, node: NodeSection, vm: VmSection) -> Vm:
+    name = require(node.name)
+    cluster = estate.cluster.name
+    origins = dict(vm.origins)
+    origins["name"] = derivation("the node's name")
+    if vm.uuid is None:
+        origins["uuid"] = derivation("from cluster and node name")
+    if vm.region is None:
+        origins["region"] = derivation("the only Proxmox cluster")
+    if vm.ha_group is not None:
+        origins["ha"] = origins["ha_group"]
+    filled = complete_hardware(
+        replace(vm, ha=_high_availability(vm), origins=origins), vm.datastore
+    )
+    shared: dict[str, Any] = {field.name: getattr(filled, field.name) for field in fields(Hardware)}
+    return Vm(
+        **shared,
+        name=name,
+        vmid=require(vm.vmid),
+        host=require(vm.host),
+        region=Region(vm.region) if vm.region is not None else _only_region(estate),
+        uuid=vm.uuid or machine_uuid(cluster, name),
+        disk_gb=vm.disk_gb,
+        datastore=vm.datastore,
+        data_disks=tuple(_data_disk(disk, vm) for disk in vm.data_disks),
+        nics=_network_cards(cluster, name, require(node.mac_addr), vm),
+    )
+
+
+def _only_region(estate: Configuration) -> Region:
+    return proxmox_clusters(require(estate.proxmox))[0].region
+
+
+def _high_availability(vm: VmSection) -> HighAvailability | None:
+    if vm.ha_group is None:
+        return vm.ha
+    return replace(vm.ha or HighAvailability(), group=vm.ha_group)
+
+
+def _data_disk(disk: DataDisk, vm: VmSection) -> DataDisk:
+    if disk.datastore is not None:
+        return disk
+    origins = {**disk.origins, "datastore": derivation("the storage of the system disk")}
+    return replace(disk, origins=origins, datastore=vm.datastore)
+
+
+def _network_cards(cluster: str, node: NodeName, first: Mac, vm: VmSection) -> tuple[Nic, ...]:
+    short = {field: vm.origins[field] for field in ("bridge", "vlan_id") if field in vm.origins}
+    written = vm.nics or (Nic(origins=short, bridge=vm.bridge, vlan_id=vm.vlan_id),)
+    cards = []
+    for index, nic in enumerate(written):
+        if index == 0:
+            mac, reason = first, "the node's mac_addr"
+        else:
+            mac, reason = card_mac(cluster, node, index), "from cluster, node and position"
+        if nic.mac_addr is None:
+            origins = {**nic.origins, "mac_addr": derivation(reason)}
+            cards.append(replace(nic, origins=origins, mac_addr=mac))
+        else:
+            cards.append(nic)
+    return tuple(cards)
+
 
 _DNS_INDEX = 10
 _API_PORT = 6443
@@ -305,3 +560,8 @@ def _resolve_guest(guest: Guest) -> Guest:
 
 def _rename_origins(section: Traced, **names: str) -> dict[str, Origin]:
     return {new: section.origins[old] for new, old in names.items() if old in section.origins}
+
+
+def first_address(network: IPv4Network) -> IPv4Address:
+    """Return the first host address of a network; the only one of a /32."""
+    return network[1] if network.prefixlen < 31 else network[0]

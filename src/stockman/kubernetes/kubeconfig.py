@@ -6,9 +6,8 @@ import base64
 from collections.abc import Mapping
 from dataclasses import field
 
-from stockman.config.source.text import Unreadable
 from stockman.config.source.tree import MappingNode as Tree
-from stockman.config.source.tree import SequenceNode, TreeNode
+from stockman.config.source.tree import SequenceNode, TreeNode, Unreadable
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.kubernetes import problems
 from stockman.model.errors import Refused

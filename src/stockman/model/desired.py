@@ -9,18 +9,20 @@ from typing import Literal
 from uuid import UUID
 
 from stockman.model.component import Component
-from stockman.model.control_plane import ExtraArguments, InlineManifest, Oidc
 from stockman.model.guest import Guest
 from stockman.model.hardware import DataDisk, Hardware, Nic
 from stockman.model.machine import (
     Bond,
     DiskSelector,
     Expect,
+    ExtraArguments,
     Firewall,
     HostDns,
+    InlineManifest,
     KubePrism,
     Link,
     MachineSettings,
+    Oidc,
     RegistryMirror,
     Route,
     TalosPatches,

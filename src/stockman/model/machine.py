@@ -1,4 +1,4 @@
-"""Settings of Talos machines: disks, network links, kubelet, registries, firewall and checks."""
+"""Settings of machines and of the Kubernetes control plane."""
 
 from __future__ import annotations
 
@@ -388,3 +388,45 @@ class Expect(Traced):
     """Minimum allocatable resources, such as `nvidia.com/gpu: 1`."""
     extensions: tuple[ExtensionName, ...] = ()
     """Extensions that must be running, in addition to those of the schematic."""
+
+
+@record
+class ExtraArguments(Traced):
+    """Arguments of control plane programs, by name without dashes."""
+
+    api_server: ProgramArguments = field(default_factory=dict)
+    """Arguments of kube-apiserver."""
+    controller_manager: ProgramArguments = field(default_factory=dict)
+    """Arguments of kube-controller-manager."""
+    scheduler: ProgramArguments = field(default_factory=dict)
+    """Arguments of kube-scheduler."""
+    etcd: ProgramArguments = field(default_factory=dict)
+    """Arguments of etcd."""
+
+
+@record
+class InlineManifest(Traced):
+    """Objects that Talos applies when the cluster starts."""
+
+    contents: Annotated[str, Example("{apiVersion: v1, kind: Namespace, metadata: {name: a}}")] = ""
+    """Manifests as text. Empty: read from `file`."""
+    file: Annotated[str, REPOSITORY_FILE] | None = None
+    """File with the manifests. None: given in `contents`."""
+
+
+@record
+class Oidc(Traced):
+    """Login to the Kubernetes API through an OpenID Connect identity provider."""
+
+    issuer_url: Annotated[str, HTTP_URL]
+    """URL of the issuer."""
+    client_id: str
+    """Client id at the issuer."""
+    username_claim: str = "preferred_username"
+    """Claim that contains the user name."""
+    username_prefix: str = "oidc:"
+    """Prefix of user names. With an empty prefix a user could have the name of a system account."""
+    groups_claim: str = "groups"
+    """Claim that contains the groups."""
+    groups_prefix: str = "oidc:"
+    """Prefix of group names."""

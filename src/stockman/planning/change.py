@@ -1,4 +1,4 @@
-"""Changes: what differs between what should be and what is, in words for whoever reads a plan."""
+"""Changes: differences between the desired and the observed state, as shown to the user."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stockman.steps.step import Stage, Step
 
 
 class ChangeKind(Enum):
-    """How a change is drawn in front of its line."""
+    """The sign in front of a change."""
 
     ADD = "+"
     CHANGE = "~"
@@ -19,51 +19,51 @@ class ChangeKind(Enum):
 
 @record
 class Change:
-    """One difference, before anybody decides how it is made true.
+    """One difference, independent of how it is resolved.
 
-    The parts of planning derive records from this one that carry what their steps need.
+    The planners derive records that carry what their steps need.
     """
 
     what: str
-    """What will be different, in a line: `VM 1030 (cp-1) on pve1: 4 cores, 8192 MiB`."""
+    """What changes, in one line: `VM 1030 (cp-1) on pve1: 4 cores, 8192 MiB`."""
     why: str
-    """The reason, with the two values that differ."""
+    """The reason, with both values."""
     mark: ChangeKind
     stage: Stage
     destroys: str = ""
-    """What is lost for good, in plain words. Empty: nothing."""
+    """What is permanently lost. Empty: nothing."""
     node: str = ""
-    """The node or guest that it is about. Empty: the whole cluster."""
+    """The node or guest. Empty: the whole cluster."""
 
     @property
-    def made_by(self) -> tuple[str, ...]:
-        """The steps that make it true. Empty: those of its stage and node."""
+    def step_ids(self) -> tuple[str, ...]:
+        """Ids of the steps that make this change. Empty: all steps of its stage and node."""
         return ()
 
 
 @record
 class ProxmoxChange(Change):
-    """One change and its steps, in an order in which they can be done."""
+    """A change with its steps, in execution order."""
 
     region: str
     steps: tuple[Step, ...]
 
     @property
-    def made_by(self) -> tuple[str, ...]:
+    def step_ids(self) -> tuple[str, ...]:
         return tuple(step.id for step in self.steps)
 
 
 def unique_steps(changes: Iterable[Change]) -> tuple[Step, ...]:
-    """The steps of all changes, each once."""
-    found: dict[str, Step] = {}
+    """Return the steps of all changes, each once."""
+    steps: dict[str, Step] = {}
     for change in changes:
         if isinstance(change, ProxmoxChange):
-            found |= {step.id: step for step in change.steps}
-    return tuple(found.values())
+            steps |= {step.id: step for step in change.steps}
+    return tuple(steps.values())
 
 
 def lane_widths(planned: Iterable[Step]) -> dict[str, int]:
-    """How many steps may be on a lane at once: Proxmox VE serves some at a time well."""
+    """Return the maximum number of parallel steps per lane."""
     named = {lane for step in planned for lane in step.lanes}
     return {lane: _WIDTH[kind] for lane in sorted(named) if (kind := lane.split("/")[0]) in _WIDTH}
 
@@ -72,5 +72,5 @@ _WIDTH = {"storage": 4, "host": 8, "image": 2}
 
 
 def storage_lane(region: str, storage: str, host: str, *, shared: bool) -> str:
-    """The lane of a storage; one that hosts do not share is another on each."""
+    """Return the lane of a storage; a local storage has one lane per host."""
     return f"storage/{region}/{storage}" if shared else f"storage/{region}/{host}/{storage}"

@@ -1,4 +1,4 @@
-"""What a plan is made from, beside what was seen."""
+"""The input of planning besides the observed state."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from stockman.steps.talos.client_files import WriteClientFile
 
 @record
 class ProxmoxOptions:
-    """How the plan of a Proxmox cluster is made."""
+    """Options of the plan of Proxmox clusters."""
 
     prune: bool = False
-    """Whether images that no node has any more are deleted."""
+    """Whether images that no node uses are deleted."""
     unkept: frozenset[str] = frozenset()
-    """Places (`SecretRef.place`) that should have the secret of a token and do not."""
+    """References (`SecretRef.place`) of token secrets that are not stored."""
 
 
 @record
 class DesiredState:
-    """Everything that should be, with what was made from it."""
+    """The desired state and what was rendered from it."""
 
     desired: Desired
     configurations: Mapping[str, Secret] = field(default_factory=dict)
@@ -33,17 +33,17 @@ class DesiredState:
     kubernetes: DesiredKubernetes | None = None
     """None: there is no cluster."""
     unrendered: tuple[str, ...] = ()
-    """Files that are not on disk as they would be rendered."""
+    """Files on disk that differ from the rendered ones."""
     stale: tuple[str, ...] = ()
-    """Files that are on disk and not rendered any more; they stay until somebody removes them."""
+    """Files on disk that are no longer rendered; they are kept until somebody removes them."""
     push: bool = False
-    """Whether what was rendered is committed and pushed."""
+    """Whether rendered files are committed and pushed."""
     reconcile: bool = False
-    """Whether Flux is asked to look at the repository now."""
+    """Whether Flux is asked to reconcile now."""
     unpushed: str = ""
-    """How the pushed commit differs from the tree. Empty: it does not, or nobody asked."""
+    """How the pushed commit differs from the tree. Empty: it does not, or it was not checked."""
     chosen: frozenset[str] = frozenset()
-    """Nodes that alone are wanted: none of theirs waits for others to be restarted. Empty: all."""
+    """The selected nodes, which do not wait for restarts of others. Empty: all."""
     any_time: bool = False
-    """Whether machines are restarted outside of windows, too."""
+    """Whether machines may restart outside of maintenance windows."""
     options: ProxmoxOptions = ProxmoxOptions()

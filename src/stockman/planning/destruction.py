@@ -1,7 +1,7 @@
-"""The end of a cluster: what is taken away, and what stays although it belongs to it.
+"""Plans the destruction of a cluster: what is deleted, and what is kept.
 
-Machines go by number, name and UUID, with their system disks. Data disks, backups, volumes of
-Kubernetes and machines of others stay.
+Machines are identified by VMID, name and UUID, and deleted with their system disks. Data disks,
+backups, Kubernetes volumes and machines of others are kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from stockman.model.names import Vmid
 from stockman.model.problem import Problems, Severity
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.record import record
-from stockman.planning import problems as say
+from stockman.planning import problems as report
 from stockman.planning.access.desired import TOKEN_COMMENT, stockman_role_names
 from stockman.planning.access.problems import hidden_guests
 from stockman.planning.access.revocation import other_cluster_owners
@@ -50,12 +50,12 @@ _KARPENTER = "karpenter"
 
 @record
 class DestructionScope:
-    """How much of a cluster is taken away."""
+    """The extent of a destruction."""
 
     prune: bool = False
-    """Images of its nodes, too."""
+    """Also delete the images of its nodes."""
     access: bool = True
-    """Users, tokens and roles, too, where an administrator is there to do it."""
+    """Also delete users, tokens and roles, if an administrator is available."""
 
 
 def plan_destruction(
@@ -64,85 +64,97 @@ def plan_destruction(
     problems: Problems,
     extent: DestructionScope = DestructionScope(),  # noqa: B008  # a frozen record
 ) -> tuple[ProxmoxChange, ...]:
-    """Everything that goes. With an error among the problems nothing may be done."""
-    found: list[ProxmoxChange] = []
+    """Plan everything that is deleted. With an error among the problems nothing may be done."""
+    changes: list[ProxmoxChange] = []
     for cluster in desired.proxmox:
-        seen = observed.get(str(cluster.region))
-        if seen is not None:
-            found += _ClusterDestruction(desired, cluster, seen, problems, extent).changes()
-    return order_changes(found)
+        proxmox = observed.get(str(cluster.region))
+        if proxmox is not None:
+            changes += _ClusterDestruction(desired, cluster, proxmox, problems, extent).changes()
+    return order_changes(changes)
 
 
 class _ClusterDestruction:
-    """The end of a cluster in one Proxmox cluster."""
+    """Plans the destruction of a cluster in one Proxmox cluster."""
 
     def __init__(
         self,
         desired: Desired,
         cluster: ProxmoxCluster,
-        seen: ObservedProxmox,
+        observed: ObservedProxmox,
         problems: Problems,
         extent: DestructionScope,
     ) -> None:
         self.desired = desired
         self.cluster = cluster
-        self.seen = seen
+        self.observed = observed
         self.problems = problems
         self.extent = extent
         self.owner = owner_of(desired)
         self.region = str(cluster.region)
 
     def changes(self) -> list[ProxmoxChange]:
-        for unknown in self.seen.unknown_basics():
+        for unknown in self.observed.unknown_basics():
             self.problems.add(unknown.problem)
             return []
-        if not self.seen.shows_guests:
+        if not self.observed.shows_guests:
             hidden_guests(self.problems, self.region, self.cluster.where("token_id"))
             return []
-        for unknown in self.seen.unknown_surroundings():
+        for unknown in self.observed.unknown_surroundings():
             self.problems.add(unknown.problem)
-        for unknown in self.seen.unknown_details():
+        for unknown in self.observed.unknown_details():
             self.problems.add(replace(unknown.problem, severity=Severity.WARNING))
-        wishes = build_desired_guests(self.desired, self.cluster, Problems())
-        found = list(self._guests(wishes))
-        gone = tuple(step.id for change in found for step in change.steps)
-        found += self._surroundings(wishes, gone)
-        found += plan_template_removals(self.seen, self.owner, (), (), self.problems)
+        desired_guests = build_desired_guests(self.desired, self.cluster, Problems())
+        changes = list(self._guests(desired_guests))
+        gone = tuple(step.id for change in changes for step in change.steps)
+        changes += self._remove_groups(desired_guests, gone)
+        changes += plan_template_removals(self.observed, self.owner, (), (), self.problems)
         if self.extent.prune:
             templates = build_desired_templates(self.desired, self.cluster, Problems())
-            names = {one.image.name for one in wishes if one.image is not None}
-            names |= {one.image.name for one in templates}
-            after = tuple(step.id for change in found for step in change.steps)
-            found += plan_image_removals(self.seen, names, after)
-        self._said_to_stay()
+            names = {guest.image.name for guest in desired_guests if guest.image is not None}
+            names |= {template.image.name for template in templates}
+            after = tuple(step.id for change in changes for step in change.steps)
+            changes += plan_image_removals(self.observed, names, after)
+        self._report_karpenter_guests()
         if self.extent.access:
-            after = tuple(step.id for change in found for step in change.steps)
-            found += self._access(after)
-        return found
+            after = tuple(step.id for change in changes for step in change.steps)
+            changes += self._access(after)
+        return changes
 
-    def _guests(self, wishes: tuple[DesiredGuest, ...]) -> Iterator[ProxmoxChange]:
-        seen, wanted = self.seen, frozenset(wish.who.vmid for wish in wishes)
-        for one in find_unreachable_guests(seen, self.owner, frozenset()):
-            leftover_disk(self.problems, one.name or "no name", one.vmid, one.host)
-        for wish in wishes:
-            guest, config = seen.guest(wish.who.vmid), seen.config(wish.who.vmid)
+    def _guests(self, desired_guests: tuple[DesiredGuest, ...]) -> Iterator[ProxmoxChange]:
+        observed, vmids = (
+            self.observed,
+            frozenset(desired.identity.vmid for desired in desired_guests),
+        )
+        for unreachable in find_unreachable_guests(observed, self.owner, frozenset()):
+            leftover_disk(
+                self.problems, unreachable.name or "unnamed", unreachable.vmid, unreachable.host
+            )
+        for desired in desired_guests:
+            guest, config = (
+                observed.guest(desired.identity.vmid),
+                observed.config(desired.identity.vmid),
+            )
             if guest is None or config is None:
                 continue
-            if not is_ours(wish, guest, config) or not self._is_marked(config):
-                say.guest_not_ours(self.problems, wish.who.called, config.name, guest.host)
+            if not is_ours(desired, guest, config) or not self._is_marked(config):
+                report.guest_not_ours(
+                    self.problems, desired.identity.label, config.name, guest.host
+                )
                 continue
-            yield from self._gone(guest, config, f"{self.owner} is to be destroyed")
-        kept = frozenset(Vmid(one.vmid) for one in self.desired.guests) - wanted
-        for guest, config in find_surplus_guests(seen, self.owner, wanted | kept):
-            why = f"it is marked as one of {self.owner}, which is to be destroyed"
-            yield from self._gone(guest, config, why)
+            yield from self._remove_guest(guest, config, f"{self.owner} is being destroyed")
+        kept = frozenset(Vmid(configured.vmid) for configured in self.desired.guests) - vmids
+        for guest, config in find_surplus_guests(observed, self.owner, vmids | kept):
+            why = f"it is marked as a guest of {self.owner}, which is being destroyed"
+            yield from self._remove_guest(guest, config, why)
 
     def _is_marked(self, config: VmConfig) -> bool:
         mark = parse_mark(config.get("description"))
         return mark is not None and mark.owner == self.owner
 
-    def _gone(self, guest: GuestSummary, config: VmConfig, why: str) -> Iterator[ProxmoxChange]:
-        if not self.seen.is_online(guest.host):
+    def _remove_guest(
+        self, guest: GuestSummary, config: VmConfig, why: str
+    ) -> Iterator[ProxmoxChange]:
+        if not self.observed.is_online(guest.host):
             leftover_disk(self.problems, config.name, guest.vmid, guest.host)
             return
         check_removal(guest, config, self.problems)
@@ -151,29 +163,41 @@ class _ClusterDestruction:
         yield replace(change, steps=(*change.steps, *seeds))
 
     def _seeds(self, guest: GuestSummary, config: VmConfig, destroy: Step) -> Iterator[Step]:
-        who = destroy.action.vm if isinstance(destroy.action, DestroyVm) else None
+        identity = destroy.action.vm if isinstance(destroy.action, DestroyVm) else None
         for drive in drives(config).values():
             is_seed = drive.is_cdrom and f":iso/{seed_prefix(config.name)}" in drive.source
-            if who is not None and is_seed:
+            if identity is not None and is_seed:
                 yield Step(
                     id=f"vms/unseed/{config.name}",
-                    action=RemoveSeed(vm=who, host=guest.host, volume=drive.source),
+                    action=RemoveSeed(vm=identity, host=guest.host, volume=drive.source),
                     stage=Stage.VMS,
-                    reason="its machine is gone",
+                    reason="its machine is deleted",
                     needs=(destroy.id,),
                     node=config.name,
                 )
 
-    def _surroundings(
-        self, wishes: tuple[DesiredGuest, ...], gone: tuple[str, ...]
+    def _remove_groups(
+        self, desired_guests: tuple[DesiredGuest, ...], gone: tuple[str, ...]
     ) -> Iterator[ProxmoxChange]:
-        """Rules, groups and pools that were made for these guests."""
-        named = {wish.ha.group for wish in wishes if wish.ha is not None and wish.ha.group}
-        ha = self.seen.ha.value if isinstance(self.seen.ha, Fact) else None
-        ids = {f"vm:{wish.who.vmid}" for wish in wishes if wish.who.kind == "qemu"}
-        ids |= {f"ct:{wish.who.vmid}" for wish in wishes if wish.who.kind == "lxc"}
+        """Plan the deletion of HA rules, HA groups and pools that were created for these guests."""
+        named = {
+            desired.ha.group
+            for desired in desired_guests
+            if desired.ha is not None and desired.ha.group
+        }
+        ha = self.observed.ha.value if isinstance(self.observed.ha, Fact) else None
+        ids = {
+            f"vm:{desired.identity.vmid}"
+            for desired in desired_guests
+            if desired.identity.kind == "qemu"
+        }
+        ids |= {
+            f"ct:{desired.identity.vmid}"
+            for desired in desired_guests
+            if desired.identity.kind == "lxc"
+        }
         for rule in ha.rules if ha is not None else ():
-            mine = tuple(one for one in rule.resources if one in ids)
+            mine = tuple(resource for resource in rule.resources if resource in ids)
             if rule.name in named and mine:
                 leave = RemoveFromHaRule(cluster=self.region, rule=rule.name, resources=mine)
                 yield self._change(f"HA rule {rule.name}", "ha-rule", rule.name, leave, gone)
@@ -181,17 +205,17 @@ class _ClusterDestruction:
             if group.name in named and group.comment == HA_COMMENT:
                 drop = DeleteHaGroup(cluster=self.region, group=group.name)
                 yield self._change(f"HA group {group.name}", "ha-group", group.name, drop, gone)
-        pools = self.seen.pools.value if isinstance(self.seen.pools, Fact) else ()
-        wanted = {wish.pool for wish in wishes}
+        pools = self.observed.pools.value if isinstance(self.observed.pools, Fact) else ()
+        pools_in_use = {desired.pool for desired in desired_guests}
         for pool in pools:
-            if pool.name in wanted and pool.comment == HA_COMMENT:
+            if pool.name in pools_in_use and pool.comment == HA_COMMENT:
                 action = DeletePool(cluster=self.region, pool=pool.name)
                 yield self._change(f"pool {pool.name}", "pool", pool.name, action, gone)
 
     def _change(
-        self, what: str, kind: str, name: str, action: Action, needs: tuple[str, ...]
+        self, summary: str, kind: str, name: str, action: Action, needs: tuple[str, ...]
     ) -> ProxmoxChange:
-        why = f"it was made for {self.owner}"
+        why = f"it was created for {self.owner}"
         step = Step(
             id=f"vms/drop-{kind}/{self.region}/{name}",
             action=action,
@@ -203,29 +227,31 @@ class _ClusterDestruction:
         )
         return ProxmoxChange(
             region=self.region,
-            what=what,
+            what=summary,
             why=why,
             mark=ChangeKind.REMOVE,
             stage=Stage.VMS,
             steps=(step,),
         )
 
-    def _said_to_stay(self) -> None:
-        made = [one for one in self.seen.guests() if _KARPENTER in one.tags]
-        if made:
-            numbers = ", ".join(str(one.vmid) for one in made)
-            say.karpenter_guest_stays(self.problems, self.region, numbers)
+    def _report_karpenter_guests(self) -> None:
+        guests = [guest for guest in self.observed.guests() if _KARPENTER in guest.tags]
+        if guests:
+            numbers = ", ".join(str(guest.vmid) for guest in guests)
+            report.karpenter_guest_stays(self.problems, self.region, numbers)
 
     def _access(self, needs: tuple[str, ...]) -> Iterator[ProxmoxChange]:
-        access = self.seen.access
+        access = self.observed.access
         if not isinstance(access, Fact):
             return
-        if owners := other_cluster_owners(self.seen, self.owner):
-            say.access_in_use_stays(self.problems, self.region, owners)
+        if owners := other_cluster_owners(self.observed, self.owner):
+            report.access_in_use_stays(self.problems, self.region, owners)
             return
-        comments = {one.id: one.comment for one in access.value.users}
-        # Those too of components and devices that the files have no more.
-        users = sorted(user for user, told in comments.items() if told.endswith(TOKEN_COMMENT))
+        comments = {user.id: user.comment for user in access.value.users}
+        # Includes components and devices that are no longer in the files.
+        users = sorted(
+            user for user, comment in comments.items() if comment.endswith(TOKEN_COMMENT)
+        )
         steps = [
             self._access_step(
                 f"user/{self.region}/{user}", DeleteUser(cluster=self.region, user=user), needs
@@ -233,9 +259,11 @@ class _ClusterDestruction:
             for user in users
         ]
         before = tuple(step.id for step in steps) or needs
-        others = (rule for rule in access.value.rules if rule.holder.partition("!")[0] not in users)
-        held = {rule.role for rule in others}
-        known = {one.name for one in access.value.roles}
+        remaining = (
+            rule for rule in access.value.rules if rule.holder.partition("!")[0] not in users
+        )
+        held = {rule.role for rule in remaining}
+        known = {role.name for role in access.value.roles}
         roles = sorted(stockman_role_names() & known - held)
         steps += [
             self._access_step(
@@ -247,10 +275,10 @@ class _ClusterDestruction:
             yield ProxmoxChange(
                 region=self.region,
                 what=f"users {', '.join(users) or 'none'} and roles {', '.join(roles) or 'none'}",
-                why=f"they were made for {self.owner}",
+                why=f"they were created for {self.owner}",
                 mark=ChangeKind.REMOVE,
                 stage=Stage.ACCESS,
-                destroys="; ".join(one.action.destroys for one in steps if one.action.destroys),
+                destroys="; ".join(step.action.destroys for step in steps if step.action.destroys),
                 steps=tuple(steps),
             )
 
@@ -259,16 +287,18 @@ class _ClusterDestruction:
             id=f"access/drop-{name}",
             action=action,
             stage=Stage.ACCESS,
-            reason=f"it was made for {self.owner}",
+            reason=f"it was created for {self.owner}",
             needs=needs,
             seconds=1.0,
         )
 
 
 def find_remains(desired: Desired, observed: Mapping[str, ObservedProxmox]) -> tuple[str, ...]:
-    """Machines and templates of a cluster that are still there, for whoever looks afterwards."""
-    owner, found = owner_of(desired), []
-    for seen in observed.values():
-        found += [f"VM {guest.vmid}" for guest, _ in find_surplus_guests(seen, owner, frozenset())]
-        found += [f"template {guest.vmid}" for guest, _ in find_own_templates(seen, owner)]
-    return tuple(found)
+    """Return machines and templates of a cluster that still exist."""
+    owner, remains = owner_of(desired), []
+    for proxmox in observed.values():
+        remains += [
+            f"VM {guest.vmid}" for guest, _ in find_surplus_guests(proxmox, owner, frozenset())
+        ]
+        remains += [f"template {guest.vmid}" for guest, _ in find_own_templates(proxmox, owner)]
+    return tuple(remains)

@@ -1,4 +1,4 @@
-"""Facts with when and from where they are known, and what nobody could find out."""
+"""Observed values with their time and source, and values that could not be observed."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ T = TypeVar("T")
 
 @record
 class Fact(Generic[T]):
-    """Something that was seen."""
+    """An observed value."""
 
     value: T
     seen: datetime
     source: str
-    """Who said it: `Proxmox cluster pve: resources`."""
+    """Who reported it: `Proxmox cluster pve: resources`."""
 
 
 @record
 class Unknown:
-    """Something that could not be found out, which is not the same as something that is not."""
+    """A value that could not be observed, which is not the same as an absent value."""
 
     problem: Problem
-    """Why."""
+    """The reason."""
     seen: datetime
-    """When it was asked for."""
+    """Time of the attempt."""
     source: str
 
 
-def is_known(seen: Fact[T] | Unknown) -> TypeGuard[Fact[T]]:
-    """Whether it was seen."""
-    return isinstance(seen, Fact)
+def is_known(fact: Fact[T] | Unknown) -> TypeGuard[Fact[T]]:
+    """Whether the value was observed."""
+    return isinstance(fact, Fact)
 
 
-def known(seen: Fact[T] | Unknown, otherwise: T) -> T:
-    """The value, or another where nobody knows it."""
-    return seen.value if isinstance(seen, Fact) else otherwise
+def known(fact: Fact[T] | Unknown, default: T) -> T:
+    """Return the value, or a default if it is unknown."""
+    return fact.value if isinstance(fact, Fact) else default

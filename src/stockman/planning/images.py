@@ -1,4 +1,4 @@
-"""Images: fetched where machines are to be made from them, and pruned where none is any more."""
+"""Plans images: downloads missing ones and prunes those that no node uses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FREE_SPACE = 4 << 30
 
 @record
 class ImageTarget:
-    """A storage that is to have an image, and the host that fetches it."""
+    """A storage that needs an image, and the host that downloads it."""
 
     region: str
     image: DesiredImage
@@ -37,67 +37,70 @@ class ImageTarget:
 
 
 def image_targets(
-    seen: ObservedProxmox, wishes: Iterable[DesiredGuest]
+    observed: ObservedProxmox, desired_guests: Iterable[DesiredGuest]
 ) -> dict[tuple[str, str, str], ImageTarget]:
-    """Where images are needed for guests that are to be made, by image, host and storage.
+    """Return where guests to be created need images, by image, host and storage.
 
-    All hosts of a shared storage have the same place.
+    All hosts of a shared storage have the same target.
     """
-    places: dict[tuple[str, str, str], ImageTarget] = {}
+    targets: dict[tuple[str, str, str], ImageTarget] = {}
     shared: dict[tuple[str, str], ImageTarget] = {}
-    for wish in wishes:
-        if wish.image is None or wish.image_storage is None:
+    for desired in desired_guests:
+        if desired.image is None or desired.image_storage is None:
             continue
-        name, storage = wish.image.name, str(wish.image_storage)
-        there = seen.storage(wish.host, storage)
-        place = ImageTarget(
-            region=seen.name, image=wish.image, storage=wish.image_storage, host=wish.host
+        name, storage = desired.image.name, str(desired.image_storage)
+        summary = observed.storage(desired.host, storage)
+        target = ImageTarget(
+            region=observed.name,
+            image=desired.image,
+            storage=desired.image_storage,
+            host=desired.host,
         )
-        if there is not None and there.shared:
-            place = shared.setdefault((name, storage), place)
-        places[name, str(wish.host), storage] = place
-    return places
+        if summary is not None and summary.shared:
+            target = shared.setdefault((name, storage), target)
+        targets[name, str(desired.host), storage] = target
+    return targets
 
 
 def plan_image_downloads(
-    seen: ObservedProxmox, places: Iterable[ImageTarget], needs: tuple[str, ...]
+    observed: ObservedProxmox, targets: Iterable[ImageTarget], needs: tuple[str, ...]
 ) -> Iterator[ProxmoxChange]:
-    """Images that are not there yet."""
-    for place in dict.fromkeys(places):
-        if not _is_present(seen, place):
-            yield _fetch_change(seen, place, needs)
+    """Plan the download of missing images."""
+    for target in dict.fromkeys(targets):
+        if not _is_present(observed, target):
+            yield _fetch_change(observed, target, needs)
 
 
 def _fetch_change(
-    seen: ObservedProxmox, place: ImageTarget, needs: tuple[str, ...]
+    observed: ObservedProxmox, target: ImageTarget, needs: tuple[str, ...]
 ) -> ProxmoxChange:
-    region, image = seen.name, place.image
+    region, image = observed.name, target.image
     gates: list[Gate] = [
-        HostOnline(cluster=region, host=place.host),
-        StorageSpace(cluster=region, host=place.host, storage=place.storage, bytes=_FREE_SPACE),
+        HostOnline(cluster=region, host=target.host),
+        StorageSpace(cluster=region, host=target.host, storage=target.storage, bytes=_FREE_SPACE),
     ]
-    made: list[Step] = []
+    registrations: list[Step] = []
     if image.schematic is not None and image.schematic_text:
         register = Step(
             id=f"images/register/{image.schematic[:16]}",
             action=RegisterSchematic(schematic=image.schematic, text=image.schematic_text),
             stage=Stage.IMAGES,
-            reason="the Image Factory makes images of schematics that it was told",
+            reason="the Image Factory only builds images of registered schematics",
         )
-        made.append(register)
+        registrations.append(register)
         needs = (*needs, register.id)
     elif image.schematic is not None:
         gates.append(SchematicRegistered(schematic=image.schematic))
-    lack = f"{place.storage} does not have it"
-    if any(isinstance(one, Unknown) for one in _storage_contents(seen, place)):
-        lack = f"nobody could see whether {place.storage} has it"
-    reason = f"{lack}, and machines are to be made from it; {_comparison_text(image)}"
+    lack = f"{target.storage} does not have it"
+    if any(isinstance(fact, Unknown) for fact in _storage_contents(observed, target)):
+        lack = f"it is unknown whether {target.storage} has it"
+    reason = f"{lack}, and machines are created from it; {_comparison_text(image)}"
     fetch = Step(
-        id=place.step,
+        id=target.step,
         action=FetchImage(
             cluster=region,
-            host=place.host,
-            storage=place.storage,
+            host=target.host,
+            storage=target.storage,
             name=image.name,
             url=image.url,
             checksum=image.checksum,
@@ -113,76 +116,76 @@ def _fetch_change(
     )
     return ProxmoxChange(
         region=region,
-        what=f"image {image.name} in {place.storage}, fetched by {place.host}",
+        what=f"image {image.name} in {target.storage}, downloaded by {target.host}",
         why=reason,
         mark=ChangeKind.ADD,
         stage=Stage.IMAGES,
-        steps=(*made, fetch),
+        steps=(*registrations, fetch),
     )
 
 
 def _comparison_text(image: DesiredImage) -> str:
     if image.checksum:
-        return "its content is checked by the checksum of the configuration"
+        return "its content is verified with the configured checksum"
     if image.schematic is None:
-        return "without a checksum in the configuration its size alone is compared"
-    return "where the factory tells no checksum, its size alone is compared"
+        return "without a configured checksum, only its size is verified"
+    return "if the factory provides no checksum, only its size is verified"
 
 
-def _is_present(seen: ObservedProxmox, place: ImageTarget) -> bool:
-    wanted = f"{place.storage}:import/{place.image.name}"
+def _is_present(observed: ObservedProxmox, target: ImageTarget) -> bool:
+    volume_id = f"{target.storage}:import/{target.image.name}"
     return any(
-        one.id == wanted
-        for fact in _storage_contents(seen, place)
+        volume.id == volume_id
+        for fact in _storage_contents(observed, target)
         if isinstance(fact, Fact)
-        for one in fact.value
+        for volume in fact.value
     )
 
 
 def _storage_contents(
-    seen: ObservedProxmox, place: ImageTarget
+    observed: ObservedProxmox, target: ImageTarget
 ) -> Iterator[Fact[tuple[Volume, ...]] | Unknown]:
-    """What was seen, or not, of the storage that is to have an image."""
-    for key, fact in seen.contents.items():
+    """Return what is known of the content of the storage that needs an image."""
+    for key, fact in observed.contents.items():
         host, _, storage = key.partition("/")
-        there = seen.storage(host, storage)
-        applies = host == place.host or (there is not None and there.shared)
-        if storage == place.storage and applies:
+        summary = observed.storage(host, storage)
+        applies = host == target.host or (summary is not None and summary.shared)
+        if storage == target.storage and applies:
             yield fact
 
 
 def find_unused_images(
-    seen: ObservedProxmox, wishes: Iterable[DesiredGuest]
+    observed: ObservedProxmox, desired_guests: Iterable[DesiredGuest]
 ) -> Iterator[ProxmoxChange]:
-    """Images of Talos that stockman fetched and that no node of the configuration has."""
-    used = {wish.image.name for wish in wishes if wish.image is not None}
-    why = "no node of the configuration has this version and schematic"
-    for key, volume, name in _list_images(seen):
+    """Plan the deletion of downloaded Talos images that no configured node uses."""
+    used = {guest.image.name for guest in desired_guests if guest.image is not None}
+    why = "no node uses this version and schematic"
+    for key, volume, name in _list_images(observed):
         if name not in used and TALOS_IMAGE.fullmatch(name) is not None:
-            yield _removal_change(seen.name, key, volume, (why, ()))
+            yield _removal_change(observed.name, key, volume, (why, ()))
 
 
 def plan_image_removals(
-    seen: ObservedProxmox, names: Collection[str], needs: tuple[str, ...]
+    observed: ObservedProxmox, names: Collection[str], needs: tuple[str, ...]
 ) -> Iterator[ProxmoxChange]:
-    """Images of these names."""
-    for key, volume, name in _list_images(seen):
+    """Plan the deletion of images with these names."""
+    for key, volume, name in _list_images(observed):
         if name in names:
-            why = "the machines that were made from it are to go"
-            yield _removal_change(seen.name, key, volume, (why, needs))
+            why = "the machines that were created from it are deleted"
+            yield _removal_change(observed.name, key, volume, (why, needs))
 
 
-def _list_images(seen: ObservedProxmox) -> Iterator[tuple[str, str, str]]:
-    """Hosts and storages, volumes and names."""
-    for key, fact in seen.contents.items():
+def _list_images(observed: ObservedProxmox) -> Iterator[tuple[str, str, str]]:
+    """Return hosts and storages, volumes and names of images."""
+    for key, fact in observed.contents.items():
         for volume in fact.value if isinstance(fact, Fact) else ():
             yield key, volume.id, volume.id.partition(":import/")[2]
 
 
 def _removal_change(
-    region: str, key: str, volume: str, told: tuple[str, tuple[str, ...]]
+    region: str, key: str, volume: str, purpose: tuple[str, tuple[str, ...]]
 ) -> ProxmoxChange:
-    why, needs = told
+    why, needs = purpose
     host, name = key.partition("/")[0], volume.partition(":import/")[2]
     action = DeleteImage(cluster=region, host=HostName(host), volume=volume)
     step = Step(

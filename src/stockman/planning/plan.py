@@ -1,6 +1,6 @@
-"""All stages of a plan together: what differs anywhere, and in which order it is made true.
+"""Composes the plan of all stages: what differs, and in which order it is resolved.
 
-Pure: wishes and what was observed come in, changes and a graph of steps come out.
+Pure: desired and observed state in, changes and a graph of steps out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from datetime import datetime
 
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.planning import problems as say
+from stockman.planning import problems as report
 from stockman.planning.access.surplus import plan_surplus_removal
 from stockman.planning.change import Change, ProxmoxChange, lane_widths
 from stockman.planning.change import unique_steps as proxmox_steps
@@ -58,57 +58,65 @@ from stockman.steps.vm.seed import UploadSeed
 
 @record
 class PlannedChanges:
-    """Changes, and the plan that makes them true."""
+    """The changes, and the plan that resolves them."""
 
     changes: tuple[Change, ...]
     plan: Plan
     problems: Problems
-    """With an error among them, the plan must not be carried out."""
+    """With an error among them, the plan must not be executed."""
 
 
-def compose_plan(wishes: DesiredState, seen: Observed, made_at: datetime) -> PlannedChanges:
-    """What is to be done."""
-    return _PlanBuilder(wishes, seen).composition(made_at)
+def compose_plan(
+    desired_state: DesiredState, observed: Observed, made_at: datetime
+) -> PlannedChanges:
+    """Compose the plan of all stages."""
+    return _PlanBuilder(desired_state, observed).build(made_at)
 
 
-def digest_touched_objects(seen: Observed, identities: Iterable[str]) -> dict[str, str]:
-    """Digests of what was seen under the identities that actions touch."""
-    wanted = tuple(identities)
-    found = digest_touched_guests(seen.proxmox, wanted)
-    if seen.talos is not None:
-        machines = changes.digest_touched_machines(seen.talos)
-        found |= {name: machines[name] for name in wanted if name in machines}
-    return found
+def digest_touched_objects(observed: Observed, identities: Iterable[str]) -> dict[str, str]:
+    """Return digests of the observed state of the identities that actions touch."""
+    touched = tuple(identities)
+    digests = digest_touched_guests(observed.proxmox, touched)
+    if observed.talos is not None:
+        machines = changes.digest_touched_machines(observed.talos)
+        digests |= {name: machines[name] for name in touched if name in machines}
+    return digests
 
 
 class _PlanBuilder:
-    def __init__(self, wishes: DesiredState, seen: Observed) -> None:
-        self.wishes = wishes
-        self.desired = wishes.desired
-        self.seen = seen
+    def __init__(self, desired_state: DesiredState, observed: Observed) -> None:
+        self.desired_state = desired_state
+        self.desired = desired_state.desired
+        self.observed = observed
         self.problems = Problems()
 
-    def composition(self, made_at: datetime) -> PlannedChanges:
-        wishes, seen, problems = self.wishes, self.seen, self.problems
-        proxmox = plan_proxmox_changes(self.desired, seen.proxmox, problems, wishes.options)
+    def build(self, made_at: datetime) -> PlannedChanges:
+        desired_state, observed, problems = self.desired_state, self.observed, self.problems
+        proxmox = plan_proxmox_changes(
+            self.desired, observed.proxmox, problems, desired_state.options
+        )
         vms = {step.id: step for step in proxmox_steps(proxmox)}
         rendered: tuple[tuple[Change, Step], ...] = ()
-        if wishes.kubernetes is not None:
-            rendered = plan_rendering(self.desired, wishes.unrendered, proxmox)
-        wish, machines = plan_talos_stage(wishes, seen, vms, problems)
-        care = NodePreparation(self.desired, seen, problems)
-        restarted = [name for name in self._nodes() if care.down(vms, name)]
-        drains = care.drains(machines, restarted)
-        if wish is not None:
-            wish = replace(
-                wish, drained_by=_step_ids(drains), holds=care.holds(machines, restarted)
+        if desired_state.kubernetes is not None:
+            rendered = plan_rendering(self.desired, desired_state.unrendered, proxmox)
+        desired_talos, machines = plan_talos_stage(desired_state, observed, vms, problems)
+        preparation = NodePreparation(self.desired, observed, problems)
+        restarted = [name for name in self._nodes() if preparation.down(vms, name)]
+        drains = preparation.drains(machines, restarted)
+        if desired_talos is not None:
+            desired_talos = replace(
+                desired_talos,
+                drained_by=_step_ids(drains),
+                holds=preparation.holds(machines, restarted),
             )
-        talos = self._talos_steps(wish, machines)
-        care.order(vms, machines, drains, restarted)
-        waits = find_etcd_blocker(wish, machines, seen, problems)
-        joined = [] if waits else [one.node for one in machines if isinstance(one, JoinChange)]
-        gone = tuple(plan_node_deletions(care, vms, machines))
-        talos = wait_for_node_deletion(talos, gone)
+        talos = self._talos_steps(desired_talos, machines)
+        preparation.order(vms, machines, drains, restarted)
+        waits = find_etcd_blocker(desired_talos, machines, observed, problems)
+        joined = (
+            [] if waits else [change.node for change in machines if isinstance(change, JoinChange)]
+        )
+        deletions = tuple(plan_node_deletions(preparation, vms, machines))
+        talos = wait_for_node_deletion(talos, deletions)
         seeds = self._seeds(proxmox, joined)
         earlier = EarlierStages(
             talos=talos,
@@ -120,45 +128,49 @@ class _PlanBuilder:
         kubernetes: tuple[KubernetesChange, ...] = ()
         kube_steps: tuple[Step, ...] = ()
         if not waits:
-            kubernetes, kube_steps = plan_kubernetes_stage(wishes, seen, earlier, problems)
-        surplus = tuple(plan_surplus_removal(wishes, seen, kube_steps, problems))
+            kubernetes, kube_steps = plan_kubernetes_stage(
+                desired_state, observed, earlier, problems
+            )
+        surplus = tuple(plan_surplus_removal(desired_state, observed, kube_steps, problems))
         steps = [
             *vms.values(),
             *earlier.rendered,
-            *(step for one in drains.values() for step in one),
+            *(step for drain_steps in drains.values() for step in drain_steps),
             *talos,
-            *gone,
+            *deletions,
             *proxmox_steps(seeds),
             *kube_steps,
-            *node_ready_steps(wishes, joined, kube_steps),
+            *node_ready_steps(desired_state, joined, kube_steps),
             *proxmox_steps(surplus),
         ]
         changes = (
             *proxmox,
             *(change for change, _ in rendered),
             *machines,
-            *node_deletion_changes(gone),
+            *node_deletion_changes(deletions),
             *seeds,
             *kubernetes,
             *surplus,
         )
-        known = frozenset(name for name in self._nodes() if seen.node(name) is not None)
+        known = frozenset(name for name in self._nodes() if observed.node(name) is not None)
         ordered = serialize_restarts(
-            {step.id: step for step in steps}, self.desired.nodes, known, wishes.chosen
+            {step.id: step for step in steps}, self.desired.nodes, known, desired_state.chosen
         )
-        timed = self._timed(ordered, made_at)
+        timed = self._apply_windows(ordered, made_at)
         return PlannedChanges(
             changes=changes,
             plan=self._plan(tuple(timed.values()), made_at),
             problems=problems,
         )
 
-    def _timed(self, steps: Mapping[str, Step], now: datetime) -> Mapping[str, Step]:
-        """Restarts wait for their window, and whoever reads the plan is told which one."""
-        windows = () if self.wishes.any_time else maintenance_windows(self.desired.upgrade.windows)
+    def _apply_windows(self, steps: Mapping[str, Step], now: datetime) -> Mapping[str, Step]:
+        """Gate restarts by maintenance windows, and warn if none is open."""
+        windows = (
+            () if self.desired_state.any_time else maintenance_windows(self.desired.upgrade.windows)
+        )
         opening = next_opening(windows, now) if windows else ""
         if opening and (names := nodes_to_restart(steps)):
-            self.problems.add(say.outside_windows(names, opening))
+            self.problems.add(report.outside_windows(names, opening))
         return gate_restarts(steps, windows)
 
     def _plan(self, steps: tuple[Step, ...], made_at: datetime) -> Plan:
@@ -169,22 +181,24 @@ class _PlanBuilder:
             desired=digest(self.desired),
             lanes=lane_widths(steps),
         )
-        return build_plan(replace(plan, touched=digest_touched_objects(self.seen, plan.touches)))
+        return build_plan(
+            replace(plan, touched=digest_touched_objects(self.observed, plan.touches))
+        )
 
     def _nodes(self) -> tuple[str, ...]:
         return tuple(str(node.name) for node in self.desired.nodes)
 
     def _talos_steps(
-        self, wish: DesiredTalos | None, machines: tuple[TalosChange, ...]
+        self, desired_talos: DesiredTalos | None, machines: tuple[TalosChange, ...]
     ) -> tuple[Step, ...]:
-        if wish is None or self.seen.talos is None:
+        if desired_talos is None or self.observed.talos is None:
             return ()
-        return steps.talos_steps(wish, self.seen.talos, machines)
+        return steps.talos_steps(desired_talos, self.observed.talos, machines)
 
     def _seeds(
         self, proxmox: tuple[ProxmoxChange, ...], joined: list[str]
     ) -> tuple[ProxmoxChange, ...]:
-        talos = self.seen.talos
+        talos = self.observed.talos
         if talos is None:
             return ()
         created = {
@@ -196,10 +210,11 @@ class _PlanBuilder:
         configured = {
             name: ((join_step_id(name),) if name in joined else ())
             for name in self._nodes()
-            if name in joined or ((one := talos.machine(name)) is not None and one.is_configured)
+            if name in joined
+            or ((machine := talos.machine(name)) is not None and machine.is_configured)
         }
-        return plan_seed_removals(self.desired, self.seen.proxmox, created, configured)
+        return plan_seed_removals(self.desired, self.observed.proxmox, created, configured)
 
 
 def _step_ids(drains: Mapping[str, tuple[Step, ...]]) -> dict[str, tuple[str, ...]]:
-    return {name: tuple(step.id for step in found) for name, found in drains.items()}
+    return {name: tuple(step.id for step in drain_steps) for name, drain_steps in drains.items()}

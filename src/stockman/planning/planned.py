@@ -1,5 +1,3 @@
-"""The result of planning: a plan together with what it was made from."""
-
 from __future__ import annotations
 
 from stockman.model.problem import Problems

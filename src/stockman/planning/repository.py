@@ -1,4 +1,4 @@
-"""Files of the repository that a run renders: they differ, or tokens are made that go into them."""
+"""Plans the rendering of repository files that differ or that new tokens go into."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ RENDER_STEP = "access/render"
 
 @record
 class RenderInputs(Change):
-    """Files of the repository that are not as they would be rendered."""
+    """Repository files that differ from the rendered ones."""
 
     @property
-    def made_by(self) -> tuple[str, ...]:
+    def step_ids(self) -> tuple[str, ...]:
         return (RENDER_STEP,)
 
 
 def plan_rendering(
     desired: Desired, unrendered: tuple[str, ...], proxmox: tuple[ProxmoxChange, ...]
 ) -> tuple[tuple[Change, Step], ...]:
-    """The change and its step; none where files are as they should be and stay so."""
+    """Return the change and its step; empty if the files match and will still match."""
     if desired.cluster is None:
         return ()
     ids = [step.id for change in proxmox for step in change.steps]
-    tokens = any(one.startswith("access/token/") for one in ids)
+    tokens = any(step_id.startswith("access/token/") for step_id in ids)
     if not unrendered and not tokens:
         return ()
     many = "1 file differs" if len(unrendered) == 1 else f"{len(unrendered)} files differ"
-    why = f"{many} from what is rendered" if unrendered else ""
+    why = f"{many} from the rendered content" if unrendered else ""
     if tokens:
-        why = "; ".join(filter(None, (why, "tokens that this plan makes go into secrets")))
+        why = "; ".join(filter(None, (why, "tokens that this plan creates are written to secrets")))
     change = RenderInputs(
         what="rendered files of the repository", why=why, mark=ChangeKind.CHANGE, stage=Stage.ACCESS
     )
@@ -42,7 +42,7 @@ def plan_rendering(
         action=WriteRenderedFiles(cluster=desired.cluster.name),
         stage=Stage.ACCESS,
         reason=why,
-        needs=tuple(one for one in ids if one.startswith("access/ready/")),
+        needs=tuple(step_id for step_id in ids if step_id.startswith("access/ready/")),
         seconds=2.0,
     )
     return ((change, step),)

@@ -1,4 +1,4 @@
-"""Machines that are taken down and come back: one after the other, each back before the next."""
+"""Serializes restarts: one machine after the other, each back before the next."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _READY = "object.status.conditions.exists(c, c.type == 'Ready' && c.status == 'T
 
 
 def shutdown_step_ids(node: str) -> tuple[str, ...]:
-    """Steps that take a machine down, in the order in which they are done."""
+    """Return the ids of the steps that shut a machine down, in execution order."""
     reboot = f"talos/reboot-into/{node}"
     return (rejoin_step_id(node), reboot, offline_move_step_id(node), f"vms/restart/{node}")
 
 
 def node_ready_gate(node: str) -> ComponentReady:
-    """The gate that Kubernetes says that a node is ready."""
+    """Return the gate that a node is ready in Kubernetes."""
     ready = ObjectCondition(
         api_version="v1", kind="Node", name=node, expr=_READY, says=f"{node} is ready"
     )
@@ -39,37 +39,37 @@ def serialize_restarts(
     known: frozenset[str],
     chosen: frozenset[str] = frozenset(),
 ) -> dict[str, Step]:
-    """All steps, with those that take machines down one node after the other.
+    """Return all steps, with those that shut machines down serialized by node.
 
-    Controllers that join etcd anew come first, as nobody else is back without them, then workers;
-    `known` are nodes that Kubernetes has, which have to be ready again. Nodes that are `chosen`
-    come before all others, so that they can be done without them.
+    Controllers that rejoin etcd come first, as nobody else is back without them, then workers.
+    `known` are nodes of Kubernetes, which have to be ready again. `chosen` nodes come before all
+    others, so that they do not depend on them.
     """
     every = tuple(nodes)
     controllers = tuple(talos_machine(node) for node in every if node.is_controller)
-    found = dict(steps)
-    before = ""
+    serialized = dict(steps)
+    previous = ""
 
-    def turn(node: Node) -> tuple[bool, bool, bool]:
+    def order(node: Node) -> tuple[bool, bool, bool]:
         name = str(node.name)
-        return name not in chosen, rejoin_step_id(name) not in found, node.is_controller
+        return name not in chosen, rejoin_step_id(name) not in serialized, node.is_controller
 
-    for node in sorted(every, key=turn):
+    for node in sorted(every, key=order):
         name = str(node.name)
-        down = [step_id for step_id in shutdown_step_ids(name) if step_id in found]
+        down = [step_id for step_id in shutdown_step_ids(name) if step_id in serialized]
         if not down:
             continue
         drain = f"nodes/drain/{name}"
-        chain = [*([drain] if drain in found else []), *down]
+        chain = [*([drain] if drain in serialized else []), *down]
         for step_id in chain:
-            step = found[step_id]
-            if before and before not in step.needs:
-                found[step_id] = replace(step, needs=(*step.needs, before))
-            before = step_id
-        back = _wait_until_back(node, controllers, found[down[-1]], ready=name in known)
-        found[back.id] = back
-        before = back.id
-    return found
+            step = serialized[step_id]
+            if previous and previous not in step.needs:
+                serialized[step_id] = replace(step, needs=(*step.needs, previous))
+            previous = step_id
+        back = _wait_until_back(node, controllers, serialized[down[-1]], ready=name in known)
+        serialized[back.id] = back
+        previous = back.id
+    return serialized
 
 
 def _wait_until_back(
@@ -83,9 +83,9 @@ def _wait_until_back(
         gates.append(node_ready_gate(name))
     return Step(
         id=f"nodes/back/{name}",
-        action=Checkpoint(text=f"wait until {name} is back"),
+        action=Checkpoint(text=f"wait until {name} is running again"),
         stage=Stage.TALOS,
-        reason=f"it was taken down: {last.reason}",
+        reason=f"it was shut down: {last.reason}",
         gates=tuple(gates),
         holds=last.holds,
         needs=(last.id,),

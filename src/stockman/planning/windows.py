@@ -1,4 +1,4 @@
-"""Machines are taken down in the windows of the configuration, where it has any."""
+"""Restricts restarts of machines to the configured maintenance windows."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from stockman.steps.window import MaintenanceWindow, WindowOpen, next_window_sta
 
 
 def maintenance_windows(windows: Collection[Window]) -> tuple[MaintenanceWindow, ...]:
-    """Windows, as plans have them."""
+    """Return the windows as plans store them."""
     return tuple(
-        MaintenanceWindow(start=one.start, duration=one.duration, timezone=one.timezone)
-        for one in windows
+        MaintenanceWindow(start=window.start, duration=window.duration, timezone=window.timezone)
+        for window in windows
     )
 
 
 def gate_restarts(
     steps: Mapping[str, Step], windows: tuple[MaintenanceWindow, ...]
 ) -> dict[str, Step]:
-    """All steps, with those gated that take down what runs well. Repairs never wait."""
+    """Add the window gate to steps that shut down healthy machines. Repairs never wait."""
     if not windows:
         return dict(steps)
     gate, names = WindowOpen(windows=windows), nodes_to_restart(steps)
@@ -40,13 +40,13 @@ def gate_restarts(
 
 
 def nodes_to_restart(steps: Mapping[str, Step]) -> tuple[str, ...]:
-    """Machines and guests that run well, and are restarted for something new."""
+    """Return healthy machines and guests that restart because of a change."""
     names = dict.fromkeys(step.node for step in steps.values() if _is_shutdown(step))
     return tuple(name for name in names if rejoin_step_id(name) not in steps)
 
 
 def next_opening(windows: tuple[MaintenanceWindow, ...], now: datetime) -> str:
-    """When the next window opens, in words. Empty: one is open, or there is none at all."""
+    """Return when the next window opens, as text. Empty: one is open, or there are none."""
     return "" if window_end(windows, now) else next_window_start(windows, now)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman import __version__
-from stockman.config.writers.commented import Commented
-from stockman.config.writers.yaml_writer import render_yaml_document
+from stockman.config.writers.yaml_writer import Commented, render_yaml_document
 from stockman.model.desired import Repository
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
-from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, to_plain_data
+from stockman.config.source.tree import (
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    Unreadable,
+    to_plain_data,
+)
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.writers.yaml_writer import format_scalar
 from stockman.model.errors import Refused

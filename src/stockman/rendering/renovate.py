@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from stockman.model.desired import Desired
 from stockman.model.policies import Upgrade
-from stockman.rendering.bootstrap.charts import Chart
+from stockman.rendering.bootstrap import Chart
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 
 _NUMBER = r"(?<currentValue>\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)"

@@ -14,9 +14,13 @@ from stockman.model.problem import Problem, Problems, Severity
 from stockman.model.record import record
 from stockman.rendering.app_order import OrderedApp, order_apps
 from stockman.rendering.applications import application_files
-from stockman.rendering.bootstrap.charts import all_charts, charts_before_flux, charts_with_crds
-from stockman.rendering.bootstrap.helmfile import helmfile_files
-from stockman.rendering.bootstrap.secrets import bootstrap_secrets
+from stockman.rendering.bootstrap import (
+    all_charts,
+    bootstrap_secrets,
+    charts_before_flux,
+    charts_with_crds,
+    helmfile_files,
+)
 from stockman.rendering.ci import ci_files
 from stockman.rendering.flux import cluster_files
 from stockman.rendering.renovate import renovate_file

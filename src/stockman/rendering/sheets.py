@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.catalog.app import Object, Sheet
-from stockman.config.writers.commented import strip_comments
-from stockman.config.writers.yaml_writer import render_yaml_document
+from stockman.config.writers.yaml_writer import render_yaml_document, strip_comments
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret, SecretForm

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from stockman.config.presets import Dialect
-from stockman.config.writers.commented import Commented
-from stockman.config.writers.yaml_writer import render_yaml_document
+from stockman.config.writers.yaml_writer import Commented, render_yaml_document
 from stockman.crypto.pem import CertificateAndKey
 from stockman.model.desired import Cluster, Desired, Talos
 from stockman.model.names import NodeName

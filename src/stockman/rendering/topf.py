@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 from stockman.catalog.app import SECRET_MARK
 from stockman.config.source.tree import SequenceNode as ListNode
-from stockman.config.writers.commented import Commented
-from stockman.config.writers.yaml_writer import render_yaml
+from stockman.config.writers.yaml_writer import Commented, render_yaml
 from stockman.config.writers.yaml_writer import render_yaml_document as yaml_document
 from stockman.model.desired import Cluster, Desired, Node
 from stockman.model.names import NodeName

@@ -14,8 +14,7 @@ from stockman_lab.talos.api.call import ApiMachine
 from stockman_lab.talos.api.registry import Methods
 from stockman_lab.world.world import World
 
-from stockman.adapters.talos.endpoint import TalosEndpoints
-from stockman.adapters.talos.tls import ClientIdentity
+from stockman.adapters.talos.endpoint import ClientIdentity, TalosEndpoints
 from stockman.crypto.certificates import (
     CertificateRequest,
     Purpose,

@@ -8,8 +8,7 @@ from stockman_lab.doors.talos_clients import talosconfig_of
 from stockman_lab.world.world import World
 
 from lab.tests.talos.staged import staged
-from stockman.adapters.talos.endpoint import TalosEndpoints
-from stockman.adapters.talos.tls import ClientIdentity, client_context
+from stockman.adapters.talos.endpoint import ClientIdentity, TalosEndpoints, client_context
 from stockman.adapters.talos.transport import GrpcTalos
 from stockman.model.errors import Denied, Refused, StockmanError
 from stockman.model.names import MachineAddress

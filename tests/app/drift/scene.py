@@ -62,10 +62,10 @@ class LateKubernetes:
         self._world = world
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
-        async def label(*given: object, **named: object) -> object:
-            return await getattr(self._door(), name)(*given, **named)
+        async def call(*arguments: object, **named: object) -> object:
+            return await getattr(self._door(), name)(*arguments, **named)
 
-        return called
+        return call
 
     def _door(self) -> KubernetesClient:
         for machine in self._world.talos.machines:

@@ -151,7 +151,7 @@ def test_rights_of_a_component_that_is_switched_off_are_told_and_taken_away(scen
 
     assert (only.layer, only.subject) == (Layer.ACCESS, user)
     assert only.severity is DriftSeverity.CRITICAL
-    assert only.why == "proxmox-csi is switched off"
+    assert only.why == "proxmox-csi is disabled"
     region = scene.workspace().desired.proxmox[0].region
     assert done == [f"access/revoke/{region}/{user}", f"access/revoke/{region}/{role}"]
     assert scene.find(Layer.ACCESS).drifts == ()

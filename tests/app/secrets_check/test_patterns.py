@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.app.secrets_check.patterns import find_suspicious
+from stockman.app.secrets_check.scanner import find_suspicious
 from stockman.crypto.age.identities import age_key_pair
 from stockman.model.secret import Secret
 from stockman.model.version import Version

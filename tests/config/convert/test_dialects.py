@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from stockman.config.convert.dialects import classic_to_toml, toml_to_classic
-from stockman.config.convert.result import ConversionResult
+from stockman.config.convert.output import ConversionResult
 from stockman.config.load import load
 from stockman.config.presets import PRESETS, render_preset
 

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.config.convert.hcl import HclFile, read_hcl
-from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import to_plain_data
+from stockman.config.source.tree import Unreadable, to_plain_data
 
 
 def read(text: str) -> HclFile:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 
 from stockman.config.convert.dialects import classic_to_toml, toml_to_classic
-from stockman.config.convert.result import ConversionResult
-from stockman.config.language.configuration import Configuration
+from stockman.config.convert.output import ConversionResult
+from stockman.config.language import Configuration
 from stockman.config.load import load
 from tests.config.strategies import (
     Contents,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from stockman.config.convert.result import ConversionResult
+from stockman.config.convert.output import ConversionResult
 from stockman.config.convert.terraform import convert_terraform
 
 CONTROLLER_ID = "3" * 64

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from stockman.config.convert.result import ConversionResult
-from stockman.config.convert.vm_file import convert_vm_file, is_vm_file
+from stockman.config.convert.output import ConversionResult, is_vm_file
+from stockman.config.convert.terraform import convert_vm_file
 from stockman.config.source.yaml_reader import read_yaml
 
 ONE = """\

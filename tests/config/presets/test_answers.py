@@ -4,10 +4,9 @@ from ipaddress import IPv4Address, IPv4Network
 
 import pytest
 
-from stockman.config.language.configuration import Configuration
+from stockman.config.language import Configuration
 from stockman.config.load import load
-from stockman.config.presets import PRESETS, default_answers, render_preset
-from stockman.config.presets.answers import UNPUBLISHED, Answers
+from stockman.config.presets import PRESETS, UNPUBLISHED, Answers, default_answers, render_preset
 from stockman.config.rules import check_rules
 
 CLUSTERS = [name for name in PRESETS if name != "home"]

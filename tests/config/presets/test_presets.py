@@ -9,7 +9,7 @@ import pytest
 
 from stockman.app.schemas import write_schemas
 from stockman.config.classic import CLASSIC_KEYS
-from stockman.config.language.configuration import Configuration
+from stockman.config.language import Configuration
 from stockman.config.load import LoadedConfig, load
 from stockman.config.presets import (
     NETWORKS,

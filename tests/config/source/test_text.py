@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.config.source.text import MAX_BYTES, Unreadable, decode_text
+from stockman.config.source.tree import MAX_BYTES, Unreadable, decode_text
 
 
 @pytest.mark.parametrize(

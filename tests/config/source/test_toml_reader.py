@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.config.source.text import Unreadable
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import ScalarNode, iter_scalars, to_plain_data
+from stockman.config.source.tree import ScalarNode, Unreadable, iter_scalars, to_plain_data
 
 SAMPLE = '''# a comment
 title = "x" # beside

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.config.source.text import Unreadable
 from stockman.config.source.tree import (
     MappingNode,
     ScalarNode,
     SequenceNode,
+    Unreadable,
     iter_scalars,
     to_plain_data,
 )

@@ -45,7 +45,7 @@ def test_the_preset_of_the_user_goes_before() -> None:
     draft = chosen(host("pve1"), preset="three-node")
 
     assert draft.shape.controllers == 3
-    assert draft.shape_why == "as --preset says"
+    assert draft.shape_why == "selected with --preset"
 
 
 def test_a_single_machine_goes_where_most_memory_is_left() -> None:
@@ -130,7 +130,7 @@ def test_a_host_that_can_hold_no_machine_is_left_out() -> None:
 def test_a_storage_that_could_take_images_is_named_with_the_way_to_switch_it_on() -> None:
     told = refusal(host("pve1", storages=(files("local", "iso", "vztmpl"), storage())))
 
-    assert told.startswith("init.no-storage: no storage takes boot images on pve1; ")
+    assert told.startswith("init.no-storage: no storage can hold boot images on pve1; ")
     assert "`pvesm set local --content import,iso,vztmpl`" in told
 
 
@@ -143,7 +143,7 @@ def test_without_any_storage_for_files_one_is_to_be_added() -> None:
 def test_without_room_for_disks_nothing_is_made() -> None:
     told = refusal(host("pve1", storages=(files(), storage(free=10))))
 
-    assert told.startswith("init.no-storage: no storage takes the disks of machines on pve1; ")
+    assert told.startswith("init.no-storage: no storage can hold machine disks on pve1; ")
     assert "local-lvm (lvmthin) for images, 10 GiB free" in told
 
 

@@ -100,7 +100,7 @@ def test_a_small_network_is_used_from_its_beginning() -> None:
 def test_a_bridge_that_is_down_is_none() -> None:
     told = refusal(host("pve1", bridges=(bridge(active=False),)))
 
-    assert told == "init.no-bridge: there is no bridge that is up on all of pve1"
+    assert told == "init.no-bridge: no bridge is up on all of pve1"
 
 
 def test_a_bridge_without_an_address_needs_a_network() -> None:

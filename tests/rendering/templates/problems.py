@@ -4,9 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from stockman.model.problem import Problem
-from stockman.rendering.templates.contract import CLASSIC, TOML, Contract
-from stockman.rendering.templates.reserved_paths import forbidden_path_reason
-from stockman.rendering.templates.secrecy import find_exposed_secrets
+from stockman.rendering.templates.contract import CLASSIC, TOML, Contract, forbidden_path_reason
+from stockman.rendering.templates.render import find_exposed_secrets
 from tests.model.page_files import shown
 from tests.rendering.templates.trees import problem_of, rendering_of
 

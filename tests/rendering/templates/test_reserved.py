@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.rendering.templates.reserved_paths import forbidden_path_reason
+from stockman.rendering.templates.contract import forbidden_path_reason
 
 
 @pytest.mark.parametrize(

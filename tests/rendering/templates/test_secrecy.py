@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from stockman.model.secret import Secret
-from stockman.rendering.templates.secrecy import find_exposed_secrets, is_sealed, secrets_in_file
+from stockman.rendering.templates.render import find_exposed_secrets, is_sealed, secrets_in_file
 from tests.rendering.templates.trees import SECRET, rendering_of
 
 KEY = "-----BEGIN KEY-----\none-long-line-of-what-would-be-a-key\n-----END KEY-----"

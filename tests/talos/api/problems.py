@@ -8,9 +8,13 @@ from collections.abc import Callable
 
 import pytest
 
-from stockman.adapters.talos.endpoint import TalosEndpoints
-from stockman.adapters.talos.errors import client_certificate_error, connection_error
-from stockman.adapters.talos.tls import ClientIdentity, WrongKey
+from stockman.adapters.talos.endpoint import (
+    ClientIdentity,
+    TalosEndpoints,
+    WrongKey,
+    client_certificate_error,
+    connection_error,
+)
 from stockman.model.errors import StockmanError
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problem

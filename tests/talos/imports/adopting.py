@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stockman.config.convert.result import ConversionResult
+from stockman.config.convert.output import ConversionResult
 from stockman.talos.imports.adoption import Platform, adopt_cluster
 from stockman.talos.imports.talhelper.directory import read_talhelper_directory
 from stockman.talos.imports.talhelper.variables import Variables

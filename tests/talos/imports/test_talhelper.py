@@ -6,7 +6,7 @@ import tomllib
 
 import pytest
 
-from stockman.config.convert.result import ConversionResult
+from stockman.config.convert.output import ConversionResult
 from stockman.config.load import load
 from stockman.config.rules import check_rules
 from stockman.model.problem import Problem

@@ -13,10 +13,10 @@ import httpx2
 
 from stockman import __version__
 from stockman.adapters import tls
-from stockman.adapters.closing import AsyncCloseable
 from stockman.adapters.kubernetes.credentials import Credentials, TlsIdentity
 from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint, format_address
 from stockman.adapters.proxmox.errors import certificate_flaw, error_reason, lower_first
+from stockman.adapters.tls import AsyncCloseable
 from stockman.kubernetes import problems
 from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.errors import lost_reply, reply_error, unexpected_answer

@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 import httpx2
 
 from stockman import __version__
-from stockman.adapters.closing import AsyncCloseable
 from stockman.adapters.proxmox import errors
 from stockman.adapters.proxmox.credentials import ApiToken, DeferredToken, Login, Tickets
 from stockman.adapters.proxmox.endpoint import (
@@ -25,6 +24,7 @@ from stockman.adapters.proxmox.endpoint import (
     tls_context,
 )
 from stockman.adapters.proxmox.errors import HttpAnswer, ReplyContext, parse_reply
+from stockman.adapters.tls import AsyncCloseable
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problem
 from stockman.ports.environment import ServerAddress

@@ -8,8 +8,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from stockman.adapters.talos.endpoint import TalosEndpoints
-from stockman.adapters.talos.tls import client_context, maintenance_context
+from stockman.adapters.talos.endpoint import TalosEndpoints, client_context, maintenance_context
 from stockman.model.errors import Denied, Refused, StockmanError, Unreachable
 from stockman.talos.api import errors
 from stockman.talos.api.errors import invalid_answer_error, lost_answer_error
@@ -18,7 +17,7 @@ from stockman.talos.records.operations import MaintenanceMachine
 
 if TYPE_CHECKING:
     from stockman.adapters.talos.connection import Connection
-from stockman.adapters.closing import AsyncCloseable
+from stockman.adapters.tls import AsyncCloseable
 from stockman.talos.api.client import TalosApi
 
 MAX_MAINTENANCE_CONNECTIONS = 64

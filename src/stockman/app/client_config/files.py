@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from stockman.adapters.files import replace_private_file, restrict_to_owner
 from stockman.adapters.git.probe import LocalGitProbe
 from stockman.app.secrets.keyring import Keyring
-from stockman.app.workspace.desired import load_desired
+from stockman.app.workspace.validation import load_desired
 from stockman.model.desired import Cluster, Desired
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problem

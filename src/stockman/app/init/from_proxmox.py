@@ -93,10 +93,10 @@ async def propose_files_with_client(
 ) -> ProxmoxProposal:
     """Draft files for the cluster behind a client."""
     draft = build_draft(await survey_cluster(pve), source.options)
-    first_vmid = await free_vmids(pve, draft.found, draft.shape.count)
+    first_vmid = await free_vmids(pve, draft.observed, draft.shape.count)
     reached = with_token(reached, source.asker)
     talos = Version.parse(default_answers(_PLAIN_PRESET).talos_version or "")
-    name = source.answers.cluster_name or free_name(draft.found)
+    name = source.answers.cluster_name or free_name(draft.observed)
     cluster = cluster_text(draft, reached, talos, name)
     texts = {
         "cluster.yaml": apply_answers(cluster, source.answers),
@@ -223,10 +223,10 @@ def describe_proposal(looked_at: ProxmoxProposal) -> Iterable[str]:
     """Describe what was found and chosen, in a few lines."""
     draft = looked_at.draft
     hosts = ", ".join(host.name for host in draft.hosts)
-    yield f"Proxmox VE {draft.found.version} at {looked_at.connection.url}: hosts {hosts}"
+    yield f"Proxmox VE {draft.observed.version} at {looked_at.connection.url}: hosts {hosts}"
     for name, why in draft.away:
         yield f"left out is {name}: {why}"
-    if is_name_in_use(draft.found, looked_at.name):
+    if is_name_in_use(draft.observed, looked_at.name):
         yield f"a cluster {looked_at.name} has machines there already: another needs another name"
     last = looked_at.first_vmid + draft.shape.count - 1
     vmids = (

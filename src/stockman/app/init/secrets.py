@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from stockman.adapters import files
-from stockman.adapters.key_files import read_key_file
+from stockman.adapters.files import read_key_file
 from stockman.app.init import problems as trouble
 from stockman.app.secrets.bundle import bundle_path, other_bundle
 from stockman.app.secrets.bundle_creation import BundleCreation, contract_of

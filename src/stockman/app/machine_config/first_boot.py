@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from stockman.app.workspace.desired import load_desired
 from stockman.app.workspace.private_files import write_private
+from stockman.app.workspace.validation import load_desired
 from stockman.model.desired import Cluster, Desired, Node
 from stockman.model.errors import NotFound
 from stockman.model.problem import Problem

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from stockman.app.workspace.desired import load_desired
 from stockman.app.workspace.directory import load_directory
 from stockman.app.workspace.machine_patches import PatchFiles
 from stockman.app.workspace.private_files import write_private
+from stockman.app.workspace.validation import load_desired
 from stockman.config.source.tree import MAX_BYTES, Unreadable, decode_text, to_plain_data
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused, StockmanError

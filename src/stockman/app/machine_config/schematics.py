@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman.app.workspace.desired import load_desired
+from stockman.app.workspace.validation import load_desired
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import NotFound, Refused
 from stockman.model.problem import Problem, Problems

@@ -14,7 +14,7 @@ from pathlib import Path
 from stockman.app.secrets.generation import SECRET_NAMES
 from stockman.app.secrets.keyring import AGE_KEY, Keyring
 from stockman.app.secrets.reading import decrypt_file, read_secret_file
-from stockman.app.secrets.rules import find_rules
+from stockman.app.secrets.store import find_rules
 from stockman.catalog.component import InputFiles, Tunnel
 from stockman.config.presets import Dialect
 from stockman.config.source.yaml_reader import read_yaml

@@ -9,13 +9,18 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stockman.adapters.file_tree import PathOutsideTree, move_file, read_files, write_files
-from stockman.app.rendering.leaks import check_leaks
+from stockman.adapters.file_tree import (
+    PartialWrite,
+    PathOutsideTree,
+    move_file,
+    read_files,
+    write_files,
+)
 from stockman.app.rendering.materials import UNKNOWN, MaterialSource, read_materials
-from stockman.app.rendering.problems import out_of_tree, unreadable, unwritable
 from stockman.app.rendering.secrets import (
     EncryptedFiles,
     Vault,
+    check_leaks,
     encrypt_secret_files,
     find_kept_secrets,
     record_seals,
@@ -38,7 +43,7 @@ from stockman.config.source.tree import to_plain_data
 from stockman.model.desired import Desired
 from stockman.model.errors import Conflict, Refused, StockmanError
 from stockman.model.names import NodeName
-from stockman.model.problem import Problems
+from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.rendering import kustomization, managed_files
@@ -404,3 +409,43 @@ def _file(path: Path) -> bytes | None:
         return path.read_bytes()
     except FileNotFoundError:
         return None
+
+
+def out_of_tree(error: PathOutsideTree) -> Problem:
+    """Return the problem of a path that cannot be written."""
+    return Problem(
+        code="render.out-of-tree",
+        what=f"{error.path} cannot be rendered",
+        where=error.path,
+        why=error.why,
+        fix="put a directory or a file of its own there",
+    )
+
+
+def unwritable(error: OSError) -> Problem:
+    """Return the problem of a failed write."""
+    if isinstance(error, PartialWrite):
+        fix = "give the right to write, and render again: that ends what was begun"
+    else:
+        fix = "make room or give the right to write, and render again: nothing was changed"
+    return Problem(
+        code="render.unwritable",
+        what="the files cannot be written",
+        where=str(error.filename or ""),
+        why=error.strerror or type(error).__name__,
+        fix=fix,
+    )
+
+
+def unreadable(error: OSError, directory: Path) -> Problem:
+    """Return the problem of a failed read; nothing was changed."""
+    name = Path(str(error.filename or ""))
+    if name.is_relative_to(directory):
+        name = name.relative_to(directory)
+    return Problem(
+        code="render.unreadable",
+        what=f"{name} cannot be read",
+        where=str(name),
+        why=error.strerror or type(error).__name__,
+        fix="check that it is a file, and that you may read it: nothing was changed",
+    )

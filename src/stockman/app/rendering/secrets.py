@@ -10,18 +10,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stockman.adapters.file_tree import read_files
+from stockman.app.rendering.materials import UNKNOWN
+from stockman.app.secrets.keyring import Keyring
+from stockman.app.secrets.lock import read_lock
 from stockman.app.workspace.secret_names import is_secret_name
-from stockman.model.errors import StockmanError
+from stockman.catalog.component import InputFiles
+from stockman.crypto.seal import matches_file, matches_text
+from stockman.model.desired import Desired
+from stockman.model.errors import Refused, StockmanError
+from stockman.model.problem import Problem
+from stockman.model.record import record
+from stockman.model.secret import Secret, SecretForm, find_secrets
 from stockman.rendering.managed_files import FileAction, FileChange
+from stockman.rendering.secret_encodings import secret_encodings
+from stockman.rendering.tree import FileTree
 
 if TYPE_CHECKING:
     from stockman.app.secrets.store import SecretStore
-from stockman.app.secrets.keyring import Keyring
-from stockman.app.secrets.lock import read_lock
-from stockman.crypto.seal import matches_file, matches_text
-from stockman.model.record import record
-from stockman.model.secret import Secret
-from stockman.rendering.tree import FileTree
+
 
 _PLACE = ".stockman/removed"
 
@@ -125,3 +131,44 @@ def record_seals(contents: Mapping[str, tuple[bytes, str]], vault: Vault) -> Non
         vault.store().record(
             {path: (content, text.encode()) for path, (content, text) in contents.items()}
         )
+
+
+_SHORTEST = 8
+"""Shorter values occur by chance."""
+_BETWEEN = "\0"
+"""Separates texts, so that nothing matches across two files."""
+
+
+def check_leaks(tree: FileTree, desired: Desired, materials: InputFiles) -> None:
+    """Refuse a tree with a secret in a plain file, verbatim or in a common encoding."""
+    plain = [file for file in tree if isinstance(file.text, str)]
+    text = _BETWEEN.join(str(file.text) for file in plain)
+    for form, name in _search_values(desired, materials).items():
+        if form in text:
+            held = next(file for file in plain if form in str(file.text))
+            raise Refused(_leak(held.path, held.owner, name))
+
+
+def _search_values(desired: Desired, materials: InputFiles) -> dict[str, str]:
+    """Return what to search for, and the name of the secret behind it."""
+    return {
+        form.decode(errors="surrogateescape"): name
+        for name, secret in (*find_secrets(desired), *find_secrets(materials, "materials"))
+        if _is_searchable(secret)
+        for form in secret_encodings(secret.reveal())
+    }
+
+
+def _is_searchable(secret: Secret) -> bool:
+    text = secret.reveal().strip()
+    return secret.form is SecretForm.LITERAL and len(text) >= _SHORTEST and text != UNKNOWN
+
+
+def _leak(path: str, owner: str, name: str) -> Problem:
+    return Problem(
+        code="render.leak",
+        what=f"{owner} would write a secret into {path}",
+        where=path,
+        why=f"the text of {name} stands in it, and only files named *.sops.* are encrypted",
+        fix="give the secret to the component by the name of a Secret object",
+    )

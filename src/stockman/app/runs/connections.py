@@ -142,8 +142,7 @@ def _issuer(workspace: RunWorkspace) -> ClientIssuer:
 
 def _talos(workspace: RunWorkspace) -> GrpcTalos:
     """Open a Talos client as administrator, with a temporary certificate."""
-    from stockman.adapters.talos.endpoint import TalosEndpoints
-    from stockman.adapters.talos.tls import ClientIdentity
+    from stockman.adapters.talos.endpoint import ClientIdentity, TalosEndpoints
     from stockman.adapters.talos.transport import GrpcTalos
     from stockman.talos.credentials.roles import TalosRole
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
+from stockman.adapters.files import replace_file
 from stockman.app.runs.history import RecordedRun, load_run
-from stockman.assessment.prometheus import Metric, MetricKind, Sample, gauge
+from stockman.assessment.prometheus import Metric, MetricKind, Sample, gauge, prometheus_text
 from stockman.engine.estimates import seconds_left
 from stockman.engine.lifecycle import RunHome
 from stockman.engine.state import RunResult, RunState, StepProgress, fold_entries, list_gate_waits
+from stockman.model.errors import StockmanError
+from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.ports.system import Clock
+from stockman.ports.system import Clock, Entropy
 from stockman.steps.step import Step
 
 _RUNS, _KEPT = "stockman_runs", "Runs that are kept."
@@ -167,3 +171,25 @@ def _name(state: RunState, step: Step) -> str:
 
 def _state(run: RecordedRun) -> RunState:
     return fold_entries(run.run, run.entries)
+
+
+_TAG_BYTES = 4
+
+
+def write_textfile(path: Path, metrics: Iterable[Metric], entropy: Entropy) -> None:
+    """Replace a metrics file atomically."""
+    tag = entropy.random_bytes(_TAG_BYTES).hex()
+    try:
+        replace_file(path, prometheus_text(metrics).encode(), tag=tag)
+    except OSError as error:
+        raise StockmanError(_unwritable(path, error)) from None
+
+
+def _unwritable(path: Path, error: OSError) -> Problem:
+    return Problem(
+        code="metrics.unwritable",
+        what=f"{path.name} cannot be written",
+        where=str(path),
+        why=error.strerror or type(error).__name__,
+        fix="check that the directory exists and that you may write there",
+    )

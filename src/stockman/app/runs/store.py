@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from getpass import getuser
 from pathlib import Path
 
-from stockman.app.workspace.desired import load_desired
+from stockman.app.workspace.validation import load_desired
 from stockman.engine.lifecycle import RunHome
 from stockman.engine.local_lock import LocalLock, LockProcess, process_start_time
 from stockman.engine.local_runs import LocalRunStore

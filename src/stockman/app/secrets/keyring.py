@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stockman.adapters.key_files import KeyFile, make_private, read_key_file
+from stockman.adapters.files import KeyFile, make_private, read_key_file
 from stockman.crypto.age.identities import AgeIdentity, parse_identities
 from stockman.model.errors import Denied, StockmanError
 from stockman.model.problem import Problem, Severity

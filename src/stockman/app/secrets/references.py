@@ -99,7 +99,7 @@ def resolve_section(section: T, context: ReferenceContext) -> tuple[T, Problems]
 
 def load_with_secrets(context: ReferenceContext) -> ResolvedDesired:
     """Return the desired state of a directory with resolved secrets."""
-    from stockman.app.workspace.desired import load_desired
+    from stockman.app.workspace.validation import load_desired
 
     return resolve_secrets(load_desired(context.directory), context)
 

@@ -23,8 +23,7 @@ from stockman.app.secrets.reading import (
     read_secret_file,
     resolve_path,
 )
-from stockman.app.secrets.rules import Rules, find_rules
-from stockman.app.workspace.secret_names import secret_names
+from stockman.app.workspace.secret_names import SOPS_CONFIG, secret_names
 from stockman.crypto.age.identities import AgeIdentity
 from stockman.crypto.seal import (
     Seal,
@@ -37,12 +36,64 @@ from stockman.crypto.seal import (
 from stockman.crypto.sops.decryption import DecryptedFile, file_metadata
 from stockman.crypto.sops.files import EncryptionInputs, decrypt, encrypt, rekey, rotate
 from stockman.crypto.sops.metadata import Metadata
+from stockman.crypto.sops.rules import CreationRule, SopsConfig, read_sops_config
 from stockman.crypto.sops.selectors import EncryptionSettings
 from stockman.crypto.sops.slots import canonical_bytes
+from stockman.model.record import record
 
 if TYPE_CHECKING:
     from stockman.crypto.sops.update import NewValue
     from stockman.ports.system import Clock, Entropy
+
+
+VARIABLE = "SOPS_CONFIG"
+_MOST_PARENTS = 100
+
+
+@record
+class Rules:
+    """A `.sops.yaml` and its location; its expressions match paths relative to it."""
+
+    config: SopsConfig
+    home: Path
+    directory: Path
+
+    def rule_for(self, name: str) -> CreationRule:
+        """Return the first rule for a file, named relative to the workspace."""
+        path = self.directory / name
+        inside = path.is_relative_to(self.home)
+        return self.config.rule_for(str(path.relative_to(self.home) if inside else path))
+
+
+def find_rules(directory: Path, environment: Mapping[str, str]) -> Rules:
+    """Return the rules in `SOPS_CONFIG`, or the nearest in the directory or above it."""
+    root = directory.resolve()
+    named = environment.get(VARIABLE, "")
+    path = (root / named) if named else _nearest(root)
+    if path is None:
+        raise trouble.no_rules(str(directory))
+    shown = named or (
+        SOPS_CONFIG if path.parent == root else str(Path(*[".."] * _above(root, path), path.name))
+    )
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise trouble.unreadable_file(shown, error.strerror or type(error).__name__) from None
+    return Rules(
+        config=read_sops_config(content, shown), home=path.resolve().parent, directory=root
+    )
+
+
+def _nearest(root: Path) -> Path | None:
+    for folder in (root, *root.parents)[:_MOST_PARENTS]:
+        if (folder / SOPS_CONFIG).exists():
+            return folder / SOPS_CONFIG
+    return None
+
+
+def _above(root: Path, folder: Path) -> int:
+    return len(root.relative_to(folder.parent).parts)
+
 
 _TAG_BYTES = 4
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from stockman.app.secrets.rules import Rules
+from stockman.app.secrets.store import Rules
 from stockman.app.secrets_check.report import NotScanned
 from stockman.crypto.sops.decryption import sheet_metadata
 from stockman.crypto.sops.forms import file_format, parse_encrypted

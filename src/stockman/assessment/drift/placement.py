@@ -25,8 +25,8 @@ def placement_drifts(side: ProxmoxSide) -> Iterator[Drift]:
             values=(DriftValue(key="host", observed=str(guest.host), desired=str(desired.host)),),
             author=task_author(side.tasks, desired.identity.vmid, MOVE_TASKS, side.own_user),
             correction=Correction(
-                command=f"bring {guest.host} back; then, on it: {tool} migrate {desired.identity.vmid}"
-                f" {desired.host}"
+                command=f"bring {guest.host} back; then, on it:"
+                f" {tool} migrate {desired.identity.vmid} {desired.host}"
             ),
             claims=(f"vms/move/{name}", f"vms/carry/{name}"),
         )

@@ -48,7 +48,10 @@ class ProxmoxSide:
     def existing_guests(self) -> Iterator[tuple[DesiredGuest, GuestSummary, VmConfig]]:
         """Return desired guests that exist with the right identity."""
         for vm in self.desired_guests:
-            guest, config = self.observed.guest(vm.identity.vmid), self.observed.config(vm.identity.vmid)
+            guest, config = (
+                self.observed.guest(vm.identity.vmid),
+                self.observed.config(vm.identity.vmid),
+            )
             if guest is not None and config is not None and is_ours(vm, guest, config):
                 yield vm, guest, config
 

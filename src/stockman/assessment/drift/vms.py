@@ -101,7 +101,10 @@ def _missing_guest(side: ProxmoxSide, desired_guest: DesiredGuest) -> Drift:
 def _empty_vmid(side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary) -> Drift:
     """Report a VMID that is reserved but empty: creation is in progress or was interrupted."""
     problem = creation_in_progress(
-        desired_guest.identity.kind, desired_guest.identity.vmid, desired_guest.identity.name, guest.host
+        desired_guest.identity.kind,
+        desired_guest.identity.vmid,
+        desired_guest.identity.name,
+        guest.host,
     )
     return Drift(
         layer=Layer.VMS,
@@ -138,7 +141,9 @@ def _different_guest(
     values = (
         DriftValue(key="name", observed=config.name, desired=name),
         DriftValue(
-            key="uuid", observed=str(config.uuid or "none"), desired=str(desired_guest.identity.uuid)
+            key="uuid",
+            observed=str(config.uuid or "none"),
+            desired=str(desired_guest.identity.uuid),
         ),
     )
     is_renamed = config.uuid == desired_guest.identity.uuid
@@ -169,7 +174,9 @@ def _key_drifts(
             subject=name,
             description=f"{desired_guest.identity.label} differs",
             values=values,
-            author=task_author(side.tasks, desired_guest.identity.vmid, CHANGE_TASKS, side.own_user),
+            author=task_author(
+                side.tasks, desired_guest.identity.vmid, CHANGE_TASKS, side.own_user
+            ),
             severity=DriftSeverity.NOTICE if keys <= _COSMETIC else DriftSeverity.WARNING,
             claims=(
                 *(f"vms/configure/{name}", f"vms/restart/{name}", f"vms/grow/{name}"),

@@ -45,7 +45,7 @@ COMPONENT = Component(
         object_condition("cert-manager.io/v1 ClusterIssuer", "", "every issuer is ready"),
     ),
     smoke_test=SmokeTest(
-        says="a CA created for the test issues a certificate",
+        says="a certificate is issued",
         objects=(
             {
                 "apiVersion": "cert-manager.io/v1",
@@ -60,8 +60,16 @@ COMPONENT = Component(
                 "spec": {
                     "dnsNames": ["test.invalid"],
                     "secretName": _TEST_NAME,
+                    "secretTemplate": {"labels": {"app.kubernetes.io/managed-by": "stockman"}},
                     "issuerRef": {"kind": "Issuer", "name": _TEST_NAME},
                 },
+            },
+        ),
+        created=(
+            {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "metadata": {"name": _TEST_NAME, "namespace": "cert-manager"},
             },
         ),
         until=(

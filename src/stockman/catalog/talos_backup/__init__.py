@@ -66,7 +66,7 @@ COMPONENT = Component(
         until=(
             Condition(
                 kind="batch/v1 Job",
-                name="",
+                name="stockman-talos-backup-test",
                 expr="object.status.succeeded >= 1",
                 says="the backup succeeds",
                 namespace="talos-backup",

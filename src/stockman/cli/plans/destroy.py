@@ -94,8 +94,7 @@ class DestroyRun:
         self, workspace: SessionContext, extent: DestructionScope, admin: Login | None
     ) -> int:
         """Show what is deleted and what is kept, ask for the name, and execute."""
-        from stockman.app.runs.destroy import plan_destruction
-        from stockman.app.runs.session import open_session
+        from stockman.app.runs.session import open_session, plan_destruction
         from stockman.cli.plans.apply import ApplyRun
         from stockman.cli.plans.data import PlanView
         from stockman.cli.plans.report import show_refused_plan, show_run_plan

@@ -242,7 +242,7 @@ def runs_metrics(ctx: click.Context, textfile: Path | None, output: MetricsOutpu
         show(metrics, kind="RunMetrics", output=shown, human=_metrics_lines)
         return Exit.DONE
     from stockman.adapters.system import SystemEntropy
-    from stockman.app.metrics_file import write_textfile
+    from stockman.app.runs.metrics import write_textfile
 
     write_textfile(textfile, metrics, SystemEntropy())
     current_screen().note(f"Wrote {textfile}")

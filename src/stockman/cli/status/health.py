@@ -76,7 +76,7 @@ def health(
     Nothing is changed. The exit status is 0 if everything is healthy or there are only warnings, 1
     if a check failed or its result is unknown.
     """
-    from stockman.app.metrics_file import write_textfile
+    from stockman.app.runs.metrics import write_textfile
     from stockman.assessment.prometheus import prometheus_text
     from stockman.cli.status.status import workspace_of
 

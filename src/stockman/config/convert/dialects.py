@@ -14,16 +14,20 @@ from stockman.config.classic import (
     unflatten,
 )
 from stockman.config.comments import Comments, read_toml_comments, read_yaml_comments
-from stockman.config.convert.output import WrittenConfig, classic_files, toml_files
-from stockman.config.convert.result import ConversionResult, sort_lost_items
+from stockman.config.convert.output import (
+    ConversionResult,
+    WrittenConfig,
+    classic_files,
+    sort_lost_items,
+    toml_files,
+)
 from stockman.config.convert.tree_converter import NO_VALUE, TreeConverter
-from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS
+from stockman.config.language import CLUSTER_SECTIONS, MACHINE_SECTIONS
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML, load
-from stockman.config.source.text import decode_text
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import MappingEntry, MappingNode, ScalarNode, TreeNode
+from stockman.config.source.tree import MappingEntry, MappingNode, ScalarNode, TreeNode, decode_text
 from stockman.config.source.yaml_reader import read_yaml, scan_tokens
-from stockman.config.writers.commented import Commented
+from stockman.config.writers.yaml_writer import Commented
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
 

@@ -13,13 +13,14 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import NoReturn
 
-from stockman.config.source.text import MAX_DEPTH, Unreadable
 from stockman.config.source.tree import (
+    MAX_DEPTH,
     MappingEntry,
     MappingNode,
     ScalarNode,
     SequenceNode,
     TreeNode,
+    Unreadable,
 )
 from stockman.model.origin import Position
 from stockman.model.pattern import pattern

@@ -1,8 +1,11 @@
-"""Render a converted configuration as files of either dialect."""
+"""Source formats of a conversion, and how they are detected."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field, replace
+from pathlib import PurePath
+from typing import Literal
 
 from stockman.config.classic import (
     CLASSIC_BY_PATH,
@@ -10,12 +13,111 @@ from stockman.config.classic import (
     VISIBILITY_KEY,
     repository_address,
 )
-from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS
+from stockman.config.language import CLUSTER_SECTIONS, MACHINE_SECTIONS
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML
-from stockman.config.writers.commented import Commented, as_commented
+from stockman.config.source.tree import MappingNode, Unreadable, decode_text
+from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.writers.toml_writer import render_toml
-from stockman.config.writers.yaml_writer import render_yaml_document
+from stockman.config.writers.yaml_writer import Commented, as_commented, render_yaml_document
+from stockman.model.origin import Position
+from stockman.model.problem import Problems
 from stockman.model.record import record
+
+SourceFormat = Literal["classic", "toml", "vm", "terraform", "talhelper", "topf"]
+TALCONFIG = "talconfig.yaml"
+TOPF = "topf.yaml"
+
+_BY_NAME: dict[str, SourceFormat] = {
+    CLUSTER_YAML: "classic",
+    NODES_YAML: "classic",
+    CLUSTER_TOML: "toml",
+    TALCONFIG: "talhelper",
+    TOPF: "topf",
+}
+_BY_SUFFIX: dict[str, SourceFormat] = {".toml": "toml", ".tf": "terraform", ".tfvars": "terraform"}
+_YAML = (".yaml", ".yml")
+
+
+def detect_format(name: str, content: bytes) -> SourceFormat | None:
+    """Return the format of a file by its name and, for YAML, its content; None: unknown."""
+    suffix = PurePath(name).suffix
+    known = _BY_NAME.get(name) or _BY_SUFFIX.get(suffix)
+    if known is not None or suffix not in _YAML:
+        return known
+    try:
+        tree = read_yaml(name, decode_text(name, content))
+    except Unreadable:
+        return "vm"  # its reader says what is wrong, and where
+    return "vm" if is_vm_file(tree) else None
+
+
+@record
+class LostItem:
+    """Something in the source that was not converted."""
+
+    key: str
+    """Name in the source."""
+    at: Position
+    reason: str
+
+
+def sort_lost_items(lost: Iterable[LostItem]) -> tuple[LostItem, ...]:
+    """Sort lost items by file and line."""
+    return tuple(sorted(lost, key=lambda item: item.at))
+
+
+@record
+class MissingItem:
+    """Something that the result needs and the source does not provide."""
+
+    what: str
+    fix: str
+
+
+KeyState = Literal["taken", "changed", "left out"]
+
+
+@record
+class ConvertedKey:
+    """Result of one key of another tool's file."""
+
+    key: str
+    """Name in the source."""
+    at: Position
+    state: KeyState
+    how: str
+    """Its new key, what was changed, or why it was left out."""
+
+
+@record
+class MachineDifference:
+    """A difference between machine configurations of the source and the result."""
+
+    nodes: tuple[str, ...]
+    what: str
+    """Document and path, `v1alpha1 machine.certSANs`."""
+    before: str
+    """Value in the source. Empty: not set."""
+    after: str
+    """Value in the result. Empty: not set."""
+    why: str
+
+
+@record
+class ConversionResult:
+    """The converted files, or problems if the source cannot be read."""
+
+    files: dict[str, str] = field(default_factory=dict, repr=False)
+    """Texts by file name; they may contain secrets, so they are never shown."""
+    lost: tuple[LostItem, ...] = ()
+    to_fill: tuple[MissingItem, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Changes that affect the whole text."""
+    carried: tuple[ConvertedKey, ...] = ()
+    """Result of every key, if the source is another Talos tool."""
+    differs: tuple[MachineDifference, ...] = ()
+    """Differences between machine configurations, if both could be generated."""
+    problems: Problems = field(default_factory=Problems, compare=False)
 
 
 @record
@@ -194,3 +296,17 @@ def _machine_sections(written: WrittenConfig) -> dict[str, Commented]:
 
 def _with_blank_line(item: Commented) -> Commented:
     return item if item.above[:1] == ("",) else replace(item, above=("", *item.above))
+
+
+def is_vm_file(tree: MappingNode) -> bool:
+    """Return whether a YAML file is a mapping of VMs."""
+    values = [entry.value for entry in tree.entries.values()]
+    return (
+        bool(values)
+        and all(isinstance(value, MappingNode) for value in values)
+        and any(
+            {"id", "node"} <= set(value.entries)
+            for value in values
+            if isinstance(value, MappingNode)
+        )
+    )

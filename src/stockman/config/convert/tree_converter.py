@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from stockman.config.classic import CLASSIC_KEYS
 from stockman.config.comments import Comments
-from stockman.config.convert.result import LostItem
-from stockman.config.language.configuration import MACHINE_SECTIONS, Configuration
+from stockman.config.convert.output import LostItem
+from stockman.config.language import MACHINE_SECTIONS, Configuration
 from stockman.config.reference.key_types import (
     AnyType,
     KeyType,
@@ -29,7 +29,7 @@ from stockman.config.source.tree import (
     TreeNode,
     to_plain_data,
 )
-from stockman.config.writers.commented import Commented
+from stockman.config.writers.yaml_writer import Commented
 from stockman.model.origin import Position
 from stockman.model.pattern import pattern
 from stockman.model.secret import is_encrypted

@@ -1,4 +1,4 @@
-"""Documentation of keys as text, like `kubectl explain`."""
+"""Descriptions of keys: their types, their meaning, and the meaning of an unset key."""
 
 from __future__ import annotations
 

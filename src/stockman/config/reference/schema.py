@@ -12,9 +12,14 @@ import re
 from typing import Any
 
 from stockman.config.classic import CLASSIC_KEYS
-from stockman.config.language.cluster import RepositorySection
-from stockman.config.language.configuration import CLUSTER_SECTIONS, MACHINE_SECTIONS, Configuration
-from stockman.config.language.node import ClassSection, NodeSection
+from stockman.config.language import (
+    CLUSTER_SECTIONS,
+    MACHINE_SECTIONS,
+    ClassSection,
+    Configuration,
+    NodeSection,
+    RepositorySection,
+)
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, CONFIG_FILES, NODES_YAML
 from stockman.config.reference.key_types import (
     BASE_TYPES,
@@ -27,8 +32,13 @@ from stockman.config.reference.key_types import (
     ValueType,
     record_keys,
 )
-from stockman.config.reference.keys import flat_keys, flat_record_key
-from stockman.config.reference.wording import description, record_text, unset_meaning
+from stockman.config.reference.keys import (
+    description,
+    flat_keys,
+    flat_record_key,
+    record_text,
+    unset_meaning,
+)
 from stockman.config.source.tree import to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.pattern import pattern

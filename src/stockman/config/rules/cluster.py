@@ -1,12 +1,19 @@
-"""Rules for the cluster: supported versions and required keys."""
+"""Rules about the cluster, its policies and its components."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import NamedTuple
 
+from stockman.config.components import resolve_components
+from stockman.config.nearest import nearest_name
 from stockman.config.rules.context import RuleContext
 from stockman.model import compatibility
+from stockman.model.component import Component, ComponentFacts
+from stockman.model.component import all_component_facts as known_components
+from stockman.model.component import find_component_facts as named
 from stockman.model.origin import Origin, Traced
+from stockman.model.schedule import parse_schedule
 from stockman.model.version import Version
 
 
@@ -133,3 +140,236 @@ def _check_present(
         fix=f"add {name}; see `stockman explain {name}`",
         at=context.cluster_file,
     )
+
+
+def check_upgrades(context: RuleContext) -> None:
+    """Check canaries, classes, engine, windows and time zones of upgrades."""
+    upgrade = context.configuration.upgrade
+    names = [str(node.name) for node in context.configuration.nodes]
+    for index, canary in enumerate(upgrade.canary):
+        if canary not in names:
+            near = nearest_name(canary, names)
+            context.problems.error(
+                "upgrade.canary-unknown",
+                f"the canary {canary} does not exist",
+                why="no node has that name",
+                fix=f"write {near}" if near else "name a node of nodes.yaml",
+                at=upgrade.origins.get(f"canary[{index}]") or upgrade.where("canary"),
+            )
+    for name, exception in upgrade.classes.items():
+        if name not in context.configuration.classes:
+            near = nearest_name(name, context.configuration.classes)
+            context.problems.error(
+                "class.unknown",
+                f"there is no class {name}",
+                why=f"the classes are: {', '.join(context.configuration.classes) or 'none'}",
+                fix=f"write {near}" if near else "remove the exception",
+                at=exception.where(),
+            )
+    _check_engine(context)
+    _check_windows(context)
+    _check_zones(context)
+
+
+def _check_engine(context: RuleContext) -> None:
+    upgrade = context.configuration.upgrade
+    tuppr = context.configuration.components.get("tuppr")
+    if tuppr is None or tuppr.enabled is None:
+        return
+    if tuppr.enabled and upgrade.engine == "stockman":
+        context.problems.error(
+            "upgrade.two-engines",
+            "tuppr is on, but stockman carries upgrades out",
+            why="two engines would reboot nodes without knowing of each other",
+            fix="set `upgrade: {engine: tuppr}`, or switch the component off",
+            at=tuppr.where("enabled"),
+        )
+    elif not tuppr.enabled and upgrade.engine == "tuppr":
+        context.problems.error(
+            "upgrade.no-engine",
+            "tuppr carries upgrades out, but it is switched off",
+            why="nobody would upgrade anything",
+            fix="remove `enabled: false` from the component, or set the engine to stockman",
+            at=tuppr.where("enabled"),
+        )
+
+
+def _check_windows(context: RuleContext) -> None:
+    for window in context.configuration.upgrade.windows:
+        if why := _window_problem(window.start):
+            context.problems.error(
+                "upgrade.window",
+                "a window never opens",
+                why=why,
+                fix="write minute, hour, day, month and weekday, such as 0 3 * * 6",
+                at=window.where("start"),
+            )
+
+
+def _window_problem(start: str) -> str:
+    """Return why a window never opens. Empty: it opens."""
+    try:
+        schedule = parse_schedule(start)
+    except ValueError:
+        return f"`{start}` is no time of cron"
+    is_ever = schedule.next_after(datetime(2026, 1, 1, tzinfo=UTC), UTC) is not None
+    return "" if is_ever else f"no day is one of `{start}`"
+
+
+def _check_zones(context: RuleContext) -> None:
+    for window in context.configuration.upgrade.windows:
+        if window.timezone == "UTC":
+            continue
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+        try:
+            ZoneInfo(window.timezone)
+        except (ZoneInfoNotFoundError, ValueError, OSError):
+            context.problems.error(
+                "upgrade.timezone",
+                f"the time zone {window.timezone} is not known",
+                why="it is none of the names of the time zone database",
+                fix="write a name such as Europe/Berlin, or UTC",
+                at=window.where("timezone"),
+            )
+
+
+def check_backups(context: RuleContext) -> None:
+    """Check backup targets."""
+    backup = context.configuration.backup
+    for target in backup.targets:
+        if (target.bucket is None) == (target.directory is None):
+            both = target.bucket is not None
+            context.problems.error(
+                "backup.target",
+                f"the backup target {target.name} is not one place",
+                why="it has a bucket and a directory"
+                if both
+                else "it has neither bucket nor directory",
+                fix="give `bucket`, or `directory`, not both",
+                at=target.where(),
+            )
+    names: set[str] = set()
+    for target in backup.targets:
+        if target.name in names:
+            context.problems.error(
+                "backup.target-taken",
+                f"two backup targets are called {target.name}",
+                why="restores name the target they read from",
+                fix="give each target a name of its own",
+                at=target.where("name"),
+            )
+        names.add(target.name)
+    if backup.enabled and not backup.targets:
+        context.problems.error(
+            "backup.no-target",
+            "backups are on, but go nowhere",
+            why="no target is given",
+            fix=f"add {context.name('backup.targets[0].bucket')}, or `backup: {{targets: [...]}}`",
+            at=backup.where("enabled"),
+        )
+
+
+REPLACEABLE = ("cilium", "coredns")
+"""Components that may be disabled although others need them: Talos has its own CoreDNS, and the
+user may install another CNI."""
+
+
+def check_components(context: RuleContext) -> None:
+    """Check names, versions and requirements of components."""
+    known = {facts.name: facts for facts in known_components()}
+    for name, component in context.configuration.components.items():
+        if name not in known:
+            _report_unknown_component(context, name, component, known)
+        elif not known[name].condition:
+            _report_not_installed(context, name, component)
+        else:
+            _check_version(context, component, known[name])
+    _check_needs(context, known)
+
+
+def _report_unknown_component(
+    context: RuleContext, name: str, component: Component, known: dict[str, ComponentFacts]
+) -> None:
+    of_chart = named(name)
+    installed = [facts.name for facts in known.values() if facts.condition]
+    meant = of_chart.name if of_chart is not None else nearest_name(name, installed)
+    context.problems.error(
+        "component.unknown",
+        f"there is no component {name}",
+        why="no component of the catalog has that name",
+        fix=f"write {meant}" if meant else "`stockman explain component` lists all of them",
+        at=component.where(),
+    )
+
+
+def _report_not_installed(context: RuleContext, name: str, component: Component) -> None:
+    if not component.enabled:
+        return
+    context.problems.warn(
+        "component.not-installed",
+        f"{name} is on, and stockman does not install it",
+        why="stockman knows its versions only; it is no component of the catalog",
+        fix="install it yourself, with files of your own in the repository",
+        at=component.where("enabled"),
+    )
+
+
+def _check_version(context: RuleContext, component: Component, known: ComponentFacts) -> None:
+    configured, tested = component.version, known.version
+    if configured is None or tested is None or configured == tested:
+        return
+    age = "newer" if configured > tested else "older"
+    context.problems.warn(
+        "component.version",
+        f"{known.name} {configured} is {age} than the release that stockman knows",
+        why=f"what stockman renders for it was checked with {tested}",
+        fix="remove version, or read the release notes between the two",
+        at=component.where("version"),
+    )
+
+
+def _check_needs(context: RuleContext, known: dict[str, ComponentFacts]) -> None:
+    components = resolve_components(context.configuration)
+    for name, component in components.items():
+        if not component.enabled or name not in known:
+            continue
+        for need in known[name].requires:
+            requirement = components.get(need)
+            origin = _written_origin(component, requirement)
+            # Where neither was written, rules about the keys that call for them say it better.
+            if (
+                need in REPLACEABLE
+                or origin is None
+                or (requirement is not None and requirement.enabled)
+            ):
+                continue
+            context.problems.error(
+                "component.requires",
+                f"{name} needs {need}, which is off",
+                why=_reason(name, component, need, requirement),
+                fix=f"set components.{need}.enabled to true, or components.{name}.enabled to false",
+                at=origin,
+            )
+
+
+def _reason(name: str, component: Component, need: str, requirement: Component | None) -> str:
+    return (
+        f"{name} is on: {_enabled_reason(component)}; {need} is off: {_enabled_reason(requirement)}"
+    )
+
+
+def _enabled_reason(component: Component | None) -> str:
+    origin = component.origins.get("enabled") if component is not None else None
+    if origin is None:
+        return "nobody asked for it"
+    return origin.via if origin.is_derived else "as written"
+
+
+def _written_origin(component: Component, requirement: Component | None) -> Origin | None:
+    """Return where either component was configured; None: both states are derived."""
+    for candidate in (requirement, component):
+        origin = candidate.origins.get("enabled") if candidate is not None else None
+        if origin is not None and not origin.is_derived:
+            return origin
+    return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stockman.config.classic import dialect_key
-from stockman.config.language.configuration import Configuration
+from stockman.config.language import Configuration
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, LoadedConfig
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems

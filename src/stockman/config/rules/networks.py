@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv4Network
 from itertools import combinations
 from typing import NamedTuple
 
+from stockman.config.resolve import first_address
 from stockman.config.rules.context import RuleContext
 from stockman.model.origin import Origin
 
@@ -64,11 +65,6 @@ def _is_controller_address(context: RuleContext) -> bool:
     controllers = [node for node in context.configuration.nodes if node.controller]
     is_free = len(controllers) == 1 or api.endpoint is not None
     return is_free and any(node.address == api.addr for node in controllers)
-
-
-def first_address(network: IPv4Network) -> IPv4Address:
-    """Return the first host address of a network; the only one of a /32."""
-    return network[1] if network.prefixlen < 31 else network[0]
 
 
 def _check_unique(context: RuleContext, uses: list[AddressUse]) -> None:

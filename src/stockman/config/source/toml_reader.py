@@ -10,13 +10,14 @@ import re
 import tomllib
 from bisect import bisect_right
 
-from stockman.config.source.text import MAX_DEPTH, Unreadable
 from stockman.config.source.tree import (
+    MAX_DEPTH,
     MappingEntry,
     MappingNode,
     ScalarNode,
     SequenceNode,
     TreeNode,
+    Unreadable,
 )
 from stockman.model.origin import Position
 from stockman.model.pattern import pattern

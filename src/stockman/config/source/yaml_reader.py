@@ -7,13 +7,15 @@ from typing import Any, NoReturn
 
 import yaml
 
-from stockman.config.source.text import MAX_ALIASED, MAX_DEPTH, Unreadable
 from stockman.config.source.tree import (
+    MAX_ALIASED,
+    MAX_DEPTH,
     MappingEntry,
     MappingNode,
     ScalarNode,
     SequenceNode,
     TreeNode,
+    Unreadable,
 )
 from stockman.model.origin import Position
 from stockman.model.problem import Problem

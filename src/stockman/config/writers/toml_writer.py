@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from stockman.config.writers.commented import (
+from stockman.config.writers.yaml_writer import (
     Commented,
     as_commented,
     comment_lines,

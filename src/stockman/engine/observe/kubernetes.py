@@ -59,7 +59,7 @@ from stockman.steps.kubernetes.readiness import (
 )
 from stockman.steps.kubernetes.releases import BY_HELM, HelmRelease, latest_revision, parse_release
 from stockman.steps.kubernetes.resources import secret_digests
-from stockman.steps.kubernetes.smoke_test import PASSED
+from stockman.steps.kubernetes.smoke_test import RESULTS
 
 _CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 _PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
@@ -191,7 +191,7 @@ async def observe_kubernetes(
             reader.read_part("secrets", partial(reader.get_all, query.secrets))
         )
         config_maps = group.create_task(
-            reader.read_part("config_maps", partial(reader.get_all, (*query.config_maps, PASSED)))
+            reader.read_part("config_maps", partial(reader.get_all, (*query.config_maps, RESULTS)))
         )
         installers = group.create_task(
             reader.read_part("installers", partial(reader.list_objects, ROLE_BINDINGS, _OURS))
@@ -226,7 +226,7 @@ async def observe_kubernetes(
         if secret_objects is None
         else tuple(parse_secret(secret) for secret in secret_objects),
         config_maps=_objects(maps),
-        trials=None if maps is None else _smoke_tests(maps),
+        smoke_tests=None if maps is None else _smoke_tests(maps),
         working=_working(query, known),
         unknown=reader.unknown | _unknown_groups(reader.unknown),
         calls=reader.calls,
@@ -331,8 +331,8 @@ def _unknown_groups(unknown: Mapping[str, str]) -> dict[str, str]:
 def _smoke_tests(config_maps: tuple[Object, ...]) -> dict[str, str]:
     for config_map in config_maps:
         if (text_at(config_map, "metadata", "namespace"), object_name(config_map)) == (
-            PASSED.namespace,
-            PASSED.name,
+            RESULTS.namespace,
+            RESULTS.name,
         ):
             return {key: str(value) for key, value in mapping_at(config_map, "data").items()}
     return {}

@@ -84,7 +84,7 @@ async def observe_proxmox(
         pci = group.create_task(reader.fact("PCI mappings", lambda: pve.mappings("pci")))
         usb = group.create_task(reader.fact("USB mappings", lambda: pve.mappings("usb")))
         rights = group.create_task(_rights(reader, token, administrator, query))
-        turned_away = group.create_task(_login_failure(reader, token, administrator))
+        rejection = group.create_task(_login_failure(reader, token, administrator))
         ha = group.create_task(_ha(reader, pve))
         access = group.create_task(_access(reader, administrator, query))
         resources_fact = await resources
@@ -112,7 +112,7 @@ async def observe_proxmox(
         usb=usb.result(),
         rights=rights.result(),
         access=access.result(),
-        turned_away=turned_away.result(),
+        rejection=rejection.result(),
         calls=reader.calls,
     )
 

@@ -1,4 +1,4 @@
-"""Access: roles, users, tokens and mappings of devices, made once by an administrator."""
+"""Plans access: roles, users, tokens and device mappings, which an administrator creates."""
 
 from __future__ import annotations
 
@@ -38,60 +38,61 @@ from stockman.steps.base import Action, Checkpoint
 from stockman.steps.step import Stage, Step
 
 REVOKING_ACTIONS = "access/narrow/"
-"""How ids of steps begin that take rights away."""
+"""Prefix of the ids of steps that revoke rights."""
 _MAX_LISTED = 3
 _EXPIRES_SOON = timedelta(days=14)
-"""Reasons that a change names; each step has its own."""
 
 
 def token_changes(
-    seen: ObservedProxmox,
+    observed: ObservedProxmox,
     access: ObservedAccess,
-    wish: DesiredToken,
+    desired: DesiredToken,
     unkept: frozenset[str],
     owners: tuple[str, ...] = (),
 ) -> Iterator[ProxmoxChange]:
-    """What one user and its token lack. `unkept` are places without a secret.
+    """Plan what one user and its token need. `unkept` are references without a stored secret.
 
-    `owners` are others who work with the same roles: nothing is taken away from them.
+    `owners` are other clusters that use the same roles: no privilege of theirs is revoked.
     """
-    first, wish = wish.token, wish.as_found(access.tokens.get(wish.user, ()))
-    is_renewed = wish.token != first
-    comment = f"{wish.whose}{TOKEN_COMMENT}"
-    region, before = seen.name, f"access/user/{seen.name}/{wish.user}"
-    made: list[Step] = []
+    first, desired = desired.token, desired.latest(access.tokens.get(desired.user, ()))
+    is_renewed = desired.token != first
+    comment = f"{desired.owner}{TOKEN_COMMENT}"
+    region, before = observed.name, f"access/user/{observed.name}/{desired.user}"
+    steps: list[Step] = []
     reasons: list[str] = []
-    if all(one.id != wish.user for one in access.users):
-        reasons.append(f"there is no user {wish.user}")
-        user = CreateUser(cluster=region, user=wish.user, comment=comment)
-        made.append(_access_step(before, user, reasons[-1]))
-    for role in wish.roles:
-        made += _role_steps(region, access, role, reasons, is_shared=bool(owners))
-    done = {step.id for step in made}
-    tokens = access.tokens.get(wish.user, ())
-    is_there = any(one.name == wish.token for one in tokens)
-    if not is_there or wish.secret.place in unkept:
-        lacking = f"there is no token {wish.id}"
-        reasons.append(lacking if not is_there else f"the secret of {wish.id} is not kept")
-        token = CreateToken(
+    if all(user.id != desired.user for user in access.users):
+        reasons.append(f"there is no user {desired.user}")
+        user = CreateUser(cluster=region, user=desired.user, comment=comment)
+        steps.append(_access_step(before, user, reasons[-1]))
+    for role in desired.roles:
+        steps += _role_steps(region, access, role, reasons, is_shared=bool(owners))
+    done = {step.id for step in steps}
+    tokens = access.tokens.get(desired.user, ())
+    exists = any(token.name == desired.token for token in tokens)
+    if not exists or desired.secret.place in unkept:
+        lacking = f"there is no token {desired.id}"
+        reasons.append(lacking if not exists else f"the secret of {desired.id} is not stored")
+        create_token = CreateToken(
             cluster=region,
-            user=wish.user,
-            token=wish.token,
-            secret=wish.secret,
-            comment=successor_comment(wish.whose, first) if is_renewed else comment,
+            user=desired.user,
+            token=desired.token,
+            secret=desired.secret,
+            comment=successor_comment(desired.owner, first) if is_renewed else comment,
             whole=is_renewed,
         )
         needs = (before,) if before in done else ()
-        made.append(_access_step(f"access/token/{region}/{wish.id}", token, reasons[-1], needs))
-    made += _grant_steps(region, access, wish, {step.id for step in made}, reasons)
-    if made:
+        steps.append(
+            _access_step(f"access/token/{region}/{desired.id}", create_token, reasons[-1], needs)
+        )
+    steps += _grant_steps(region, access, desired, {step.id for step in steps}, reasons)
+    if steps:
         yield ProxmoxChange(
             region=region,
-            what=f"access of {wish.whose} to {region} as {wish.id}",
+            what=f"access of {desired.owner} to {region} as {desired.id}",
             why=_shorten(reasons),
-            mark=ChangeKind.CHANGE if is_there else ChangeKind.ADD,
+            mark=ChangeKind.CHANGE if exists else ChangeKind.ADD,
             stage=Stage.ACCESS,
-            steps=tuple(made),
+            steps=tuple(steps),
         )
 
 
@@ -105,28 +106,33 @@ def _shorten(reasons: list[str]) -> str:
 def _role_steps(
     region: str, access: ObservedAccess, role: DesiredRole, reasons: list[str], *, is_shared: bool
 ) -> Iterator[Step]:
-    found = next((one for one in access.roles if one.name == role.name), None)
-    wanted = frozenset(role.privileges)
-    if found is not None and is_shared:
-        wanted |= found.privileges
-        role = replace(role, privileges=tuple(sorted(wanted)))
-    if found is not None and found.privileges == wanted:
+    existing = next(
+        (existing_role for existing_role in access.roles if existing_role.name == role.name), None
+    )
+    privileges = frozenset(role.privileges)
+    if existing is not None and is_shared:
+        privileges |= existing.privileges
+        role = replace(role, privileges=tuple(sorted(privileges)))
+    if existing is not None and existing.privileges == privileges:
         return
-    if found is None:
+    if existing is None:
         why = f"there is no role {role.name}"
     else:
-        more, less = sorted(wanted - found.privileges), sorted(found.privileges - wanted)
+        more, less = (
+            sorted(privileges - existing.privileges),
+            sorted(existing.privileges - privileges),
+        )
         few = (f"lacks {', '.join(more)}",) if more else ()
-        many = (f"has {', '.join(less)}, which is not needed",) if less else ()
+        many = (f"has {', '.join(less)}, which it does not need",) if less else ()
         why = f"role {role.name} {' and '.join((*few, *many))}"
     reasons.append(why)
     exact = CreateRole(cluster=region, role=role.name, privileges=role.privileges)
-    if found is None or found.privileges <= wanted:
+    if existing is None or existing.privileges <= privileges:
         yield _access_step(f"access/role/{region}/{role.name}", exact, why)
         return
-    # What is too much may be what the rest of this plan still needs, so it is taken away last.
+    # The rest of this plan may still need the excess privileges, so they are revoked last.
     if more:
-        both = tuple(sorted(wanted | found.privileges))
+        both = tuple(sorted(privileges | existing.privileges))
         wider = CreateRole(cluster=region, role=role.name, privileges=both)
         yield _access_step(f"access/role/{region}/{role.name}", wider, why)
     narrow = _access_step(f"{REVOKING_ACTIONS}{region}/{role.name}", exact, why)
@@ -134,10 +140,14 @@ def _role_steps(
 
 
 def _grant_steps(
-    region: str, access: ObservedAccess, wish: DesiredToken, planned: set[str], reasons: list[str]
+    region: str,
+    access: ObservedAccess,
+    desired: DesiredToken,
+    planned: set[str],
+    reasons: list[str],
 ) -> Iterator[Step]:
-    holders: tuple[tuple[Holder, str], ...] = (("user", wish.user), ("token", wish.id))
-    for role in wish.roles:
+    holders: tuple[tuple[Holder, str], ...] = (("user", desired.user), ("token", desired.id))
+    for role in desired.roles:
         for path in role.paths:
             for kind, holder in holders:
                 grant = GrantRole(
@@ -148,83 +158,90 @@ def _grant_steps(
                     holder_kind=kind,
                     propagate=role.propagates,
                 )
-                token = f"access/token/{region}/{wish.id}"
+                token = f"access/token/{region}/{desired.id}"
                 is_new = kind == "token" and token in planned
                 if grant.rule in access.rules and not is_new:
                     continue
                 why = f"{holder} has no role {role.name} on {path}"
                 reasons.append(why)
                 needed = (
-                    f"access/user/{region}/{wish.user}",
+                    f"access/user/{region}/{desired.user}",
                     f"access/role/{region}/{role.name}",
                     token,
                 )
-                needs = tuple(one for one in needed if one in planned)
+                needs = tuple(step_id for step_id in needed if step_id in planned)
                 yield _access_step(
                     f"access/grant/{region}{path} {holder} {role.name}", grant, why, needs
                 )
 
 
 def list_desired_mappings(
-    desired: Desired, cluster: ProxmoxCluster, seen: ObservedProxmox
+    desired: Desired, cluster: ProxmoxCluster, observed: ObservedProxmox
 ) -> tuple[MapDevices, ...]:
-    """Mappings of devices that the files describe for hosts of this cluster."""
+    """Return the device mappings that the files define for hosts of this cluster."""
     devices: defaultdict[tuple[str, str], list[MappedDevice]] = defaultdict(list)
-    told: dict[tuple[str, str], str] = {}
+    descriptions: dict[tuple[str, str], str] = {}
     for name, host in desired.hosts.items():
-        if host.passthrough is None or not (seen.has_host(name) or name in cluster.hosts):
+        if host.passthrough is None or not (observed.has_host(name) or name in cluster.hosts):
             continue
         for pci in host.passthrough.pci:
             devices["pci", pci.name].append(
                 MappedDevice(host=HostName(name), place=pci.address, id=pci.id or "")
             )
-            told.setdefault(("pci", pci.name), pci.description)
+            descriptions.setdefault(("pci", pci.name), pci.description)
         for usb in host.passthrough.usb:
             devices["usb", usb.name].append(MappedDevice(host=HostName(name), place=usb.id))
-            told.setdefault(("usb", usb.name), usb.description)
+            descriptions.setdefault(("usb", usb.name), usb.description)
     return tuple(
         MapDevices(
-            cluster=seen.name,
+            cluster=observed.name,
             name=name,
             bus="pci" if bus == "pci" else "usb",
-            devices=tuple(found),
-            description=told[bus, name],
+            devices=tuple(mapped_devices),
+            description=descriptions[bus, name],
         )
-        for (bus, name), found in devices.items()
+        for (bus, name), mapped_devices in devices.items()
     )
 
 
-def mapping_hosts(wishes: tuple[MapDevices, ...]) -> Mapping[str, frozenset[str]]:
-    """Hosts of the mappings that the plan makes, by `pci/NAME`."""
-    return {f"{one.bus}/{one.name}": frozenset(d.host for d in one.devices) for one in wishes}
+def mapping_hosts(mappings: tuple[MapDevices, ...]) -> Mapping[str, frozenset[str]]:
+    """Return the hosts of the mappings that the plan creates, by `pci/NAME`."""
+    return {
+        f"{mapping.bus}/{mapping.name}": frozenset(d.host for d in mapping.devices)
+        for mapping in mappings
+    }
 
 
 def mapping_changes(
-    seen: ObservedProxmox, wishes: tuple[MapDevices, ...]
+    observed: ObservedProxmox, mappings: tuple[MapDevices, ...]
 ) -> Iterator[ProxmoxChange]:
-    """Mappings that are not there, or do not name all devices."""
-    for wish in wishes:
-        fact = seen.pci if wish.bus == "pci" else seen.usb
+    """Plan mappings that do not exist or do not include all devices."""
+    for desired in mappings:
+        fact = observed.pci if desired.bus == "pci" else observed.usb
         if not isinstance(fact, Fact):
-            continue  # What nobody could look at is not missing.
+            continue  # A list that could not be read is unknown, not empty.
         known: tuple[DeviceMapping, ...] = fact.value
-        found = next((one for one in known if one.name == wish.name), None)
-        if found is not None and all(is_mapped(found, one) for one in wish.devices):
+        mapping = next(
+            (known_mapping for known_mapping in known if known_mapping.name == desired.name), None
+        )
+        if mapping is not None and all(is_mapped(mapping, device) for device in desired.devices):
             continue
-        why = "there is no such mapping" if found is None else "it does not name these devices"
-        step = _access_step(f"access/mapping/{seen.name}/{wish.bus}/{wish.name}", wish, why)
+        why = "the mapping does not exist" if mapping is None else "it does not include all devices"
+        step = _access_step(
+            f"access/mapping/{observed.name}/{desired.bus}/{desired.name}", desired, why
+        )
         yield ProxmoxChange(
-            region=seen.name,
-            what=f"{wish.bus.upper()} mapping {wish.name}",
+            region=observed.name,
+            what=f"{desired.bus.upper()} mapping {desired.name}",
             why=why,
-            mark=ChangeKind.ADD if found is None else ChangeKind.CHANGE,
+            mark=ChangeKind.ADD if mapping is None else ChangeKind.CHANGE,
             stage=Stage.ACCESS,
             steps=(step,),
         )
 
 
 def access_ready_step(region: str, changes: tuple[ProxmoxChange, ...]) -> Step | None:
-    """The step that everything else waits for. None: access is as it should be."""
+    """Return the step that everything else waits for. None: access matches."""
     needs = tuple(
         step.id
         for change in changes
@@ -236,76 +253,83 @@ def access_ready_step(region: str, changes: tuple[ProxmoxChange, ...]) -> Step |
     return _access_step(
         f"access/ready/{region}",
         Checkpoint(text=f"access to Proxmox cluster {region} is ready"),
-        "everything else is done with the token of stockman alone",
+        "everything else only uses the token of stockman",
         needs,
     )
 
 
 def check_rights(
-    desired: Desired, cluster: ProxmoxCluster, seen: ObservedProxmox, problems: Problems
+    desired: Desired, cluster: ProxmoxCluster, observed: ObservedProxmox, problems: Problems
 ) -> None:
-    """Report privileges that the token of stockman lacks, each with its path."""
-    if not isinstance(seen.rights, Fact) or seen.major is None:
+    """Report privileges that the token of stockman lacks, by path."""
+    if not isinstance(observed.rights, Fact) or observed.major is None:
         return
-    held = seen.rights.value
-    for need in stockman_privileges(desired, cluster, seen.major):
+    held = observed.rights.value
+    for need in stockman_privileges(desired, cluster, observed.major):
         lacked = need.privileges - held.get(need.path, frozenset())
         if lacked and need.alternatives and all(path in held for path in need.alternatives):
             below = (need.privileges - held[path] for path in need.alternatives)
             lacked = frozenset[str]().union(*below)
         if lacked:
             at = cluster.where("token_id")
-            why = f"the machines of the configuration cannot be made in {seen.name} without"
+            why = (
+                f"the machines of the configuration cannot be created in {observed.name} without it"
+            )
             missing_privilege(problems, need.path, lacked, why, at)
 
 
 def check_token_not_in_use(
-    wish: DesiredToken, access: ObservedAccess, unkept: frozenset[str], owners: tuple[str, ...]
+    desired: DesiredToken, access: ObservedAccess, unkept: frozenset[str], owners: tuple[str, ...]
 ) -> Problem | None:
-    """Why a token that is there must not be made anew. None: nobody else works with it."""
-    there = access.tokens.get(wish.user, ())
-    found = wish.as_found(there)
-    is_there = any(one.name == found.token for one in there)
-    if is_there and owners and found.secret.place in unkept:
-        return token_in_use(found.id, owners)
+    """Return why an existing token must not be recreated. None: no other cluster uses it."""
+    tokens = access.tokens.get(desired.user, ())
+    current = desired.latest(tokens)
+    exists = any(token.name == current.token for token in tokens)
+    if exists and owners and current.secret.place in unkept:
+        return token_in_use(current.id, owners)
     return None
 
 
 def check_token_expiry(
-    wish: DesiredToken, access: Fact[ObservedAccess], problems: Problems
+    desired: DesiredToken, access: Fact[ObservedAccess], problems: Problems
 ) -> None:
-    """Report a token that has expired or soon does; tokens of stockman are made without an end."""
-    there = access.value.tokens.get(wish.user, ())
-    found = wish.as_found(there)
-    for one in there:
-        if one.name != found.token or not one.expires:
+    """Report a token that has expired or expires soon; tokens of stockman never expire."""
+    tokens = access.value.tokens.get(desired.user, ())
+    current = desired.latest(tokens)
+    for token in tokens:
+        if token.name != current.token or not token.expires:
             continue
-        end = datetime.fromtimestamp(one.expires, UTC)
+        end = datetime.fromtimestamp(token.expires, UTC)
         if end - access.seen <= _EXPIRES_SOON:
-            token_expires(problems, found.id, wish.whose, end, access.seen)
+            token_expires(problems, current.id, desired.owner, end, access.seen)
 
 
 def check_login(
-    seen: ObservedProxmox, access: Fact[ObservedAccess], wish: DesiredToken, problems: Problems
+    observed: ObservedProxmox,
+    access: Fact[ObservedAccess],
+    desired: DesiredToken,
+    problems: Problems,
 ) -> None:
-    """Report a user that is switched off, and a token of stockman whose secret is another."""
-    user = next((one for one in access.value.users if one.id == wish.user), None)
+    """Report a disabled user, and a token of stockman whose secret does not match."""
+    user = next(
+        (known_user for known_user in access.value.users if known_user.id == desired.user), None
+    )
     if user is None:
         return
     if not user.enabled:
-        inactive_user(problems, user.id, wish.whose, "it is not enabled")
+        inactive_user(problems, user.id, desired.owner, "it is not enabled")
         return
     if user.expires and user.expires <= access.seen.timestamp():
         end = datetime.fromtimestamp(user.expires, UTC)
-        inactive_user(problems, user.id, wish.whose, f"it ended at {end:%Y-%m-%d %H:%M} UTC")
+        inactive_user(problems, user.id, desired.owner, f"it expired at {end:%Y-%m-%d %H:%M} UTC")
         return
-    there = access.value.tokens.get(wish.user, ())
-    found = wish.as_found(there)
-    token = next((one for one in there if one.name == found.token), None)
-    if token is None or wish.whose != OWNER or seen.turned_away is None:
+    tokens = access.value.tokens.get(desired.user, ())
+    current = desired.latest(tokens)
+    token = next((token for token in tokens if token.name == current.token), None)
+    if token is None or desired.owner != OWNER or observed.rejection is None:
         return
     if not token.expires or token.expires > access.seen.timestamp():
-        token_secret_mismatch(problems, found.id, wish.whose)
+        token_secret_mismatch(problems, current.id, desired.owner)
 
 
 def _access_step(name: str, action: Action, why: str, needs: tuple[str, ...] = ()) -> Step:

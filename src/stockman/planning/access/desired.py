@@ -1,4 +1,4 @@
-"""Who should have which rights in a Proxmox cluster: stockman itself, and components."""
+"""The desired users, tokens and roles in a Proxmox cluster, of stockman and of components."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from stockman.proxmox.privileges import ZONE, RequiredPrivileges, provisioning_p
 from stockman.steps.secret_ref import SecretRef
 
 OWNER = "stockman"
-"""Who has the token that everything is done with, beside the components."""
+"""Owner of the token that stockman itself uses."""
 TOKEN_COMMENT = ", by stockman"
-"""How comments of users and tokens end that stockman made."""
+"""Suffix of the comments of users and tokens that stockman creates."""
 _ROLES = {
     "/": "StockmanCluster",
     "/mapping/pci": "StockmanPci",
@@ -36,18 +36,18 @@ _PRIVILEGES_SINCE_9 = 9
 
 
 def stockman_role_names() -> frozenset[str]:
-    """Roles that stockman makes, for whatever configuration."""
-    accesses = (one.proxmox for one in components())
-    return OWN_ROLES | {one.role for one in accesses if one is not None}
+    """Return the roles that stockman creates, for any configuration."""
+    accesses = (entry.proxmox for entry in components())
+    return OWN_ROLES | {access.role for access in accesses if access is not None}
 
 
-def successor_comment(whose: str, name: str) -> str:
-    """What stands at a token that came in the place of another; nobody else writes it so."""
-    return f"{whose}{TOKEN_COMMENT}, follows {name}"
+def successor_comment(owner: str, name: str) -> str:
+    """Return the comment of a token that replaces another one."""
+    return f"{owner}{TOKEN_COMMENT}, follows {name}"
 
 
 def token_generation(token: AccessToken, first: str) -> int:
-    """How often a token was renewed: 0 is the first. -1: it is another one."""
+    """Return how often a token was renewed: 0 is the first. -1: it is another token."""
     if token.name == first:
         return 0
     name, _, number = token.name.rpartition("-")
@@ -56,14 +56,14 @@ def token_generation(token: AccessToken, first: str) -> int:
 
 
 def token_generations(tokens: Iterable[AccessToken], first: str) -> tuple[AccessToken, ...]:
-    """A token and those that came in its place, the oldest first."""
-    own = [one for one in tokens if token_generation(one, first) >= 0]
-    return tuple(sorted(own, key=lambda one: token_generation(one, first)))
+    """Return a token and its successors, the oldest first."""
+    own = [token for token in tokens if token_generation(token, first) >= 0]
+    return tuple(sorted(own, key=lambda token: token_generation(token, first)))
 
 
 @record
 class DesiredRole:
-    """A role and where it is given."""
+    """A role and the paths where it is granted."""
 
     name: str
     privileges: tuple[str, ...]
@@ -71,7 +71,7 @@ class DesiredRole:
 
     @property
     def propagates(self) -> bool:
-        """The role on the whole cluster is for that alone; others hold below their path too."""
+        """The role on the whole cluster does not propagate; all others do."""
         return self.name != _ROLES["/"]
 
 
@@ -79,7 +79,7 @@ class DesiredRole:
 class DesiredToken:
     """A user with one token and its roles."""
 
-    whose: str
+    owner: str
     user: str
     token: str
     secret: SecretRef
@@ -89,8 +89,8 @@ class DesiredToken:
     def id(self) -> str:
         return f"{self.user}!{self.token}"
 
-    def as_found(self, tokens: Iterable[AccessToken]) -> DesiredToken:
-        """The same wish for the token that is there, which may have been renewed."""
+    def latest(self, tokens: Iterable[AccessToken]) -> DesiredToken:
+        """Return this token under its latest name, as it may have been renewed."""
         known = token_generations(tokens, self.token)
         return replace(self, token=known[-1].name) if known else self
 
@@ -98,14 +98,14 @@ class DesiredToken:
 def stockman_privileges(
     desired: Desired, cluster: ProxmoxCluster, major: int
 ) -> tuple[RequiredPrivileges, ...]:
-    """What the token of stockman needs."""
-    return provisioning_privileges(major, host_requirements(desired, cluster).wish)
+    """Return the privileges that the token of stockman needs."""
+    return provisioning_privileges(major, host_requirements(desired, cluster).vms)
 
 
 def list_desired_tokens(
     desired: Desired, cluster: ProxmoxCluster, major: int
 ) -> tuple[DesiredToken, ...]:
-    """Everybody who acts in a cluster; root needs nothing and is left alone."""
+    """Return the tokens of all that act in a cluster; root needs none."""
     return tuple(_iter_desired_tokens(desired, cluster, major))
 
 
@@ -122,38 +122,40 @@ def _iter_desired_tokens(
             )
             for need in stockman_privileges(desired, cluster, major)
         )
-        place = f"token:{cluster.region}/{user}!{token}"
+        default = f"token:{cluster.region}/{user}!{token}"
         yield DesiredToken(
-            whose=OWNER,
+            owner=OWNER,
             user=user,
             token=token,
-            secret=secret_ref_for(cluster.token_secret, place),
+            secret=secret_ref_for(cluster.token_secret, default),
             roles=roles,
         )
     for name in active_components(desired):
-        found = _component_token(desired, cluster, name, major)
-        if found is not None:
-            yield found
+        desired_token = _component_token(desired, cluster, name, major)
+        if desired_token is not None:
+            yield desired_token
 
 
 def _component_token(
     desired: Desired, cluster: ProxmoxCluster, name: str, major: int
 ) -> DesiredToken | None:
     access = component(name).proxmox
-    wish = desired.components[name]
+    settings = desired.components[name]
     if access is None:
         return None
-    user, _, token = (wish.token_id or f"{access.user}!{access.token}").partition("!")
+    user, _, token = (settings.token_id or f"{access.user}!{access.token}").partition("!")
     first = desired.proxmox[0].region == cluster.region
-    secret = wish.secrets.get(f"token-{cluster.region}") or (wish.token_secret if first else None)
-    more = access.privileges_from_9 if major >= _PRIVILEGES_SINCE_9 else ()
+    secret = settings.secrets.get(f"token-{cluster.region}") or (
+        settings.token_secret if first else None
+    )
+    extra = access.privileges_from_9 if major >= _PRIVILEGES_SINCE_9 else ()
     role = DesiredRole(
         name=access.role,
-        privileges=tuple(sorted({*access.privileges, *more})),
+        privileges=tuple(sorted({*access.privileges, *extra})),
         paths=access.paths,
     )
     return DesiredToken(
-        whose=name,
+        owner=name,
         user=user,
         token=token,
         secret=secret_ref_for(secret, f"token:{cluster.region}/{user}!{token}"),

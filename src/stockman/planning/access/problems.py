@@ -1,4 +1,4 @@
-"""What keeps stockman from working in a Proxmox cluster."""
+"""Problems that keep stockman from working in a Proxmox cluster."""
 
 from __future__ import annotations
 
@@ -24,47 +24,46 @@ def missing_privilege(
 
 
 def hidden_guests(problems: Problems, region: str, at: ProblemLocation) -> None:
-    """Guests may be there that whoever looked does not see."""
-    why = f"Proxmox VE shows no guest of {region} to whoever may not look at it"
+    """Guests may exist that are not visible to the token."""
+    why = f"Proxmox VE does not list guests of {region} without this privilege"
     missing_privilege(problems, "/vms", ("VM.Audit",), why, at)
 
 
-def token_expires(problems: Problems, token: str, whose: str, end: datetime, now: datetime) -> None:
-    """A token that has ended keeps everything from being done; one that ends soon is told."""
+def token_expires(problems: Problems, token: str, owner: str, end: datetime, now: datetime) -> None:
+    """An expired token is an error, one that expires soon a warning."""
     is_over = end <= now
     problem = Problem(
         code="proxmox.token-ends",
         what=f"the token {token} {'has expired' if is_over else 'expires soon'}",
-        why=f"{whose} works with it, and it {'ended' if is_over else 'ends'} at"
+        why=f"{owner} uses it, and it {'expired' if is_over else 'expires'} at"
         f" {end:%Y-%m-%d %H:%M} UTC",
-        fix=f"run `stockman secrets rotate proxmox --token {whose} --push` with the token of an"
-        " administrator, or give it a later end under Datacenter, Permissions",
+        fix=f"run `stockman secrets rotate proxmox --token {owner} --push` with the token of an"
+        " administrator, or set a later expiry date under Datacenter, Permissions",
         where=token,
         severity=Severity.ERROR if is_over else Severity.WARNING,
     )
     problems.add(problem)
 
 
-def inactive_user(problems: Problems, user: str, whose: str, why: str) -> None:
-    """A user that Proxmox VE lets in with no token at all."""
+def inactive_user(problems: Problems, user: str, owner: str, why: str) -> None:
+    """Proxmox VE rejects all tokens of such a user."""
     problems.error(
         "proxmox.user-off",
-        f"the user {user} is switched off",
-        why=f"{whose} works with a token of it, and {why}",
-        fix="enable it under Datacenter, Permissions, Users, or give it a later end there",
+        f"the user {user} is disabled",
+        why=f"{owner} uses one of its tokens, and {why}",
+        fix="enable it under Datacenter, Permissions, Users, or set a later expiry date there",
         at=user,
     )
 
 
-def token_secret_mismatch(problems: Problems, token: str, whose: str) -> None:
-    """A token that is there and is not the one that was kept."""
+def token_secret_mismatch(problems: Problems, token: str, owner: str) -> None:
+    """A token exists, but its secret is not the stored one."""
     problems.error(
         "proxmox.other-secret",
-        f"the token {token} has another secret than stockman has",
-        why="it is there, it and its user are switched on, and Proxmox VE does not let it in",
-        fix=f"run `git pull` in case somebody renewed it; otherwise `stockman secrets rotate"
-        f" proxmox --token {whose}` with the token of an administrator makes another"
-        " and keeps its secret",
+        f"the token {token} has a different secret than the stored one",
+        why="token and user exist and are enabled, but Proxmox VE rejects the stored secret",
+        fix=f"run `git pull` in case somebody renewed it; otherwise create and store a new token"
+        f" with `stockman secrets rotate proxmox --token {owner}` as an administrator",
         at=token,
     )
 
@@ -72,9 +71,9 @@ def token_secret_mismatch(problems: Problems, token: str, whose: str) -> None:
 def administrator_missing(problems: Problems, region: str) -> None:
     problems.error(
         "proxmox.no-administrator",
-        f"tokens of {region} cannot be made without an administrator",
-        why="the token of stockman may not make tokens, not even its own",
-        fix="give the token or the password of an administrator",
+        f"cannot create tokens in {region} without an administrator",
+        why="the token of stockman may not create tokens",
+        fix="provide the token or the password of an administrator",
         at=f"Proxmox cluster {region}",
     )
 
@@ -82,18 +81,18 @@ def administrator_missing(problems: Problems, region: str) -> None:
 def unknown_token(problems: Problems, name: str, known: Iterable[str]) -> None:
     problems.error(
         "token.unknown",
-        f"nobody has a token called {name}",
+        f"there is no token {name}",
         why=f"the configuration has {', '.join(known)}",
-        fix="name one of these, or none to renew all",
+        fix="use one of these, or no name to renew all",
     )
 
 
-def component_still_in_use(problems: Problems, called: str, component: str) -> None:
+def component_still_in_use(problems: Problems, access: str, component: str) -> None:
     problems.warn(
         "access.still-used",
-        f"what {component} may do in Proxmox VE stays for now: {called}",
-        why=f"{component} is switched off in the files, and the cluster still has it",
-        fix="take its files out with `stockman render --prune`, then `stockman apply --push`",
+        f"access of {component} to Proxmox VE is kept for now: {access}",
+        why=f"{component} is disabled in the files, but still installed in the cluster",
+        fix="remove its files with `stockman render --prune`, then run `stockman apply --push`",
         at=component,
     )
 
@@ -101,9 +100,9 @@ def component_still_in_use(problems: Problems, called: str, component: str) -> N
 def foreign_user(problems: Problems, user: str, component: str, tokens: Iterable[str]) -> None:
     problems.warn(
         "access.not-alone",
-        f"user {user} stays, though {component} needs it no more",
-        why=f"it has tokens that somebody else made: {', '.join(tokens)}",
-        fix=f"find out who works with them; then `pveum user delete {user}` on a host",
+        f"user {user} is kept, although {component} no longer needs it",
+        why=f"it has tokens that stockman did not create: {', '.join(tokens)}",
+        fix=f"find out what uses them, then run `pveum user delete {user}` on a host",
         at=user,
     )
 
@@ -112,9 +111,9 @@ def token_in_use(token: str, owners: Iterable[str]) -> Problem:
     user, _, name = token.partition("!")
     return Problem(
         code="proxmox.token-shared",
-        what=f"the token {token} is there, and its secret is not kept here",
+        what=f"the token {token} exists, but its secret is not stored here",
         where=token,
-        why=f"a new secret would shut out who works with it: {', '.join(owners)}",
-        fix=f"set `proxmox.token_id` to one of its own, such as `{user}!{name}-2`; or write"
+        why=f"a new secret would lock out others that use it: {', '.join(owners)}",
+        fix=f"set `proxmox.token_id` to a different token, such as `{user}!{name}-2`; or write"
         " its secret into `proxmox.token_secret`",
     )

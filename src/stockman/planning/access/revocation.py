@@ -1,4 +1,4 @@
-"""Other clusters of stockman in the same Proxmox cluster, which share its users and roles."""
+"""Plans the revocation of rights that stockman and other clusters no longer need."""
 
 from __future__ import annotations
 
@@ -19,69 +19,68 @@ from stockman.steps.access.roles import DeleteRole, RevokeRole
 from stockman.steps.step import Stage, Step
 
 
-def other_cluster_owners(seen: ObservedProxmox, owner: str) -> tuple[str, ...]:
-    """Other clusters whose machines are here, or ones that nobody can look at."""
-    found, own = set[str](), set(own_tags(owner))
-    for guest in seen.guests():
+def other_cluster_owners(observed: ObservedProxmox, owner: str) -> tuple[str, ...]:
+    """Return other clusters with guests here, and guests that cannot be read."""
+    owners, own = set[str](), set(own_tags(owner))
+    for guest in observed.guests():
         if TAG not in guest.tags or own <= set(guest.tags):
             continue
-        config = seen.config(guest.vmid)
+        config = observed.config(guest.vmid)
         mark = parse_mark(config.get("description")) if config is not None else None
         if config is None:
-            found.add(f"VM {guest.vmid}, which cannot be looked at")
+            owners.add(f"VM {guest.vmid}, which cannot be read")
         elif mark is not None and mark.owner != owner:
-            found.add(mark.owner)
-    return tuple(sorted(found))
+            owners.add(mark.owner)
+    return tuple(sorted(owners))
 
 
 @record
 class ExcessRights:
-    """What the token of stockman has in a Proxmox cluster, and needs no more."""
+    """Rights of stockman's token in a Proxmox cluster that are no longer needed."""
 
     region: str
-    whose: str
-    """The token."""
+    token_id: str
     rules: tuple[AccessRule, ...]
     roles: tuple[str, ...]
-    """Roles that nobody has then."""
+    """Roles that nobody has afterwards."""
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """Ids of the steps that give it back."""
+        """Ids of the steps that revoke them."""
         rules = (_revoke_step_id(self.region, rule) for rule in self.rules)
         return (*rules, *(_delete_role_step_id(self.region, role) for role in self.roles))
 
 
 def find_excess_rights(
-    desired: Desired, cluster: ProxmoxCluster, seen: ObservedProxmox
+    desired: Desired, cluster: ProxmoxCluster, observed: ObservedProxmox
 ) -> ExcessRights | None:
-    """What is given back; only an administrator sees it. None: nothing."""
-    access, major = seen.access, seen.major
+    """Return the rights to revoke, which only an administrator can read. None: there are none."""
+    access, major = observed.access, observed.major
     if (
         not isinstance(access, Fact)
         or major is None
-        or other_cluster_owners(seen, owner_of(desired))
+        or other_cluster_owners(observed, owner_of(desired))
     ):
         return None
-    wishes = list_desired_tokens(desired, cluster, major)
-    own = next((one for one in wishes if one.whose == OWNER), None)
+    tokens = list_desired_tokens(desired, cluster, major)
+    own = next((token for token in tokens if token.owner == OWNER), None)
     if own is None:
         return None
-    own = own.as_found(access.value.tokens.get(own.user, ()))
-    rules = tuple(_excess_rules(own, wishes, access.value))
-    roles = tuple(_roles_without_rules(wishes, access.value, rules))
-    found = ExcessRights(region=seen.name, whose=own.id, rules=rules, roles=roles)
-    return found if found.steps else None
+    own = own.latest(access.value.tokens.get(own.user, ()))
+    rules = tuple(_excess_rules(own, tokens, access.value))
+    roles = tuple(_roles_without_rules(tokens, access.value, rules))
+    excess = ExcessRights(region=observed.name, token_id=own.id, rules=rules, roles=roles)
+    return excess if excess.steps else None
 
 
-def revoke_excess_rights(found: ExcessRights) -> ProxmoxChange:
-    """How rights are given back."""
-    why = "the configuration asks for them no more"
-    made = [
+def revoke_excess_rights(excess: ExcessRights) -> ProxmoxChange:
+    """Plan the revocation of rights."""
+    why = "the configuration no longer needs them"
+    steps = [
         _revocation_step(
-            _revoke_step_id(found.region, rule),
+            _revoke_step_id(excess.region, rule),
             RevokeRole(
-                cluster=found.region,
+                cluster=excess.region,
                 path=rule.path,
                 role=rule.role,
                 holder=rule.holder,
@@ -89,52 +88,52 @@ def revoke_excess_rights(found: ExcessRights) -> ProxmoxChange:
             ),
             why,
         )
-        for rule in found.rules
+        for rule in excess.rules
     ]
-    revoked = tuple(step.id for step in made)
-    for role in found.roles:
-        action = DeleteRole(cluster=found.region, role=role)
-        made.append(
+    revoked = tuple(step.id for step in steps)
+    for role in excess.roles:
+        action = DeleteRole(cluster=excess.region, role=role)
+        steps.append(
             _revocation_step(
-                _delete_role_step_id(found.region, role), action, "nobody has this role", revoked
+                _delete_role_step_id(excess.region, role), action, "nobody has this role", revoked
             )
         )
-    named = dict.fromkeys((*(rule.role for rule in found.rules), *found.roles))
+    named = dict.fromkeys((*(rule.role for rule in excess.rules), *excess.roles))
     return ProxmoxChange(
-        region=found.region,
-        what=f"rights of {found.whose} in {found.region}: {', '.join(named)}",
+        region=excess.region,
+        what=f"rights of {excess.token_id} in {excess.region}: {', '.join(named)}",
         why=why,
         mark=ChangeKind.REMOVE,
         stage=Stage.ACCESS,
-        steps=tuple(made),
+        steps=tuple(steps),
     )
 
 
 def _excess_rules(
-    own: DesiredToken, wishes: Iterable[DesiredToken], access: ObservedAccess
+    own: DesiredToken, tokens: Iterable[DesiredToken], access: ObservedAccess
 ) -> Iterator[AccessRule]:
-    """Rules about stockman's own roles that no wish of its user asks for."""
-    asked = {
+    """Return grants of stockman's own roles to its user that the configuration does not need."""
+    configured = {
         (role.name, path)
-        for wish in wishes
-        if wish.user == own.user
-        for role in wish.roles
+        for token in tokens
+        if token.user == own.user
+        for role in token.roles
         for path in role.paths
     }
     for rule in access.rules:
         is_held = rule.holder in (own.user, own.id) and rule.role in OWN_ROLES
-        if is_held and (rule.role, rule.path) not in asked:
+        if is_held and (rule.role, rule.path) not in configured:
             yield rule
 
 
 def _roles_without_rules(
-    wishes: Iterable[DesiredToken], access: ObservedAccess, going: tuple[AccessRule, ...]
+    tokens: Iterable[DesiredToken], access: ObservedAccess, revoked: tuple[AccessRule, ...]
 ) -> Iterator[str]:
-    """Stockman's own roles that are there, and that nobody wants or has once rules are gone."""
-    wanted = {role.name for wish in wishes for role in wish.roles}
-    held = {rule.role for rule in access.rules if rule not in going}
+    """Return existing roles of stockman that are neither configured nor granted afterwards."""
+    configured = {role.name for token in tokens for role in token.roles}
+    held = {rule.role for rule in access.rules if rule not in revoked}
     for role in access.roles:
-        if role.name in OWN_ROLES - wanted - held:
+        if role.name in OWN_ROLES - configured - held:
             yield role.name
 
 
@@ -149,5 +148,5 @@ def _delete_role_step_id(region: str, role: str) -> str:
 def _revocation_step(
     name: str, action: RevokeRole | DeleteRole, why: str, needs: tuple[str, ...] = ()
 ) -> Step:
-    # What is not needed afterwards may be what the rest of the plan still needs.
+    # The rest of the plan may still need these rights, so they are revoked last.
     return Step(id=name, action=action, stage=Stage.VMS, reason=why, needs=needs, seconds=1.0)

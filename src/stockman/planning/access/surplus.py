@@ -1,7 +1,7 @@
-"""Access that nothing needs any more: users and roles of components that were switched off.
+"""Plans the removal of access that is no longer needed: users and roles of disabled components.
 
-Only what stockman made itself is taken away, only once no pod of the cluster works with it, and
-never where machines of other clusters of stockman may need the same users.
+Only access that stockman created is removed, only after no pod of the cluster uses it, and never
+if another cluster of stockman may need the same users.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from stockman.model.desired import Desired
 from stockman.model.problem import Problems
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.record import record
-from stockman.planning.access import problems as say
+from stockman.planning.access import problems as report
 from stockman.planning.access.desired import TOKEN_COMMENT, list_desired_tokens
 from stockman.planning.access.revocation import other_cluster_owners
 from stockman.planning.change import ChangeKind, ProxmoxChange
@@ -29,153 +29,173 @@ from stockman.steps.access.roles import DeleteRole, DeleteUser
 from stockman.steps.step import Stage, Step
 
 _PRUNE_DEADLINE = 3600.0
-"""Seconds that the cluster has to let a component go."""
+"""Seconds that the cluster has to remove a component."""
 
 
 @record
 class SurplusAccess:
-    """What a component still has in a Proxmox cluster, though it is switched off."""
+    """Access that a disabled component still has in a Proxmox cluster."""
 
     region: str
     component: str
     user: str
     """Empty: only its role is left."""
     role: str
-    """Empty: it is gone, or somebody else has it."""
+    """Empty: it does not exist, or is granted to others."""
     why: str
-    others: tuple[str, ...] = ()
-    """Tokens of the user that others made."""
+    foreign_tokens: tuple[str, ...] = ()
+    """Tokens of the user that stockman did not create."""
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """Ids of the steps that take it away."""
+        """Ids of the steps that remove it."""
         user = (f"access/revoke/{self.region}/{self.user}",) if self.user else ()
         return (*user, *((f"access/revoke/{self.region}/{self.role}",) if self.role else ()))
 
     @property
-    def called(self) -> str:
+    def label(self) -> str:
         named = (self.user and f"user {self.user}", self.role and f"role {self.role}")
-        return " and ".join(one for one in named if one)
+        return " and ".join(name for name in named if name)
 
 
 def find_surplus_access(
-    desired: Desired, cluster: ProxmoxCluster, seen: ObservedProxmox
+    desired: Desired, cluster: ProxmoxCluster, observed: ObservedProxmox
 ) -> tuple[SurplusAccess, ...]:
-    """What nothing needs; only an administrator sees it."""
-    access, major = seen.access, seen.major
+    """Return access that is no longer needed; only an administrator can read it."""
+    access, major = observed.access, observed.major
     if (
         not isinstance(access, Fact)
         or major is None
-        or other_cluster_owners(seen, owner_of(desired))
+        or other_cluster_owners(observed, owner_of(desired))
     ):
         return ()
-    wanted = {wish.user for wish in list_desired_tokens(desired, cluster, major)}
-    return tuple(_component_surplus(desired, seen.name, access.value, wanted))
+    desired_users = {token.user for token in list_desired_tokens(desired, cluster, major)}
+    return tuple(_component_surplus(desired, observed.name, access.value, desired_users))
 
 
 def _component_surplus(
-    desired: Desired, region: str, access: ObservedAccess, wanted: set[str]
+    desired: Desired, region: str, access: ObservedAccess, desired_users: set[str]
 ) -> Iterator[SurplusAccess]:
-    on, roles = frozenset(active_components(desired)), {one.name for one in access.roles}
-    for one in components():
-        if one.proxmox is None:
+    on, roles = frozenset(active_components(desired)), {role.name for role in access.roles}
+    for entry in components():
+        if entry.proxmox is None:
             continue
-        made = f"{one.name}{TOKEN_COMMENT}"
-        mine = [user.id for user in access.users if user.comment == made and user.id not in wanted]
+        comment = f"{entry.name}{TOKEN_COMMENT}"
+        mine = [
+            user.id
+            for user in access.users
+            if user.comment == comment and user.id not in desired_users
+        ]
         held = {rule.role for rule in access.rules if rule.holder.partition("!")[0] not in mine}
-        free = one.name not in on and one.proxmox.role in roles - held
-        role = one.proxmox.role if free else ""
-        is_off = one.name not in on
-        why = f"{one.name} {'is switched off' if is_off else 'works as another user'}"
+        free = entry.name not in on and entry.proxmox.role in roles - held
+        role = entry.proxmox.role if free else ""
+        is_off = entry.name not in on
+        why = f"{entry.name} {'is disabled' if is_off else 'uses another user'}"
         for user in mine or ([""] if role else []):
-            others = tuple(
+            foreign_tokens = tuple(
                 token.name
                 for token in access.tokens.get(user, ())
-                if not token.comment.startswith(made)
+                if not token.comment.startswith(comment)
             )
             yield SurplusAccess(
-                region=region, component=one.name, user=user, role=role, why=why, others=others
+                region=region,
+                component=entry.name,
+                user=user,
+                role=role,
+                why=why,
+                foreign_tokens=foreign_tokens,
             )
             role = ""
 
 
 def plan_surplus_removal(
-    wishes: DesiredState, seen: Observed, kube_steps: tuple[Step, ...], problems: Problems
+    desired_state: DesiredState,
+    observed: Observed,
+    kube_steps: tuple[Step, ...],
+    problems: Problems,
 ) -> Iterator[ProxmoxChange]:
-    """The way to least privilege, behind everything that the plan does in Kubernetes.
+    """Plan the removal of surplus access, after everything that the plan does in Kubernetes.
 
-    What the cluster still works with is left alone, and told, unless this plan pushes the files
-    that take the component out of it.
+    Access that the cluster still uses is kept and reported, unless this plan pushes the files that
+    remove the component.
     """
-    for cluster in wishes.desired.proxmox:
-        observed = seen.proxmox.get(str(cluster.region))
-        if observed is None:
+    for cluster in desired_state.desired.proxmox:
+        proxmox = observed.proxmox.get(str(cluster.region))
+        if proxmox is None:
             continue
-        for one in find_surplus_access(wishes.desired, cluster, observed):
-            if one.others:
-                say.foreign_user(problems, one.user, one.component, one.others)
+        for surplus in find_surplus_access(desired_state.desired, cluster, proxmox):
+            if surplus.foreign_tokens:
+                report.foreign_user(
+                    problems, surplus.user, surplus.component, surplus.foreign_tokens
+                )
                 continue
-            if wishes.desired.cluster is None:
-                yield _removal_change(one)
-            elif not seen.api_answers:
-                continue  # Nobody knows who works with it.
-            elif not _is_in_cluster(one.component, seen):
-                yield _removal_change(one, _removal_gates(wishes.desired, one))
-            elif wishes.push and kube_steps and not wishes.stale:
-                yield _removal_change(one, _removal_gates(wishes.desired, one), kube_steps[-1].id)
+            if desired_state.desired.cluster is None:
+                yield _removal_change(surplus)
+            elif not observed.api_answers:
+                continue  # It is unknown what uses it.
+            elif not _is_in_cluster(surplus.component, observed):
+                yield _removal_change(surplus, _removal_gates(desired_state.desired, surplus))
+            elif desired_state.push and kube_steps and not desired_state.stale:
+                yield _removal_change(
+                    surplus, _removal_gates(desired_state.desired, surplus), kube_steps[-1].id
+                )
             else:
-                say.component_still_in_use(problems, one.called, one.component)
+                report.component_still_in_use(problems, surplus.label, surplus.component)
 
 
-def _is_in_cluster(name: str, seen: Observed) -> bool:
-    """Whether a component is installed; what could not be read may be."""
-    kubernetes, known = seen.kubernetes, known_component(name)
+def _is_in_cluster(name: str, observed: Observed) -> bool:
+    """Whether a component is installed; if that cannot be read, it may be."""
+    kubernetes, known = observed.kubernetes, known_component(name)
     if kubernetes is None or known is None or None in (kubernetes.releases, kubernetes.flux):
         return True
-    released = {one.name for one in kubernetes.releases or ()}
-    followed = {one.name for one in kubernetes.flux or () if one.kind == "HelmRelease"}
+    released = {release.name for release in kubernetes.releases or ()}
+    followed = {
+        helm_release.name
+        for helm_release in kubernetes.flux or ()
+        if helm_release.kind == "HelmRelease"
+    }
     return known.release in released | followed
 
 
-def _removal_gates(desired: Desired, one: SurplusAccess) -> TokenUnused:
-    known, settings = known_component(one.component), desired.components.get(one.component)
+def _removal_gates(desired: Desired, surplus: SurplusAccess) -> TokenUnused:
+    known, settings = known_component(surplus.component), desired.components.get(surplus.component)
     namespace = settings.namespace if settings is not None else None
     return TokenUnused(
-        component=one.component,
+        component=surplus.component,
         namespace=namespace or (known.namespace if known is not None else ""),
-        secret=f"{one.component}-config",
+        secret=f"{surplus.component}-config",
     )
 
 
 def _removal_change(
-    one: SurplusAccess, gate: TokenUnused | None = None, after: str = ""
+    surplus: SurplusAccess, gate: TokenUnused | None = None, after: str = ""
 ) -> ProxmoxChange:
-    made: list[Step] = []
-    for name, action in zip(one.steps, _removal_actions(one), strict=True):
+    steps: list[Step] = []
+    for name, action in zip(surplus.steps, _removal_actions(surplus), strict=True):
         step = Step(
             id=name,
             action=action,
             stage=Stage.KUBERNETES if after else Stage.ACCESS,
-            reason=one.why,
+            reason=surplus.why,
             gates=(gate,) if gate is not None else (),
-            needs=(made[-1].id,) if made else (after,) if after else (),
+            needs=(steps[-1].id,) if steps else (after,) if after else (),
             deadline=_PRUNE_DEADLINE,
             seconds=1.0,
         )
-        made.append(step)
+        steps.append(step)
     return ProxmoxChange(
-        region=one.region,
-        what=f"{one.called} in {one.region}",
-        why=one.why,
+        region=surplus.region,
+        what=f"{surplus.label} in {surplus.region}",
+        why=surplus.why,
         mark=ChangeKind.REMOVE,
         stage=Stage.ACCESS,
-        destroys="; ".join(step.action.destroys for step in made if step.action.destroys),
-        steps=tuple(made),
+        destroys="; ".join(step.action.destroys for step in steps if step.action.destroys),
+        steps=tuple(steps),
     )
 
 
-def _removal_actions(one: SurplusAccess) -> Iterator[DeleteUser | DeleteRole]:
-    if one.user:
-        yield DeleteUser(cluster=one.region, user=one.user)
-    if one.role:
-        yield DeleteRole(cluster=one.region, role=one.role)
+def _removal_actions(surplus: SurplusAccess) -> Iterator[DeleteUser | DeleteRole]:
+    if surplus.user:
+        yield DeleteUser(cluster=surplus.region, user=surplus.user)
+    if surplus.role:
+        yield DeleteRole(cluster=surplus.region, role=surplus.role)

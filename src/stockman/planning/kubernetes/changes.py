@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from stockman.model.errors import Refused
@@ -22,19 +22,22 @@ from stockman.steps.kubernetes.chart import InstallChart, install_names
 from stockman.steps.kubernetes.flux import NoPendingSecrets, Reconcile
 from stockman.steps.kubernetes.objects import GIT_REPOSITORIES, KUSTOMIZATIONS
 from stockman.steps.kubernetes.readiness import ComponentReady, ObjectCondition
-from stockman.steps.kubernetes.smoke_test import STARTED
+from stockman.steps.kubernetes.smoke_test import PENDING, RunSmokeTest
 from stockman.steps.repository import MANAGED_PATHS, CommitPushed, PushRepository
 from stockman.steps.step import Stage, Step
 
 _REQUIRED_PARTS = ("namespaces", "releases", "workloads", "definitions", "flux", "secrets")
 _MINUTE = 60.0
+_READY_SECONDS = 15 * _MINUTE
+"""How long a component may take to become ready."""
 FLUX = "flux-system"
 _NO_CLUSTER = "there is no cluster yet"
+_MISSING = "it does not exist"
 
 
 @record
 class KubernetesChange(Change):
-    """One difference, with the step that makes it true."""
+    """One difference, with the step that removes it."""
 
     id: str
     action: Action
@@ -43,50 +46,48 @@ class KubernetesChange(Change):
     deadline: float = 10 * _MINUTE
 
     @property
-    def made_by(self) -> tuple[str, ...]:
+    def step_ids(self) -> tuple[str, ...]:
         return (self.id,)
+
+    @property
+    def is_smoke_test(self) -> bool:
+        return isinstance(self.action, RunSmokeTest)
 
 
 @record
 class StageContext:
-    """What the steps of the stage stand between."""
+    """What the steps of the stage depend on."""
 
     needs: tuple[str, ...] = ()
-    """Steps of other stages that come before."""
+    """Steps of other stages that come first."""
     push: bool = False
-    """Whether what was rendered is committed and pushed."""
+    """Whether rendered files are committed and pushed."""
 
 
 def plan_kubernetes_changes(
-    wish: DesiredKubernetes, observed: ObservedKubernetes | None
+    desired: DesiredKubernetes, observed: ObservedKubernetes | None
 ) -> tuple[KubernetesChange, ...]:
-    """Everything that differs, in the order in which it is made true.
+    """Return all differences in the order in which they are removed.
 
-    None: there is no cluster yet, so nothing is there. What could not be read is `kube.unknown`.
+    `observed` is None if there is no cluster yet. Raises `Refused` (`kube.unknown`) if a part of
+    the cluster could not be read.
     """
-    if not wish.charts:
+    if not desired.charts:
         return ()
     if observed is not None:
         _refuse_unknown(observed)
     follows = observed is not None and observed.works(FOLLOWED)
-    found = [*_namespaces(wish, observed), *_definitions(wish, observed)]
-    for chart in wish.charts:
-        if _is_last(chart, wish):
-            found += [
-                _secret_change(one, why)
-                for one in wish.secrets
-                if (why := _secret_reason(one, observed))
-            ]
-        found += _chart_changes(chart, observed, follows=follows)
-    is_new = bool(found) or not follows
+    changes = [*_namespace_changes(desired, observed), *_definition_changes(desired, observed)]
+    for chart in desired.charts:
+        if chart is desired.charts[-1]:
+            changes += _secret_changes(desired.secrets, observed)
+        is_tested = chart.component in desired.tested_components
+        changes += _chart_changes(chart, observed, follows=follows, is_tested=is_tested)
+    is_new = bool(changes) or not follows
     if is_new:
-        found += _follow_change(wish, observed)
-    found += _smoke_test_changes(wish, observed, is_new=is_new)
-    return tuple(found)
-
-
-def _is_last(chart: DesiredChart, wish: DesiredKubernetes) -> bool:
-    return chart is wish.charts[-1]
+        changes.append(_follow_change(desired, observed))
+    changes += _smoke_test_changes(desired, observed, is_new=is_new)
+    return tuple(changes)
 
 
 def _refuse_unknown(observed: ObservedKubernetes) -> None:
@@ -97,34 +98,36 @@ def _refuse_unknown(observed: ObservedKubernetes) -> None:
             )
 
 
-def _namespaces(
-    wish: DesiredKubernetes, observed: ObservedKubernetes | None
+def _namespace_changes(
+    desired: DesiredKubernetes, observed: ObservedKubernetes | None
 ) -> Iterator[KubernetesChange]:
-    there = {one.name for one in (observed.namespaces or () if observed is not None else ())}
-    for one in wish.namespaces:
-        if one.name not in there:
+    existing = {
+        namespace.name for namespace in (observed.namespaces or () if observed is not None else ())
+    }
+    for action in desired.namespaces:
+        if action.name not in existing:
             yield KubernetesChange(
-                what=f"namespace {one.name}",
-                why="it is not there yet" if observed is not None else _NO_CLUSTER,
+                what=f"namespace {action.name}",
+                why=_MISSING if observed is not None else _NO_CLUSTER,
                 mark=ChangeKind.ADD,
                 stage=Stage.KUBERNETES,
-                id=f"kubernetes/namespace/{one.name}",
-                action=one,
+                id=f"kubernetes/namespace/{action.name}",
+                action=action,
                 seconds=1.0,
             )
 
 
-def _definitions(
-    wish: DesiredKubernetes, observed: ObservedKubernetes | None
+def _definition_changes(
+    desired: DesiredKubernetes, observed: ObservedKubernetes | None
 ) -> Iterator[KubernetesChange]:
-    seen = observed.definitions or () if observed is not None else ()
-    served = {one.name for one in seen if one.ready}
-    for bundle in wish.definitions:
-        lacking = [name for name in bundle.names if name not in served]
-        if lacking:
+    definitions = observed.definitions or () if observed is not None else ()
+    served = {definition.name for definition in definitions if definition.ready}
+    for bundle in desired.definitions:
+        missing = [name for name in bundle.names if name not in served]
+        if missing:
             yield KubernetesChange(
-                what=f"definitions of {bundle.bundle} {bundle.version}",
-                why=f"{len(lacking)} of {len(bundle.names)} kinds are not served",
+                what=f"CRDs of {bundle.bundle} {bundle.version}",
+                why=f"{len(missing)} of {len(bundle.names)} kinds are not served",
                 mark=ChangeKind.ADD,
                 stage=Stage.KUBERNETES,
                 id=f"kubernetes/definitions/{bundle.bundle}",
@@ -132,126 +135,141 @@ def _definitions(
             )
 
 
-def _secret_reason(wanted: DesiredSecret, observed: ObservedKubernetes | None) -> str:
-    """Why a Secret has to be put in place; empty: it is there as it should be."""
+def _secret_changes(
+    secrets: Sequence[DesiredSecret], observed: ObservedKubernetes | None
+) -> Iterator[KubernetesChange]:
+    for secret in secrets:
+        why = _secret_reason(secret, observed)
+        action = secret.action
+        if why:
+            yield KubernetesChange(
+                what=f"Secret {action.namespace}/{action.name}",
+                why=why,
+                mark=ChangeKind.ADD if why in (_MISSING, _NO_CLUSTER) else ChangeKind.CHANGE,
+                stage=Stage.KUBERNETES,
+                id=f"kubernetes/secret/{action.namespace}/{action.name}",
+                action=action,
+                seconds=1.0,
+            )
+
+
+def _secret_reason(desired: DesiredSecret, observed: ObservedKubernetes | None) -> str:
+    """Return why a Secret must be written. Empty: it is as desired."""
     if observed is None:
         return _NO_CLUSTER
-    there = find_secret(observed, wanted.action)
-    if there is None:
-        return "it is not there"
-    if there.owner.value == "flux":
+    secret = find_secret(observed, desired.action)
+    if secret is None:
+        return _MISSING
+    if secret.owner.value == "flux":
         return ""
-    differs = [key for key, value in wanted.digests.items() if there.digests.get(key) != value]
+    differs = [key for key, value in desired.digests.items() if secret.digests.get(key) != value]
     return f"{', '.join(differs)} differs from the encrypted file" if differs else ""
 
 
-def _secret_change(wanted: DesiredSecret, why: str) -> KubernetesChange:
-    one = wanted.action
-    return KubernetesChange(
-        what=f"Secret {one.namespace}/{one.name}",
-        why=why,
-        mark=ChangeKind.ADD if "not there" in why or why == _NO_CLUSTER else ChangeKind.CHANGE,
-        stage=Stage.KUBERNETES,
-        id=f"kubernetes/secret/{one.namespace}/{one.name}",
-        action=one,
-        seconds=1.0,
-    )
-
-
 def _chart_changes(
-    chart: DesiredChart, observed: ObservedKubernetes | None, *, follows: bool
+    chart: DesiredChart, observed: ObservedKubernetes | None, *, follows: bool, is_tested: bool
 ) -> Iterator[KubernetesChange]:
     why = _install_reason(chart, observed)
-    is_left = not why and _has_leftover_installer(chart, observed)
-    if is_left:
-        why = "what installed it is still there"
+    is_leftover = not why and _has_leftover_installer(chart, observed)
+    if is_leftover:
+        why = "an interrupted run left its installer"
     if why:
         yield from _chart_dependencies(chart, observed)
-        place = f"{chart.component} {chart.install.version} in {chart.install.namespace}"
+        title = f"{chart.component} {chart.install.version} in {chart.install.namespace}"
         yield KubernetesChange(
-            what=f"what installed {place}" if is_left else place,
+            what=f"installer of {title}" if is_leftover else title,
             why=why,
-            mark=ChangeKind.REMOVE if is_left else ChangeKind.ADD,
+            mark=ChangeKind.REMOVE if is_leftover else ChangeKind.ADD,
             stage=Stage.KUBERNETES,
             id=f"kubernetes/install/{chart.component}",
             action=InstallChart(
                 install=chart.install,
-                trial=chart.trial.component if chart.trial is not None else "",
-                only_ends=is_left,
+                tested_component=chart.component if is_tested else "",
+                only_cleans_up=is_leftover,
             ),
             seconds=90.0,
             deadline=chart.install.seconds + 5 * _MINUTE,
         )
     works = observed is not None and observed.works(chart.component)
     if why or not (works or follows):
-        seen = observed.working.get(chart.component, ()) if observed is not None else ()
-        left = "; ".join(f"{one.condition.says} ({one.seen})" for one in seen if not one.holds)
-        yield _wait_change(
-            chart.component, chart.conditions, left or "it is installed by this plan"
-        )
+        unmet = _unmet_conditions(chart.component, observed)
+        yield _wait_change(chart.component, chart.conditions, unmet or "this plan installs it")
+
+
+def _unmet_conditions(component: str, observed: ObservedKubernetes | None) -> str:
+    results = observed.working.get(component, ()) if observed is not None else ()
+    return "; ".join(
+        f"not yet true: {result.condition.says} ({result.seen})"
+        for result in results
+        if not result.holds
+    )
 
 
 def _smoke_test_changes(
-    wish: DesiredKubernetes, observed: ObservedKubernetes | None, *, is_new: bool
+    desired: DesiredKubernetes, observed: ObservedKubernetes | None, *, is_new: bool
 ) -> Iterator[KubernetesChange]:
-    """What was installed is tried once everything is there: trials need names, too."""
-    tried = (observed.trials or {}) if observed is not None else {}
-    for one in (chart.trial for chart in wish.charts if chart.trial is not None):
-        if tried.get(one.component, STARTED) == STARTED and (is_new or tried):
+    """Return the smoke tests that have not passed, if stockman installs or installed the cluster.
+
+    They run at the end, because most need names, nodes and images.
+    """
+    results: Mapping[str, str] = (observed.smoke_tests or {}) if observed is not None else {}
+    for test in desired.smoke_tests:
+        name = test.component
+        if results.get(name, PENDING) == PENDING and (is_new or results):
+            conditions = desired.conditions.get(name, ())
             yield KubernetesChange(
-                what=f"{one.component} is tried: {one.says}",
-                why="it was not tried yet",
+                what=test.summary,
+                why="not tested yet",
                 mark=ChangeKind.ADD,
                 stage=Stage.KUBERNETES,
-                id=f"kubernetes/try/{one.component}",
-                action=one,
+                id=f"kubernetes/test/{name}",
+                action=test,
+                gates=(ComponentReady(component=name, conditions=conditions),),
                 seconds=20.0,
-                deadline=one.seconds + 5 * _MINUTE,
+                deadline=_READY_SECONDS + test.seconds + 5 * _MINUTE,
             )
 
 
 def _install_reason(chart: DesiredChart, observed: ObservedKubernetes | None) -> str:
-    """Why a chart has to be installed; empty: it is, or Flux sees to it."""
+    """Return why a chart must be installed. Empty: it is installed, or Flux does it."""
     if observed is None:
         return _NO_CLUSTER
     install = chart.install
     if observed.of_flux("HelmRelease", install.namespace, install.release) is not None:
         return ""
-    there = observed.release(install.namespace, install.release)
-    if there is None:
-        return "there is no such release"
-    if there.status != "deployed":
-        return f"its release is {there.status}"
+    release = observed.release(install.namespace, install.release)
+    if release is None:
+        return "it is not installed"
+    if release.status != "deployed":
+        return f"its release is {release.status}"
     return ""
 
 
 def _has_leftover_installer(chart: DesiredChart, observed: ObservedKubernetes | None) -> bool:
-    """Whether somebody was killed before everything was removed that an install needs."""
+    """Return whether a killed run left the objects that install a chart."""
     name = install_names(chart.install).binding.name
-    seen = observed.installers or () if observed is not None else ()
-    return any(one.name == name for one in seen)
+    installers = observed.installers or () if observed is not None else ()
+    return any(installer.name == name for installer in installers)
 
 
 def _chart_dependencies(
     chart: DesiredChart, observed: ObservedKubernetes | None
 ) -> Iterator[KubernetesChange]:
-    """What a chart reads and does not bring."""
-    for secret in chart.secrets:
-        if why := _secret_reason(secret, observed):
-            yield _secret_change(secret, why)
-    there = {
-        (one.namespace, one.name)
-        for one in (observed.config_maps or () if observed is not None else ())
+    """Return objects that a chart uses but does not contain."""
+    yield from _secret_changes(chart.secrets, observed)
+    existing = {
+        (config_map.namespace, config_map.name)
+        for config_map in (observed.config_maps or () if observed is not None else ())
     }
-    for one in chart.config_maps:
-        if (one.namespace, one.name) not in there:
+    for action in chart.config_maps:
+        if (action.namespace, action.name) not in existing:
             yield KubernetesChange(
-                what=f"ConfigMap {one.namespace}/{one.name}",
-                why="it is not there",
+                what=f"ConfigMap {action.namespace}/{action.name}",
+                why=_MISSING,
                 mark=ChangeKind.ADD,
                 stage=Stage.KUBERNETES,
-                id=f"kubernetes/config-map/{one.namespace}/{one.name}",
-                action=one,
+                id=f"kubernetes/config-map/{action.namespace}/{action.name}",
+                action=action,
                 seconds=1.0,
             )
 
@@ -260,83 +278,91 @@ def _wait_change(
     component: str, conditions: Sequence[ObjectCondition], why: str
 ) -> KubernetesChange:
     return KubernetesChange(
-        what=f"{component} works",
+        what=f"{component} is ready",
         why=why,
         mark=ChangeKind.CHANGE,
         stage=Stage.KUBERNETES,
         id=f"kubernetes/wait/{component}",
-        action=Checkpoint(text=f"wait until {component} works"),
+        action=Checkpoint(text=f"wait until {component} is ready"),
         gates=(ComponentReady(component=component, conditions=tuple(conditions)),),
         seconds=30.0,
-        deadline=15 * _MINUTE,
+        deadline=_READY_SECONDS,
     )
 
 
 def _follow_change(
-    wish: DesiredKubernetes, observed: ObservedKubernetes | None
-) -> Iterator[KubernetesChange]:
-    seen = observed.working.get(FOLLOWED, ()) if observed is not None else ()
-    left = "; ".join(f"{one.condition.says} ({one.seen})" for one in seen if not one.holds)
-    yield _wait_change(FOLLOWED, wish.followed, left or "Flux has to fetch and apply it")
+    desired: DesiredKubernetes, observed: ObservedKubernetes | None
+) -> KubernetesChange:
+    why = _unmet_conditions(FOLLOWED, observed) or "Flux has not applied it yet"
+    return _wait_change(FOLLOWED, desired.followed, why)
 
 
 def kubernetes_steps(
-    changed: Sequence[KubernetesChange], wish: DesiredKubernetes, around: StageContext
+    changes: Sequence[KubernetesChange], desired: DesiredKubernetes, context: StageContext
 ) -> tuple[Step, ...]:
-    """Steps one after the other; the first ones see that the cluster will find what it follows."""
-    if not changed:
+    """Return the steps of the stage: one after the other, then all smoke tests in parallel.
+
+    The first ones check that the cluster will find the repository.
+    """
+    if not changes:
         return ()
-    made: list[Step] = []
-    if around.push:
-        made.append(_repository_step("kubernetes/push", _push_action(wish)))
-    pushed = Checkpoint(text=f"see that branch {wish.branch} is pushed as it was rendered")
-    gates: tuple[Gate, ...] = (CommitPushed(branch=wish.branch),)
-    if wish.pending:
-        gates = (NoPendingSecrets(pending=wish.pending), *gates)
-    if all(one.id != "kubernetes/push" for one in changed):
-        made.append(_repository_step("kubernetes/pushed", pushed, gates))
-    made += [
-        Step(
-            id=one.id,
-            action=one.action,
-            stage=Stage.KUBERNETES,
-            reason=one.why,
-            gates=one.gates,
-            deadline=one.deadline,
-            seconds=one.seconds,
-            lanes=("kubernetes",),
-        )
-        for one in changed
-    ]
-    return tuple(_chain_steps(made, around.needs))
+    steps: list[Step] = []
+    if context.push:
+        steps.append(_repository_step("kubernetes/push", _push_action(desired)))
+    pushed = Checkpoint(text=f"check that the rendered files are pushed to {desired.branch}")
+    gates: tuple[Gate, ...] = (CommitPushed(branch=desired.branch),)
+    if desired.pending:
+        gates = (NoPendingSecrets(pending=desired.pending), *gates)
+    if all(change.id != "kubernetes/push" for change in changes):
+        steps.append(_repository_step("kubernetes/pushed", pushed, gates))
+    steps += [_step(change) for change in changes if not change.is_smoke_test]
+    chain = tuple(_chain_steps(steps, context.needs))
+    last = (chain[-1].id,)
+    tests = (
+        replace(_step(change), needs=last, lanes=()) for change in changes if change.is_smoke_test
+    )
+    return (*chain, *tests)
 
 
-def _push_action(wish: DesiredKubernetes) -> PushRepository:
-    return PushRepository(branch=wish.branch, places=wish.files or MANAGED_PATHS)
+def _step(change: KubernetesChange) -> Step:
+    return Step(
+        id=change.id,
+        action=change.action,
+        stage=Stage.KUBERNETES,
+        reason=change.why,
+        gates=change.gates,
+        deadline=change.deadline,
+        seconds=change.seconds,
+        lanes=("kubernetes",),
+    )
 
 
-def push_change(wish: DesiredKubernetes, why: str) -> KubernetesChange:
-    """The repository alone: the cluster follows it already."""
+def _push_action(desired: DesiredKubernetes) -> PushRepository:
+    return PushRepository(branch=desired.branch, places=desired.files or MANAGED_PATHS)
+
+
+def push_change(desired: DesiredKubernetes, why: str) -> KubernetesChange:
+    """Return the push of rendered files to a repository that the cluster follows already."""
     return KubernetesChange(
-        what=f"branch {wish.branch} is pushed as it is rendered",
+        what=f"push the rendered files to branch {desired.branch}",
         why=why,
         mark=ChangeKind.CHANGE,
         stage=Stage.KUBERNETES,
         id="kubernetes/push",
-        action=_push_action(wish),
+        action=_push_action(desired),
         seconds=3.0,
     )
 
 
 def reconcile_changes(
-    wish: DesiredKubernetes, observed: ObservedKubernetes, request: str, why: str
+    desired: DesiredKubernetes, observed: ObservedKubernetes, request: str, why: str
 ) -> Iterator[KubernetesChange]:
-    """Flux looks at the repository now, and applies what it finds, instead of in an hour."""
+    """Return changes that make Flux fetch and apply the repository now, not at its interval."""
     for kind in (GIT_REPOSITORIES, KUSTOMIZATIONS):
         if observed.of_flux(kind.name, FLUX, FLUX) is None:
             return
         yield KubernetesChange(
-            what=f"Flux looks at its {kind.name} now",
+            what=f"Flux reconciles its {kind.name}",
             why=why,
             mark=ChangeKind.CHANGE,
             stage=Stage.KUBERNETES,
@@ -344,7 +370,7 @@ def reconcile_changes(
             action=Reconcile(of=kind, namespace=FLUX, name=FLUX, request=request),
             seconds=15.0,
         )
-    yield _wait_change(FOLLOWED, wish.followed, why)
+    yield _wait_change(FOLLOWED, desired.followed, why)
 
 
 def _repository_step(name: str, action: Action, gates: tuple[Gate, ...] = ()) -> Step:
@@ -352,13 +378,13 @@ def _repository_step(name: str, action: Action, gates: tuple[Gate, ...] = ()) ->
         id=name,
         action=action,
         stage=Stage.KUBERNETES,
-        reason="Flux installs what the pushed commit holds",
+        reason="Flux installs what the pushed commit contains",
         gates=gates,
     )
 
 
-def _chain_steps(made: Sequence[Step], needs: tuple[str, ...]) -> Iterator[Step]:
+def _chain_steps(steps: Sequence[Step], needs: tuple[str, ...]) -> Iterator[Step]:
     before = needs
-    for step in made:
+    for step in steps:
         yield replace(step, needs=before)
         before = (step.id,)

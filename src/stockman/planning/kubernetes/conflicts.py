@@ -1,4 +1,4 @@
-"""Objects of others that stand where ours have to be."""
+"""Objects of others with names that desired objects need."""
 
 from __future__ import annotations
 
@@ -15,45 +15,46 @@ _WORKLOADS = ("Deployment", "DaemonSet", "StatefulSet")
 
 
 def find_foreign_objects(
-    wish: DesiredKubernetes, observed: ObservedKubernetes
+    desired: DesiredKubernetes, observed: ObservedKubernetes
 ) -> tuple[Problem, ...]:
-    """Every object that keeps a chart or a Secret from being put in place."""
-    found = [
-        one
-        for chart in wish.charts
+    """Return a problem for every object that prevents installing a chart or a Secret."""
+    conflicts = [
+        problem
+        for chart in desired.charts
         if observed.release(chart.install.namespace, chart.install.release) is None
-        for one in _workloads(chart, observed)
+        for problem in _foreign_workloads(chart, observed)
     ]
-    for secret in (*wish.secrets, *(one for chart in wish.charts for one in chart.secrets)):
-        there = find_secret(observed, secret.action)
-        if there is None or there.owner is not ObjectOwner.OTHERS:
+    chart_secrets = (secret for chart in desired.charts for secret in chart.secrets)
+    for secret in (*desired.secrets, *chart_secrets):
+        current = find_secret(observed, secret.action)
+        if current is None or current.owner is not ObjectOwner.OTHERS:
             continue
         differs = [
-            key for key, value in secret.digests.items() if there.digests.get(key, value) != value
+            key for key, value in secret.digests.items() if current.digests.get(key, value) != value
         ]
         if differs:
-            found.append(problems.secret_differs(secret.action.ref, (), differs))
-    return tuple(found)
+            conflicts.append(problems.secret_differs(secret.action.ref, (), differs))
+    return tuple(conflicts)
 
 
-def find_secret(observed: ObservedKubernetes, wanted: ApplySecret) -> ObservedSecret | None:
-    """A Secret as it was seen. None: there is none."""
-    name = (wanted.namespace, wanted.name)
+def find_secret(observed: ObservedKubernetes, action: ApplySecret) -> ObservedSecret | None:
+    """Return the observed Secret of an action. None: it does not exist."""
+    name = (action.namespace, action.name)
     return next(
-        (one for one in observed.secrets or () if (one.namespace, one.name) == name),
+        (secret for secret in observed.secrets or () if (secret.namespace, secret.name) == name),
         None,
     )
 
 
-def _workloads(chart: DesiredChart, observed: ObservedKubernetes) -> Iterator[Problem]:
-    for one in chart.conditions:
-        if one.kind not in _WORKLOADS or not one.name:
+def _foreign_workloads(chart: DesiredChart, observed: ObservedKubernetes) -> Iterator[Problem]:
+    for condition in chart.conditions:
+        if condition.kind not in _WORKLOADS or not condition.name:
             continue
-        there = observed.workload(one.kind, one.namespace, one.name)
-        if there is None or there.release == chart.install.release:
+        workload = observed.workload(condition.kind, condition.namespace, condition.name)
+        if workload is None or workload.release == chart.install.release:
             continue
-        plural = f"{one.kind.lower()}s"
-        kind = ResourceKind(api_version=one.api_version, name=one.kind, plural=plural)
-        ref = ObjectRef(kind=kind, name=one.name, namespace=one.namespace)
-        why = f"the chart of {chart.install.release} brings an object of this name"
-        yield problems.foreign_object(ref, there.managers, why)
+        plural = f"{condition.kind.lower()}s"
+        kind = ResourceKind(api_version=condition.api_version, name=condition.kind, plural=plural)
+        ref = ObjectRef(kind=kind, name=condition.name, namespace=condition.namespace)
+        why = f"the chart of {chart.install.release} contains an object with this name"
+        yield problems.foreign_object(ref, workload.managers, why)

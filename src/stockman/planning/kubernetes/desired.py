@@ -1,4 +1,4 @@
-"""What a cluster needs before it can follow its repository, as the rendered files have it."""
+"""Desired objects of a cluster before it follows its repository, from the rendered files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DesiredSecret:
 
     action: ApplySecret
     digests: Mapping[str, str] = field(default_factory=dict)
-    """Of the values, by key, as far as they can be read now; never in a plan."""
+    """Digests of the values that can be read now, by key; never in a plan."""
 
 
 @record
@@ -29,40 +29,45 @@ class DesiredChart:
     component: str
     install: ChartInstall
     conditions: tuple[ObjectCondition, ...]
-    """What holds once it works."""
+    """Conditions that are true when it is ready."""
     secrets: tuple[DesiredSecret, ...] = ()
     config_maps: tuple[ApplyConfigMap, ...] = ()
-    trial: RunSmokeTest | None = None
-    """None: its conditions prove all there is to prove."""
 
 
 @record
 class DesiredKubernetes:
-    """Everything that comes before Flux, in its order."""
+    """Everything that is installed before Flux, in this order, and the smoke tests."""
 
     branch: str
     """The branch that the cluster follows."""
     namespaces: tuple[ApplyNamespace, ...]
     definitions: tuple[InstallCrds, ...]
     secrets: tuple[DesiredSecret, ...]
-    """With which Flux reads the repository."""
+    """Secrets with which Flux reads the repository."""
     charts: tuple[DesiredChart, ...]
-    """Empty: the cluster follows no repository of stockman's, and nothing is brought to it."""
+    """Empty: the cluster does not follow a repository of stockman, and nothing is installed."""
     followed: tuple[ObjectCondition, ...]
-    """What holds once the cluster follows its repository."""
+    """Conditions that are true when the cluster follows its repository."""
     pending: tuple[str, ...] = ()
     """Apps that cannot be installed yet, each with what it waits for."""
     files: tuple[str, ...] = ()
-    """Files and folders of the repository that are committed together. Empty: what is rendered."""
+    """Files and folders that are committed together. Empty: the rendered ones."""
     others: Mapping[str, tuple[ObjectCondition, ...]] = field(default_factory=dict)
-    """What holds once the components that Flux installs work, by component."""
+    """Conditions of the components that Flux installs, by component."""
+    smoke_tests: tuple[RunSmokeTest, ...] = ()
+    """Smoke tests of all components, in the order of their phases."""
 
     @property
     def conditions(self) -> dict[str, tuple[ObjectCondition, ...]]:
-        """Of every component."""
-        ours = {one.component: one.conditions for one in self.charts}
-        return {**ours, FOLLOWED: self.followed, **self.others}
+        """Conditions of every component, and of following the repository."""
+        before_flux = {chart.component: chart.conditions for chart in self.charts}
+        return {**before_flux, FOLLOWED: self.followed, **self.others}
+
+    @property
+    def tested_components(self) -> frozenset[str]:
+        """Names of the components with a smoke test."""
+        return frozenset(test.component for test in self.smoke_tests)
 
 
 FOLLOWED = "repository"
-"""Name under which it is told whether the cluster follows its repository."""
+"""Name under which conditions and results of following the repository are kept."""

@@ -1,4 +1,4 @@
-"""Nodes that leave a cluster: emptied first, forgotten by Kubernetes last."""
+"""Nodes that leave a cluster: drained first, deleted from Kubernetes last."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ _DRAIN_MARGIN = 60.0
 
 @record
 class NodeDrain:
-    """How a node leaves."""
+    """How a node is drained and deleted."""
 
     reason: str
     needs: tuple[str, ...] = ()
     stage: Stage = Stage.KUBERNETES
     seconds: float = 600.0
-    """How long its pods may take."""
+    """How long its pods may take to leave."""
 
 
 def drain_step(node: ObservedNode, how: NodeDrain) -> tuple[Step, ...]:
-    """Empty a node that runs; one that does not answer cannot be emptied, so nothing is done."""
+    """Return the step that drains a ready node; a node that does not answer cannot be drained."""
     if not node.is_ready:
         return ()
     return (
@@ -65,12 +65,12 @@ def drain_step(node: ObservedNode, how: NodeDrain) -> tuple[Step, ...]:
 
 
 def cordon_hold(node: ObservedNode) -> Cordon:
-    """The hold that keeps new pods away from a node, for every step that needs it empty."""
+    """Return the hold that keeps new pods away from a node."""
     return Cordon(node=node.name, uid=node.uid)
 
 
 def delete_node_step(node: ObservedNode, how: NodeDrain) -> Step:
-    """Have Kubernetes forget a node whose machine is gone."""
+    """Return the step that deletes the Node object of a machine that no longer exists."""
     return Step(
         id=f"nodes/remove/{node.name}",
         action=DeleteNode(node=node.name, uid=node.uid),
@@ -83,14 +83,14 @@ def delete_node_step(node: ObservedNode, how: NodeDrain) -> Step:
 
 
 def find_unexpected_nodes(
-    observed: ObservedKubernetes, wanted: frozenset[str]
+    observed: ObservedKubernetes, desired: frozenset[str]
 ) -> tuple[ObservedNode, ...]:
-    """Nodes that Kubernetes knows and nobody wants, by name."""
-    return tuple(one for one in observed.nodes or () if one.name not in wanted)
+    """Return observed nodes whose names are not desired."""
+    return tuple(node for node in observed.nodes or () if node.name not in desired)
 
 
 class NodePreparation:
-    """What is done for the nodes of a cluster before something is done to them."""
+    """Drains, cordons and gates of nodes whose machines change."""
 
     def __init__(self, desired: Desired, seen: Observed, problems: Problems) -> None:
         self.desired = desired
@@ -100,26 +100,26 @@ class NodePreparation:
     def drains(
         self, machines: tuple[TalosChange, ...], restarted: list[str]
     ) -> dict[str, tuple[Step, ...]]:
-        """Steps that empty nodes, by node."""
-        found: dict[str, tuple[Step, ...]] = {}
+        """Return steps that drain nodes, by node."""
+        steps: dict[str, tuple[Step, ...]] = {}
         reasons = dict.fromkeys(restarted, "its VM is restarted")
-        for one in machines:
-            if isinstance(one, LeaveChange):
-                reasons[one.node] = one.why
-            elif isinstance(one, ReconfigureChange) and one.boot_id:
-                reasons[one.node] = "it is booted again"
-            elif isinstance(one, RejoinChange):
-                reasons[one.node] = "it joins etcd anew"
+        for change in machines:
+            if isinstance(change, LeaveChange):
+                reasons[change.node] = change.why
+            elif isinstance(change, ReconfigureChange) and change.boot_id:
+                reasons[change.node] = "it is rebooted"
+            elif isinstance(change, RejoinChange):
+                reasons[change.node] = "it rejoins etcd"
         for name, why in reasons.items():
             node = self.seen.node(name)
             if node is not None:
-                found[name] = drain_step(node, NodeDrain(reason=why, stage=Stage.TALOS))
+                steps[name] = drain_step(node, NodeDrain(reason=why, stage=Stage.TALOS))
             elif self._has_kubernetes():
-                self._undrained(name)
-        return found
+                self._report_unknown_pods(name)
+        return steps
 
-    def _undrained(self, name: str) -> None:
-        """A machine that runs pods, perhaps, and nobody can tell."""
+    def _report_unknown_pods(self, name: str) -> None:
+        """Report that a machine may run pods, but the API does not answer."""
         if not self.seen.api_answers:
             self.problems.add(say.cannot_drain(name))
 
@@ -130,27 +130,24 @@ class NodePreparation:
     def holds(
         self, machines: tuple[TalosChange, ...], restarted: list[str]
     ) -> dict[str, tuple[Hold, ...]]:
-        """What is held while machines leave or are booted again, by node."""
+        """Return the holds while machines leave or reboot, by node."""
         names = {
-            one.node
-            for one in machines
-            if isinstance(one, LeaveChange | ReconfigureChange | RejoinChange)
+            change.node
+            for change in machines
+            if isinstance(change, LeaveChange | ReconfigureChange | RejoinChange)
         }
-        found: dict[str, tuple[Hold, ...]] = {}
-        for name in (*names, *restarted):
-            if held := self.held(name):
-                found[name] = held
-        return found
+        holds = {name: self.holds_of(name) for name in (*names, *restarted)}
+        return {name: node_holds for name, node_holds in holds.items() if node_holds}
 
-    def held(self, name: str) -> tuple[Hold, ...]:
-        """Nothing new is put on a node that leaves, until Kubernetes forgets it."""
+    def holds_of(self, name: str) -> tuple[Hold, ...]:
+        """Return the cordon of a ready node; it is held until the Node object is deleted."""
         node = self.seen.node(name)
         return (cordon_hold(node),) if node is not None and node.is_ready else ()
 
     def down(self, vms: Mapping[str, Step], name: str) -> tuple[Step, ...]:
-        """Steps that switch the VM of a node off and on."""
+        """Return the steps that stop and start the VM of a node."""
         ids = (offline_move_step_id(name), f"vms/restart/{name}")
-        return tuple(vms[one] for one in ids if one in vms)
+        return tuple(vms[step_id] for step_id in ids if step_id in vms)
 
     def order(
         self,
@@ -159,32 +156,32 @@ class NodePreparation:
         drains: Mapping[str, tuple[Step, ...]],
         restarted: list[str],
     ) -> None:
-        """VMs are deleted after their machines left, made anew after that, restarted when empty."""
+        """Order VM steps: deletion and creation after machines left, restarts after drains."""
         for name in {step.node for step in vms.values() if step.node}:
             before = steps.steps_before_vm_deletion(machines, name)
             for step_id in (f"vms/destroy/{name}", f"vms/create/{name}"):
                 if before and step_id in vms:
                     step = vms[step_id]
-                    held = self.held(name) if step_id.startswith("vms/destroy/") else ()
-                    vms[step_id] = replace(step, needs=(*step.needs, *before), holds=held)
+                    holds = self.holds_of(name) if step_id.startswith("vms/destroy/") else ()
+                    vms[step_id] = replace(step, needs=(*step.needs, *before), holds=holds)
         for name in restarted:
             for step in self.down(vms, name):
-                vms[step.id] = self._careful(step, name, drains.get(name, ()))
+                vms[step.id] = self._restart_step(step, name, drains.get(name, ()))
 
-    def _careful(self, step: Step, name: str, drained: tuple[Step, ...]) -> Step:
-        node = next(one for one in self.desired.nodes if str(one.name) == name)
-        held = self.seen.node(name)
+    def _restart_step(self, step: Step, name: str, drains: tuple[Step, ...]) -> Step:
+        """Return a step that restarts a VM, behind the drain and the gates of its node."""
+        node = next(node for node in self.desired.nodes if str(node.name) == name)
         quorum: tuple[Gate, ...] = ()
         if node.is_controller:
             vm = node.vm
-            place = MachineVm(cluster=str(vm.region), vmid=vm.vmid) if vm is not None else None
-            quorum = (EtcdQuorum(controllers=self._controllers(), node=name, vm=place),)
+            machine = MachineVm(cluster=str(vm.region), vmid=vm.vmid) if vm is not None else None
+            quorum = (EtcdQuorum(controllers=self._controllers(), node=name, vm=machine),)
         lane = (ETCD_LANE,) if node.is_controller else ()
         return replace(
             step,
             gates=(*step.gates, *quorum),
-            holds=(cordon_hold(held),) if held is not None and held.is_ready else (),
-            needs=(*step.needs, *(one.id for one in drained)),
+            holds=self.holds_of(name),
+            needs=(*step.needs, *(drain.id for drain in drains)),
             lanes=(*step.lanes, REBOOT_LANE, *lane),
             deadline=max(step.deadline, 1800.0),
         )
@@ -193,44 +190,44 @@ class NodePreparation:
         return tuple(talos_machine(node) for node in self.desired.nodes if node.is_controller)
 
 
-_LEAVING_CHANGES = "the configuration does not have it"
+_NOT_CONFIGURED = "it is not in the configuration"
 
 
 def plan_node_deletions(
-    care: NodePreparation, vms: Mapping[str, Step], machines: tuple[TalosChange, ...]
+    preparation: NodePreparation, vms: Mapping[str, Step], machines: tuple[TalosChange, ...]
 ) -> Iterator[Step]:
-    """Node objects whose machines are gone: of those that leave, and of those made anew."""
-    joins = {one.node for one in machines if isinstance(one, JoinChange)}
+    """Yield the deletion of Node objects whose machines leave or are recreated."""
+    joins = {change.node for change in machines if isinstance(change, JoinChange)}
     gone = {step.node for step in vms.values() if step.id.startswith("vms/destroy/")}
-    # Of a VM that was replaced before, the name belongs to the machine that came in its place.
-    wanted = (str(node.name) for node in care.desired.nodes)
-    gone -= {name for name in wanted if f"vms/create/{name}" not in vms}
-    for name in sorted(gone | {one for one in joins if f"vms/create/{one}" in vms}):
-        node = care.seen.node(name)
+    # The name of a VM that was replaced earlier belongs to the machine that replaced it.
+    desired = (str(node.name) for node in preparation.desired.nodes)
+    gone -= {name for name in desired if f"vms/create/{name}" not in vms}
+    for name in sorted(gone | {name for name in joins if f"vms/create/{name}" in vms}):
+        node = preparation.seen.node(name)
         if node is None:
             continue
         after = f"vms/destroy/{name}" if name in gone else f"vms/create/{name}"
-        why = "its machine is made anew" if name in joins else _LEAVING_CHANGES
+        why = "its machine is recreated" if name in joins else _NOT_CONFIGURED
         step = delete_node_step(node, NodeDrain(reason=why, needs=(after,), stage=Stage.TALOS))
-        yield replace(step, holds=care.held(name))
+        yield replace(step, holds=preparation.holds_of(name))
 
 
 def wait_for_node_deletion(
-    talos: tuple[Step, ...], forgotten: tuple[Step, ...]
+    talos: tuple[Step, ...], deletions: tuple[Step, ...]
 ) -> tuple[Step, ...]:
-    """A machine joins after the Node of its predecessor is gone."""
-    removed = {step.node: step.id for step in forgotten}
+    """Return steps in which a machine joins after the Node of its predecessor is deleted."""
+    ids = {step.node: step.id for step in deletions}
     return tuple(
-        replace(step, needs=(*step.needs, removed[step.node]))
-        if step.id == configure_step_id(step.node) and step.node in removed
+        replace(step, needs=(*step.needs, ids[step.node]))
+        if step.id == configure_step_id(step.node) and step.node in ids
         else step
         for step in talos
     )
 
 
-def node_deletion_changes(forgotten: tuple[Step, ...]) -> Iterator[Change]:
-    """What a reader of the plan is told of it."""
-    for step in forgotten:
+def node_deletion_changes(deletions: tuple[Step, ...]) -> Iterator[Change]:
+    """Yield the changes that a plan shows for deleted Node objects."""
+    for step in deletions:
         yield Change(
             what=f"Node {step.node} of Kubernetes",
             why=step.reason,

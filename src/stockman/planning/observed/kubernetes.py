@@ -1,4 +1,4 @@
-"""What a cluster was seen to hold. Unknown is not absent: what nobody could read is None."""
+"""The observed state of Kubernetes. None: it could not be read, which is not the same as absent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stockman.steps.kubernetes.releases import HelmRelease
 
 
 class ObjectOwner(Enum):
-    """Who keeps an object as it is."""
+    """Who manages an object."""
 
     STOCKMAN = "stockman"
     FLUX = "flux"
@@ -31,11 +31,11 @@ class ObservedNode:
     unschedulable: bool
     is_controller: bool
     kubelet: str
-    """`v1.36.3`. Empty: not told yet."""
+    """`v1.36.3`. Empty: not reported yet."""
     system: str
-    """`Talos (v1.14.1)`. Empty: not told yet."""
+    """`Talos (v1.14.1)`. Empty: not reported yet."""
     provider_id: str
-    """Empty: no cloud controller has said so."""
+    """Empty: not set by a cloud controller yet."""
     region: str
     zone: str
     addresses: tuple[str, ...]
@@ -44,45 +44,45 @@ class ObservedNode:
     boot_id: str
     machine_id: str
     why: str
-    """Why it is not ready, in the words of its kubelet. Empty: it is."""
+    """Why it is not ready, as reported by its kubelet. Empty: it is ready."""
     created: datetime | None = None
-    """None: not told."""
+    """None: not reported."""
     pressures: tuple[str, ...] = ()
-    """What it has too little of, in the words of its kubelet: `DiskPressure`."""
+    """Resource pressure reported by its kubelet: `DiskPressure`."""
     managers: tuple[str, ...] = ()
-    """Who wrote to it, as far as the server tells."""
+    """Field managers, as far as reported."""
 
     @property
     def is_uninitialized(self) -> bool:
-        """Whether it waits for a cloud controller."""
-        return any(one.startswith("node.cloudprovider.kubernetes.io/") for one in self.taints)
+        """Whether it waits for a cloud controller to initialize it."""
+        return any(taint.startswith("node.cloudprovider.kubernetes.io/") for taint in self.taints)
 
 
 @record
 class ObservedObject:
-    """An object of any kind, as far as plans and status need it."""
+    """An object of any kind, reduced to what plans and status need."""
 
     kind: str
     namespace: str
-    """Empty: it is in none."""
+    """Empty: not namespaced."""
     name: str
     uid: str
     owner: ObjectOwner
     release: str = ""
-    """The release of Helm that made it. Empty: none did."""
+    """The Helm release that created it. Empty: none."""
     ready: bool | None = None
-    """None: it does not say."""
+    """None: it has no such condition."""
     seen: str = ""
-    """How far it is, in few words."""
+    """A short text about its progress."""
     suspended: bool = False
     revision: str = ""
-    """What Flux applied last. Empty: nothing, or it is not of Flux."""
+    """Revision that Flux applied last. Empty: none, or not managed by Flux."""
     managers: tuple[str, ...] = ()
 
 
 @record
 class ObservedSecret:
-    """A Secret: digests of what it holds, never the values."""
+    """A Secret, with digests of its values."""
 
     namespace: str
     name: str
@@ -92,11 +92,11 @@ class ObservedSecret:
 
 @record
 class ObservedKubernetes:
-    """One look at a cluster. None: that part could not be read, and `unknown` says why."""
+    """The state of a cluster. None: the part could not be read; `unknown` has the reason."""
 
     at: datetime
     source: str
-    """Where it was read."""
+    """Where it was read from."""
     version: str | None
     """`v1.36.3`."""
     nodes: tuple[ObservedNode, ...] | None = None
@@ -106,23 +106,28 @@ class ObservedKubernetes:
     workloads: tuple[ObservedObject, ...] | None = None
     definitions: tuple[ObservedObject, ...] | None = None
     installers: tuple[ObservedObject, ...] | None = None
-    """Bindings of ours for Jobs that install charts: there as long as anything of one is."""
+    """Bindings of Jobs that install charts, which exist as long as anything of such a Job."""
     flux: tuple[ObservedObject, ...] | None = None
     secrets: tuple[ObservedSecret, ...] | None = None
-    """Those that were asked for and are there."""
+    """The requested Secrets that exist."""
     config_maps: tuple[ObservedObject, ...] | None = None
-    """Those that were asked for and are there."""
-    trials: Mapping[str, str] | None = None
-    """Versions of components that were tried with success, by name."""
+    """The requested ConfigMaps that exist."""
+    smoke_tests: Mapping[str, str] | None = None
+    """Results of smoke tests by component: the version that passed, or `pending`."""
     working: Mapping[str, tuple[ConditionResult, ...]] = field(default_factory=dict)
-    """How the conditions of each component are; those that could not be read are missing."""
+    """Results of the conditions of each component; conditions that could not be read are missing.
+    """
     unknown: Mapping[str, str] = field(default_factory=dict)
     """Why a part could not be read, by its name."""
     calls: int = 0
 
     def release(self, namespace: str, name: str) -> HelmRelease | None:
         return next(
-            (one for one in self.releases or () if (one.namespace, one.name) == (namespace, name)),
+            (
+                release
+                for release in self.releases or ()
+                if (release.namespace, release.name) == (namespace, name)
+            ),
             None,
         )
 
@@ -133,16 +138,18 @@ class ObservedKubernetes:
         return _find_by_name(self.workloads or (), kind, namespace, name)
 
     def node(self, name: str) -> ObservedNode | None:
-        return next((one for one in self.nodes or () if one.name == name), None)
+        return next((node for node in self.nodes or () if node.name == name), None)
 
     def works(self, component: str) -> bool:
-        """Whether everything that a component promises was seen to hold."""
-        found = self.working.get(component)
-        return found is not None and all(one.holds for one in found)
+        """Whether all conditions of a component hold."""
+        results = self.working.get(component)
+        return results is not None and all(result.holds for result in results)
 
 
 def _find_by_name(
-    found: tuple[ObservedObject, ...], kind: str, namespace: str, name: str
+    objects: tuple[ObservedObject, ...], kind: str, namespace: str, name: str
 ) -> ObservedObject | None:
-    wanted = (kind, namespace, name)
-    return next((one for one in found if (one.kind, one.namespace, one.name) == wanted), None)
+    key = (kind, namespace, name)
+    return next(
+        (entry for entry in objects if (entry.kind, entry.namespace, entry.name) == key), None
+    )

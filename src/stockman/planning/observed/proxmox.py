@@ -1,4 +1,4 @@
-"""What planning has to be told about a Proxmox cluster."""
+"""The observed state of a Proxmox cluster, and what planning needs of it."""
 
 from __future__ import annotations
 
@@ -27,43 +27,43 @@ from stockman.steps.vm.identity import is_blank, is_unfinished
 
 @record
 class ProxmoxQuery:
-    """What planning will ask about a cluster."""
+    """What planning needs to know about a cluster."""
 
     vmids: frozenset[Vmid] = frozenset()
-    """Numbers that machines are to have."""
+    """VMIDs of the configured machines."""
     image_storages: frozenset[str] = frozenset()
     system_storages: frozenset[str] = frozenset()
-    """Storages that hold what containers are made from."""
+    """Storages with the templates of containers."""
     users: frozenset[str] = frozenset()
-    """Users whose tokens matter."""
+    """Users whose tokens are read."""
     needs: tuple[RequiredPrivileges, ...] = ()
-    """Rights of stockman's token that matter."""
+    """Privileges of stockman's token that are checked."""
     every_guest: bool = False
-    """Whether the configurations of all guests matter, and not of those alone that are named."""
+    """Whether the configurations of all guests are read, not only of the named ones."""
     at_once: int = 16
-    """Questions at the same time."""
+    """Maximum number of parallel requests."""
 
 
 @record
 class ObservedAccess:
-    """Who may do what; only an administrator sees all of it."""
+    """Users, roles and tokens; only an administrator can read all of them."""
 
     roles: tuple[AccessRole, ...] = ()
     users: tuple[User, ...] = ()
     tokens: Mapping[str, tuple[AccessToken, ...]] = field(default_factory=dict)
-    """Of the users that stockman makes, by user."""
+    """Tokens of the users that stockman creates, by user."""
     rules: tuple[AccessRule, ...] = ()
 
 
 @record
 class ObservedHa:
-    """Who is looked after, and where."""
+    """Guests managed by HA, and where they may run."""
 
     resources: tuple[HaResource, ...] = ()
     groups: tuple[HaGroup, ...] = ()
-    """Of Proxmox VE 8."""
+    """Only in Proxmox VE 8."""
     rules: tuple[HaRule, ...] = ()
-    """From Proxmox VE 9 on."""
+    """Only since Proxmox VE 9."""
 
 
 @record
@@ -72,11 +72,11 @@ class ObservedGuests:
 
     resources: Fact[Resources] | Unknown
     configs: Mapping[Vmid, Fact[VmConfig] | Unknown]
-    """Of guests that are stockman's or have a number that it wants; of all guests where VMs are to
-    be made, because two cards must not have one address."""
+    """Configurations of guests of stockman and of guests with a configured VMID; of all guests if
+    VMs are to be created, because MAC addresses must be unique."""
 
     def guest(self, vmid: Vmid) -> GuestSummary | None:
-        """The guest of a number; None where there is none, or the list is not known."""
+        """Return the guest with a VMID. None: there is none, or the list is unknown."""
         return self._by_vmid.get(vmid)
 
     def guests(self) -> Iterator[GuestSummary]:
@@ -85,15 +85,15 @@ class ObservedGuests:
 
     @cached_property
     def _by_vmid(self) -> Mapping[Vmid, GuestSummary]:
-        return {one.vmid: one for one in self.guests()}
+        return {guest.vmid: guest for guest in self.guests()}
 
     def config(self, vmid: Vmid) -> VmConfig | None:
-        """The configuration of a guest; None where it was not read."""
-        seen = self.configs.get(vmid)
-        return seen.value if isinstance(seen, Fact) else None
+        """Return the configuration of a guest. None: it was not read."""
+        fact = self.configs.get(vmid)
+        return fact.value if isinstance(fact, Fact) else None
 
     def is_new(self, vmid: Vmid) -> bool:
-        """Whether no guest has a number, or one that is being made and has no identity yet."""
+        """Whether a VMID has no guest, or one that is being created and has no identity yet."""
         config = self.config(vmid)
         if self.guest(vmid) is None:
             return True
@@ -102,16 +102,16 @@ class ObservedGuests:
 
 @record
 class ObservedProxmox(ObservedGuests):
-    """One cluster. Every part is a fact or unknown."""
+    """The state of one cluster. Every part is a fact or unknown."""
 
     name: str
     """Its region."""
     version: Fact[ApiVersion] | Unknown
     state: Fact[ClusterState] | Unknown
     contents: Mapping[str, Fact[tuple[Volume, ...]] | Unknown]
-    """Images in storages, by `host/storage`; a shared storage is asked on one host."""
+    """Images by `host/storage`; a shared storage is read on one host."""
     systems: Mapping[str, Fact[tuple[Volume, ...]] | Unknown]
-    """What containers are made from, in the same way."""
+    """Templates of containers, by `host/storage`."""
     clones: Mapping[Vmid, Fact[tuple[str, ...]] | Unknown]
     """Disks that depend on templates of stockman, by template."""
     ha: Fact[ObservedHa] | Unknown
@@ -119,74 +119,78 @@ class ObservedProxmox(ObservedGuests):
     pci: Fact[tuple[DeviceMapping, ...]] | Unknown
     usb: Fact[tuple[DeviceMapping, ...]] | Unknown
     rights: Fact[Mapping[str, frozenset[str]]] | Unknown | None = None
-    """What the token of stockman may do, by path. None: an administrator looked, see `access`."""
+    """Privileges of stockman's token by path. None: an administrator was used, see `access`."""
     access: Fact[ObservedAccess] | Unknown | None = None
-    """None: no administrator looked, see `rights`."""
-    turned_away: Unknown | None = None
-    """Why the token of stockman itself was not let in, tried while an administrator looked. None:
-    it was, it has no secret yet, or nobody tried."""
+    """None: no administrator was used, see `rights`."""
+    rejection: Unknown | None = None
+    """Why stockman's own token was rejected, tested with an administrator. None: it was accepted,
+    has no secret yet, or was not tested."""
     calls: int = 0
-    """How many calls it took."""
+    """Number of API calls."""
 
     def storage(self, host: str, name: str) -> StorageSummary | None:
-        """A storage on a host; None where the host does not have it."""
-        return self._by_place.get((host, name))
+        """Return a storage on a host. None: the host does not have it."""
+        return self._storage_by_host.get((host, name))
 
     @cached_property
-    def _by_place(self) -> Mapping[tuple[str, str], StorageSummary]:
+    def _storage_by_host(self) -> Mapping[tuple[str, str], StorageSummary]:
         storages = self.resources.value.storages if isinstance(self.resources, Fact) else ()
-        return {(str(one.host), str(one.storage)): one for one in storages}
+        return {(str(storage.host), str(storage.storage)): storage for storage in storages}
 
     def is_online(self, host: str) -> bool:
-        """Whether the cluster sees a host now."""
+        """Whether the cluster reports a host as online."""
         if not isinstance(self.state, Fact):
             return False
-        return any(one.name == host and one.online for one in self.state.value.members)
+        return any(member.name == host and member.online for member in self.state.value.members)
 
     def has_host(self, host: str) -> bool:
         if not isinstance(self.state, Fact):
             return False
-        return any(one.name == host for one in self.state.value.members)
+        return any(member.name == host for member in self.state.value.members)
 
     @property
     def major(self) -> int | None:
-        """The major version. None: not known."""
+        """The major version. None: unknown."""
         return self.version.value.major if isinstance(self.version, Fact) else None
 
     @property
     def shows_guests(self) -> bool:
-        """Whether whoever looked may see guests; what one may not see is left out of lists."""
+        """Whether guests are visible; without the privilege they are missing in lists."""
         return self._may("VM.Audit", "/vms")
 
     @property
     def shows_storages(self) -> bool:
-        """The same for storages."""
+        """Whether storages are visible."""
         return self._may("Datastore.Audit", "/storage")
 
     def _may(self, privilege: str, top: str) -> bool:
-        """Whether a privilege is held anywhere at or below a path; nobody asked: it is."""
+        """Whether a privilege is held at or below a path; without information it is assumed."""
         held = self.rights.value if isinstance(self.rights, Fact) else {}
-        asked = [found for path, found in held.items() if path == top or path.startswith(f"{top}/")]
-        return not asked or any(privilege in found for found in asked)
+        visible = [
+            privileges
+            for path, privileges in held.items()
+            if path == top or path.startswith(f"{top}/")
+        ]
+        return not visible or any(privilege in privileges for privileges in visible)
 
     def unknown_basics(self) -> Iterator[Unknown]:
-        """What could not be found out, and nothing can be said without."""
-        for one in (self.version, self.state, self.resources):
-            if isinstance(one, Unknown):
-                yield one
+        """Return the unknown facts that every statement depends on."""
+        for fact in (self.version, self.state, self.resources):
+            if isinstance(fact, Unknown):
+                yield fact
 
     def unknown_surroundings(self) -> Iterator[Unknown]:
-        """What could not be found out about what guests are in: nobody may take it for nothing."""
-        for one in (self.ha, self.pools):
-            if isinstance(one, Unknown):
-                yield one
+        """Return the unknown facts about HA and pools, which must not be taken for empty."""
+        for fact in (self.ha, self.pools):
+            if isinstance(fact, Unknown):
+                yield fact
 
     def unknown_details(self) -> Iterator[Unknown]:
-        """What could not be found out about devices, and about what storages hold.
+        """Return the unknown facts about devices and about the contents of storages.
 
-        A plan can be made all the same; it takes nothing for absent that nobody saw.
+        A plan is still possible; it does not take unknown for absent.
         """
         lists = (*self.contents.values(), *self.systems.values(), *self.clones.values())
-        for one in (self.pci, self.usb, *lists):
-            if isinstance(one, Unknown):
-                yield one
+        for fact in (self.pci, self.usb, *lists):
+            if isinstance(fact, Unknown):
+                yield fact

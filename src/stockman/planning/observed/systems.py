@@ -1,4 +1,4 @@
-"""How often each system was asked, and what that number grows with."""
+"""The observed state of all systems, and the number of API calls that it took."""
 
 from __future__ import annotations
 
@@ -16,82 +16,82 @@ from stockman.planning.observed.talos import ObservedTalos
 
 @record
 class SystemCalls:
-    """The calls to one system."""
+    """The number of calls to one system."""
 
     system: str
     calls: int
     of: Mapping[str, int]
-    """How much there is of what the number grows with, by its name."""
+    """The numbers that the calls grow with, by name."""
     grows: str
     """`O(hosts + guests)`."""
     by_call: Mapping[str, int] = field(default_factory=dict)
-    """By the name of the call, where that was counted."""
+    """By the name of the call, where counted."""
 
 
-def proxmox_calls(seen: ObservedProxmox) -> SystemCalls:
-    """Of a Proxmox cluster: lists of everything, a configuration per guest, images per storage."""
-    hosts = len(seen.state.value.members) if is_known(seen.state) else 0
+def proxmox_calls(observed: ObservedProxmox) -> SystemCalls:
+    """Return the calls to a Proxmox cluster: a few lists, and one call per guest and storage."""
+    hosts = len(observed.state.value.members) if is_known(observed.state) else 0
     return SystemCalls(
-        system=f"Proxmox VE cluster {seen.name}",
-        calls=seen.calls,
-        of={"hosts": hosts, "guests": len(seen.configs)},
+        system=f"Proxmox VE cluster {observed.name}",
+        calls=observed.calls,
+        of={"hosts": hosts, "guests": len(observed.configs)},
         grows="O(hosts + guests)",
     )
 
 
-def talos_calls(seen: ObservedTalos) -> SystemCalls:
-    """Of the machines: a few questions to each."""
+def talos_calls(observed: ObservedTalos) -> SystemCalls:
+    """Return the calls to the machines: a few per node."""
     return SystemCalls(
         system="Talos",
-        calls=seen.call_count,
-        of={"nodes": len(seen.machines)},
+        calls=observed.call_count,
+        of={"nodes": len(observed.machines)},
         grows="O(nodes)",
-        by_call=seen.calls,
+        by_call=observed.calls,
     )
 
 
-def kubernetes_calls(seen: ObservedKubernetes) -> SystemCalls:
-    """Of Kubernetes: a list of each kind, and single objects of ours."""
+def kubernetes_calls(observed: ObservedKubernetes) -> SystemCalls:
+    """Return the calls to Kubernetes: a list of each kind, and single objects."""
     return SystemCalls(
         system="Kubernetes",
-        calls=seen.calls,
-        of={"nodes": len(seen.nodes or ())},
+        calls=observed.calls,
+        of={"nodes": len(observed.nodes or ())},
         grows="O(components)",
     )
 
 
 @record
 class Observed:
-    """One look at everything."""
+    """The state of all systems."""
 
     at: datetime
     proxmox: Mapping[str, ObservedProxmox] = field(default_factory=dict)
-    """By region; those that cannot be asked are missing."""
+    """By region; clusters that cannot be queried are missing."""
     talos: ObservedTalos | None = None
-    """None: there are no machines to ask, or nothing to ask them with."""
+    """None: there are no machines, or no credentials for them."""
     kubernetes: ObservedKubernetes | None = None
-    """None: nobody looked. An API that does not answer has no version."""
+    """None: not queried. An API that does not answer has no version."""
     leaving: Mapping[str, MachineAddress] = field(default_factory=dict)
-    """Machines that are ours and not wanted any more, by name."""
+    """Managed machines that are no longer configured, by name."""
     beyond_proxmox: bool = True
-    """Whether machines and Kubernetes were looked at; a part of a plan may need neither."""
+    """Whether machines and Kubernetes were queried; a part of a plan may need neither."""
 
     @property
     def api_answers(self) -> bool:
         return self.kubernetes is not None and self.kubernetes.version is not None
 
     def node(self, name: str) -> ObservedNode | None:
-        """A node as Kubernetes knows it. None: it does not, or does not answer."""
+        """Return a node of Kubernetes. None: it does not exist, or the API does not answer."""
         if self.kubernetes is None or not self.api_answers:
             return None
         return self.kubernetes.node(name)
 
     @property
     def counted(self) -> tuple[SystemCalls, ...]:
-        """How often each system was asked."""
-        found = [proxmox_calls(one) for one in self.proxmox.values()]
+        """The number of calls to each system."""
+        counts = [proxmox_calls(proxmox) for proxmox in self.proxmox.values()]
         if self.talos is not None:
-            found.append(talos_calls(self.talos))
+            counts.append(talos_calls(self.talos))
         if self.kubernetes is not None:
-            found.append(kubernetes_calls(self.kubernetes))
-        return tuple(found)
+            counts.append(kubernetes_calls(self.kubernetes))
+        return tuple(counts)

@@ -1,4 +1,4 @@
-"""What was seen of the machines of a cluster, when, and from where. Unknown is not absent."""
+"""The observed state of the machines of a cluster. Unknown is not the same as absent."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from stockman.talos.records.machines import DiscoveredMember, MachineStatus
 
 @record
 class ObservedMachine:
-    """One machine. What nobody could tell is None, and `unknown` says why."""
+    """One machine. Unknown values are None; `unknown` has the reason."""
 
     node: str
     address: MachineAddress
     seen_at: datetime
     source: str
-    """Who was asked: `Talos API of 10.42.0.11`."""
+    """Where it was read: `Talos API of 10.42.0.11`."""
     standing: MachineState
     why: str = ""
-    """What was said instead of an answer."""
+    """The error instead of an answer."""
     version: str | None = None
-    """`v1.13.9`; machines in maintenance do not tell before Talos 1.13."""
+    """`v1.13.9`; before Talos 1.13, machines in maintenance mode do not report it."""
     uuid: UUID | None = None
     macs: tuple[Mac, ...] | None = None
     hostname: str | None = None
@@ -36,20 +36,20 @@ class ObservedMachine:
     schematic: SchematicId | None = None
     boot_id: str | None = None
     configuration: Secret | None = None
-    """All of it, with every secret."""
+    """The whole configuration, with all secrets."""
     digest: str | None = None
-    """Of the configuration, without its secrets."""
+    """Digest of the configuration without its secrets."""
     authority: str | None = None
-    """Whose certificates it believes: SHA-256 of the authority in its configuration."""
+    """SHA-256 of the certificate authority in its configuration."""
     skew: float | None = None
     """Seconds that its clock is ahead of its time server."""
     time_server: str = ""
     kubelet: str | None = None
     """Image of the kubelet."""
     holds: tuple[str, ...] = ()
-    """Its addresses, without lengths of prefixes."""
+    """Its addresses, without prefix lengths."""
     unknown: Mapping[str, str] = field(default_factory=dict)
-    """Why a fact is not there, by its name."""
+    """Why a value is unknown, by its name."""
 
     @property
     def is_configured(self) -> bool:
@@ -62,21 +62,21 @@ class ObservedTalos:
 
     seen_at: datetime
     machines: Mapping[str, ObservedMachine]
-    """By the name of their node."""
+    """By node name."""
     etcd: ObservedEtcd
     neighbours: tuple[DiscoveredMember, ...] = ()
-    """Machines that know each other by discovery. Empty: nobody told."""
+    """Members of the discovery service. Empty: unknown."""
     client_files: Mapping[str, str | None] = field(default_factory=dict)
-    """What `talosconfig` and `kubeconfig` lack. Empty: nothing. None: not known."""
+    """What `talosconfig` and `kubeconfig` lack. Empty: nothing. None: unknown."""
     api_taken: str = ""
-    """What answers at the address of the API though no controller runs. Empty: nothing."""
+    """What answers at the address of the API although no controller runs. Empty: nothing."""
     calls: Mapping[str, int] = field(default_factory=dict)
-    """How often which call was made."""
+    """Number of calls by name."""
 
     @property
     def call_count(self) -> int:
         return sum(self.calls.values())
 
     def machine(self, node: str) -> ObservedMachine | None:
-        """What was seen of a node. None: nobody looked."""
+        """Return the observed state of a node. None: not queried."""
         return self.machines.get(node)

@@ -1,4 +1,4 @@
-"""The Kubernetes stage behind the stages before it: what it waits for, and what follows it."""
+"""The Kubernetes stage of a plan: what it waits for, and what follows it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from stockman.model.errors import Refused
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.planning import problems as say
+from stockman.planning import problems as report
 from stockman.planning.desired import DesiredState
 from stockman.planning.kubernetes.changes import (
     KubernetesChange,
@@ -29,57 +29,65 @@ from stockman.steps.step import Stage, Step
 
 @record
 class EarlierStages:
-    """What the stages before do in the same plan."""
+    """What earlier stages do in the same plan."""
 
     talos: tuple[Step, ...]
     rendered: tuple[Step, ...]
-    """Files are written by these."""
+    """Steps that write files."""
     comes_up: bool
-    """Whether etcd begins, so that nobody wonders at an API that is silent yet."""
+    """Whether etcd starts, so that a silent API is expected."""
 
 
 def plan_kubernetes_stage(
-    wishes: DesiredState, seen: Observed, earlier: EarlierStages, problems: Problems
+    desired_state: DesiredState, observed: Observed, earlier: EarlierStages, problems: Problems
 ) -> tuple[tuple[KubernetesChange, ...], tuple[Step, ...]]:
-    """What differs in Kubernetes, and the steps of it."""
-    wish = wishes.kubernetes
-    if wish is None or problems.errors or not seen.beyond_proxmox:
+    """Return the changes in Kubernetes and their steps."""
+    desired = desired_state.kubernetes
+    if desired is None or problems.errors or not observed.beyond_proxmox:
         return (), ()
-    observed = seen.kubernetes if seen.api_answers else None
-    if observed is None and not earlier.comes_up:
-        problems.add(say.api_unreachable())
+    kubernetes = observed.kubernetes if observed.api_answers else None
+    if kubernetes is None and not earlier.comes_up:
+        problems.add(report.api_unreachable())
     try:
-        changes = plan_kubernetes_changes(wish, observed)
-    except Refused as no:
-        problems.add(no.problem)
+        changes = plan_kubernetes_changes(desired, kubernetes)
+    except Refused as error:
+        problems.add(error.problem)
         return (), ()
-    if observed is not None:
-        problems.extend(find_foreign_objects(wish, observed))
+    if kubernetes is not None:
+        problems.extend(find_foreign_objects(desired, kubernetes))
     before = tuple(step.id for step in earlier.talos if _precedes_kubernetes(step))
     needs = (*before, *(step.id for step in earlier.rendered))
-    around = StageContext(needs=needs, push=wishes.push)
-    if not changes and wishes.push and (earlier.rendered or wishes.unpushed):
-        why = wishes.unpushed or "files are rendered by this plan"
-        followed = (push_change(wish, why), *_reconcile_changes(wish, seen, "it was pushed"))
-        return followed, kubernetes_steps(followed, wish, replace(around, push=False))
-    if wishes.reconcile:
-        changes = (*changes, *_reconcile_changes(wish, seen, "it was asked for"))
-    return changes, kubernetes_steps(changes, wish, around)
+    context = StageContext(needs=needs, push=desired_state.push)
+    only_tests = all(change.is_smoke_test for change in changes)
+    if only_tests and desired_state.push and (earlier.rendered or desired_state.unpushed):
+        why = desired_state.unpushed or "files are rendered by this plan"
+        followed = (
+            push_change(desired, why),
+            *_reconcile_changes(desired, observed, "new commits were pushed"),
+            *changes,
+        )
+        return followed, kubernetes_steps(followed, desired, replace(context, push=False))
+    if desired_state.reconcile:
+        changes = (*changes, *_reconcile_changes(desired, observed, "it was requested"))
+    elif changes and only_tests:
+        why = "components are tested as they are in the pushed commit"
+        changes = (*_reconcile_changes(desired, observed, why), *changes)
+    return changes, kubernetes_steps(changes, desired, context)
 
 
 def _reconcile_changes(
-    wish: DesiredKubernetes, seen: Observed, why: str
+    desired: DesiredKubernetes, observed: Observed, why: str
 ) -> Iterator[KubernetesChange]:
-    observed = seen.kubernetes
-    if observed is not None and seen.api_answers:
-        yield from reconcile_changes(wish, observed, seen.at.isoformat(), why)
+    kubernetes = observed.kubernetes
+    if kubernetes is not None and observed.api_answers:
+        yield from reconcile_changes(desired, kubernetes, observed.at.isoformat(), why)
 
 
 def node_ready_steps(
-    wishes: DesiredState, joined: list[str], kube_steps: tuple[Step, ...]
+    desired_state: DesiredState, joined: list[str], kube_steps: tuple[Step, ...]
 ) -> Iterator[Step]:
-    """New nodes are there once Kubernetes says that they are ready."""
-    if wishes.kubernetes is None:
+    """Return steps that wait until new nodes are ready in Kubernetes."""
+    if desired_state.kubernetes is None:
         return
     last = (kube_steps[-1].id,) if kube_steps else ()
     for name in joined:
@@ -87,7 +95,7 @@ def node_ready_steps(
             id=f"nodes/ready/{name}",
             action=Checkpoint(text=f"wait until node {name} is ready"),
             stage=Stage.KUBERNETES,
-            reason="it is new, and pods run on nodes that are ready only",
+            reason="it is new, and pods only run on ready nodes",
             gates=(node_ready_gate(name),),
             needs=(join_step_id(name), *last),
             deadline=1800.0,
@@ -97,7 +105,7 @@ def node_ready_steps(
 
 
 def _precedes_kubernetes(step: Step) -> bool:
-    """What the first step of the Kubernetes stage waits for."""
+    """Whether the first step of the Kubernetes stage waits for this step."""
     return step.id.startswith(
         ("talos/joined/", "talos/etcd-healthy", "talos/shared-address", "talos/client-file/")
     )

@@ -1,8 +1,4 @@
-"""The Proxmox side of a plan: from what should be and what is there to changes and steps.
-
-`asked` says what has to be observed, `changes` what differs, and `steps` (of `proxmox_change`)
-what is done about it. Nothing in here makes a call.
-"""
+"""The Proxmox stages of a plan. Nothing in here makes a call."""
 
 from __future__ import annotations
 
@@ -49,7 +45,7 @@ from stockman.planning.templates.changes import (
 )
 from stockman.planning.templates.desired import assign_template_vmids, build_desired_templates
 from stockman.planning.templates.problems import template_host_offline
-from stockman.planning.vm import problems as say
+from stockman.planning.vm import problems as report
 from stockman.planning.vm.checks import check_guests, is_ours, needs_creation
 from stockman.planning.vm.creation import GuestDependencies, plan_creation
 from stockman.planning.vm.desired import DesiredGuest, build_desired_guests, owner_of
@@ -70,22 +66,22 @@ _NEWEST = 9
 
 
 def proxmox_query(desired: Desired, cluster: ProxmoxCluster) -> ProxmoxQuery:
-    """What has to be found out about a cluster."""
-    wishes = build_desired_guests(desired, cluster, Problems())
+    """Return what has to be observed in a cluster."""
+    guests = build_desired_guests(desired, cluster, Problems())
     templates = build_desired_templates(desired, cluster, Problems())
     tokens = list_desired_tokens(desired, cluster, _NEWEST)
     return ProxmoxQuery(
-        vmids=frozenset(wish.who.vmid for wish in wishes),
+        vmids=frozenset(guest.identity.vmid for guest in guests),
         image_storages=frozenset(
-            wish.volume.partition(":")[0] or str(wish.image_storage)
-            for wish in wishes
-            if wish.image_storage is not None
+            guest.volume.partition(":")[0] or str(guest.image_storage)
+            for guest in guests
+            if guest.image_storage is not None
         )
-        | frozenset(str(wish.image_storage) for wish in templates),
+        | frozenset(str(template.image_storage) for template in templates),
         system_storages=frozenset(
-            wish.volume.partition(":")[0] for wish in wishes if wish.who.kind == "lxc"
+            guest.volume.partition(":")[0] for guest in guests if guest.identity.kind == "lxc"
         ),
-        users=frozenset(one.user for one in tokens),
+        users=frozenset(token.user for token in tokens),
         needs=stockman_privileges(desired, cluster, _NEWEST),
     )
 
@@ -96,56 +92,56 @@ def plan_proxmox_changes(
     problems: Problems,
     options: ProxmoxOptions = ProxmoxOptions(),  # noqa: B008  # a frozen record
 ) -> tuple[ProxmoxChange, ...]:
-    """Everything that differs in the Proxmox clusters.
+    """Plan all differences in the Proxmox clusters.
 
-    With an error among the problems the changes are of no use: something stands in the way.
+    With an error among the problems the changes must not be used.
     """
-    found: list[ProxmoxChange] = []
+    changes: list[ProxmoxChange] = []
     for cluster in desired.proxmox:
-        seen = observed.get(str(cluster.region))
-        if seen is not None:
-            found += _ClusterPlanner(desired, cluster, seen, problems, options).changes()
-    return order_changes(found)
+        cluster_state = observed.get(str(cluster.region))
+        if cluster_state is not None:
+            changes += _ClusterPlanner(desired, cluster, cluster_state, problems, options).changes()
+    return order_changes(changes)
 
 
 def digest_touched_guests(
     observed: Mapping[str, ObservedGuests], identities: Iterable[str]
 ) -> dict[str, str]:
-    """Digests of what was seen under the identities that actions touch; others are left out.
+    """Return digests of the observed guests that actions touch; other identities are left out.
 
-    So are guests that somebody makes right now: they change by themselves, and whoever touches
-    them looks first.
+    So are guests that are being created: they change by themselves, and every action checks them
+    first.
     """
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for identity in identities:
-        place = guest_identity(identity)
-        seen = observed.get(place[0]) if place is not None else None
-        if place is None or seen is None:
+        guest_key = guest_identity(identity)
+        cluster_state = observed.get(guest_key[0]) if guest_key is not None else None
+        if guest_key is None or cluster_state is None:
             continue
-        config, guest = seen.config(place[1]), seen.guest(place[1])
-        if guest is not None and seen.is_new(guest.vmid):
+        config, guest = cluster_state.config(guest_key[1]), cluster_state.guest(guest_key[1])
+        if guest is not None and cluster_state.is_new(guest.vmid):
             continue
-        # The digest of Proxmox VE itself changes with snapshots and locks, too.
-        found[identity] = digest(
+        # Proxmox VE's own digest also changes with snapshots and locks.
+        digests[identity] = digest(
             {
                 "host": guest.host if guest is not None else None,
                 "values": dict(config.values) if config is not None else None,
             }
         )
-    return found
+    return digests
 
 
 def guest_identity(identity: str) -> tuple[str, Vmid] | None:
-    """Region and number of a guest that actions touch. None: it is none of a guest."""
-    kind, _, rest = identity.partition("/")
-    region, _, number = rest.partition("/")
+    """Return region and VMID of the identity of a guest. None: it is not a guest."""
+    kind, _, location = identity.partition("/")
+    region, _, number = location.partition("/")
     return (region, Vmid(int(number))) if kind == "vm" and number.isdigit() else None
 
 
-def _sort_revocations_last(found: list[ProxmoxChange]) -> list[ProxmoxChange]:
-    """Rights are taken away when nothing of the plan needs them any more."""
-    every = [step.id for change in found for step in change.steps]
-    before = tuple(one for one in every if not one.startswith(REVOKING_ACTIONS))
+def _sort_revocations_last(changes: list[ProxmoxChange]) -> list[ProxmoxChange]:
+    """Let revocations of rights wait for all other steps of the plan."""
+    every = [step.id for change in changes for step in change.steps]
+    before = tuple(step_id for step_id in every if not step_id.startswith(REVOKING_ACTIONS))
     return [
         replace(
             change,
@@ -156,25 +152,26 @@ def _sort_revocations_last(found: list[ProxmoxChange]) -> list[ProxmoxChange]:
                 for step in change.steps
             ),
         )
-        for change in found
+        for change in changes
     ]
 
 
-def order_changes(found: Iterable[ProxmoxChange]) -> tuple[ProxmoxChange, ...]:
-    """Changes in which a machine is made after all others of its name are gone, in any region.
+def order_changes(changes: Iterable[ProxmoxChange]) -> tuple[ProxmoxChange, ...]:
+    """Let the creation of a machine wait for the deletion of all others of its name, in any
+    region.
 
-    Of several that go, each has an id of its own: the first the one that plans usually have.
+    If several are deleted, the first one keeps the usual step id and the others get their own.
     """
     going: defaultdict[str, list[str]] = defaultdict(list)
     named: list[ProxmoxChange] = []
-    for change in found:
+    for change in changes:
         renamed: dict[str, str] = {}
         for step in change.steps:
             if isinstance(step.action, DestroyVm):
                 if going[step.node]:
                     renamed[step.id] = f"{step.id}/{change.region}/{step.action.vm.vmid}"
                 going[step.node].append(renamed.get(step.id, step.id))
-        named.append(_check_renames(change, renamed) if renamed else change)
+        named.append(_rename_steps(change, renamed) if renamed else change)
     return tuple(
         replace(
             change,
@@ -189,7 +186,7 @@ def order_changes(found: Iterable[ProxmoxChange]) -> tuple[ProxmoxChange, ...]:
     )
 
 
-def _check_renames(change: ProxmoxChange, ids: Mapping[str, str]) -> ProxmoxChange:
+def _rename_steps(change: ProxmoxChange, ids: Mapping[str, str]) -> ProxmoxChange:
     steps = tuple(
         replace(
             step,
@@ -202,178 +199,189 @@ def _check_renames(change: ProxmoxChange, ids: Mapping[str, str]) -> ProxmoxChan
 
 
 class _ClusterPlanner:
-    """The plan of one cluster."""
+    """Plans the changes of one cluster."""
 
     def __init__(
         self,
         desired: Desired,
         cluster: ProxmoxCluster,
-        seen: ObservedProxmox,
+        observed: ObservedProxmox,
         problems: Problems,
         options: ProxmoxOptions,
     ) -> None:
         self.desired = desired
         self.cluster = cluster
-        self.seen = seen
+        self.observed = observed
         self.problems = problems
         self.options = options
         self.region = str(cluster.region)
 
     def changes(self) -> list[ProxmoxChange]:
-        seen = self.seen
-        for unknown in seen.unknown_basics():
+        observed = self.observed
+        for unknown in observed.unknown_basics():
             self.problems.add(unknown.problem)
             return []
-        for unknown in seen.unknown_surroundings():
+        for unknown in observed.unknown_surroundings():
             self.problems.add(unknown.problem)
-        for unknown in seen.unknown_details():
+        for unknown in observed.unknown_details():
             self.problems.add(replace(unknown.problem, severity=Severity.WARNING))
-        mappings = list_desired_mappings(self.desired, self.cluster, seen)
-        found = self._access(mappings)
-        if not seen.shows_guests:
-            # What is not shown is not absent; that the privilege lacks was just said.
-            return found
+        mappings = list_desired_mappings(self.desired, self.cluster, observed)
+        changes = self._access(mappings)
+        if not observed.shows_guests:
+            # Hidden guests are not absent; the missing privilege was just reported.
+            return changes
         needs: tuple[str, ...] = ()
-        ready = access_ready_step(self.region, tuple(found))
+        ready = access_ready_step(self.region, tuple(changes))
         if ready is not None:
             needs = (ready.id,)
-            last = found[-1]
-            found[-1] = replace(last, steps=(*last.steps, ready))
-        wishes = build_desired_guests(self.desired, self.cluster, self.problems)
-        leaving = self._leaving(wishes, needs)
+            last = changes[-1]
+            changes[-1] = replace(last, steps=(*last.steps, ready))
+        guests = build_desired_guests(self.desired, self.cluster, self.problems)
+        leaving = self._leaving(guests, needs)
         gone = frozenset(vmid for vmid in leaving)
-        templates = self._templates(wishes)
-        new = tuple(one for one in templates if seen.guest(one.who.vmid) is None)
-        mapped = mapping_hosts(mappings)
-        check_guests(seen, (*wishes, *new), gone, mapped, self.problems)
-        check_templates(seen, new, self.problems)
-        found += leaving.values()
-        found += self._guests(wishes, templates, needs)
-        if self.options.prune:
-            found += find_unused_images(seen, (*wishes, *templates))
-        unasked = find_excess_rights(self.desired, self.cluster, seen)
-        if unasked is not None:
-            found.append(revoke_excess_rights(unasked))
-        return _sort_revocations_last(found)
-
-    def _templates(self, wishes: tuple[DesiredGuest, ...]) -> tuple[DesiredGuest, ...]:
-        wanted = build_desired_templates(self.desired, self.cluster, self.problems)
-        for wish in wanted:
-            if self.seen.has_host(wish.host) and not self.seen.is_online(wish.host):
-                template_host_offline(self.problems, wish.name, wish.host)
-        reached = tuple(
-            wish
-            for wish in wanted
-            if self.seen.is_online(wish.host) or not self.seen.has_host(wish.host)
+        templates = self._templates(guests)
+        new = tuple(
+            template for template in templates if observed.guest(template.identity.vmid) is None
         )
-        taken = frozenset(wish.who.vmid for wish in wishes)
-        return assign_template_vmids(self.desired, self.seen, reached, taken)
+        mapped = mapping_hosts(mappings)
+        check_guests(observed, (*guests, *new), gone, mapped, self.problems)
+        check_templates(observed, new, self.problems)
+        changes += leaving.values()
+        changes += self._guests(guests, templates, needs)
+        if self.options.prune:
+            changes += find_unused_images(observed, (*guests, *templates))
+        excess = find_excess_rights(self.desired, self.cluster, observed)
+        if excess is not None:
+            changes.append(revoke_excess_rights(excess))
+        return _sort_revocations_last(changes)
+
+    def _templates(self, guests: tuple[DesiredGuest, ...]) -> tuple[DesiredGuest, ...]:
+        desired_templates = build_desired_templates(self.desired, self.cluster, self.problems)
+        for template in desired_templates:
+            if self.observed.has_host(template.host) and not self.observed.is_online(template.host):
+                template_host_offline(self.problems, template.name, template.host)
+        reached = tuple(
+            template
+            for template in desired_templates
+            if self.observed.is_online(template.host) or not self.observed.has_host(template.host)
+        )
+        taken = frozenset(guest.identity.vmid for guest in guests)
+        return assign_template_vmids(self.desired, self.observed, reached, taken)
 
     def _access(self, mappings: tuple[MapDevices, ...]) -> list[ProxmoxChange]:
-        access, major = self.seen.access, self.seen.major
+        access, major = self.observed.access, self.observed.major
         if isinstance(access, Unknown):
             self.problems.add(access.problem)
         if not isinstance(access, Fact) or major is None:
-            check_rights(self.desired, self.cluster, self.seen, self.problems)
+            check_rights(self.desired, self.cluster, self.observed, self.problems)
             return []
-        found: list[ProxmoxChange] = []
+        changes: list[ProxmoxChange] = []
         owners, unkept = (
-            other_cluster_owners(self.seen, owner_of(self.desired)),
+            other_cluster_owners(self.observed, owner_of(self.desired)),
             self.options.unkept,
         )
-        for wish in list_desired_tokens(self.desired, self.cluster, major):
-            shared = check_token_not_in_use(wish, access.value, unkept, owners)
+        for token in list_desired_tokens(self.desired, self.cluster, major):
+            shared = check_token_not_in_use(token, access.value, unkept, owners)
             if shared is not None:
                 self.problems.add(shared)
                 continue
-            found += token_changes(self.seen, access.value, wish, unkept, owners)
-            check_token_expiry(wish, access, self.problems)
-            check_login(self.seen, access, wish, self.problems)
-        found += mapping_changes(self.seen, mappings)
-        return found
+            changes += token_changes(self.observed, access.value, token, unkept, owners)
+            check_token_expiry(token, access, self.problems)
+            check_login(self.observed, access, token, self.problems)
+        changes += mapping_changes(self.observed, mappings)
+        return changes
 
     def _leaving(
-        self, wishes: tuple[DesiredGuest, ...], needs: tuple[str, ...]
+        self, guests: tuple[DesiredGuest, ...], needs: tuple[str, ...]
     ) -> dict[Vmid, ProxmoxChange]:
-        wanted = frozenset(wish.who.vmid for wish in wishes)
-        names = {wish.who.name for wish in wishes}
-        kept = frozenset(Vmid(one.vmid) for one in self.desired.guests)
-        found: dict[Vmid, ProxmoxChange] = {}
+        vmids = frozenset(guest.identity.vmid for guest in guests)
+        names = {guest.identity.name for guest in guests}
+        kept = frozenset(Vmid(guest.vmid) for guest in self.desired.guests)
+        removals: dict[Vmid, ProxmoxChange] = {}
         owner = owner_of(self.desired)
-        for guest in find_unreachable_guests(self.seen, owner, wanted | kept):
-            say.leftover_disk(self.problems, guest.name or "no name", guest.vmid, guest.host)
-        for guest, config in find_surplus_guests(self.seen, owner, wanted | kept):
-            if not self.seen.is_online(guest.host):
-                say.leftover_disk(self.problems, config.name, guest.vmid, guest.host)
+        for guest in find_unreachable_guests(self.observed, owner, vmids | kept):
+            report.leftover_disk(self.problems, guest.name or "unnamed", guest.vmid, guest.host)
+        for guest, config in find_surplus_guests(self.observed, owner, vmids | kept):
+            if not self.observed.is_online(guest.host):
+                report.leftover_disk(self.problems, config.name, guest.vmid, guest.host)
                 continue
-            why = "the configuration does not have it"
+            why = "it is not in the configuration"
             if config.name in names:
-                why = f"the configuration gives {config.name} another vmid"
+                why = f"{config.name} has another vmid in the configuration"
             check_removal(guest, config, self.problems)
-            found[guest.vmid] = plan_removal(guest, config, self.region, needs, why)
-        return found
+            removals[guest.vmid] = plan_removal(guest, config, self.region, needs, why)
+        return removals
 
     def _guests(
         self,
-        wishes: tuple[DesiredGuest, ...],
+        guests: tuple[DesiredGuest, ...],
         templates: tuple[DesiredGuest, ...],
         needs: tuple[str, ...],
     ) -> list[ProxmoxChange]:
-        seen = self.seen
-        new = [one for one in (*wishes, *templates) if needs_creation(seen, one)]
-        places = image_targets(seen, new)
-        found = list(plan_image_downloads(seen, places.values(), needs))
-        fetched = {step.id for change in found for step in change.steps}
-        pools = list(plan_pool_changes(seen, wishes, needs))
+        observed = self.observed
+        new = [guest for guest in (*guests, *templates) if needs_creation(observed, guest)]
+        targets = image_targets(observed, new)
+        changes = list(plan_image_downloads(observed, targets.values(), needs))
+        fetched = {step.id for change in changes for step in change.steps}
+        pools = list(plan_pool_changes(observed, guests, needs))
         made_pools = {step.id for change in pools for step in change.steps}
-        found += pools
-        for wish in wishes:
-            pool = pool_step_id(self.region, wish.pool)
-            around = GuestDependencies(needs=needs, pool=pool if pool in made_pools else "")
-            guest, config = seen.guest(wish.who.vmid), seen.config(wish.who.vmid)
-            if guest is None or needs_creation(seen, wish):
-                found.append(self._creation(wish, around, places, fetched))
-            elif config is not None and is_ours(wish, guest, config):
-                found += plan_updates(seen, wish, guest, config, needs)
-        steps = {step.id for change in found for step in change.steps}
-        found += plan_ha_changes(self.cluster, seen, wishes, needs, steps)
+        changes += pools
+        for desired in guests:
+            pool = pool_step_id(self.region, desired.pool)
+            dependencies = GuestDependencies(needs=needs, pool=pool if pool in made_pools else "")
+            guest, config = (
+                observed.guest(desired.identity.vmid),
+                observed.config(desired.identity.vmid),
+            )
+            if guest is None or needs_creation(observed, desired):
+                changes.append(self._creation(desired, dependencies, targets, fetched))
+            elif config is not None and is_ours(desired, guest, config):
+                changes += plan_updates(observed, desired, guest, config, needs)
+        steps = {step.id for change in changes for step in change.steps}
+        changes += plan_ha_changes(self.cluster, observed, guests, needs, steps)
         images = {
-            (host, name): place.step
-            for (name, host, _), place in places.items()
-            if place.step in fetched
+            (host, name): target.step
+            for (name, host, _), target in targets.items()
+            if target.step in fetched
         }
-        made = list(plan_template_changes(seen, templates, needs, images))
-        after = (*needs, *(step.id for change in made for step in change.steps))
-        found += made
+        template_changes = list(plan_template_changes(observed, templates, needs, images))
+        after = (*needs, *(step.id for change in template_changes for step in change.steps))
+        changes += template_changes
         owner = owner_of(self.desired)
-        found += plan_template_removals(seen, owner, templates, after, self.problems)
-        return found
+        changes += plan_template_removals(observed, owner, templates, after, self.problems)
+        return changes
 
     def _creation(
         self,
-        wish: DesiredGuest,
-        around: GuestDependencies,
-        places: Mapping[tuple[str, str, str], ImageTarget],
+        desired: DesiredGuest,
+        dependencies: GuestDependencies,
+        targets: Mapping[tuple[str, str, str], ImageTarget],
         fetched: set[str],
     ) -> ProxmoxChange:
-        key = (wish.image.name if wish.image else "", str(wish.host), str(wish.image_storage))
-        place = places.get(key)
-        image = place.step if place is not None and place.step in fetched else ""
-        storage = self._iso_storage(wish) if wish.seed is not None else ""
-        around = replace(around, image=image, iso_storage=storage)
-        return plan_creation(self.seen, wish, around)
+        key = (
+            desired.image.name if desired.image else "",
+            str(desired.host),
+            str(desired.image_storage),
+        )
+        target = targets.get(key)
+        image = target.step if target is not None and target.step in fetched else ""
+        storage = self._iso_storage(desired) if desired.seed is not None else ""
+        dependencies = replace(dependencies, image=image, iso_storage=storage)
+        return plan_creation(self.observed, desired, dependencies)
 
-    def _iso_storage(self, wish: DesiredGuest) -> str:
-        """A storage of the host that takes ISO images, the one for disk images first."""
-        resources = self.seen.resources
+    def _iso_storage(self, desired: DesiredGuest) -> str:
+        """Return a storage of the host for ISO images, preferably the one for disk images."""
+        resources = self.observed.resources
         storages = resources.value.storages if isinstance(resources, Fact) else ()
         fit = [
-            str(one.storage)
-            for one in storages
-            if one.host == wish.host and "iso" in one.content and one.status == "available"
+            str(storage.storage)
+            for storage in storages
+            if storage.host == desired.host
+            and "iso" in storage.content
+            and storage.status == "available"
         ]
         if not fit:
-            because = wish.seed.because if wish.seed is not None else ""
-            say.no_iso_storage(self.problems, wish, because)
+            because = desired.seed.reason if desired.seed is not None else ""
+            report.no_iso_storage(self.problems, desired, because)
             return ""
-        return str(wish.image_storage) if wish.image_storage in fit else min(fit)
+        return str(desired.image_storage) if desired.image_storage in fit else min(fit)

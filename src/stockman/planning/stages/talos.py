@@ -1,4 +1,4 @@
-"""The machines of a cluster in a plan: what is asked of them, and what differs."""
+"""The Talos stage of a plan: the desired machines, and what differs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
-from stockman.planning import problems as say
+from stockman.planning import problems as report
 from stockman.planning.desired import DesiredState
 from stockman.planning.observed.systems import Observed
 from stockman.planning.talos import changes
@@ -17,55 +17,57 @@ from stockman.proxmox.cluster import GuestSummary
 from stockman.steps.step import Step
 
 _BOOTS = 1200.0
-"""Seconds that machines take at most from the start of their VMs until they answer."""
+"""Maximum seconds from the start of a VM until its machine answers."""
 
 
 def plan_talos_stage(
-    wishes: DesiredState, seen: Observed, vms: Mapping[str, Step], problems: Problems
+    desired_state: DesiredState, observed: Observed, vms: Mapping[str, Step], problems: Problems
 ) -> tuple[DesiredTalos | None, tuple[TalosChange, ...]]:
-    """What is asked of the machines, and what of it is not so; steps of their VMs are given.
+    """Return the desired machines and their changes; `vms` are the steps of their VMs.
 
-    No wish: there are no machines, or nobody looked at them.
+    None: there are no machines, or they were not queried.
     """
-    desired = wishes.desired
-    if desired.cluster is None or not seen.beyond_proxmox:
+    desired = desired_state.desired
+    if desired.cluster is None or not observed.beyond_proxmox:
         return None, ()
-    if seen.talos is None:
-        problems.add(say.machines_unreachable())
+    if observed.talos is None:
+        problems.add(report.machines_unreachable())
         return None, ()
     names = tuple(str(node.name) for node in desired.nodes)
-    wish = DesiredTalos(
+    desired_talos = DesiredTalos(
         desired=desired,
-        configurations=wishes.configurations,
+        configurations=desired_state.configurations,
         fresh=frozenset(name for name in names if f"vms/create/{name}" in vms),
         leaving={
-            name: address for name, address in seen.leaving.items() if f"vms/destroy/{name}" in vms
+            name: address
+            for name, address in observed.leaving.items()
+            if f"vms/destroy/{name}" in vms
         },
-        rising=frozenset(_starting_nodes(desired, seen, vms)),
-        api_answers=seen.api_answers,
-        client_files=wishes.client_files,
+        rising=frozenset(_starting_nodes(desired, observed, vms)),
+        api_answers=observed.api_answers,
+        client_files=desired_state.client_files,
         needs={name: _vm_ready_step(name, vms) for name in names},
     )
     stopped = bool(problems.errors)
-    for problem in find_refusals(wish, seen.talos):
+    for problem in find_refusals(desired_talos, observed.talos):
         if problem.is_error or not stopped:
             problems.add(problem)
-    return wish, changes.plan_talos_changes(wish, seen.talos)
+    return desired_talos, changes.plan_talos_changes(desired_talos, observed.talos)
 
 
-def _starting_nodes(desired: Desired, seen: Observed, vms: Mapping[str, Step]) -> Iterator[str]:
-    """Nodes whose VMs are started by this plan, or were a moment ago."""
+def _starting_nodes(desired: Desired, observed: Observed, vms: Mapping[str, Step]) -> Iterator[str]:
+    """Return nodes whose VMs are started by this plan or started recently."""
     for node in desired.nodes:
-        if node.vm is None or seen.node(str(node.name)) is not None:
+        if node.vm is None or observed.node(str(node.name)) is not None:
             continue
-        proxmox = seen.proxmox.get(str(node.vm.region))
+        proxmox = observed.proxmox.get(str(node.vm.region))
         guest = proxmox.guest(node.vm.vmid) if proxmox is not None else None
         if f"vms/start/{node.name}" in vms or (guest is not None and _has_just_started(guest)):
             yield str(node.name)
 
 
 def _vm_ready_step(node: str, vms: Mapping[str, Step]) -> tuple[str, ...]:
-    """The last step of its VM before a machine can be talked to."""
+    """Return the last step of a VM before its machine can be contacted."""
     start = f"vms/start/{node}"
     if start in vms:
         return (start,)
@@ -73,17 +75,20 @@ def _vm_ready_step(node: str, vms: Mapping[str, Step]) -> tuple[str, ...]:
 
 
 def find_etcd_blocker(
-    wish: DesiredTalos | None, machines: tuple[TalosChange, ...], seen: Observed, problems: Problems
+    desired: DesiredTalos | None,
+    machines: tuple[TalosChange, ...],
+    observed: Observed,
+    problems: Problems,
 ) -> bool:
-    """Whether etcd cannot begin, so that nothing after it can be done."""
-    if wish is None or seen.talos is None:
+    """Whether etcd cannot be bootstrapped, so that nothing that depends on it can be done."""
+    if desired is None or observed.talos is None:
         return False
-    missing = missing_controllers(wish, seen.talos, machines)
+    missing = missing_controllers(desired, observed.talos, machines)
     if missing and not problems.errors:
-        problems.add(say.etcd_bootstrap_blocker(missing))
+        problems.add(report.etcd_bootstrap_blocker(missing))
     return bool(missing)
 
 
 def _has_just_started(guest: GuestSummary) -> bool:
-    """Whether it was started so lately that nobody need worry about its silence."""
+    """Whether a guest started so recently that it need not answer yet."""
     return guest.status == "running" and guest.uptime is not None and guest.uptime < _BOOTS

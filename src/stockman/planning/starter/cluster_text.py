@@ -1,10 +1,10 @@
-"""`cluster.yaml` for a Proxmox cluster that was looked at."""
+"""Renders `cluster.yaml` for an observed Proxmox cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.config.presets.answers import UNPUBLISHED
+from stockman.config.presets import UNPUBLISHED
 from stockman.config.writers.yaml_writer import format_scalar
 from stockman.model.compatibility import talos_line
 from stockman.model.version import Version
@@ -21,13 +21,13 @@ from stockman.planning.starter.observed import (
 from stockman.planning.starter.sizing import HOST_RESERVE, free_memory
 
 
-def cluster_text(draft: Draft, reached: ApiConnection, talos: Version, name: str) -> str:
-    """The file with the defaults of everything that is not about Proxmox."""
-    return "\n".join(_lines(draft, reached, talos, name)) + "\n"
+def cluster_text(draft: Draft, connection: ApiConnection, talos: Version, name: str) -> str:
+    """Return the file, with the defaults of everything that is not about Proxmox."""
+    return "\n".join(_lines(draft, connection, talos, name)) + "\n"
 
 
-def _lines(draft: Draft, reached: ApiConnection, talos: Version, name: str) -> Iterator[str]:
-    yield from _head(draft, reached)
+def _lines(draft: Draft, connection: ApiConnection, talos: Version, name: str) -> Iterator[str]:
+    yield from _header(draft, connection)
     yield ""
     yield f"cluster_name: {format_scalar(name)}"
     yield ""
@@ -42,54 +42,59 @@ def _lines(draft: Draft, reached: ApiConnection, talos: Version, name: str) -> I
     yield f"repository_name: {format_scalar(f'example/{name}')}"
     yield ""
     yield UNPUBLISHED
-    yield from _proxmox(draft, reached)
+    yield from _proxmox(draft, connection)
 
 
-def _head(draft: Draft, reached: ApiConnection) -> Iterator[str]:
-    found = draft.found
-    whose = f"the Proxmox cluster {found.cluster}" if found.cluster else "a single Proxmox host"
-    yield "# What the cluster should be. Its machines stand in nodes.yaml."
+def _header(draft: Draft, connection: ApiConnection) -> Iterator[str]:
+    observed = draft.observed
+    origin = f"Proxmox cluster {observed.cluster}" if observed.cluster else "a Proxmox host"
+    yield "# The desired state of the cluster. Its machines are in nodes.yaml."
     yield "#"
     yield from paragraph(
-        f"Made for {whose} as it was found at {reached.url}; nothing was changed there."
-        " `stockman explain KEY` tells what a key means and which others there are."
+        f"Created for the {origin} at {connection.url}; nothing was changed there."
+        " `stockman explain KEY` describes a key and related keys."
     )
     yield "#"
-    yield "# Found:"
+    yield "# Observed:"
     yield from listing(_cluster_comment(draft))
     yield "#"
     yield "# Chosen:"
     yield from listing(_chosen_comment(draft))
     yield "#"
-    yield "# Proxmox VE does not know these, and so they are invented. Check first:"
+    yield "# Placeholders, which Proxmox VE does not know. Check first:"
     yield from listing(_placeholder_comment(draft))
     yield "#"
-    yield "# No secret is written here: ${NAME} is read from the environment when it is needed."
+    yield "# This file holds no secret: ${NAME} is read from the environment when needed."
 
 
 def _cluster_comment(draft: Draft) -> Iterator[tuple[str, str]]:
-    yield "version", f"Proxmox VE {draft.found.version}"
+    yield "version", f"Proxmox VE {draft.observed.version}"
     for host in draft.hosts:
         yield f"host {host.name}", _host(host)
     for name, why in draft.away:
         yield f"host {name}", f"left out: {why}"
     yield from _storages(draft.hosts)
     yield from _bridges(draft.hosts)
-    for clause in draft.found.unseen:
-        yield "not seen", clause
+    for clause in draft.observed.unseen:
+        yield "not visible", clause
 
 
 def _host(host: StarterHost) -> str:
     return (
         f"{host.cores} CPU threads, {host.memory // 1024} GiB of memory,"
-        f" {free_memory(host) // 1024} GiB of it not assigned to guests"
+        f" {free_memory(host) // 1024} GiB of it unassigned"
     )
 
 
 def _storages(hosts: tuple[StarterHost, ...]) -> Iterator[tuple[str, str]]:
-    names = dict.fromkeys(one.name for host in hosts for one in host.storages)
+    names = dict.fromkeys(storage.name for host in hosts for storage in host.storages)
     for name in names:
-        rows = {str(host.name): one for host in hosts for one in host.storages if one.name == name}
+        rows = {
+            str(host.name): storage
+            for host in hosts
+            for storage in host.storages
+            if storage.name == name
+        }
         yield f"storage {name}", _storage(rows, len(hosts))
 
 
@@ -99,26 +104,31 @@ def _storage(rows: dict[str, StarterStorage], hosts: int) -> str:
     where = "shared" if first.shared else _list_items(hosts)
     if len(rows) < hosts:
         where = f"on {', '.join(rows)} only"
-    told = [one.free for one in rows.values() if one.free is not None]
-    free = f", {min(told) // GIB} GiB free" if told else ""
-    down = [name for name, one in rows.items() if not one.available]
+    known_sizes = [storage.free for storage in rows.values() if storage.free is not None]
+    free = f", {min(known_sizes) // GIB} GiB free" if known_sizes else ""
+    down = [name for name, storage in rows.items() if not storage.available]
     away = f", not available on {', '.join(down)}" if down else ""
     return f"{first.kind}, {where}{free}, for {content}{away}"
 
 
 def _bridges(hosts: tuple[StarterHost, ...]) -> Iterator[tuple[str, str]]:
-    labels = dict.fromkeys(one.label for host in hosts for one in host.bridges)
+    labels = dict.fromkeys(bridge.label for host in hosts for bridge in host.bridges)
     for name in labels:
-        rows = {str(host.name): one for host in hosts for one in host.bridges if one.label == name}
+        rows = {
+            str(host.name): bridge
+            for host in hosts
+            for bridge in host.bridges
+            if bridge.label == name
+        }
         yield f"bridge {name}", _bridge(rows, len(hosts))
 
 
 def _bridge(rows: dict[str, StarterBridge], hosts: int) -> str:
     where = _list_items(hosts) if len(rows) == hosts else f"on {', '.join(rows)} only"
-    networks = dict.fromkeys(str(one.network) for one in rows.values() if one.network)
-    leads = f", in {', '.join(networks)}" if networks else ", no host has an address on it"
-    aware = "VLAN aware" if all(one.vlan_aware for one in rows.values()) else "not VLAN aware"
-    down = [name for name, one in rows.items() if not one.active]
+    networks = dict.fromkeys(str(bridge.network) for bridge in rows.values() if bridge.network)
+    leads = f", in {', '.join(networks)}" if networks else ", without an address on any host"
+    aware = "VLAN aware" if all(bridge.vlan_aware for bridge in rows.values()) else "not VLAN aware"
+    down = [name for name, bridge in rows.items() if not bridge.active]
     away = f", down on {', '.join(down)}" if down else ""
     return f"{where}, {aware}{leads}{away}"
 
@@ -128,7 +138,7 @@ def _list_items(hosts: int) -> str:
 
 
 def disk_storages(draft: Draft) -> str:
-    """Names of the storages that hold disks."""
+    """Return the names of the storages that hold disks."""
     return ", ".join(sorted(set(draft.storages.disks.values())))
 
 
@@ -139,21 +149,21 @@ def _chosen_comment(draft: Draft) -> Iterator[tuple[str, str]]:
     tagged = f" VLAN {draft.network.vlan}" if draft.network.vlan is not None else ""
     yield f"bridge {draft.network.bridge}{tagged}", draft.network.bridge_why
     yield f"network {draft.network.network}", draft.network.network_why
-    yield f"router {draft.network.gateway}", draft.network.gateway_why
+    yield f"gateway {draft.network.gateway}", draft.network.gateway_why
 
 
 def _placeholder_comment(draft: Draft) -> Iterator[tuple[str, str]]:
     network = draft.network
     yield (
         f"{network.api} to {network.names}",
-        "that nobody else has these addresses, and that no DHCP range contains them",
+        "make sure that they are not in use and not in a DHCP range",
     )
     yield "repository_name", "the Git repository that Flux follows"
 
 
 def _versions(talos: Version) -> Iterator[str]:
     yield from paragraph(
-        "Renovate may raise versions. talos_contract stays: it is the style of the machine"
+        "Renovate may update versions. talos_contract is fixed: it is the format of the machine"
         " configurations, and only a plan changes it."
     )
     line = talos_line(talos)
@@ -163,7 +173,7 @@ def _versions(talos: Version) -> Iterator[str]:
         yield f"kubernetes_version: {format_scalar(line.kubernetes_default.bare)}"
     yield ""
     yield "talos:"
-    yield "  # Part of the boot image, beside Talos itself."
+    yield "  # Included in the boot image."
     yield "  extensions:"
     yield "    - siderolabs/qemu-guest-agent"
 
@@ -176,37 +186,36 @@ def _network(draft: Draft) -> Iterator[str]:
     if draft.shape.worker is None and draft.shape.controllers > 1:
         yield ""
         yield "kubernetes:"
-        yield "  # All machines take work."
+        yield "  # All machines run workloads."
         yield "  schedule_on_controllers: true"
     yield ""
     yield from paragraph(
-        "Virtual addresses: the Kubernetes API, services for the local network, names of the"
-        " domain."
+        "Virtual addresses: the Kubernetes API, the internal gateway, DNS for the domain."
     )
     yield f"cluster_api_addr: {network.api}"
     yield f"cluster_gateway_addr: {network.services}"
     yield f"cluster_dns_gateway_addr: {network.names}"
 
 
-def _proxmox(draft: Draft, reached: ApiConnection) -> Iterator[str]:
+def _proxmox(draft: Draft, connection: ApiConnection) -> Iterator[str]:
     yield "# Proxmox VE."
-    yield f"proxmox_endpoint: {format_scalar(reached.url)}"
-    yield from paragraph(reached.token_why)
-    yield f"proxmox_token_id: {format_scalar(reached.token_id)}"
-    if reached.token_is_given:
+    yield f"proxmox_endpoint: {format_scalar(connection.url)}"
+    yield from paragraph(connection.token_why)
+    yield f"proxmox_token_id: {format_scalar(connection.token_id)}"
+    if connection.token_is_given:
         yield "proxmox_token_secret: ${PROXMOX_TOKEN_SECRET}"
     yield "proxmox:"
-    yield f'  version: "{draft.found.version.minor_text}"'
-    yield from _endpoints(reached)
-    yield from _trust(reached)
+    yield f'  version: "{draft.observed.version.minor_text}"'
+    yield from _endpoints(connection)
+    yield from _trust(connection)
     storages = draft.storages
     yield from paragraph(f"Images are downloaded to this storage: {storages.images_why}.", "  ")
     yield f"  image_storage: {format_scalar(storages.images)}"
-    yield f"  storages: [{', '.join(format_scalar(one) for one in storages.names)}]"
+    yield f"  storages: [{', '.join(format_scalar(storage) for storage in storages.names)}]"
     yield f"  bridges: [{format_scalar(draft.network.bridge)}]"
     yield from paragraph(
-        f"What a host has. Kept back are {HOST_RESERVE} MiB for the host itself, and what guests"
-        " that are there already were promised.",
+        f"Resources of the hosts. Reserved are {HOST_RESERVE} MiB for the host itself, and what"
+        " existing guests are configured with.",
         "  ",
     )
     yield "  hosts:"
@@ -216,22 +225,22 @@ def _proxmox(draft: Draft, reached: ApiConnection) -> Iterator[str]:
         yield f"    {format_scalar(host.name)}: {{{limits}, reserve_memory: {reserve}}}"
 
 
-def _endpoints(reached: ApiConnection) -> Iterator[str]:
-    for address, why in reached.silent:
-        yield from paragraph(f"{address} is not among the endpoints: {why}.", "  ")
-    if reached.others:
-        yield "  # The other hosts, asked when the first does not answer."
+def _endpoints(connection: ApiConnection) -> Iterator[str]:
+    for address, why in connection.silent:
+        yield from paragraph(f"{address} is not an endpoint: {why}.", "  ")
+    if connection.others:
+        yield "  # The other hosts, used when the first does not answer."
         yield "  endpoints:"
-        yield from (f"    - {format_scalar(one)}" for one in reached.others)
+        yield from (f"    - {format_scalar(endpoint)}" for endpoint in connection.others)
 
 
-def _trust(reached: ApiConnection) -> Iterator[str]:
-    if reached.ca is None and reached.fingerprint is None:
-        yield from paragraph(reached.trust_why, "  ")
+def _trust(connection: ApiConnection) -> Iterator[str]:
+    if connection.ca is None and connection.fingerprint is None:
+        yield from paragraph(connection.trust_why, "  ")
         return
     yield "  tls:"
-    yield from paragraph(reached.trust_why, "    ")
-    if reached.ca is not None:
+    yield from paragraph(connection.trust_why, "    ")
+    if connection.ca is not None:
         yield f"    ca_file: {CA_FILE}"
     else:
-        yield f"    fingerprint: {format_scalar(reached.fingerprint or '')}"
+        yield f"    fingerprint: {format_scalar(connection.fingerprint or '')}"

@@ -1,4 +1,4 @@
-"""Comments of files that are written: paragraphs and lists, fit for any text of a server."""
+"""Comments of rendered files: paragraphs and lists, safe for any text of a server."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _ODD = re.compile(r"[^\x20-\x7e]+")
 
 
 def paragraph(text: str, indent: str = "") -> Iterator[str]:
-    """Lines of a comment."""
+    """Return the lines of a comment."""
     for line in wrap(_plain(text), _WIDTH - len(indent), break_on_hyphens=False):
         yield f"{indent}# {line}"
 
 
 def listing(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """A list of things and what is to be said of each."""
-    found = [(_plain(name), _plain(text)) for name, text in rows]
-    column = max((len(name) for name, _ in found), default=0) + 2
-    for name, text in found:
+    """Return a list of items with a description of each."""
+    items = [(_plain(name), _plain(text)) for name, text in rows]
+    column = max((len(name) for name, _ in items), default=0) + 2
+    for name, text in items:
         lines = wrap(text, _WIDTH - column - 2, break_on_hyphens=False) or [""]
         for number, line in enumerate(lines):
             head = name if number == 0 else ""
@@ -28,5 +28,5 @@ def listing(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """A text in one line of ASCII: a name of a device may hold anything."""
+    """Return a text as one line of ASCII; names of devices may contain anything."""
     return _ODD.sub(" ", text).strip()

@@ -1,4 +1,4 @@
-"""Everything that first files say of a Proxmox cluster: what was found, and what was chosen."""
+"""The draft of the first files for a Proxmox cluster: what was observed and what was chosen."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ _BLOCK = 100
 
 @record
 class DraftOptions:
-    """What the user decided beforehand."""
+    """What the user decided."""
 
     preset: str | None = None
-    """None: by the number of hosts."""
+    """None: chosen by the number of hosts."""
     network: NetworkOptions = NetworkOptions()
 
 
 @record
 class Draft:
-    """All choices but the numbers of VMs, which have to be asked for."""
+    """All choices except for the VMIDs, which need queries."""
 
-    found: StarterCluster
+    observed: StarterCluster
     hosts: tuple[StarterHost, ...]
-    """Those that can take machines."""
+    """Hosts that can run machines."""
     away: tuple[tuple[str, str], ...]
-    """Those that cannot: name, and why as a clause."""
+    """Hosts that cannot: name and reason."""
     shape: ClusterShape
     shape_why: str
     placing: MachinePlacement
@@ -56,21 +56,21 @@ class Draft:
     network: ChosenNetwork
 
 
-def build_draft(found: StarterCluster, wish: DraftOptions) -> Draft:
-    """Choices that fit what was found. `Refused` where nothing does, with what to change."""
-    fit = proxmox_compatibility(found.version)
+def build_draft(observed: StarterCluster, options: DraftOptions) -> Draft:
+    """Choose what fits the observed cluster. `Refused` if nothing does."""
+    fit = proxmox_compatibility(observed.version)
     if fit.verdict is Verdict.REFUSED:
-        raise Refused(problems.version_too_old(str(found.version), fit.reason))
-    hosts, away = _usable_hosts(found)
+        raise Refused(problems.version_too_old(str(observed.version), fit.reason))
+    hosts, away = _usable_hosts(observed)
     if not hosts:
-        raise Refused(problems.no_host(found.away))
-    if wish.preset is None:
+        raise Refused(problems.no_host(observed.away))
+    if options.preset is None:
         shape, why = shape_for(hosts)
     else:
-        shape, why = SHAPES[wish.preset], "as --preset says"
+        shape, why = SHAPES[options.preset], "selected with --preset"
     placing = place_machines(shape, hosts)
     return Draft(
-        found=found,
+        observed=observed,
         hosts=hosts,
         away=away,
         shape=shape,
@@ -78,24 +78,24 @@ def build_draft(found: StarterCluster, wish: DraftOptions) -> Draft:
         placing=placing,
         storages=choose_storages(hosts, placing),
         network=choose_network(
-            hosts, wish.network, AddressNeeds(count=shape.count, taken=found.addresses)
+            hosts, options.network, AddressNeeds(count=shape.count, taken=observed.addresses)
         ),
     )
 
 
-def free_name(found: StarterCluster) -> str:
-    """A name for the cluster that no other cluster of stockman's has on these hosts."""
+def free_name(observed: StarterCluster) -> str:
+    """Return a cluster name that no other cluster of stockman uses on these hosts."""
     names = chain([DEFAULT_NAME], (f"{DEFAULT_NAME}-{number}" for number in count(2)))
-    return next(name for name in names if not is_name_in_use(found, name))
+    return next(name for name in names if not is_name_in_use(observed, name))
 
 
-def is_name_in_use(found: StarterCluster, name: str) -> bool:
-    """Whether a cluster of this name has machines there already."""
-    return own_tags(name)[-1] in found.tags
+def is_name_in_use(observed: StarterCluster, name: str) -> bool:
+    """Whether a cluster of this name already has machines."""
+    return own_tags(name)[-1] in observed.tags
 
 
 def free_vmid_blocks(taken: frozenset[int], lowest: int, length: int) -> Sequence[int]:
-    """Numbers that blocks of VMs could begin with, as far as is seen; the lowest first."""
+    """Return possible first VMIDs of blocks of VMs, the lowest first."""
     start = -(-max(_FIRST_BLOCK, lowest) // _BLOCK) * _BLOCK
     last = max((start, *taken)) + 2 * _BLOCK
     return [
@@ -106,23 +106,23 @@ def free_vmid_blocks(taken: frozenset[int], lowest: int, length: int) -> Sequenc
 
 
 def _usable_hosts(
-    found: StarterCluster,
+    observed: StarterCluster,
 ) -> tuple[tuple[StarterHost, ...], tuple[tuple[str, str], ...]]:
-    """Hosts with something to build on; all of them where none has, so that it can be told."""
-    lacking = {host.name: _lacking(host) for host in found.hosts}
-    usable = tuple(host for host in found.hosts if not lacking[host.name])
+    """Return usable hosts; all of them if there is none, so that the reason can be reported."""
+    lacking = {host.name: _lacking(host) for host in observed.hosts}
+    usable = tuple(host for host in observed.hosts if not lacking[host.name])
     if not usable:
-        return found.hosts, found.away
+        return observed.hosts, observed.away
     away = [(str(name), why) for name, why in lacking.items() if why]
-    return usable, (*found.away, *away)
+    return usable, (*observed.away, *away)
 
 
 def _lacking(host: StarterHost) -> str:
-    held = [one.content for one in host.storages if one.available]
+    held = [entry.content for entry in host.storages if entry.available]
     if not any("images" in content for content in held):
         return "it has no storage for disk images"
     if not any("import" in content for content in held):
-        return "it has no storage for boot images, content `import`"
-    if not any(one.active for one in host.bridges):
+        return "it has no storage for boot images, content type `import`"
+    if not any(entry.active for entry in host.bridges):
         return "it has no bridge that is up"
     return ""

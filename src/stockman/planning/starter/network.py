@@ -1,4 +1,4 @@
-"""Which bridge and network the machines are in, and which addresses they get."""
+"""Chooses the bridge, the network and the addresses of the machines."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stockman.planning.starter import problems
 from stockman.planning.starter.observed import StarterBridge, StarterHost
 
 _FIRST = 10
-"""Place of the first address that is given out; small networks begin lower."""
+"""Index of the first assigned address; small networks begin lower."""
 _STEP = 10
 _LAST = 1000
 _ROUTER = 1
@@ -21,7 +21,7 @@ _VIRTUAL = 3
 
 @record
 class NetworkOptions:
-    """What the user says of the network. None: what the hosts say."""
+    """Network options of the user. None: use what the hosts have."""
 
     network: IPv4Network | None = None
     gateway: IPv4Address | None = None
@@ -29,7 +29,7 @@ class NetworkOptions:
 
 @record
 class AddressNeeds:
-    """How many machines there are to be, and addresses that others have."""
+    """The number of machines, and addresses that are in use."""
 
     count: int
     taken: frozenset[IPv4Address] = frozenset()
@@ -37,38 +37,38 @@ class AddressNeeds:
 
 @record
 class ChosenNetwork:
-    """The network of the machines, with all addresses that are given out."""
+    """The network of the machines, with all assigned addresses."""
 
     bridge: str
     vlan: int | None
-    """None: not tagged."""
+    """None: untagged."""
     network: IPv4Network
     gateway: IPv4Address
     api: IPv4Address
     nodes: tuple[IPv4Address, ...]
     services: IPv4Address
-    """Gateway for services of the local network."""
+    """Gateway of services for the local network."""
     names: IPv4Address
-    """Gateway for names of the domain."""
+    """Gateway for DNS names of the domain."""
     bridge_why: str
     network_why: str
     gateway_why: str
 
 
 def choose_network(
-    hosts: Sequence[StarterHost], wish: NetworkOptions, needed: AddressNeeds
+    hosts: Sequence[StarterHost], options: NetworkOptions, needed: AddressNeeds
 ) -> ChosenNetwork:
-    """The network of so many machines on these hosts. `Refused` where nobody says which."""
+    """Choose the network of the machines. `Refused` if it is unknown."""
     count = needed.count
-    rows = _bridge(hosts, wish)
-    first = next((one for one in rows if one.address is not None), rows[0])
-    network = wish.network or first.network
+    rows = _bridge(hosts, options)
+    first = next((bridge for bridge in rows if bridge.address is not None), rows[0])
+    network = options.network or first.network
     if network is None:
         raise Refused(problems.no_network(first.label))
-    gateway, gateway_why = _gateway(rows, wish, network)
+    gateway, gateway_why = _gateway(rows, options, network)
     taken = {gateway, *needed.taken, *_addresses(hosts)}
     free = _free(network, taken, count + _VIRTUAL)
-    told = f"the network that hosts are in on {first.label}"
+    reason = f"the network of the hosts on {first.label}"
     return ChosenNetwork(
         bridge=first.name,
         vlan=first.vlan,
@@ -79,21 +79,25 @@ def choose_network(
         services=free[count + 1],
         names=free[count + 2],
         bridge_why=_bridge_why(rows, network),
-        network_why=told if network == first.network else "as --network says",
+        network_why=reason if network == first.network else "selected with --network",
         gateway_why=gateway_why,
     )
 
 
-def _bridge(hosts: Sequence[StarterHost], wish: NetworkOptions) -> list[StarterBridge]:
-    """One bridge as every host has it: best in the network wanted, or with an address at all."""
+def _bridge(hosts: Sequence[StarterHost], options: NetworkOptions) -> list[StarterBridge]:
+    """Choose a bridge that all hosts have: in the selected network, or with an address at all."""
     common = list(_common(hosts))
     if not common:
-        raise Refused(problems.no_bridge([str(one.name) for one in hosts], _storage_summary(hosts)))
+        raise Refused(
+            problems.no_bridge([str(host.name) for host in hosts], _bridge_summary(hosts))
+        )
 
     def rank(rows: list[StarterBridge]) -> tuple[bool, bool, bool, str]:
-        inside = wish.network is not None and any(one.network == wish.network for one in rows)
-        leads_out = any(one.gateway is not None for one in rows)
-        addressed = all(one.address is not None for one in rows)
+        inside = options.network is not None and any(
+            bridge.network == options.network for bridge in rows
+        )
+        leads_out = any(bridge.gateway is not None for bridge in rows)
+        addressed = all(bridge.address is not None for bridge in rows)
         return not inside, not leads_out, not addressed, rows[0].label
 
     return min(common, key=rank)
@@ -101,39 +105,40 @@ def _bridge(hosts: Sequence[StarterHost], wish: NetworkOptions) -> list[StarterB
 
 def _common(hosts: Sequence[StarterHost]) -> Iterator[list[StarterBridge]]:
     for first in hosts[0].bridges:
-        rows = [one for host in hosts for one in host.bridges if one.label == first.label]
-        if len(rows) == len(hosts) and all(one.active for one in rows):
+        rows = [bridge for host in hosts for bridge in host.bridges if bridge.label == first.label]
+        if len(rows) == len(hosts) and all(bridge.active for bridge in rows):
             yield rows
 
 
 def _gateway(
-    rows: Sequence[StarterBridge], wish: NetworkOptions, network: IPv4Network
+    rows: Sequence[StarterBridge], options: NetworkOptions, network: IPv4Network
 ) -> tuple[IPv4Address, str]:
-    if wish.gateway is not None:
-        if wish.gateway not in network:
-            raise Refused(problems.gateway_outside(wish.gateway, network))
-        return wish.gateway, "as --gateway says"
-    for one in rows:
-        if one.gateway is not None and one.gateway in network:
-            return one.gateway, f"where hosts go out through {one.label}"
-    return network[_ROUTER], "invented: the first address of the network"
+    if options.gateway is not None:
+        if options.gateway not in network:
+            raise Refused(problems.gateway_outside(options.gateway, network))
+        return options.gateway, "selected with --gateway"
+    for bridge in rows:
+        if bridge.gateway is not None and bridge.gateway in network:
+            return bridge.gateway, f"default gateway of the hosts on {bridge.label}"
+    return network[_ROUTER], "placeholder: the first address of the network"
 
 
 def _free(network: IPv4Network, taken: set[IPv4Address], count: int) -> list[IPv4Address]:
-    """Addresses in a row of which nobody has one; where there is no such row, single ones.
+    """Return consecutive free addresses, or single ones if there is no such range.
 
-    Who has a few addresses of a row may well have virtual ones between them that nobody tells of.
+    A range with assigned addresses may contain virtual addresses that nobody reports, so it is
+    skipped.
     """
     size = network.num_addresses - 1
     for start in range(_FIRST, min(size - count, _LAST) + 1, _STEP):
-        row = [network[place] for place in range(start, start + count)]
+        row = [network[index] for index in range(start, start + count)]
         if not taken & set(row):
             return row
-    places = range(_ROUTER, min(size, _ROUTER + count + len(taken)))
-    found = [network[place] for place in places if network[place] not in taken]
-    if len(found) < count:
+    indexes = range(_ROUTER, min(size, _ROUTER + count + len(taken)))
+    addresses = [network[index] for index in indexes if network[index] not in taken]
+    if len(addresses) < count:
         raise Refused(problems.small_network(network, count))
-    return found[:count]
+    return addresses[:count]
 
 
 def _addresses(hosts: Sequence[StarterHost]) -> Iterator[IPv4Address]:
@@ -145,15 +150,15 @@ def _addresses(hosts: Sequence[StarterHost]) -> Iterator[IPv4Address]:
 
 def _bridge_why(rows: Sequence[StarterBridge], network: IPv4Network) -> str:
     where = "up on every host" if len(rows) > 1 else "up on the host"
-    aware = "VLAN aware" if all(one.vlan_aware for one in rows) else "not VLAN aware"
-    inside = any(one.network == network for one in rows)
-    told = f", and hosts are in {network} on it" if inside else ""
-    return f"{where}, {aware}{told}"
+    aware = "VLAN aware" if all(bridge.vlan_aware for bridge in rows) else "not VLAN aware"
+    inside = any(bridge.network == network for bridge in rows)
+    hosts_note = f", with host addresses in {network}" if inside else ""
+    return f"{where}, {aware}{hosts_note}"
 
 
-def _storage_summary(hosts: Sequence[StarterHost]) -> str:
-    told = []
+def _bridge_summary(hosts: Sequence[StarterHost]) -> str:
+    summaries = []
     for host in hosts:
-        names = [f"{one.label}{'' if one.active else ' (down)'}" for one in host.bridges]
-        told.append(f"{host.name}: {', '.join(names) or 'none'}")
-    return "; ".join(told)
+        names = [f"{bridge.label}{'' if bridge.active else ' (down)'}" for bridge in host.bridges]
+        summaries.append(f"{host.name}: {', '.join(names) or 'none'}")
+    return "; ".join(summaries)

@@ -1,36 +1,36 @@
-"""`nodes.yaml` for a Proxmox cluster that was looked at."""
+"""Renders `nodes.yaml` for an observed Proxmox cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.config.defaults import card_mac
+from stockman.config.resolve import card_mac
 from stockman.config.writers.yaml_writer import format_scalar
 from stockman.planning.starter.comments import listing, paragraph
 from stockman.planning.starter.draft import Draft
 from stockman.planning.starter.observed import StarterHost
 from stockman.planning.starter.sizing import MachineSize, PlacedMachine
 
-_GIVEN_AWAY = ("0x03", "0x0b", "0x12")
-"""Classes of PCI devices that machines are given: displays, processors, accelerators."""
+_USABLE_CLASSES = ("0x03", "0x0b", "0x12")
+"""PCI device classes that are useful for machines: displays, processors, accelerators."""
 _HUBS = "1d6b"
 
 
 def nodes_text(draft: Draft, first_vmid: int, name: str) -> str:
-    """The file, with VMs numbered from the first on."""
+    """Return the file, with consecutive VMIDs."""
     return "\n".join(_lines(draft, first_vmid, name)) + "\n"
 
 
 def _lines(draft: Draft, first_vmid: int, name: str) -> Iterator[str]:
-    yield from _head(draft, first_vmid)
+    yield from _header(draft, first_vmid)
     yield ""
     yield "classes:"
     storages, placing = draft.storages, draft.placing
-    yield "  # Holds for every controller that names no other class."
+    yield "  # Applies to every controller without another class."
     yield from _class(draft, "controller", placing.controller, storages.controller_disk)
     if placing.worker is not None:
         yield ""
-        yield "  # Holds for every worker that names no other class."
+        yield "  # Applies to every worker without another class."
         yield from _class(draft, "worker", placing.worker, storages.worker_disk)
     yield ""
     yield "nodes:"
@@ -42,20 +42,20 @@ def _lines(draft: Draft, first_vmid: int, name: str) -> Iterator[str]:
         yield f"    address: {draft.network.nodes[number]}"
         yield f"    controller: {str(machine.is_controller).lower()}"
         vmid = first_vmid + number
-        # With the number in it, two clusters of one name on the same hosts have other addresses.
+        # With the VMID, two clusters of the same name on the same hosts have different addresses.
         yield f'    mac_addr: "{card_mac(name, f"{node}/{vmid}", 0)}"'
         yield f"    vm: {{{_placement_lines(draft, machine, vmid)}}}"
 
 
-def _head(draft: Draft, first_vmid: int) -> Iterator[str]:
+def _header(draft: Draft, first_vmid: int) -> Iterator[str]:
     last = first_vmid + draft.shape.count - 1
     free = f"VM ids {first_vmid} to {last} were free" if draft.shape.count > 1 else ""
     yield "# The machines of the cluster."
     yield "#"
     yield from paragraph(
-        f"{free or f'VM id {last} was free'}. MAC addresses are made from the names of cluster and"
-        " node and the VM id. What is not said here has its default, which `stockman config show"
-        " --origin` lists."
+        f"{free or f'VM id {last} was free'}. MAC addresses are derived from the names of cluster"
+        " and node and the VM id. `stockman config show --origin` lists the defaults of everything"
+        " that is not set here.",
     )
     yield "#"
     yield from paragraph(_spread(draft))
@@ -63,28 +63,28 @@ def _head(draft: Draft, first_vmid: int) -> Iterator[str]:
     if devices:
         yield "#"
         yield from paragraph(
-            "Devices that could be given to machines, through a mapping: `stockman explain"
-            " hosts.passthrough` tells how to describe one, and `stockman explain nodes.vm.pci` how"
-            " a machine gets it."
+            "Devices that machines could use, through a mapping: `stockman explain"
+            " hosts.passthrough` shows how to define one, `stockman explain nodes.vm.pci` how a"
+            " machine uses it."
         )
         yield from listing(devices)
-    if draft.found.mappings:
+    if draft.observed.mappings:
         yield "#"
-        yield "# Mappings that are there already:"
-        yield from listing((one, "") for one in draft.found.mappings)
+        yield "# Existing mappings:"
+        yield from listing((mapping, "") for mapping in draft.observed.mappings)
 
 
 def _spread(draft: Draft) -> str:
     hosts = len(draft.placing.hosts)
     if draft.shape.controllers == 1:
-        return f"The machine is on {draft.placing.hosts[0]}, where most memory was left."
+        return f"The machine is on {draft.placing.hosts[0]}, which had the most free memory."
     if hosts < draft.shape.controllers:
         return (
-            "There are fewer hosts than controllers: when a host with two of them is down, etcd has"
-            " no majority."
+            "There are fewer hosts than controllers: if a host with two of them fails, etcd loses"
+            " its majority."
         )
-    return "Every controller is on a host of its own" + (
-        "; workers are where most memory was left." if draft.shape.workers else "."
+    return "Every controller has its own host" + (
+        "; workers are on the hosts with the most free memory." if draft.shape.workers else "."
     )
 
 
@@ -103,10 +103,10 @@ def _class(draft: Draft, name: str, size: MachineSize, disk: int) -> Iterator[st
 
 
 def _placement_lines(draft: Draft, machine: PlacedMachine, vmid: int) -> str:
-    place = f"vmid: {vmid}, host: {format_scalar(machine.host)}"
+    location = f"vmid: {vmid}, host: {format_scalar(machine.host)}"
     if draft.storages.common is not None:
-        return place
-    return f"{place}, datastore: {format_scalar(draft.storages.disks[machine.host])}"
+        return location
+    return f"{location}, datastore: {format_scalar(draft.storages.disks[machine.host])}"
 
 
 def _names(draft: Draft, name: str) -> Iterator[str]:
@@ -123,19 +123,19 @@ def _kind(draft: Draft, machine: PlacedMachine) -> str:
 
 
 def _devices(host: StarterHost) -> Iterator[tuple[str, str]]:
-    for one in host.pci:
-        if one.device_class.startswith(_GIVEN_AWAY):
+    for device in host.pci:
+        if device.device_class.startswith(_USABLE_CLASSES):
             group = (
-                f"IOMMU group {one.iommu_group}"
-                if one.iommu_group is not None
-                else "no IOMMU group: switch the IOMMU on first"
+                f"IOMMU group {device.iommu_group}"
+                if device.iommu_group is not None
+                else "no IOMMU group: enable the IOMMU first"
             )
-            ids = f"{one.vendor.removeprefix('0x')}:{one.device.removeprefix('0x')}"
-            told = f"{one.vendor_name} {one.device_name}".strip()
-            yield f"{host.name} PCI {one.address}", f"{ids}, {told}, {group}"
+            ids = f"{device.vendor.removeprefix('0x')}:{device.device.removeprefix('0x')}"
+            description = f"{device.vendor_name} {device.device_name}".strip()
+            yield f"{host.name} PCI {device.address}", f"{ids}, {description}, {group}"
     for usb in host.usb:
         vendor = usb.vendor.removeprefix("0x")
         if vendor != _HUBS:
             ids = f"{vendor}:{usb.product.removeprefix('0x')}"
-            told = f"{usb.vendor_name} {usb.product_name}".strip()
-            yield f"{host.name} USB {ids}", told or "without a name"
+            description = f"{usb.vendor_name} {usb.product_name}".strip()
+            yield f"{host.name} USB {ids}", description or "unnamed"

@@ -1,4 +1,4 @@
-"""How the API was reached, for the files that are to reach it again."""
+"""The observed Proxmox cluster and the connection to it, as the first files need them."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from stockman.model.version import Version
 from stockman.proxmox.hosts import HostPciDevice, HostUsbDevice
 
 CA_FILE = "pve-root-ca.pem"
-"""Name of the authority's certificate beside the files."""
+"""File name of the certificate of the authority."""
 
 
 @record
 class ApiConnection:
-    """Addresses, trust and token as they are to be written."""
+    """Addresses, trust and token for the files."""
 
     url: str
     others: tuple[str, ...] = ()
-    """Further addresses, of which each answered with a certificate that is trusted."""
+    """Other addresses that answered with a trusted certificate."""
     silent: tuple[tuple[str, str], ...] = ()
-    """Addresses of hosts that are not written: address, and why as a clause."""
+    """Addresses that are not used, with the reason."""
     ca: str | None = None
-    """PEM of the authority that signs the hosts. None: another way of trust."""
+    """PEM of the authority that signs the hosts' certificates. None: trusted in another way."""
     fingerprint: str | None = None
-    """That of the one certificate. None: another way of trust."""
+    """Fingerprint of the certificate. None: trusted in another way."""
     trust_why: str = ""
     token_id: str = "stockman@pve!stockman"
     token_why: str = ""
     token_is_given: bool = False
-    """Whether its secret comes from the environment; otherwise stockman keeps it itself."""
+    """Whether its secret comes from the environment; otherwise stockman stores it."""
 
 
 GIB = 1 << 30
@@ -48,26 +48,26 @@ class StarterStorage:
     shared: bool
     available: bool
     free: int | None
-    """Bytes. None: not told."""
+    """Bytes. None: unknown."""
 
 
 @record
 class StarterBridge:
-    """A bridge of one host, or a VLAN on it that the host itself is in."""
+    """A bridge of a host, or a VLAN on it that the host uses."""
 
     name: str
     active: bool
     vlan_aware: bool
     address: IPv4Interface | None
-    """That of the host on it. None: it has none there."""
+    """Address of the host on it. None: it has none."""
     gateway: IPv4Address | None
-    """None: the host goes out another way."""
+    """None: not the default route of the host."""
     vlan: int | None = None
-    """None: what is not tagged."""
+    """None: untagged."""
 
     @property
     def label(self) -> str:
-        """How it is called in the files."""
+        """Its name in the files."""
         return self.name if self.vlan is None else f"{self.name} VLAN {self.vlan}"
 
     @property
@@ -78,18 +78,18 @@ class StarterBridge:
 
 @record
 class StarterHost:
-    """A host that is up."""
+    """A host that is online."""
 
     name: HostName
     address: str
-    """Where it answers. Empty: not told."""
+    """Its address. Empty: unknown."""
     is_local: bool
-    """Whether it is the one that answered."""
+    """Whether it is the host that answered."""
     cores: int
     memory: int
     """MiB."""
     promised: int
-    """MiB that guests have already, whether they run or not."""
+    """MiB that are assigned to guests, running or not."""
     storages: tuple[StarterStorage, ...]
     bridges: tuple[StarterBridge, ...]
     pci: tuple[HostPciDevice, ...] = ()
@@ -104,16 +104,16 @@ class StarterCluster:
     cluster: str
     """Empty: a single host."""
     hosts: tuple[StarterHost, ...]
-    """Those that are up, by name."""
+    """Online hosts by name."""
     away: tuple[tuple[str, str], ...]
-    """Hosts that are left out: name, and why as a clause."""
+    """Hosts that are left out: name and reason."""
     guests: frozenset[int]
-    """Numbers of guests that were seen."""
+    """VMIDs of visible guests."""
     addresses: frozenset[IPv4Address] = frozenset()
-    """Addresses that guests have by their configuration."""
+    """Configured addresses of guests."""
     tags: frozenset[str] = frozenset()
     """Tags of guests."""
     mappings: tuple[str, ...] = ()
-    """Mappings of devices, `pci gpu on pve1`."""
+    """Device mappings, `pci gpu on pve1`."""
     unseen: tuple[str, ...] = ()
-    """What could not be looked at, as clauses."""
+    """What is not visible, as clauses."""

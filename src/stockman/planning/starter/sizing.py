@@ -1,4 +1,4 @@
-"""How many machines there are to be, of which size at best and at least, by preset."""
+"""Number and sizes of the machines, by preset."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from stockman.model.record import record
 from stockman.planning.starter.observed import StarterHost
 
 HOST_RESERVE = 4096
-"""MiB that stay with a host."""
+"""MiB that are reserved for a host."""
 
 
 @record
 class MachineSize:
-    """One kind of machine: what it gets, and the least that it can do with."""
+    """The resources of one kind of machine, and its minimum."""
 
     cores: int
     memory: int
@@ -35,7 +35,7 @@ class ClusterShape:
     workers: int
     controller: MachineSize
     worker: MachineSize | None = None
-    """None: controllers take the work."""
+    """None: controllers run the workloads."""
 
     @property
     def count(self) -> int:
@@ -57,35 +57,35 @@ SHAPES = {
 """Shapes by preset, smallest first."""
 
 _QUORUM = 3
-"""Hosts from which on the loss of one leaves a majority of controllers."""
+"""Number of hosts from which on the loss of one leaves a majority of controllers."""
 
 
 def free_memory(host: StarterHost) -> int:
-    """MiB of a host that nobody was promised."""
+    """Return the unassigned MiB of a host."""
     return max(host.memory - HOST_RESERVE - host.promised, 0)
 
 
 def shape_for(hosts: Sequence[StarterHost]) -> tuple[ClusterShape, str]:
-    """The shape that fits hosts, and why."""
+    """Return the shape that fits the hosts, and the reason."""
     count = len(hosts)
     if count < _QUORUM:
         return SHAPES["single"], (
-            "one host holds one machine, controller and worker at once"
+            "one host runs one machine that is controller and worker"
             if count == 1
-            else "one of two hosts would hold most of three controllers, so one machine is as safe"
+            else "one of two hosts would run two of three controllers, so one machine is as safe"
         )
     if count == _QUORUM:
-        return SHAPES["three-node"], "three hosts hold one controller each, and may lose one"
+        return SHAPES["three-node"], "three hosts run one controller each and may lose one"
     large = SHAPES["fifteen-node"]
     needed = large.controllers * large.controller.memory
     needed += large.workers * (large.worker or large.controller).least_memory
     free = sum(free_memory(host) for host in hosts)
     if free < needed:
         return SHAPES["three-node"], (
-            f"{count} hosts have {free // 1024} GiB of memory that nobody was promised, and fifteen"
+            f"{count} hosts have {free // 1024} GiB of unassigned memory, and fifteen"
             f" machines need {needed // 1024}"
         )
-    return large, f"{count} hosts have {free // 1024} GiB of memory that nobody was promised"
+    return large, f"{count} hosts have {free // 1024} GiB of unassigned memory"
 
 
 _STEP = 1024
@@ -101,41 +101,43 @@ class PlacedMachine:
 
 @record
 class MachinePlacement:
-    """All machines, controllers first, and what each kind gets."""
+    """All machines, controllers first, and the size of each kind."""
 
     machines: tuple[PlacedMachine, ...]
     controller: MachineSize
     worker: MachineSize | None
 
     def count_on(self, host: str) -> int:
-        return sum(one.host == host for one in self.machines)
+        return sum(machine.host == host for machine in self.machines)
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Hosts that machines are on."""
-        return tuple(sorted({str(one.host) for one in self.machines}))
+        """Hosts with machines."""
+        return tuple(sorted({str(machine.host) for machine in self.machines}))
 
     def size_of(self, machine: PlacedMachine) -> MachineSize:
         return self.controller if machine.is_controller else self.worker or self.controller
 
     def disk_on(self, host: str) -> int:
-        """GiB of disks that a host's machines need at least."""
-        return sum(self.size_of(one).least_disk for one in self.machines if one.host == host)
+        """Return the minimum GiB of disks of the machines on a host."""
+        return sum(
+            self.size_of(machine).least_disk for machine in self.machines if machine.host == host
+        )
 
 
 def place_machines(shape: ClusterShape, hosts: Sequence[StarterHost]) -> MachinePlacement:
-    """Controllers on as many hosts as there are, workers where most room is left."""
+    """Place controllers on as many hosts as possible, and workers where most memory is free."""
     free = {host.name: free_memory(host) for host in hosts}
     controllers: Counter[HostName] = Counter()
     machines = []
     for _ in range(shape.controllers):
-        name = min(free, key=lambda one: (controllers[one], -free[one], one))
+        name = min(free, key=lambda host: (controllers[host], -free[host], host))
         controllers[name] += 1
         free[name] -= shape.controller.memory
         machines.append(PlacedMachine(is_controller=True, host=name))
     workers: Counter[HostName] = Counter()
     for _ in range(shape.workers):
-        name = min(free, key=lambda one: (-free[one], workers[one], one))
+        name = min(free, key=lambda host: (-free[host], workers[host], host))
         workers[name] += 1
         free[name] -= (shape.worker or shape.controller).memory
         machines.append(PlacedMachine(is_controller=False, host=name))
@@ -145,13 +147,15 @@ def place_machines(shape: ClusterShape, hosts: Sequence[StarterHost]) -> Machine
 def _fit_sizes(
     shape: ClusterShape, hosts: Sequence[StarterHost], machines: tuple[PlacedMachine, ...]
 ) -> MachinePlacement:
-    """Sizes that fit on the fullest host, and never below the least."""
-    wanted = {True: shape.controller, False: shape.worker or shape.controller}
-    shares, cores = [1.0], max(one.cores for one in wanted.values())
+    """Shrink sizes to the fullest host, but not below the minimum."""
+    sizes = {True: shape.controller, False: shape.worker or shape.controller}
+    shares, cores = [1.0], max(size.cores for size in sizes.values())
     for host in hosts:
-        here = [wanted[one.is_controller] for one in machines if one.host == host.name]
-        if here:
-            shares.append(free_memory(host) / sum(one.memory for one in here))
+        machine_sizes = [
+            sizes[machine.is_controller] for machine in machines if machine.host == host.name
+        ]
+        if machine_sizes:
+            shares.append(free_memory(host) / sum(size.memory for size in machine_sizes))
             cores = min(cores, max(host.cores, 1))
     share = min(shares)
     return MachinePlacement(

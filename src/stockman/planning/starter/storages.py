@@ -1,4 +1,4 @@
-"""Which storages hold the disks of machines and the images that they boot from."""
+"""Chooses the storages for disks and boot images."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from stockman.planning.starter.observed import GIB, StarterHost, StarterStorage
 from stockman.planning.starter.sizing import MachinePlacement
 
 _FILES = ("dir", "nfs", "cifs", "cephfs", "btrfs")
-"""Kinds that can hold files, and so images."""
+"""Storage types for files, and so for images."""
 _USED = 0.8
-"""Share of a storage that disks may fill."""
+"""Share of a storage that disks may use."""
 
 
 @record
@@ -21,7 +21,7 @@ class ChosenStorages:
     """The storages that were chosen."""
 
     disks: dict[str, str]
-    """The storage for disks of each host; one for all wherever there is one."""
+    """Storage for disks by host; a common one if possible."""
     images: str
     controller_disk: int
     """GiB."""
@@ -31,18 +31,18 @@ class ChosenStorages:
 
     @property
     def common(self) -> str | None:
-        """The storage that holds all disks. None: it depends on the host."""
+        """The common storage for disks. None: it depends on the host."""
         names = set(self.disks.values())
         return names.pop() if len(names) == 1 else None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All storages that were chosen."""
+        """All chosen storages."""
         return tuple(dict.fromkeys((*sorted(set(self.disks.values())), self.images)))
 
 
 def choose_storages(hosts: Sequence[StarterHost], placing: MachinePlacement) -> ChosenStorages:
-    """Storages that all hosts of machines have. `Refused` where there are none."""
+    """Choose storages that all hosts with machines have. `Refused` if there are none."""
     used = [host for host in hosts if placing.count_on(host.name)]
     images, images_why = _images(used)
     disks, share, disks_why = _disks(used, placing)
@@ -57,70 +57,77 @@ def choose_storages(hosts: Sequence[StarterHost], placing: MachinePlacement) -> 
     )
 
 
-def _disk(wanted: int, least: int, share: float) -> int:
-    return max(min(wanted, int(wanted * share)), least)
+def _disk(size: int, least: int, share: float) -> int:
+    return max(min(size, int(size * share)), least)
 
 
 def _images(hosts: Sequence[StarterHost]) -> tuple[str, str]:
-    common = [rows for rows in _common(hosts) if all("import" in one.content for one in rows)]
+    common = [
+        rows for rows in _common(hosts) if all("import" in storage.content for storage in rows)
+    ]
     fit = [
         rows
         for rows in common
-        if all(one.free is None or one.free >= problems.IMAGE_ROOM * GIB for one in rows)
+        if all(
+            storage.free is None or storage.free >= problems.IMAGE_ROOM * GIB for storage in rows
+        )
     ]
     if not fit:
         raise Refused(
             problems.no_import_storage(_names(hosts), _storage_summary(hosts), _switch(hosts))
         )
     best = min(fit, key=lambda rows: (not rows[0].shared, -_least(rows), rows[0].name))
-    return best[0].name, _why(best, "it takes content `import`")
+    return best[0].name, _why(best, "allows content `import`")
 
 
 def _disks(
     hosts: Sequence[StarterHost], placing: MachinePlacement
 ) -> tuple[dict[str, str], float, str]:
-    """Storages of hosts, how much of the disks they have room for, and why these."""
+    """Choose storages by host; return them with the share of the disks that fits, and the
+    reason."""
     common = _best(_common(hosts), hosts, placing)
     if common is not None:
         share, rows = common
         names = {str(host.name): rows[0].name for host in hosts}
-        return names, share, _why(rows, "it takes disk images")
-    own = [_best(([one] for one in host.storages), [host], placing) for host in hosts]
-    best = [one for one in own if one is not None]
+        return names, share, _why(rows, "allows disk images")
+    own = [_best(([storage] for storage in host.storages), [host], placing) for host in hosts]
+    best = [choice for choice in own if choice is not None]
     if len(best) < len(hosts):
-        need = f"machines need at least {placing.controller.least_disk} GiB each, in a storage for"
+        need = f"machines need at least {placing.controller.least_disk} GiB each, on a storage for"
         raise Refused(
             problems.no_disk_storage(_names(hosts), _storage_summary(hosts), f"{need} `images`")
         )
     names = {str(host.name): rows[0].name for host, (_, rows) in zip(hosts, best, strict=True)}
-    why = "no storage for disk images is on every host, so each has that with most room"
+    why = "no storage for disk images is on every host, so each uses the one with most free space"
     return names, min(share for share, _ in best), why
 
 
 def _best(
     choices: Iterable[list[StarterStorage]], hosts: Sequence[StarterHost], placing: MachinePlacement
 ) -> tuple[float, list[StarterStorage]] | None:
-    """The storage that is best for disks, shared ones first. None: none has room."""
+    """Choose the best storage for disks, shared ones first. None: none has enough space."""
     fits = [
         (share, rows)
         for rows in choices
-        if all("images" in one.content and one.available for one in rows)
+        if all("images" in storage.content and storage.available for storage in rows)
         and (share := _share(hosts, rows, placing)) > 0
     ]
     if not fits:
         return None
-    return min(fits, key=lambda one: (not one[1][0].shared, -min(one[0], 1.0), one[1][0].name))
+    return min(
+        fits, key=lambda choice: (not choice[1][0].shared, -min(choice[0], 1.0), choice[1][0].name)
+    )
 
 
 def _share(
     hosts: Sequence[StarterHost], rows: Sequence[StarterStorage], placing: MachinePlacement
 ) -> float:
-    """How much of the disks that are wanted a storage has room for. 0: not for the least."""
+    """Return the share of the desired disks that fits. 0: not even the minimum."""
     pairs = list(zip(hosts, rows, strict=True))
     if rows[0].shared:
         least = sum(placing.disk_on(host.name) for host in hosts)
-        wanted = sum(placing.size_of(one).disk for one in placing.machines)
-        return _fill(rows[0].free, wanted, least)
+        desired_size = sum(placing.size_of(machine).disk for machine in placing.machines)
+        return _fill(rows[0].free, desired_size, least)
     return min(
         _fill(row.free, _bytes_needed_for_disks(host, placing), placing.disk_on(host.name))
         for host, row in pairs
@@ -128,36 +135,40 @@ def _share(
 
 
 def _bytes_needed_for_disks(host: StarterHost, placing: MachinePlacement) -> int:
-    return sum(placing.size_of(one).disk for one in placing.machines if one.host == host.name)
+    return sum(
+        placing.size_of(machine).disk for machine in placing.machines if machine.host == host.name
+    )
 
 
-def _fill(free: int | None, wanted: int, least: int) -> float:
+def _fill(free: int | None, size: int, least: int) -> float:
     if free is None:
         return 1.0
     usable = free * _USED / GIB
-    return 0.0 if usable < least else usable / wanted
+    return 0.0 if usable < least else usable / size
 
 
 def _common(hosts: Sequence[StarterHost]) -> Iterator[list[StarterStorage]]:
-    """Storages that are available on every host, each with its row of every host."""
+    """Return storages that are available on every host, each with its row per host."""
     for first in hosts[0].storages:
-        rows = [one for host in hosts for one in host.storages if one.name == first.name]
-        if len(rows) == len(hosts) and all(one.available for one in rows):
+        rows = [
+            storage for host in hosts for storage in host.storages if storage.name == first.name
+        ]
+        if len(rows) == len(hosts) and all(storage.available for storage in rows):
             yield rows
 
 
 def _least(rows: Sequence[StarterStorage]) -> int:
-    return min(one.free if one.free is not None else 0 for one in rows)
+    return min(storage.free if storage.free is not None else 0 for storage in rows)
 
 
-def _why(rows: Sequence[StarterStorage], what: str) -> str:
+def _why(rows: Sequence[StarterStorage], purpose: str) -> str:
     each = "on every host" if len(rows) > 1 else "on the host"
     where = "shared by all hosts" if rows[0].shared else each
-    told = [one.free for one in rows if one.free is not None]
-    room = f", {min(told) // GIB} GiB free" if told else ""
-    if not rows[0].shared and len(rows) > 1 and told:
-        room = f", at least {min(told) // GIB} GiB free on each"
-    return f"{what}; {rows[0].kind}, {where}{room}"
+    known_sizes = [storage.free for storage in rows if storage.free is not None]
+    room = f", {min(known_sizes) // GIB} GiB free" if known_sizes else ""
+    if not rows[0].shared and len(rows) > 1 and known_sizes:
+        room = f", at least {min(known_sizes) // GIB} GiB free on each"
+    return f"{purpose}; {rows[0].kind}, {where}{room}"
 
 
 def _switch(hosts: Sequence[StarterHost]) -> tuple[str, str] | None:
@@ -172,12 +183,12 @@ def _names(hosts: Sequence[StarterHost]) -> list[str]:
 
 
 def _storage_summary(hosts: Sequence[StarterHost]) -> str:
-    told = {one.name: _describe(one) for host in hosts for one in host.storages}
-    return "; ".join(told[name] for name in sorted(told)) or "none"
+    descriptions = {storage.name: _describe(storage) for host in hosts for storage in host.storages}
+    return "; ".join(descriptions[name] for name in sorted(descriptions)) or "none"
 
 
-def _describe(one: StarterStorage) -> str:
-    content = ", ".join(sorted(one.content)) or "nothing"
-    room = "" if one.free is None else f", {one.free // GIB} GiB free"
-    state = "" if one.available else ", not available"
-    return f"{one.name} ({one.kind}) for {content}{room}{state}"
+def _describe(storage: StarterStorage) -> str:
+    content = ", ".join(sorted(storage.content)) or "nothing"
+    room = "" if storage.free is None else f", {storage.free // GIB} GiB free"
+    state = "" if storage.available else ", not available"
+    return f"{storage.name} ({storage.kind}) for {content}{room}{state}"

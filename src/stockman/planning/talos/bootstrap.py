@@ -1,4 +1,4 @@
-"""etcd begins: once, on one controller, and everything else waits until it is whole."""
+"""Steps that bootstrap etcd once on one controller, and wait until all controllers are members."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from stockman.steps.talos.machine import TalosMachine
 _BOOTSTRAP, _HEALTHY = "talos/bootstrap", "talos/etcd-healthy"
 _ADDRESS = "talos/shared-address"
 _REASONS = {
-    "joined": "it is new, and what comes next counts on it",
-    "etcd-healthy": "the Kubernetes API keeps everything in etcd",
-    "shared-address": "clients and machines reach the Kubernetes API there",
+    "joined": "it is new, and later steps depend on it",
+    "etcd-healthy": "the Kubernetes API stores its data in etcd",
+    "shared-address": "clients and machines use it to reach the Kubernetes API",
 }
-"""Why a run waits, by the second word of the step."""
+"""Why a run waits, by the second part of the step id."""
 
 
 def bootstrap_steps(
@@ -29,16 +29,18 @@ def bootstrap_steps(
     joins: Iterable[JoinChange],
     shared_address: str,
 ) -> Iterator[Step]:
-    """The first member, then all of them, then every machine that waited for it."""
-    joining = {one.node: one for one in joins}
-    others = tuple(one for one in controllers if one.node != change.node)
+    """Return the steps for the first member, for all controllers, and for every waiting machine."""
+    joining = {join.node: join for join in joins}
+    others = tuple(machine for machine in controllers if machine.node != change.node)
     yield Step(
         id=_BOOTSTRAP,
         action=BootstrapEtcd(machine=change.machine, others=others),
         stage=Stage.TALOS,
         reason=change.why,
         gates=(EtcdNotBootstrapped(controllers=controllers), TimeInSync(machine=change.machine)),
-        needs=tuple(configure_step_id(one.node) for one in controllers if one.node in joining),
+        needs=tuple(
+            configure_step_id(machine.node) for machine in controllers if machine.node in joining
+        ),
         deadline=1800.0,
         lanes=(ETCD_LANE,),
         seconds=60.0,
@@ -52,7 +54,7 @@ def bootstrap_steps(
 def etcd_healthy_steps(
     controllers: tuple[TalosMachine, ...], shared_address: str, needs: tuple[str, ...] = ()
 ) -> Iterator[Step]:
-    """etcd has all its controllers, and the API its address."""
+    """Return the steps that wait for all members of etcd and for the address of the API."""
     yield _checkpoint(
         _HEALTHY,
         "wait until all controllers are members of etcd",
@@ -69,8 +71,8 @@ def etcd_healthy_steps(
 
 
 def machine_running_step(node: str, gates: tuple[Gate, ...], needs: tuple[str, ...]) -> Step:
-    """A new machine is up."""
-    return _checkpoint(join_step_id(node), f"wait until {node} runs", gates, needs, node)
+    """Return the step that waits until a new machine runs."""
+    return _checkpoint(join_step_id(node), f"wait until {node} is running", gates, needs, node)
 
 
 def _checkpoint(

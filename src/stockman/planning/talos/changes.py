@@ -1,4 +1,4 @@
-"""Changes of the Talos stage: what is wanted of machines against what was seen of them."""
+"""Changes of the Talos stage: the desired machines compared with the observed ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from stockman.talos.machine.values import changed_paths, configuration_values, p
 
 _UNKNOWN_STATE = (MachineState.SILENT, MachineState.BOOTING)
 _MAX_LISTED = 3
-"""Paths that a reason names."""
+"""Maximum number of paths in a reason."""
 
 
 @record
@@ -40,45 +40,45 @@ class JoinChange(TalosChange):
     is_controller: bool
     installs: bool
     version: str = ""
-    """The Talos that its image has, `v1.13.9`. Empty: it is not from an image of ours."""
+    """Talos version of its image, `v1.13.9`. Empty: not created from an image of stockman."""
 
 
 @record
 class ReconfigureChange(TalosChange):
-    """A machine that runs gets another configuration."""
+    """A running machine gets another configuration."""
 
     machine: TalosMachine
     before: str
     digest: str
     is_controller: bool
     boot_id: str = ""
-    """The boot that it is in, where it has to boot again. Empty: it need not."""
+    """The current boot, if the machine has to reboot. Empty: it does not."""
 
 
 @record
 class BootstrapEtcdChange(TalosChange):
-    """etcd begins."""
+    """etcd is bootstrapped."""
 
     machine: TalosMachine
 
 
 @record
 class EtcdStartingChange(TalosChange):
-    """etcd has begun a moment ago, and its controllers are on their way into it."""
+    """etcd was bootstrapped recently, and its controllers are joining."""
 
 
 @record
 class LeaveChange(TalosChange):
-    """A machine goes: out of etcd, and reset."""
+    """A machine leaves etcd and is reset."""
 
     machine: TalosMachine
     member: str = ""
-    """Its id in etcd. Empty: it has none."""
+    """Its etcd member id. Empty: it has none."""
 
 
 @record
 class RemoveDeadMemberChange(TalosChange):
-    """A member of etcd is taken out whose machine is gone."""
+    """An etcd member without a machine is removed."""
 
     member: str
     hostname: str
@@ -87,48 +87,61 @@ class RemoveDeadMemberChange(TalosChange):
 
 @record
 class RejoinChange(TalosChange):
-    """A controller that was taken out of etcd joins anew."""
+    """A controller that was removed from etcd joins again."""
 
     machine: TalosMachine
     boot_id: str
-    """The boot that it is in."""
+    """The current boot."""
 
 
 @record
 class ClientFileChange(TalosChange):
-    """A file for clients is written or renewed."""
+    """A client file is written or renewed."""
 
     action: WriteClientFile
 
 
-def plan_talos_changes(wish: DesiredTalos, observed: ObservedTalos) -> tuple[TalosChange, ...]:
-    """All changes, in the order of what is done first; nodes that speak against it have none."""
-    refused = nodes_with_refusals(wish, observed)
-    found: list[TalosChange] = [*_leaving_changes(wish, observed)]
-    for node in (*wish.controllers, *(one for one in wish.desired.nodes if not one.is_controller)):
+def plan_talos_changes(desired: DesiredTalos, observed: ObservedTalos) -> tuple[TalosChange, ...]:
+    """Plan all changes in execution order; nodes with refusals have none."""
+    refused = nodes_with_refusals(desired, observed)
+    changes: list[TalosChange] = [*_leaving_changes(desired, observed)]
+    for node in (
+        *desired.controllers,
+        *(node for node in desired.desired.nodes if not node.is_controller),
+    ):
         if str(node.name) in refused:
             continue
-        if outside := _rejoin_change(wish, observed, node):
-            # It boots for that: what it would boot for otherwise is left to the next plan.
-            found.append(outside)
+        if rejoin := _rejoin_change(desired, observed, node):
+            # Rejoining reboots the machine; other changes that need a reboot are left to the next
+            # plan.
+            changes.append(rejoin)
         else:
-            found += _node_changes(wish, observed, node)
-    found += _bootstrap_change(wish, observed, refused)
-    found += _etcd_starting_change(wish, observed)
-    found += _client_file_changes(wish, observed)
-    return tuple(found)
+            changes += _node_changes(desired, observed, node)
+    changes += _bootstrap_change(desired, observed, refused)
+    changes += _etcd_starting_change(desired, observed)
+    changes += _client_file_changes(desired, observed)
+    return tuple(changes)
 
 
 def digest_touched_machines(observed: ObservedTalos) -> Mapping[str, str]:
-    """Digests of what actions touch, as it was seen, by identity; not of what nobody saw."""
+    """Return digests of the observed state that actions touch, by identity; without unknown
+    state."""
     machines = {
         f"machine/{name}": digest(
-            [seen.standing.value, str(seen.uuid), seen.digest, seen.authority, seen.version]
+            [
+                machine.standing.value,
+                str(machine.uuid),
+                machine.digest,
+                machine.authority,
+                machine.version,
+            ]
         )
-        for name, seen in observed.machines.items()
-        if seen.standing not in _UNKNOWN_STATE
+        for name, machine in observed.machines.items()
+        if machine.standing not in _UNKNOWN_STATE
     }
-    members = sorted((one.hex, one.hostname, one.is_learner) for one in observed.etcd.members)
+    members = sorted(
+        (member.hex, member.hostname, member.is_learner) for member in observed.etcd.members
+    )
     files = {
         f"file/{name}": digest([name, None if lack is None else not lack])
         for name, lack in observed.client_files.items()
@@ -136,48 +149,57 @@ def digest_touched_machines(observed: ObservedTalos) -> Mapping[str, str]:
     return {**machines, **files, "etcd": digest([members])}
 
 
-def _node_changes(wish: DesiredTalos, observed: ObservedTalos, node: Node) -> Iterator[TalosChange]:
+def _node_changes(
+    desired: DesiredTalos, observed: ObservedTalos, node: Node
+) -> Iterator[TalosChange]:
     name = str(node.name)
-    seen = observed.machine(name)
-    if name in wish.fresh:
-        yield _join_change(wish, node, "its VM is made by this plan")
-    elif seen is not None and seen.standing is MachineState.MAINTENANCE:
-        yield _join_change(wish, node, "it waits for its configuration")
-    elif _is_starting(wish, observed, name):
+    machine = observed.machine(name)
+    if name in desired.fresh:
+        yield _join_change(desired, node, "its VM is created by this plan")
+    elif machine is not None and machine.standing is MachineState.MAINTENANCE:
+        yield _join_change(desired, node, "it is in maintenance mode")
+    elif _is_starting(desired, observed, name):
         yield _join_change(
-            wish, node, "its VM was started, it does not answer yet, and nobody knows it"
+            desired, node, "its VM was started, but it does not answer yet and is not known"
         )
-    elif seen is not None and seen.is_configured:
-        yield from _config_drift(wish, node, seen)
+    elif machine is not None and machine.is_configured:
+        yield from _config_drift(desired, node, machine)
 
 
-def _is_starting(wish: DesiredTalos, observed: ObservedTalos, name: str) -> bool:
-    """Whether a machine is on its way up that may have no configuration yet."""
-    seen = observed.machine(name)
-    is_silent = seen is not None and seen.standing in _UNKNOWN_STATE
-    return is_silent and name in wish.rising and observed.etcd.member_of(name) is None
+def _is_starting(desired: DesiredTalos, observed: ObservedTalos, name: str) -> bool:
+    """Whether a machine is booting that may have no configuration yet."""
+    machine = observed.machine(name)
+    is_silent = machine is not None and machine.standing in _UNKNOWN_STATE
+    return is_silent and name in desired.rising and observed.etcd.member_of(name) is None
 
 
-def _rejoin_change(wish: DesiredTalos, observed: ObservedTalos, node: Node) -> RejoinChange | None:
-    """The way back of a controller that was taken out of etcd. None: it is in it, or on its way."""
+def _rejoin_change(
+    desired: DesiredTalos, observed: ObservedTalos, node: Node
+) -> RejoinChange | None:
+    """Plan the rejoin of a controller that was removed from etcd. None: it is a member, or
+    joining."""
     name = str(node.name)
-    seen = observed.machine(name)
-    if seen is None or seen.boot_id is None or not was_removed_from_etcd(wish, observed, name):
+    machine = observed.machine(name)
+    if (
+        machine is None
+        or machine.boot_id is None
+        or not was_removed_from_etcd(desired, observed, name)
+    ):
         return None
     return RejoinChange(
-        what=f"{name} joins etcd anew, with a reboot",
-        why="it was taken out of etcd, which never lets the data of such a member in again",
+        what=f"{name} rejoins etcd, with a reboot",
+        why="it was removed from etcd, which never accepts the data of a removed member again",
         mark=ChangeKind.CHANGE,
         node=name,
         destroys=data_loss_text(name),
         machine=talos_machine(node),
-        boot_id=seen.boot_id,
+        boot_id=machine.boot_id,
     )
 
 
-def _join_change(wish: DesiredTalos, node: Node, why: str) -> JoinChange:
-    text = wish.configurations[str(node.name)]
-    installs = wish.cluster.talos.platform == "metal"
+def _join_change(desired: DesiredTalos, node: Node, why: str) -> JoinChange:
+    text = desired.configurations[str(node.name)]
+    installs = desired.cluster.talos.platform == "metal"
     role = "controller" if node.is_controller else "worker"
     return JoinChange(
         what=f"{node.name} gets its first configuration, as a {role}",
@@ -185,32 +207,32 @@ def _join_change(wish: DesiredTalos, node: Node, why: str) -> JoinChange:
         mark=ChangeKind.ADD,
         node=str(node.name),
         machine=talos_machine(node),
-        digest=configuration_values(text, wish.minor).digest,
+        digest=configuration_values(text, desired.minor).digest,
         is_controller=node.is_controller,
         installs=installs,
-        version=wish.cluster.talos.version.tagged if node.vm is not None else "",
+        version=desired.cluster.talos.version.tagged if node.vm is not None else "",
     )
 
 
 def _config_drift(
-    wish: DesiredTalos, node: Node, seen: ObservedMachine
+    desired: DesiredTalos, node: Node, machine: ObservedMachine
 ) -> Iterator[ReconfigureChange]:
-    before, after = parse_both_configs(wish, node, seen)
-    if before is None or after is None or seen.version is None:
+    before, after = parse_both_configs(desired, node, machine)
+    if before is None or after is None or machine.version is None:
         return
     paths = changed_paths(before, after)
     if not paths:
         return
-    version = Version.parse(seen.version)
+    version = Version.parse(machine.version)
     boots = paths_needing_reboot(paths, version)
     differ = "differs" if len(paths) == 1 else "differ"
     if boots:
-        how = f"staged and with a reboot, because Talos {version.minor_text} boots for"
+        how = f"staged and with a reboot, because Talos {version.minor_text} needs one for"
         why = f"{_shorten_names(paths)} {differ}; {how} {_shorten_names(boots)}"
     else:
         names = _shorten_names(paths)
         why = f"{names} {differ}; Talos {version.minor_text} applies that without a reboot"
-    if boots and seen.boot_id is None:
+    if boots and machine.boot_id is None:
         return
     yield ReconfigureChange(
         what=f"{node.name} gets another configuration" + (", with a reboot" if boots else ""),
@@ -221,39 +243,39 @@ def _config_drift(
         before=before.digest,
         digest=after.digest,
         is_controller=node.is_controller,
-        boot_id=(seen.boot_id or "") if boots else "",
+        boot_id=(machine.boot_id or "") if boots else "",
     )
 
 
-def _leaving_changes(wish: DesiredTalos, observed: ObservedTalos) -> Iterator[TalosChange]:
-    """Machines that leave for good, and those whose VMs are made anew."""
+def _leaving_changes(desired: DesiredTalos, observed: ObservedTalos) -> Iterator[TalosChange]:
+    """Plan machines that leave, and those whose VMs are recreated."""
     again = {
         str(node.name): talos_machine(node)
-        for node in wish.desired.nodes
-        if str(node.name) in wish.fresh
+        for node in desired.desired.nodes
+        if str(node.name) in desired.fresh
     }
     gone = {
-        name: TalosMachine(node=name, address=address) for name, address in wish.leaving.items()
+        name: TalosMachine(node=name, address=address) for name, address in desired.leaving.items()
     }
     for name, machine in {**gone, **again}.items():
-        seen = observed.machine(name)
+        state = observed.machine(name)
         member = observed.etcd.member_of(name)
         id_ = member.hex if member is not None else ""
-        why = "its VM is made anew" if name in again else "it is not wanted any more"
-        if seen is not None and seen.is_configured:
-            bound = TalosMachine(node=name, address=machine.address, uuid=seen.uuid)
+        why = "its VM is recreated" if name in again else "it is no longer configured"
+        if state is not None and state.is_configured:
+            bound = TalosMachine(node=name, address=machine.address, uuid=state.uuid)
             yield LeaveChange(
                 what=f"{name} leaves the cluster and is reset",
                 why=why,
                 mark=ChangeKind.REMOVE,
                 node=name,
-                destroys=f"what {name} keeps on its system disk",
+                destroys=f"the data on the system disk of {name}",
                 machine=bound,
                 member=id_,
             )
         elif member is not None:
             yield RemoveDeadMemberChange(
-                what=f"etcd loses its dead member {id_} ({name})",
+                what=f"dead etcd member {id_} ({name}) is removed",
                 why=f"{why}, and the machine does not answer",
                 mark=ChangeKind.REMOVE,
                 node=name,
@@ -265,21 +287,22 @@ def _leaving_changes(wish: DesiredTalos, observed: ObservedTalos) -> Iterator[Ta
 
 
 def _bootstrap_change(
-    wish: DesiredTalos, observed: ObservedTalos, refused: frozenset[str]
+    desired: DesiredTalos, observed: ObservedTalos, refused: frozenset[str]
 ) -> Iterator[BootstrapEtcdChange]:
-    """etcd begins where every controller is known, or made by this plan, and none has data."""
-    if not wish.controllers or observed.etcd.begun or observed.etcd.members:
+    """Plan the bootstrap of etcd if every controller is known or created by this plan, and none
+    has data."""
+    if not desired.controllers or observed.etcd.begun or observed.etcd.members:
         return
-    for node in wish.controllers:
+    for node in desired.controllers:
         name = str(node.name)
         known = _is_known(observed, name)
-        made = name in wish.fresh or _is_starting(wish, observed, name)
-        if name in refused or not (known or made):
+        is_new = name in desired.fresh or _is_starting(desired, observed, name)
+        if name in refused or not (known or is_new):
             return
-    first = talos_machine(wish.controllers[0])
+    first = talos_machine(desired.controllers[0])
     yield BootstrapEtcdChange(
-        what=f"etcd begins on {first.node}",
-        why="no controller has data of an etcd",
+        what=f"etcd is bootstrapped on {first.node}",
+        why="no controller has etcd data",
         mark=ChangeKind.ADD,
         node=first.node,
         machine=first,
@@ -287,49 +310,55 @@ def _bootstrap_change(
 
 
 def missing_controllers(
-    wish: DesiredTalos, observed: ObservedTalos, found: Iterable[TalosChange]
+    desired: DesiredTalos, observed: ObservedTalos, changes: Iterable[TalosChange]
 ) -> tuple[str, ...]:
-    """Controllers that etcd cannot begin without, each with what is known of it.
+    """Return controllers that are missing for the bootstrap of etcd, with what is known of them.
 
-    Empty: it begins, it has begun, or nobody wants one. Until then nothing that needs it is done.
+    Empty: it can be or was bootstrapped, or is not configured. Until then nothing that depends on
+    it is done.
     """
     if observed.etcd.begun or observed.etcd.members:
         return ()
-    if any(isinstance(one, BootstrapEtcdChange) for one in found):
+    if any(isinstance(change, BootstrapEtcdChange) for change in changes):
         return ()
-    joins = {one.node for one in found if isinstance(one, JoinChange)}
+    joins = {change.node for change in changes if isinstance(change, JoinChange)}
     return tuple(
         f"{node.name} ({node.address.ip}): {_machine_text(observed.machine(str(node.name)))}"
-        for node in wish.controllers
+        for node in desired.controllers
         if str(node.name) not in joins and not _is_known(observed, str(node.name))
     )
 
 
-def _machine_text(seen: ObservedMachine | None) -> str:
-    return (seen.why if seen is not None else "") or "no answer"
+def _machine_text(machine: ObservedMachine | None) -> str:
+    return (machine.why if machine is not None else "") or "no answer"
 
 
 def _is_known(observed: ObservedTalos, name: str) -> bool:
-    seen = observed.machine(name)
-    return seen is not None and seen.standing in (MachineState.CONFIGURED, MachineState.MAINTENANCE)
+    machine = observed.machine(name)
+    return machine is not None and machine.standing in (
+        MachineState.CONFIGURED,
+        MachineState.MAINTENANCE,
+    )
 
 
 def _etcd_starting_change(
-    wish: DesiredTalos, observed: ObservedTalos
+    desired: DesiredTalos, observed: ObservedTalos
 ) -> Iterator[EtcdStartingChange]:
-    """etcd was begun by a run that did not see it come up."""
+    """Plan to wait for an etcd that an earlier run bootstrapped."""
     begun = observed.etcd.begun or observed.etcd.members
-    names = {str(node.name) for node in wish.controllers}
-    if begun and not wish.api_answers and names <= wish.rising:
+    names = {str(node.name) for node in desired.controllers}
+    if begun and not desired.api_answers and names <= desired.rising:
         yield EtcdStartingChange(
-            what="etcd and the Kubernetes API come up",
-            why="etcd has begun, its machines were started a moment ago, and no API answers yet",
+            what="etcd and the Kubernetes API start",
+            why="etcd is bootstrapped and its machines started recently; no API answers yet",
             mark=ChangeKind.CHANGE,
         )
 
 
-def _client_file_changes(wish: DesiredTalos, observed: ObservedTalos) -> Iterator[ClientFileChange]:
-    for action in wish.client_files:
+def _client_file_changes(
+    desired: DesiredTalos, observed: ObservedTalos
+) -> Iterator[ClientFileChange]:
+    for action in desired.client_files:
         if lack := observed.client_files.get(action.file):
             yield ClientFileChange(
                 what=f"{action.file} of {action.cluster} is written",

@@ -1,4 +1,4 @@
-"""What is wanted of the machines of a cluster, and what other parts of a plan do to them."""
+"""The desired state of the machines of a cluster, and what other stages do to them."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ _API_PORT = 6443
 
 @record
 class DesiredTalos:
-    """Everything that the Talos part of a plan is made from, but what was seen."""
+    """The input of the Talos stage besides the observed state."""
 
     desired: Desired
     configurations: Mapping[str, Secret]
-    """Machine configurations by node, as they would be applied."""
+    """Rendered machine configurations by node."""
     fresh: frozenset[str] = frozenset()
-    """Nodes whose VMs this plan makes, or makes anew."""
+    """Nodes whose VMs this plan creates or recreates."""
     leaving: Mapping[str, MachineAddress] = field(default_factory=dict)
-    """Machines that are ours and not wanted any more: their VMs are deleted by this plan."""
+    """Managed machines that are no longer configured; this plan deletes their VMs."""
     rising: frozenset[str] = frozenset()
-    """Nodes whose VMs this plan starts, or that were started a moment ago: a machine that does not
-    answer may be on its way up, and is waited for unless its cluster knows it already."""
+    """Nodes whose VMs this plan starts, or that started recently: a machine that does not answer
+    may be booting, and is waited for unless its cluster knows it already."""
     api_answers: bool = True
     """Whether Kubernetes answers."""
     client_files: tuple[WriteClientFile, ...] = ()
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Steps of other stages, by node, that are finished before it can be talked to."""
+    """Steps of other stages that precede the first contact, by node."""
     drained_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Steps of other stages, by node, that move everything away from it."""
+    """Steps of other stages that drain the node, by node."""
     holds: Mapping[str, tuple[Hold, ...]] = field(default_factory=dict)
-    """What is held while a node is taken down and up again, such as that nothing is put on it."""
+    """Holds while a node restarts, such as a cordon."""
 
     @property
     def cluster(self) -> Cluster:
@@ -49,9 +49,9 @@ class DesiredTalos:
 
     @property
     def controllers(self) -> tuple[Node, ...]:
-        """By address: the first of them begins etcd."""
-        found = [node for node in self.desired.nodes if node.is_controller]
-        return tuple(sorted(found, key=lambda node: int(node.address.ip)))
+        """Controllers by address; the first one bootstraps etcd."""
+        controllers = [node for node in self.desired.nodes if node.is_controller]
+        return tuple(sorted(controllers, key=lambda node: int(node.address.ip)))
 
     @property
     def minor(self) -> str:
@@ -59,14 +59,14 @@ class DesiredTalos:
 
     @property
     def shared_address(self) -> str:
-        """The address that controllers share. Empty: the API has that of a single machine."""
+        """The address that controllers share. Empty: the API uses that of a single machine."""
         address = self.cluster.kubernetes.api_addr
         own = {node.address.ip for node in self.desired.nodes}
         return "" if address in own else str(address)
 
 
 def talos_machine(node: Node) -> TalosMachine:
-    """A node as actions mean it."""
+    """Return the machine of a node as actions refer to it."""
     vm = node.vm
     macs = tuple(nic.mac_addr for nic in vm.nics if nic.mac_addr) if vm else (node.mac_addr,)
     return TalosMachine(
@@ -80,7 +80,7 @@ def talos_machine(node: Node) -> TalosMachine:
 def client_files(
     desired: Desired, talosconfig: SecretRef, kubeconfig: SecretRef
 ) -> tuple[WriteClientFile, ...]:
-    """Both files of a cluster, at their places."""
+    """Return both client files of a cluster, at their locations."""
     cluster = desired.cluster
     if cluster is None:
         return ()

@@ -1,4 +1,4 @@
-"""What speaks against changing machines: none of these is guessed away."""
+"""Reasons not to change machines."""
 
 from __future__ import annotations
 
@@ -32,112 +32,122 @@ KUBERNETES_IMAGES = (
 )
 _UPGRADE = "node.upgrade"
 _TUPPR = "tuppr"
-"""Upgrades what the pushed commit says, when it thinks fit."""
+"""An upgrade tool that follows the pushed commit and picks its own time."""
 _TIME = ("machine.time", "TimeSyncConfig")
 _KERNEL_ARGUMENTS = "machine.install.extraKernelArgs"
 
 
-def find_refusals(wish: DesiredTalos, observed: ObservedTalos) -> tuple[Problem, ...]:
-    """All problems; warnings are about machines of which nothing is known, and left alone."""
-    found: list[Problem] = []
-    for node in wish.desired.nodes:
-        seen = observed.machine(str(node.name))
-        if seen is not None and str(node.name) not in wish.fresh:
-            found += _machine_refusals(wish, node, seen)
-    found += _etcd_refusals(wish, observed)
+def find_refusals(desired: DesiredTalos, observed: ObservedTalos) -> tuple[Problem, ...]:
+    """Return all problems; warnings are about unknown machines, which are left alone."""
+    refusals: list[Problem] = []
+    for node in desired.desired.nodes:
+        machine = observed.machine(str(node.name))
+        if machine is not None and str(node.name) not in desired.fresh:
+            refusals += _machine_refusals(desired, node, machine)
+    refusals += _etcd_refusals(desired, observed)
     if observed.api_taken:
-        found.append(problems.address_in_use(wish.shared_address, observed.api_taken))
-    return tuple(found)
+        refusals.append(problems.address_in_use(desired.shared_address, observed.api_taken))
+    return tuple(refusals)
 
 
-def nodes_with_refusals(wish: DesiredTalos, observed: ObservedTalos) -> frozenset[str]:
-    """Nodes that nothing may be done to."""
+def nodes_with_refusals(desired: DesiredTalos, observed: ObservedTalos) -> frozenset[str]:
+    """Return nodes that must not be changed."""
     return frozenset(
         str(node.name)
-        for node in wish.desired.nodes
-        if str(node.name) not in wish.fresh
-        and (seen := observed.machine(str(node.name))) is not None
-        and any(_is_excluded(one) for one in _machine_refusals(wish, node, seen))
+        for node in desired.desired.nodes
+        if str(node.name) not in desired.fresh
+        and (proxmox := observed.machine(str(node.name))) is not None
+        and any(_is_excluded(problem) for problem in _machine_refusals(desired, node, proxmox))
     )
 
 
 def _is_excluded(problem: Problem) -> bool:
-    """Whether a machine is left alone: also one that somebody else upgrades right now."""
+    """Whether a machine is left alone, also because another tool upgrades it."""
     return problem.is_error or problem.code == _UPGRADE
 
 
-def _machine_refusals(wish: DesiredTalos, node: Node, seen: ObservedMachine) -> Iterator[Problem]:
-    match seen.standing:
+def _machine_refusals(
+    desired: DesiredTalos, node: Node, machine: ObservedMachine
+) -> Iterator[Problem]:
+    match machine.standing:
         case MachineState.FOREIGN:
-            yield problems.foreign_machine(seen.node, seen.address, seen.why)
+            yield problems.foreign_machine(machine.node, machine.address, machine.why)
         case MachineState.SILENT | MachineState.BOOTING:
-            unknown = problems.machine_unreachable(seen.node, seen.address, seen.why or "no answer")
+            unknown = problems.machine_unreachable(
+                machine.node, machine.address, machine.why or "no answer"
+            )
             yield replace(unknown, severity=Severity.WARNING)
         case MachineState.MAINTENANCE:
-            yield from _identity_refusals(node, seen)
-            yield from _image_refusals(wish, node, seen)
+            yield from _identity_refusals(node, machine)
+            yield from _image_refusals(desired, node, machine)
         case MachineState.CONFIGURED:
-            yield from _config_refusals(wish, node, seen)
+            yield from _config_refusals(desired, node, machine)
 
 
-def _identity_refusals(node: Node, seen: ObservedMachine) -> Iterator[Problem]:
-    wanted = talos_machine(node)
-    if seen.uuid is not None and wanted.uuid is not None and seen.uuid != wanted.uuid:
-        why = f"its UUID is {seen.uuid}, and that of {node.name} is {wanted.uuid}"
-        yield problems.machine_identity_mismatch(seen.node, seen.address, why)
+def _identity_refusals(node: Node, machine: ObservedMachine) -> Iterator[Problem]:
+    expected = talos_machine(node)
+    if machine.uuid is not None and expected.uuid is not None and machine.uuid != expected.uuid:
+        why = f"its UUID is {machine.uuid}, expected {expected.uuid}"
+        yield problems.machine_identity_mismatch(machine.node, machine.address, why)
         return
-    if seen.macs is None:
+    if machine.macs is None:
         return
-    has = {mac.lower() for mac in seen.macs}
-    for mac in wanted.macs:
+    has = {mac.lower() for mac in machine.macs}
+    for mac in expected.macs:
         if mac.lower() not in has:
-            why = f"it has no card {mac}; its cards are {', '.join(sorted(has)) or 'none'}"
-            yield problems.machine_identity_mismatch(seen.node, seen.address, why)
+            why = f"it has no network card {mac}; its cards are {', '.join(sorted(has)) or 'none'}"
+            yield problems.machine_identity_mismatch(machine.node, machine.address, why)
             return
 
 
-def _image_refusals(wish: DesiredTalos, node: Node, seen: ObservedMachine) -> Iterator[Problem]:
-    wanted = wish.cluster.talos.version.tagged
-    if node.vm is not None and seen.version is not None and seen.version != wanted:
-        yield problems.image_too_old(seen.node, seen.address, seen.version, wanted)
+def _image_refusals(
+    desired: DesiredTalos, node: Node, machine: ObservedMachine
+) -> Iterator[Problem]:
+    version = desired.cluster.talos.version.tagged
+    if node.vm is not None and machine.version is not None and machine.version != version:
+        yield problems.image_too_old(machine.node, machine.address, machine.version, version)
 
 
-def _config_refusals(wish: DesiredTalos, node: Node, seen: ObservedMachine) -> Iterator[Problem]:
-    before, after = parse_both_configs(wish, node, seen)
+def _config_refusals(
+    desired: DesiredTalos, node: Node, machine: ObservedMachine
+) -> Iterator[Problem]:
+    before, after = parse_both_configs(desired, node, machine)
     if before is not None and after is not None and before.authority != after.authority:
-        why = "the authority of its certificates is not that of this cluster"
-        yield problems.foreign_machine(seen.node, seen.address, why)
+        why = "its certificate authority is not that of this cluster"
+        yield problems.foreign_machine(machine.node, machine.address, why)
         return
-    if found := list(_identity_refusals(node, seen)):
-        yield from found
+    if mismatches := list(_identity_refusals(node, machine)):
+        yield from mismatches
         return
-    if seen.skew is not None and abs(seen.skew) > ALLOWED_SKEW:
-        server = seen.time_server or "its time server"
-        wrong = problems.clock_skew(seen.node, seen.skew, ALLOWED_SKEW, server)
+    if machine.skew is not None and abs(machine.skew) > ALLOWED_SKEW:
+        server = machine.time_server or "its time server"
+        wrong = problems.clock_skew(machine.node, machine.skew, ALLOWED_SKEW, server)
         yield (
             replace(wrong, severity=Severity.WARNING)
             if _time_servers_differ(before, after)
             else wrong
         )
-    if seen.hostname and seen.hostname != str(node.name):
-        yield problems.hostname_mismatch(seen.node, seen.address, seen.hostname)
+    if machine.hostname and machine.hostname != str(node.name):
+        yield problems.hostname_mismatch(machine.node, machine.address, machine.hostname)
         return
-    found = [*_version_refusals(wish, node, seen)]
+    mismatches = [*_version_refusals(desired, node, machine)]
     if before is not None and after is not None:
-        found += _value_refusals(node, before, after)
-    for one in found:
-        is_of_others = one.code == _UPGRADE and wish.desired.upgrade.engine == _TUPPR
-        yield replace(one, severity=Severity.WARNING) if is_of_others else one
+        mismatches += _value_refusals(node, before, after)
+    for problem in mismatches:
+        is_of_others = problem.code == _UPGRADE and desired.desired.upgrade.engine == _TUPPR
+        yield replace(problem, severity=Severity.WARNING) if is_of_others else problem
 
 
-def _version_refusals(wish: DesiredTalos, node: Node, seen: ObservedMachine) -> Iterator[Problem]:
-    wanted = wish.cluster.talos.version
-    if seen.version is not None and Version.parse(seen.version) != wanted:
-        yield problems.version_mismatch(seen.node, "Talos", seen.version, wanted.tagged)
+def _version_refusals(
+    desired: DesiredTalos, node: Node, machine: ObservedMachine
+) -> Iterator[Problem]:
+    version = desired.cluster.talos.version
+    if machine.version is not None and Version.parse(machine.version) != version:
+        yield problems.version_mismatch(machine.node, "Talos", machine.version, version.tagged)
     schematic = desired_schematic_id(node.schematic, Problems())
-    if seen.schematic and schematic and seen.schematic != schematic:
-        runs, wished = seen.schematic[:12], schematic[:12]
-        yield problems.version_mismatch(seen.node, "schematic", runs, wished)
+    if machine.schematic and schematic and machine.schematic != schematic:
+        runs, desired_schematic = machine.schematic[:12], schematic[:12]
+        yield problems.version_mismatch(machine.node, "schematic", runs, desired_schematic)
 
 
 def _value_refusals(
@@ -149,37 +159,39 @@ def _value_refusals(
     paths = changed_paths(before, after)
     for path in KUBERNETES_IMAGES:
         if path in paths and path in before.values and path in after.values:
-            runs, wanted = str(before.values[path]), str(after.values[path])
-            yield problems.version_mismatch(name, "Kubernetes", runs, wanted)
+            runs, configured = str(before.values[path]), str(after.values[path])
+            yield problems.version_mismatch(name, "Kubernetes", runs, configured)
             return
     for path in paths:
         if path.startswith(_KERNEL_ARGUMENTS):
-            has, wished = before.values.get(path, "none"), after.values.get(path, "none")
-            yield problems.version_mismatch(name, "kernel argument", str(has), str(wished))
+            has, expected = before.values.get(path, "none"), after.values.get(path, "none")
+            yield problems.version_mismatch(name, "kernel argument", str(has), str(expected))
             return
 
 
 def _time_servers_differ(
     before: ConfigurationValues | None, after: ConfigurationValues | None
 ) -> bool:
-    """Whether a machine is told other time servers, which may be what puts its clock right."""
+    """Whether the time servers of a machine differ, which may explain its clock."""
     if before is None or after is None:
         return False
     return any(path.startswith(_TIME) for path in changed_paths(before, after))
 
 
 def parse_both_configs(
-    wish: DesiredTalos, node: Node, seen: ObservedMachine
+    desired: DesiredTalos, node: Node, observed: ObservedMachine
 ) -> tuple[ConfigurationValues | None, ConfigurationValues | None]:
-    """The configuration that a machine has, and the one that it should have, as it reads them.
+    """Return the active and the desired configuration of a machine, as its version reads them.
 
-    None: not known, or nothing that its version could read.
+    None: unknown, or not readable for its version.
     """
-    minor = Version.parse(seen.version).minor_text if seen.version else wish.minor
-    wanted = wish.configurations.get(str(node.name))
+    minor = Version.parse(observed.version).minor_text if observed.version else desired.minor
+    text = desired.configurations.get(str(node.name))
     return (
-        _parse_config(seen.configuration, minor) if seen.configuration is not None else None,
-        _parse_config(wanted, minor) if wanted is not None else None,
+        _parse_config(observed.configuration, minor)
+        if observed.configuration is not None
+        else None,
+        _parse_config(text, minor) if text is not None else None,
     )
 
 
@@ -190,12 +202,12 @@ def _parse_config(text: Secret, minor: str) -> ConfigurationValues | None:
         return None
 
 
-def _etcd_refusals(wish: DesiredTalos, observed: ObservedTalos) -> Iterator[Problem]:
+def _etcd_refusals(desired: DesiredTalos, observed: ObservedTalos) -> Iterator[Problem]:
     view = observed.etcd
     if view.split:
         yield problems.split_etcd(view.split)
         return
-    known = {str(node.name) for node in wish.controllers} | set(wish.leaving)
+    known = {str(node.name) for node in desired.controllers} | set(desired.leaving)
     for member in view.members:
         if member.hostname not in known:
             stranger = problems.unknown_etcd_member(member.hex, member.hostname)

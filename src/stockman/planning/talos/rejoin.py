@@ -1,4 +1,4 @@
-"""Controllers that run and are no members of etcd: which they are, and their way back."""
+"""Controllers that run outside of etcd, and the step that lets them rejoin."""
 
 from __future__ import annotations
 
@@ -13,41 +13,47 @@ from stockman.steps.talos.machine import TalosMachine
 _RUNNING = "running"
 _FAILED = "Failed"
 _OUT = ("Waiting", "Running", "Finished")
-"""States of an etcd that was begun; Talos starts one that failed again and again."""
+"""States of an etcd that was bootstrapped; Talos restarts a failed one again and again."""
 
 
 def rejoin_step_id(node: str) -> str:
-    """The step after which a controller is in etcd again."""
+    """Return the id of the step after which a controller is an etcd member again."""
     return f"talos/rejoin/{node}"
 
 
-def find_controllers_outside_etcd(wish: DesiredTalos, observed: ObservedTalos) -> tuple[str, ...]:
-    """Controllers that run and that the members of etcd do not have in their list."""
+def find_controllers_outside_etcd(
+    desired: DesiredTalos, observed: ObservedTalos
+) -> tuple[str, ...]:
+    """Return running controllers that are not in the member list of etcd."""
     if not observed.etcd.members:
         return ()
     return tuple(
         name
-        for name in (str(node.name) for node in wish.controllers)
-        if name not in wish.fresh
-        and (seen := observed.machine(name)) is not None
-        and seen.is_configured
+        for name in (str(node.name) for node in desired.controllers)
+        if name not in desired.fresh
+        and (machine := observed.machine(name)) is not None
+        and machine.is_configured
         and observed.etcd.member_of(name) is None
     )
 
 
-def was_removed_from_etcd(wish: DesiredTalos, observed: ObservedTalos, node: str) -> bool:
-    """Whether somebody took a controller out of etcd; one that joins for the first time is not."""
-    seen, answer = observed.machine(node), reports_by_node(observed.etcd).get(node)
-    if node not in find_controllers_outside_etcd(wish, observed) or seen is None or answer is None:
+def was_removed_from_etcd(desired: DesiredTalos, observed: ObservedTalos, node: str) -> bool:
+    """Whether a controller was removed from etcd, unlike one that joins for the first time."""
+    machine, answer = observed.machine(node), reports_by_node(observed.etcd).get(node)
+    if (
+        node not in find_controllers_outside_etcd(desired, observed)
+        or machine is None
+        or answer is None
+    ):
         return False
-    is_up = seen.status is not None and seen.status.stage == _RUNNING
+    is_up = machine.status is not None and machine.status.stage == _RUNNING
     return answer.state == _FAILED or (is_up and answer.state in _OUT)
 
 
 def rejoin_step(
     machine: TalosMachine, boot_id: str, others: tuple[TalosMachine, ...], reason: str
 ) -> Step:
-    """A controller joins etcd anew."""
+    """Return the step that lets a controller rejoin etcd."""
     node = machine.node
     return Step(
         id=rejoin_step_id(node),

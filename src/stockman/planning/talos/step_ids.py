@@ -1,9 +1,9 @@
-"""How steps of the Talos stage are called, and what of them is done one at a time."""
+"""Step ids and lanes of the Talos stage."""
 
 from __future__ import annotations
 
 ETCD_LANE = "etcd"
-"""Whatever adds or takes out a member of etcd, or takes one down: one at a time."""
+"""Lane of everything that adds, removes or restarts an etcd member: one at a time."""
 REBOOT_LANE = "talos/reboot"
 
 
@@ -12,10 +12,10 @@ def await_step_id(node: str) -> str:
 
 
 def configure_step_id(node: str) -> str:
-    """The step after which a new node has its configuration."""
+    """Return the id of the step after which a new node has its configuration."""
     return f"talos/configure/{node}"
 
 
 def join_step_id(node: str) -> str:
-    """The step after which a new node runs, as a member of etcd where it is a controller."""
+    """Return the id of the step after which a new node runs, and a controller is an etcd member."""
     return f"talos/joined/{node}"

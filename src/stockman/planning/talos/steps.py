@@ -1,4 +1,4 @@
-"""Other configurations for machines that run, and files for clients."""
+"""Steps of the Talos stage: configurations, joins, removals, rejoins and client files."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ from stockman.steps.talos.wait import AwaitMachine, MachineVm
 
 
 def reconfigure_step(
-    change: ReconfigureChange, wish: DesiredTalos, quorum_of: tuple[TalosMachine, ...]
+    change: ReconfigureChange, desired: DesiredTalos, quorum_of: tuple[TalosMachine, ...]
 ) -> Step:
-    """Another configuration for a machine, with a boot where it needs one.
+    """Return the step that changes the configuration of a machine, with a reboot if it needs one.
 
-    A controller goes down only while those of `quorum_of` can spare it. Empty: there is no etcd.
+    A controller only reboots while the quorum of `quorum_of` is safe. Empty: there is no etcd.
     """
     if not change.boot_id:
         return Step(
             id=f"talos/change/{change.node}",
             action=ChangeConfiguration(
                 machine=change.machine,
-                minor=wish.minor,
+                minor=desired.minor,
                 before=change.before,
                 digest=change.digest,
             ),
@@ -78,7 +78,7 @@ def reconfigure_step(
         id=f"talos/reboot-into/{change.node}",
         action=RebootIntoConfiguration(
             machine=change.machine,
-            minor=wish.minor,
+            minor=desired.minor,
             before=change.before,
             digest=change.digest,
             boot_id=change.boot_id,
@@ -86,8 +86,8 @@ def reconfigure_step(
         stage=Stage.TALOS,
         reason=change.why,
         gates=(MachineIdentity(machine=change.machine), *quorum),
-        holds=wish.holds.get(change.node, ()),
-        needs=wish.drained_by.get(change.node, ()),
+        holds=desired.holds.get(change.node, ()),
+        needs=desired.drained_by.get(change.node, ()),
         deadline=1800.0,
         lanes=(REBOOT_LANE, *((ETCD_LANE,) if change.is_controller else ())),
         node=change.node,
@@ -96,7 +96,7 @@ def reconfigure_step(
 
 
 def client_file_step(change: ClientFileChange) -> Step:
-    """A file that clients of the cluster read."""
+    """Return the step that writes a client file."""
     return Step(
         id=f"talos/client-file/{change.action.file}",
         action=change.action,
@@ -107,120 +107,122 @@ def client_file_step(change: ClientFileChange) -> Step:
 
 
 def steps_before_vm_deletion(changes: Iterable[TalosChange], node: str) -> tuple[str, ...]:
-    """Steps that are finished before the VM of a node may be deleted, or made anew."""
-    found: list[str] = []
+    """Return steps that precede the deletion of the VM of a node."""
+    step_ids: list[str] = []
     for change in changes:
         if change.node != node:
             continue
         if isinstance(change, LeaveChange):
-            found.append(f"talos/reset/{node}")
+            step_ids.append(f"talos/reset/{node}")
         elif isinstance(change, RemoveDeadMemberChange):
-            found.append(f"talos/remove-member/{node}")
-    return tuple(found)
+            step_ids.append(f"talos/remove-member/{node}")
+    return tuple(step_ids)
 
 
 def talos_steps(
-    wish: DesiredTalos, observed: ObservedTalos, changes: Iterable[TalosChange]
+    desired: DesiredTalos, observed: ObservedTalos, changes: Iterable[TalosChange]
 ) -> tuple[Step, ...]:
-    """The steps that make changes true, with what each of them waits for."""
-    return tuple(_Rollout(wish, observed, tuple(changes)).steps())
+    """Return the steps that make changes, with their dependencies."""
+    return tuple(_Rollout(desired, observed, tuple(changes)).steps())
 
 
 class _Rollout:
     def __init__(
-        self, wish: DesiredTalos, observed: ObservedTalos, changes: tuple[TalosChange, ...]
+        self, desired: DesiredTalos, observed: ObservedTalos, changes: tuple[TalosChange, ...]
     ) -> None:
-        self._wish = wish
+        self._desired = desired
         self._observed = observed
         self._changes = changes
-        self._joins = {one.node: one for one in changes if isinstance(one, JoinChange)}
+        self._joins = {change.node: change for change in changes if isinstance(change, JoinChange)}
         self._going = {
-            one.node for one in changes if isinstance(one, LeaveChange | RemoveDeadMemberChange)
+            change.node
+            for change in changes
+            if isinstance(change, LeaveChange | RemoveDeadMemberChange)
         }
-        self._begins = any(isinstance(one, BootstrapEtcdChange) for one in changes)
-        self._waits = bool(missing_controllers(wish, observed, changes))
-        """Whether machines get their configuration, and etcd begins in a later run."""
-        self._controllers = tuple(talos_machine(node) for node in wish.controllers)
-        self._members = self._staying()
-        """Controllers that etcd has while one after the other joins or goes."""
+        self._bootstraps = any(isinstance(change, BootstrapEtcdChange) for change in changes)
+        self._waits = bool(missing_controllers(desired, observed, changes))
+        """Whether machines are configured now, but etcd is bootstrapped by a later run."""
+        self._controllers = tuple(talos_machine(node) for node in desired.controllers)
+        self._members = self._current_members()
+        """Controllers that are members of etcd, while others join or leave."""
         self._last = ""
-        """The step that changed the members of etcd last."""
+        """The last step that changed the members of etcd."""
 
     def steps(self) -> Iterator[Step]:
         for change in self._changes:
             if isinstance(change, RejoinChange):
-                yield self._rejoined(change)
+                yield self._rejoin(change)
         for change in self._changes:
             if (
                 isinstance(change, LeaveChange | RemoveDeadMemberChange)
                 and change.node not in self._joins
             ):
-                yield from self._gone(change)
+                yield from self._leave(change)
         for change in self._changes:
             if isinstance(change, JoinChange):
-                yield from self._replaced(change)
-        yield from self._begun()
-        quorum_of = () if self._begins else self._controllers
+                yield from self._replace_machine(change)
+        yield from self._bootstrap()
+        quorum_of = () if self._bootstraps else self._controllers
         for change in self._changes:
             if isinstance(change, ReconfigureChange):
-                yield reconfigure_step(change, self._wish, quorum_of)
+                yield reconfigure_step(change, self._desired, quorum_of)
             elif isinstance(change, ClientFileChange):
                 yield client_file_step(change)
 
-    def _begun(self) -> Iterator[Step]:
-        address, joins = self._wish.shared_address, self._joins.values()
+    def _bootstrap(self) -> Iterator[Step]:
+        address, joins = self._desired.shared_address, self._joins.values()
         for change in self._changes:
             if isinstance(change, BootstrapEtcdChange):
                 yield from bootstrap_steps(change, self._controllers, joins, address)
-        if any(isinstance(one, EtcdStartingChange) for one in self._changes):
+        if any(isinstance(change, EtcdStartingChange) for change in self._changes):
             yield from etcd_healthy_steps(self._controllers, address)
 
-    def _staying(self) -> list[TalosMachine]:
+    def _current_members(self) -> list[TalosMachine]:
         view = self._observed.etcd
-        members = {one.hostname for one in view.members}
-        known = {**self._leaving(), **{one.node: one for one in self._controllers}}
-        return [one for name, one in known.items() if name in members]
+        members = {member.hostname for member in view.members}
+        known = {**self._leaving(), **{machine.node: machine for machine in self._controllers}}
+        return [machine for name, machine in known.items() if name in members]
 
     def _leaving(self) -> dict[str, TalosMachine]:
-        found: dict[str, TalosMachine] = {}
-        for name, address in self._wish.leaving.items():
-            found[name] = TalosMachine(node=name, address=MachineAddress(address))
-        return found
+        machines: dict[str, TalosMachine] = {}
+        for name, address in self._desired.leaving.items():
+            machines[name] = TalosMachine(node=name, address=MachineAddress(address))
+        return machines
 
     # -- machines that were taken out ------------------------------------------------------
 
-    def _rejoined(self, change: RejoinChange) -> Step:
-        """First of all: whoever counts the members of etcd afterwards counts on this one."""
-        node, others = change.node, self._others(change.node)
+    def _rejoin(self, change: RejoinChange) -> Step:
+        """Rejoin first: later quorum checks rely on this member."""
+        node, remaining = change.node, self._others(change.node)
         step = replace(
-            rejoin_step(change.machine, change.boot_id, others, change.why),
-            holds=self._wish.holds.get(node, ()),
-            needs=self._after(self._wish.drained_by.get(node, ())),
+            rejoin_step(change.machine, change.boot_id, remaining, change.why),
+            holds=self._desired.holds.get(node, ()),
+            needs=self._after(self._desired.drained_by.get(node, ())),
             lanes=(REBOOT_LANE, ETCD_LANE),
         )
         self._last = step.id
-        self._members = [*others, change.machine]
+        self._members = [*remaining, change.machine]
         return step
 
     # -- machines that go ------------------------------------------------------------------
 
-    def _gone(self, change: LeaveChange | RemoveDeadMemberChange) -> Iterator[Step]:
+    def _leave(self, change: LeaveChange | RemoveDeadMemberChange) -> Iterator[Step]:
         if isinstance(change, RemoveDeadMemberChange):
-            yield self._removed(change)
+            yield self._remove_member(change)
             return
-        needs = self._wish.drained_by.get(change.node, ())
-        holds = self._wish.holds.get(change.node, ())
+        needs = self._desired.drained_by.get(change.node, ())
+        holds = self._desired.holds.get(change.node, ())
         if change.member:
-            others = self._others(change.node)
+            remaining = self._others(change.node)
             leave = f"talos/leave/{change.node}"
             yield Step(
                 id=leave,
-                action=LeaveEtcd(machine=change.machine, member=change.member, others=others),
+                action=LeaveEtcd(machine=change.machine, member=change.member, others=remaining),
                 stage=Stage.TALOS,
                 reason=change.why,
                 gates=(
                     EtcdQuorumAfterRemoval(
-                        controllers=(*others, change.machine), member=change.member
+                        controllers=(*remaining, change.machine), member=change.member
                     ),
                 ),
                 holds=holds,
@@ -231,7 +233,7 @@ class _Rollout:
                 seconds=20.0,
             )
             self._last, needs = leave, (leave,)
-            self._members = list(others)
+            self._members = list(remaining)
         yield Step(
             id=f"talos/reset/{change.node}",
             action=ResetMachine(machine=change.machine),
@@ -244,53 +246,56 @@ class _Rollout:
             seconds=60.0,
         )
 
-    def _removed(self, change: RemoveDeadMemberChange) -> Step:
-        others = self._others(change.node)
+    def _remove_member(self, change: RemoveDeadMemberChange) -> Step:
+        remaining = self._others(change.node)
         step = Step(
             id=f"talos/remove-member/{change.node}",
             action=RemoveEtcdMember(
                 member=change.member,
                 hostname=change.hostname,
-                others=others,
+                others=remaining,
                 machine=change.machine,
             ),
             stage=Stage.TALOS,
             reason=change.why,
-            gates=(EtcdQuorumAfterRemoval(controllers=others, member=change.member),),
+            gates=(EtcdQuorumAfterRemoval(controllers=remaining, member=change.member),),
             needs=self._after(()),
             lanes=(ETCD_LANE,),
             node=change.node,
         )
         self._last = step.id
-        self._members = list(others)
+        self._members = list(remaining)
         return step
 
     def _others(self, node: str) -> tuple[TalosMachine, ...]:
-        return tuple(one for one in self._members if one.node != node)
+        return tuple(machine for machine in self._members if machine.node != node)
 
     def _after(self, needs: tuple[str, ...]) -> tuple[str, ...]:
-        """One member of etcd after the other."""
+        """Serialize changes of etcd members."""
         return (*needs, self._last) if self._last and self._last not in needs else needs
 
     # -- machines that come ----------------------------------------------------------------
 
-    def _replaced(self, join: JoinChange) -> Iterator[Step]:
+    def _replace_machine(self, join: JoinChange) -> Iterator[Step]:
         for change in self._changes:
             if (
                 isinstance(change, LeaveChange | RemoveDeadMemberChange)
                 and change.node == join.node
             ):
-                yield from self._gone(change)
-        yield from self._joined(join)
+                yield from self._leave(change)
+        yield from self._join(join)
 
-    def _joined(self, join: JoinChange) -> Iterator[Step]:
+    def _join(self, join: JoinChange) -> Iterator[Step]:
         node, machine = join.node, join.machine
         yield Step(
             id=await_step_id(node),
             action=AwaitMachine(machine=machine, vm=self._vm(node)),
             stage=Stage.TALOS,
             reason=join.why,
-            needs=(*self._wish.needs.get(node, ()), *steps_before_vm_deletion(self._changes, node)),
+            needs=(
+                *self._desired.needs.get(node, ()),
+                *steps_before_vm_deletion(self._changes, node),
+            ),
             deadline=1500.0,
             node=node,
             seconds=60.0,
@@ -299,7 +304,7 @@ class _Rollout:
             id=configure_step_id(node),
             action=ConfigureMachine(
                 machine=machine,
-                minor=self._wish.minor,
+                minor=self._desired.minor,
                 digest=join.digest,
                 installs=join.installs,
                 version=join.version,
@@ -307,42 +312,42 @@ class _Rollout:
             stage=Stage.TALOS,
             reason=join.why,
             gates=(MachineIdentity(machine=machine),),
-            needs=self._configured_after(join),
+            needs=self._configure_needs(join),
             deadline=2400.0,
             node=node,
             seconds=120.0 if join.installs else 30.0,
         )
-        if not self._begins and not self._waits:
-            yield self._up(join)
+        if not self._bootstraps and not self._waits:
+            yield self._wait_for_join(join)
 
     def _vm(self, name: str) -> MachineVm | None:
-        for node in self._wish.desired.nodes:
+        for node in self._desired.desired.nodes:
             if str(node.name) == name and node.vm is not None:
                 return MachineVm(cluster=str(node.vm.region), vmid=node.vm.vmid)
         return None
 
-    def _configured_after(self, join: JoinChange) -> tuple[str, ...]:
-        """Others carry our calls on to a new machine, so one controller has to be there."""
+    def _configure_needs(self, join: JoinChange) -> tuple[str, ...]:
+        """The first controller is configured first, because it forwards calls to new machines."""
         needs = (await_step_id(join.node),)
-        if join.is_controller and not self._begins:
+        if join.is_controller and not self._bootstraps:
             return self._after(needs)
         first = self._controllers[0].node if self._controllers else ""
-        if first in self._joins and first != join.node and not self._answering():
+        if first in self._joins and first != join.node and not self._has_controller():
             return (*needs, configure_step_id(first))
         return needs
 
-    def _answering(self) -> bool:
-        """Whether a controller answers that stays as it is."""
+    def _has_controller(self) -> bool:
+        """Whether a controller answers that stays."""
         machines = self._observed.machines
         return any(
-            one.node in machines
-            and machines[one.node].is_configured
-            and one.node not in self._going
-            for one in self._controllers
+            machine.node in machines
+            and machines[machine.node].is_configured
+            and machine.node not in self._going
+            for machine in self._controllers
         )
 
-    def _up(self, join: JoinChange) -> Step:
-        """A machine that joined what was there."""
+    def _wait_for_join(self, join: JoinChange) -> Step:
+        """Wait for a machine that joins an existing cluster."""
         gates: tuple[Gate, ...] = (MachineRunning(machine=join.machine),)
         if join.is_controller:
             self._members = [*self._others(join.node), join.machine]

@@ -1,4 +1,4 @@
-"""Templates: made, kept as they should be, and replaced when version or schematic change."""
+"""Plans templates: creates missing ones, updates them and deletes those no longer configured."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from stockman.model.problem import Problems
 from stockman.planning.change import ChangeKind, ProxmoxChange, storage_lane
 from stockman.planning.fact import Fact
 from stockman.planning.observed.proxmox import ObservedProxmox
-from stockman.planning.templates import problems as say
+from stockman.planning.templates import problems as report
 from stockman.planning.templates.desired import find_own_templates
 from stockman.planning.vm.checks import initial_disk_usage, needs_creation
 from stockman.planning.vm.desired import DesiredGuest
@@ -24,131 +24,138 @@ from stockman.steps.vm.identity import GuestIdentity
 from stockman.steps.vm.template import ConvertToTemplate, DeleteTemplate, is_template
 
 _DISK = 16 * GIB
-"""More than the image of any node takes up."""
+"""More than the image of any node needs."""
 _WITHOUT = ("lvm", "iscsi", "iscsidirect")
-"""Types of storages whose disks cannot be made templates."""
+"""Storage types whose disks cannot become templates."""
 
 
 def plan_template_changes(
-    seen: ObservedProxmox,
-    wishes: Iterable[DesiredGuest],
+    observed: ObservedProxmox,
+    templates: Iterable[DesiredGuest],
     needs: tuple[str, ...],
     fetched: dict[tuple[str, str], str],
 ) -> Iterator[ProxmoxChange]:
-    """Templates that are missing, unfinished or different.
+    """Plan templates that are missing, unfinished or different.
 
-    `fetched` are steps that fetch images, by host and name of the image.
+    `fetched` are steps that download images, by host and image name.
     """
-    for wish in wishes:
-        config = seen.config(wish.who.vmid)
-        if config is None or needs_creation(seen, wish):
-            image = fetched.get((str(wish.host), wish.image.name if wish.image else ""), "")
-            yield _creation_change(seen, wish, (*needs, image) if image else needs)
+    for desired in templates:
+        config = observed.config(desired.identity.vmid)
+        if config is None or needs_creation(observed, desired):
+            image = fetched.get(
+                (str(desired.host), desired.image.name if desired.image else ""), ""
+            )
+            yield _creation_change(observed, desired, (*needs, image) if image else needs)
             continue
-        found = guest_difference(wish, config)
+        difference = guest_difference(desired, config)
         steps: list[Step] = []
-        if found.values or found.delete:
+        if difference.values or difference.delete:
             steps.append(
                 _step(
-                    f"vms/configure/{_template_key(wish)}",
+                    f"vms/configure/{_template_key(desired)}",
                     ConfigureVm(
-                        vm=wish.who, host=wish.host, values=found.values, delete=found.delete
+                        vm=desired.identity,
+                        host=desired.host,
+                        values=difference.values,
+                        delete=difference.delete,
                     ),
-                    "; ".join(found.reasons),
+                    "; ".join(difference.reasons),
                     needs,
                 )
             )
         if not is_template(config):
             before = tuple(step.id for step in steps) or needs
-            steps.append(_conversion_step(wish, before))
+            steps.append(_conversion_step(desired, before))
         if steps:
-            yield _change(wish, ChangeKind.CHANGE, steps[-1].reason, tuple(steps))
+            yield _change(desired, ChangeKind.CHANGE, steps[-1].reason, tuple(steps))
 
 
-def check_templates(seen: ObservedProxmox, new: Iterable[DesiredGuest], problems: Problems) -> None:
-    """Report storages that have no templates."""
-    for wish in new:
-        there = seen.storage(wish.host, wish.datastore)
-        if there is not None and there.kind in _WITHOUT:
-            told = (str(wish.datastore), there.kind, str(wish.host))
-            say.unsuitable_template_storage(
-                problems, wish.who.name, told, wish.source.where("datastore")
+def check_templates(
+    observed: ObservedProxmox, new: Iterable[DesiredGuest], problems: Problems
+) -> None:
+    """Report storages that cannot hold templates."""
+    for desired in new:
+        summary = observed.storage(desired.host, desired.datastore)
+        if summary is not None and summary.kind in _WITHOUT:
+            storage = (str(desired.datastore), summary.kind, str(desired.host))
+            report.unsuitable_template_storage(
+                problems, desired.identity.name, storage, desired.source.where("datastore")
             )
 
 
 def plan_template_removals(
-    seen: ObservedProxmox,
+    observed: ObservedProxmox,
     owner: str,
-    wishes: Iterable[DesiredGuest],
+    templates: Iterable[DesiredGuest],
     needs: tuple[str, ...],
     problems: Problems,
 ) -> Iterator[ProxmoxChange]:
-    """Templates that nobody wishes for any more, once those that follow them are there.
+    """Plan the deletion of templates that are no longer configured, after their successors exist.
 
-    One that disks depend on stays, and so does one of which that is not known.
+    A template that disks depend on is kept, and so is one that cannot be read.
     """
-    kept = {wish.who.vmid for wish in wishes}
-    for guest, config in find_own_templates(seen, owner):
+    kept = {desired.identity.vmid for desired in templates}
+    for guest, config in find_own_templates(observed, owner):
         if guest.vmid in kept:
             continue
-        clones = seen.clones.get(guest.vmid)
-        if not seen.is_online(guest.host) or not isinstance(clones, Fact):
-            say.template_unreadable(problems, guest.vmid, config.name, guest.host)
+        clones = observed.clones.get(guest.vmid)
+        if not observed.is_online(guest.host) or not isinstance(clones, Fact):
+            report.template_unreadable(problems, guest.vmid, config.name, guest.host)
         elif clones.value:
-            say.template_stays(problems, guest.vmid, config.name, clones.value)
+            report.template_stays(problems, guest.vmid, config.name, clones.value)
         else:
-            yield _removal_change(seen.name, guest, config, needs)
+            yield _removal_change(observed.name, guest, config, needs)
 
 
 def _creation_change(
-    seen: ObservedProxmox, wish: DesiredGuest, needs: tuple[str, ...]
+    observed: ObservedProxmox, desired: DesiredGuest, needs: tuple[str, ...]
 ) -> ProxmoxChange:
-    region = wish.who.cluster
-    storage = seen.storage(wish.host, wish.datastore)
+    region = desired.identity.cluster
+    storage = observed.storage(desired.host, desired.datastore)
     lane = storage_lane(
-        region, wish.datastore, wish.host, shared=storage is not None and storage.shared
+        region, desired.datastore, desired.host, shared=storage is not None and storage.shared
     )
-    why = f"{wish.host} has no template of this version and schematic"
+    why = f"{desired.host} has no template of this version and schematic"
     create = Step(
-        id=f"vms/create/{_template_key(wish)}",
+        id=f"vms/create/{_template_key(desired)}",
         action=CreateVm(
-            vm=wish.who,
-            host=wish.host,
-            values={**wish.values, **wish.made_with},
-            disk=wish.copied,
+            vm=desired.identity,
+            host=desired.host,
+            values={**desired.values, **desired.creation_values},
+            disk=desired.imported_disk,
         ),
         stage=Stage.VMS,
         reason=why,
         gates=(
             ProxmoxQuorum(cluster=region),
-            HostOnline(cluster=region, host=wish.host),
-            VmidFreeOrOwned(vm=wish.who, host=wish.host, storage=wish.datastore),
+            HostOnline(cluster=region, host=desired.host),
+            VmidFreeOrOwned(vm=desired.identity, host=desired.host, storage=desired.datastore),
             StorageSpace(
                 cluster=region,
-                host=wish.host,
-                storage=wish.datastore,
+                host=desired.host,
+                storage=desired.datastore,
                 bytes=initial_disk_usage(storage.kind if storage else "", _DISK),
             ),
         ),
         needs=needs,
         deadline=1800.0,
-        lanes=(lane, f"host/{region}/{wish.host}"),
+        lanes=(lane, f"host/{region}/{desired.host}"),
         seconds=30.0,
     )
-    return _change(wish, ChangeKind.ADD, why, (create, _conversion_step(wish, (create.id,))))
+    return _change(desired, ChangeKind.ADD, why, (create, _conversion_step(desired, (create.id,))))
 
 
-def _conversion_step(wish: DesiredGuest, needs: tuple[str, ...]) -> Step:
-    action = ConvertToTemplate(vm=wish.who, host=wish.host)
-    return _step(f"vms/template/{_template_key(wish)}", action, "VMs are to be made from it", needs)
+def _conversion_step(desired: DesiredGuest, needs: tuple[str, ...]) -> Step:
+    action = ConvertToTemplate(vm=desired.identity, host=desired.host)
+    return _step(f"vms/template/{_template_key(desired)}", action, "VMs are created from it", needs)
 
 
 def _removal_change(
     region: str, guest: GuestSummary, config: VmConfig, needs: tuple[str, ...]
 ) -> ProxmoxChange:
-    who = GuestIdentity(cluster=region, vmid=guest.vmid, name=config.name, uuid=config.uuid)
-    action = DeleteTemplate(vm=who, host=guest.host)
-    why = "the configuration has no template of this version and schematic any more"
+    identity = GuestIdentity(cluster=region, vmid=guest.vmid, name=config.name, uuid=config.uuid)
+    action = DeleteTemplate(vm=identity, host=guest.host)
+    why = "no template of this version and schematic is configured"
     step = Step(
         id=f"vms/untemplate/{region}/{guest.vmid}",
         action=action,
@@ -169,9 +176,10 @@ def _removal_change(
     )
 
 
-def _template_key(wish: DesiredGuest) -> str:
-    """A template has its name on every host, so that its number tells which one is meant."""
-    return f"{wish.who.cluster}/{wish.who.vmid}"
+def _template_key(desired: DesiredGuest) -> str:
+    """Return the key of a template in step ids: its name is the same on every host, its VMID is
+    not."""
+    return f"{desired.identity.cluster}/{desired.identity.vmid}"
 
 
 def _step(
@@ -181,11 +189,11 @@ def _step(
 
 
 def _change(
-    wish: DesiredGuest, mark: ChangeKind, why: str, steps: tuple[Step, ...]
+    desired: DesiredGuest, mark: ChangeKind, why: str, steps: tuple[Step, ...]
 ) -> ProxmoxChange:
     return ProxmoxChange(
-        region=wish.who.cluster,
-        what=f"template {wish.who.vmid} ({wish.who.name}) on {wish.host}",
+        region=desired.identity.cluster,
+        what=f"template {desired.identity.vmid} ({desired.identity.name}) on {desired.host}",
         why=why,
         mark=mark,
         stage=Stage.VMS,

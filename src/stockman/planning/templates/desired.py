@@ -1,11 +1,11 @@
-"""Templates that should be: the image and the hardware of a node, once on every host."""
+"""The desired templates: the image and hardware of a node, once per host."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stockman.config.defaults import machine_uuid
+from stockman.config.resolve import machine_uuid
 from stockman.model.desired import Cluster, Desired, Node, Vm
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.problem import Problems
@@ -31,56 +31,58 @@ from stockman.steps.vm.system_disk import ImportedDisk
 from stockman.talos.images import node_image, template_name
 
 _KEYS_WITHOUT_TEMPLATES = ("hostpci", "startup", "usb")
-"""Families of keys that belong to one machine alone."""
+"""Key families that belong to a single machine."""
 
 
 @record
 class DesiredTemplate:
-    """One template on one host; which number it gets is up to what is there."""
+    """A template on one host; its VMID depends on what exists."""
 
     name: str
-    """That of its VM."""
+    """Name of its VM."""
     host: HostName
     datastore: Datastore
     image: DesiredImage
     image_storage: Datastore
     first_vmid: int
     vm: Vm
-    """What it is like."""
+    """The VM that it is modelled on."""
     source: VmTemplate
 
 
 def build_desired_templates(
     desired: Desired, cluster: ProxmoxCluster, problems: Problems
 ) -> tuple[DesiredTemplate, ...]:
-    """All templates of one Proxmox cluster."""
+    """Return all templates of one Proxmox cluster."""
     if desired.cluster is None:
         return ()
     nodes = {node.name: node for node in desired.nodes}
     return tuple(
-        wish
+        template_on_host
         for template in cluster.templates
         if (node := nodes.get(template.like)) is not None and node.vm is not None
-        for wish in _on_hosts(desired.cluster, cluster, template, (node, node.vm), problems)
+        for template_on_host in _on_hosts(
+            desired.cluster, cluster, template, (node, node.vm), problems
+        )
     )
 
 
 def _on_hosts(
-    whole: Cluster,
+    kubernetes: Cluster,
     cluster: ProxmoxCluster,
     template: VmTemplate,
     like: tuple[Node, Vm],
     problems: Problems,
 ) -> Iterator[DesiredTemplate]:
     node, vm = like
-    found = node_image(node, whole.talos, Problems())
-    image = find_node_image(whole, node, problems)
-    if found is None or image is None:
+    factory_image = node_image(node, kubernetes.talos, Problems())
+    image = find_node_image(kubernetes, node, problems)
+    if factory_image is None or image is None:
         return
     datastore = template.datastore or vm.datastore
     for host in template.hosts or (vm.host,):
         yield DesiredTemplate(
-            name=template_name(template.name, found),
+            name=template_name(template.name, factory_image),
             host=HostName(host),
             datastore=datastore,
             image=image,
@@ -92,11 +94,11 @@ def _on_hosts(
 
 
 def find_own_templates(
-    seen: ObservedProxmox, owner: str
+    observed: ObservedProxmox, owner: str
 ) -> Iterator[tuple[GuestSummary, VmConfig]]:
-    """Templates that stockman made for an owner, finished or not."""
-    for guest in seen.guests():
-        fact = seen.configs.get(guest.vmid)
+    """Return templates that stockman created for an owner, finished or not."""
+    for guest in observed.guests():
+        fact = observed.configs.get(guest.vmid)
         if TEMPLATE_TAG not in guest.tags or not isinstance(fact, Fact):
             continue
         mark = parse_mark(fact.value.get("description"))
@@ -106,68 +108,68 @@ def find_own_templates(
 
 def assign_template_vmids(
     desired: Desired,
-    seen: ObservedProxmox,
-    wishes: tuple[DesiredTemplate, ...],
+    observed: ObservedProxmox,
+    templates: tuple[DesiredTemplate, ...],
     taken: frozenset[Vmid],
 ) -> tuple[DesiredGuest, ...]:
-    """Templates with their numbers: the one that is there, or the lowest that is free."""
+    """Return the templates with VMIDs: that of the existing template, or the lowest free one."""
     owner = owner_of(desired)
-    there = {
+    existing = {
         (str(guest.host), config.name): guest.vmid
-        for guest, config in find_own_templates(seen, owner)
+        for guest, config in find_own_templates(observed, owner)
     }
-    used = {guest.vmid for guest in seen.guests()} | taken
-    used |= {Vmid(one.vmid) for one in desired.guests}
+    used = {guest.vmid for guest in observed.guests()} | taken
+    used |= {Vmid(guest.vmid) for guest in desired.guests}
     placed: list[DesiredGuest] = []
-    for wish in wishes:
-        vmid = there.get((str(wish.host), wish.name))
+    for template in templates:
+        vmid = existing.get((str(template.host), template.name))
         if vmid is None:
-            free = wish.first_vmid
+            free = template.first_vmid
             while Vmid(free) in used:
                 free += 1
             vmid = Vmid(free)
         used.add(vmid)
-        placed.append(_guest(seen.name, owner, wish, vmid))
+        placed.append(_guest(observed.name, owner, template, vmid))
     return tuple(placed)
 
 
-def _guest(region: str, owner: str, wish: DesiredTemplate, vmid: Vmid) -> DesiredGuest:
-    name = f"template/{wish.host}/{wish.name}"
+def _guest(region: str, owner: str, template: DesiredTemplate, vmid: Vmid) -> DesiredGuest:
+    name = f"template/{template.host}/{template.name}"
     uuid = machine_uuid(owner, name)
-    hardware = replace(wish.vm, onboot=False, protection=False, pci=(), usb=())
+    hardware = replace(template.vm, onboot=False, protection=False, pci=(), usb=())
     values = {
         key: value
         for key, value in hardware_keys(hardware).items()
         if not key.startswith(_KEYS_WITHOUT_TEMPLATES)
     }
-    cards = tuple(replace(nic, mac_addr=None) for nic in wish.vm.nics)
+    cards = tuple(replace(nic, mac_addr=None) for nic in template.vm.nics)
     disk = ImportedDisk(
         slot="scsi0",
-        storage=wish.datastore,
-        source=f"{wish.image_storage}:import/{wish.image.name}",
+        storage=template.datastore,
+        source=f"{template.image_storage}:import/{template.image.name}",
         options=SYSTEM_DISK_OPTIONS,
     )
-    small = replace(hardware, efi_disk=replace(hardware.efi_disk, datastore=wish.datastore))
+    small = replace(hardware, efi_disk=replace(hardware.efi_disk, datastore=template.datastore))
     if small.tpm is not None:
-        small = replace(small, tpm=replace(small.tpm, datastore=wish.datastore))
+        small = replace(small, tpm=replace(small.tpm, datastore=template.datastore))
     return DesiredGuest(
-        who=GuestIdentity(cluster=region, vmid=vmid, name=wish.name, uuid=uuid),
-        host=wish.host,
+        identity=GuestIdentity(cluster=region, vmid=vmid, name=template.name, uuid=uuid),
+        host=template.host,
         owner=owner,
-        source=wish.source,
+        source=template.source,
         values={
             **values,
             **nic_keys(cards, owner, name),
             "smbios1": f"uuid={uuid}",
-            "name": wish.name,
-            "description": render_mark(OwnerMark(owner=owner, name=wish.name), ""),
+            "name": template.name,
+            "description": render_mark(OwnerMark(owner=owner, name=template.name), ""),
             "tags": format_tags(own_tags(owner, (TEMPLATE_TAG,))),
         },
-        made_with={"ostype": "l26", **volume_keys(small, wish.datastore)},
-        copied=disk,
+        creation_values={"ostype": "l26", **volume_keys(small, template.datastore)},
+        imported_disk=disk,
         system_disk=disk.slot,
         disk_gb=0,
-        datastore=wish.datastore,
-        image=wish.image,
-        image_storage=wish.image_storage,
+        datastore=template.datastore,
+        image=template.image,
+        image_storage=template.image_storage,
     )

@@ -1,4 +1,4 @@
-"""What keeps templates from being replaced; the rest of a plan does not wait for it."""
+"""Problems that prevent changes of templates; the rest of a plan does not depend on them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from stockman.model.problem import ProblemLocation, Problems
 def template_stays(problems: Problems, vmid: int, name: str, clones: Sequence[str]) -> None:
     problems.warn(
         "template.stays",
-        f"template {vmid} ({name}) stays, although the configuration has another",
-        why=f"disks hold only what differs from its own: {', '.join(clones)}",
-        fix="nothing: it is deleted by a plan that finds no such disks any more",
+        f"template {vmid} ({name}) is kept, although it is no longer configured",
+        why=f"these disks are linked clones of it: {', '.join(clones)}",
+        fix="nothing: a later plan deletes it when no such disks exist",
         at=f"VM {vmid}",
     )
 
@@ -20,9 +20,9 @@ def template_stays(problems: Problems, vmid: int, name: str, clones: Sequence[st
 def template_unreadable(problems: Problems, vmid: int, name: str, host: str) -> None:
     problems.warn(
         "template.unseen",
-        f"template {vmid} ({name}) stays, although the configuration has another",
-        why=f"nobody knows whether disks depend on it: {host} does not tell",
-        fix=f"bring {host} back, or give the token Datastore.Allocate on its storage; then plan"
+        f"template {vmid} ({name}) is kept, although it is no longer configured",
+        why=f"it is unknown whether disks depend on it: {host} could not be queried",
+        fix=f"bring {host} online, or give the token Datastore.Allocate on its storage; then plan"
         " again",
         at=f"VM {vmid}",
     )
@@ -31,21 +31,21 @@ def template_unreadable(problems: Problems, vmid: int, name: str, host: str) -> 
 def template_host_offline(problems: Problems, name: str, host: str) -> None:
     problems.warn(
         "template.host-offline",
-        f"the template {name} on {host} is left as it is",
-        why="the Proxmox cluster says that this host is offline",
-        fix=f"bring {host} back and plan again, or take it out of the hosts of the template",
+        f"template {name} on {host} is not changed",
+        why="the Proxmox cluster reports this host as offline",
+        fix=f"bring {host} online and plan again, or remove it from the hosts of the template",
         at=f"Proxmox host {host}",
     )
 
 
 def unsuitable_template_storage(
-    problems: Problems, name: str, told: tuple[str, str, str], at: ProblemLocation
+    problems: Problems, name: str, target: tuple[str, str, str], at: ProblemLocation
 ) -> None:
-    storage, kind, host = told
+    storage, kind, host = target
     problems.error(
         "template.storage",
-        f"the template {name} cannot be in {storage} on {host}",
-        why=f"{storage} is of the type {kind}, whose disks cannot be made templates",
-        fix="name a storage of another type in `datastore`: lvmthin, zfspool, rbd, dir or nfs",
+        f"template {name} cannot be stored on {storage} on {host}",
+        why=f"{storage} has type {kind}, whose disks cannot become templates",
+        fix="set `datastore` to a storage of another type: lvmthin, zfspool, rbd, dir or nfs",
         at=at,
     )

@@ -1,4 +1,4 @@
-"""Whether guests can be as they should be, looked at before anything is done."""
+"""Checks whether the desired guests can be created and changed, before anything is done."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from stockman.model.problem import Problems, Severity
 from stockman.model.proxmox_values import Drive, NetworkCard, parse_properties
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed.proxmox import ObservedProxmox
-from stockman.planning.vm import problems as say
+from stockman.planning.vm import problems as report
 from stockman.planning.vm.desired import DesiredGuest
 from stockman.planning.vm.disks import check_mounts
 from stockman.planning.vm.first_start import has_incomplete_mark
@@ -25,149 +25,160 @@ from stockman.steps.vm.problems import creation_in_progress
 from stockman.steps.vm.system_disk import has_no_disk
 from stockman.steps.vm.values import key_family, same_value
 
-_THIN_PART = 4 * GIB
-"""What a new disk of a thin storage takes up soon."""
-_UNMOVABLE_STORAGES = ("", "disabled", "error", "ignored", "stopped")
-"""States of high availability in which it moves no guest of a lost host. Empty: not managed."""
+_THIN_DISK_BYTES = 4 * GIB
+"""Estimated space that a new disk on a thin storage uses soon."""
+_UNMANAGED_HA_STATES = ("", "disabled", "error", "ignored", "stopped")
+"""HA states in which a guest is not recovered from a lost host. Empty: not managed by HA."""
 _THICK = ("lvm", "iscsi", "iscsidirect")
 
 
 def check_guests(
-    seen: ObservedProxmox,
-    wishes: Iterable[DesiredGuest],
+    observed: ObservedProxmox,
+    desired_guests: Iterable[DesiredGuest],
     leaving: frozenset[Vmid],
     mapped: Mapping[str, frozenset[str]],
     problems: Problems,
 ) -> None:
-    """Report everything that stands in the way.
+    """Report everything that prevents the desired guests.
 
-    `leaving` are guests that are removed; `mapped` are mappings that the plan makes, with hosts.
+    `leaving` are guests that are deleted; `mapped` are the hosts of mappings that the plan
+    creates.
     """
-    wanted = tuple(wishes)
-    cards = _mac_owners(seen, leaving)
-    known = frozenset(wish.who.vmid for wish in wanted)
-    for wish in wanted:
-        _check_host(seen, wish, problems)
-        _check_devices(seen, wish, mapped, problems)
-        _check_sizes(seen, wish, problems)
-        guest = seen.guest(wish.who.vmid)
-        if guest is not None and not needs_creation(seen, wish):
-            _check_existing(seen, wish, guest, problems)
+    guests = tuple(desired_guests)
+    cards = _mac_owners(observed, leaving)
+    known = frozenset(desired.identity.vmid for desired in guests)
+    for desired in guests:
+        _check_host(observed, desired, problems)
+        _check_devices(observed, desired, mapped, problems)
+        _check_sizes(observed, desired, problems)
+        guest = observed.guest(desired.identity.vmid)
+        if guest is not None and not needs_creation(observed, desired):
+            _check_existing(observed, desired, guest, problems)
             continue
         if guest is not None:
-            _check_incomplete(seen, wish, guest, problems)
-        if _check_storages(seen, wish, problems):
-            _check_macs(wish, cards, problems)
-            _check_duplicate_disks(seen, wish, known, problems)
-    _check_room(seen, [one for one in wanted if needs_creation(seen, one)], problems)
-    keeper = seen.guest(KEEPER)
-    if keeper is not None and any(disk.keep for wish in wanted for disk in wish.disks):
-        say.keeper_vmid_taken(problems, KEEPER, keeper.name or "it")
+            _check_incomplete(observed, desired, guest, problems)
+        if _check_storages(observed, desired, problems):
+            _check_macs(desired, cards, problems)
+            _check_duplicate_disks(observed, desired, known, problems)
+    _check_room(observed, [guest for guest in guests if needs_creation(observed, guest)], problems)
+    keeper = observed.guest(KEEPER)
+    if keeper is not None and any(disk.keep for desired in guests for disk in desired.disks):
+        report.keeper_vmid_taken(problems, KEEPER, keeper.name or "the guest")
 
 
-def is_ours(wish: DesiredGuest, guest: GuestSummary, config: VmConfig) -> bool:
-    """Whether a guest is the one that is wished for."""
+def is_ours(desired: DesiredGuest, guest: GuestSummary, config: VmConfig) -> bool:
+    """Whether an existing guest is the desired one."""
     at = GuestRef(host=guest.host, vmid=guest.vmid, kind=guest.kind)
-    return is_same_guest(wish.who, LocatedGuest(at=at, config=config))
+    return is_same_guest(desired.identity, LocatedGuest(at=at, config=config))
 
 
-def needs_creation(seen: ObservedProxmox, wish: DesiredGuest) -> bool:
-    """Whether a guest is not there, or somebody began to make it and did not come to the end."""
-    if seen.is_new(wish.who.vmid):
+def needs_creation(observed: ObservedProxmox, desired: DesiredGuest) -> bool:
+    """Whether a guest is missing, or its creation was interrupted."""
+    if observed.is_new(desired.identity.vmid):
         return True
-    guest, config = seen.guest(wish.who.vmid), seen.config(wish.who.vmid)
-    if guest is None or config is None or not is_ours(wish, guest, config):
+    guest, config = observed.guest(desired.identity.vmid), observed.config(desired.identity.vmid)
+    if guest is None or config is None or not is_ours(desired, guest, config):
         return False
-    if guest.status != "stopped" or guest.host != wish.host:
+    if guest.status != "stopped" or guest.host != desired.host:
         return False
-    if wish.who.kind == "lxc":
+    if desired.identity.kind == "lxc":
         return has_incomplete_mark(config)
-    return wish.copied is not None and has_no_disk(config)
+    return desired.imported_disk is not None and has_no_disk(config)
 
 
-def _check_host(seen: ObservedProxmox, wish: DesiredGuest, problems: Problems) -> None:
-    if not isinstance(seen.state, Fact):
+def _check_host(observed: ObservedProxmox, desired: DesiredGuest, problems: Problems) -> None:
+    if not isinstance(observed.state, Fact):
         return
-    if not seen.has_host(wish.host):
-        say.no_host(problems, wish, sorted(one.name for one in seen.state.value.members))
-    elif not seen.is_online(wish.host) and seen.guest(wish.who.vmid) is None:
-        say.host_offline(problems, wish)
+    if not observed.has_host(desired.host):
+        report.no_host(
+            problems, desired, sorted(member.name for member in observed.state.value.members)
+        )
+    elif not observed.is_online(desired.host) and observed.guest(desired.identity.vmid) is None:
+        report.host_offline(problems, desired)
 
 
 def _check_existing(
-    seen: ObservedProxmox, wish: DesiredGuest, guest: GuestSummary, problems: Problems
+    observed: ObservedProxmox, desired: DesiredGuest, guest: GuestSummary, problems: Problems
 ) -> None:
-    config = seen.config(wish.who.vmid)
+    config = observed.config(desired.identity.vmid)
     if config is None:
-        is_off = not seen.is_online(guest.host)
-        shared = all(_is_shared(seen, storage) for storage, _ in guest_disks(wish))
-        if is_off and guest.ha_state not in _UNMOVABLE_STORAGES and shared:
-            say.ha_recovery(problems, wish, guest.host)
-        elif is_off and guest.host != wish.host:
-            say.incomplete_creation(problems, wish, guest.host, shared=shared)
+        is_off = not observed.is_online(guest.host)
+        shared = all(_is_shared(observed, storage) for storage, _ in guest_disks(desired))
+        if is_off and guest.ha_state not in _UNMANAGED_HA_STATES and shared:
+            report.ha_recovery(problems, desired, guest.host)
+        elif is_off and guest.host != desired.host:
+            report.incomplete_creation(problems, desired, guest.host, shared=shared)
         else:
-            unknown = seen.configs.get(wish.who.vmid)
+            unknown = observed.configs.get(desired.identity.vmid)
             if isinstance(unknown, Unknown):
-                # Nothing is planned for what nobody can see; the others need not wait for it.
+                # Nothing is planned for a guest that cannot be read; other guests need not wait.
                 problems.add(replace(unknown.problem, severity=Severity.WARNING))
         return
-    if not is_ours(wish, guest, config):
+    if not is_ours(desired, guest, config):
         mark = parse_mark(config.get("description"))
-        if mark is not None and mark.owner == wish.owner and mark.name != wish.who.name:
-            say.name_mismatch(problems, wish, mark.name)
+        if mark is not None and mark.owner == desired.owner and mark.name != desired.identity.name:
+            report.name_mismatch(problems, desired, mark.name)
         else:
-            say.vmid_taken(problems, wish, config.name or "a guest without a name", guest.host)
+            report.vmid_taken(problems, desired, config.name or "an unnamed guest", guest.host)
         return
-    looked_after = wish.ha is not None and wish.ha.enabled
-    if guest.host != wish.host and looked_after and seen.has_host(wish.host):
-        say.ha_host_mismatch(problems, wish, guest.host, online=seen.is_online(wish.host))
-    _check_disks(wish, config, problems)
-    check_mounts(wish, config, problems)
+    is_ha_managed = desired.ha is not None and desired.ha.enabled
+    if guest.host != desired.host and is_ha_managed and observed.has_host(desired.host):
+        report.ha_host_mismatch(
+            problems, desired, guest.host, online=observed.is_online(desired.host)
+        )
+    _check_disks(desired, config, problems)
+    check_mounts(desired, config, problems)
 
 
 def _check_incomplete(
-    seen: ObservedProxmox, wish: DesiredGuest, guest: GuestSummary, problems: Problems
+    observed: ObservedProxmox, desired: DesiredGuest, guest: GuestSummary, problems: Problems
 ) -> None:
-    """Say who can unlock a guest that a host did not live to make; mostly somebody makes it now."""
-    config = seen.config(wish.who.vmid)
+    """Report a locked guest whose creation has not finished; it may still be in progress."""
+    config = observed.config(desired.identity.vmid)
     if config is not None and is_unfinished(config):
-        told = creation_in_progress(wish.who.kind, wish.who.vmid, wish.who.name, guest.host)
-        problems.add(replace(told, severity=Severity.WARNING))
+        problem = creation_in_progress(
+            desired.identity.kind, desired.identity.vmid, desired.identity.name, guest.host
+        )
+        problems.add(replace(problem, severity=Severity.WARNING))
 
 
 def _check_duplicate_disks(
-    seen: ObservedProxmox, wish: DesiredGuest, known: frozenset[Vmid], problems: Problems
+    observed: ObservedProxmox, desired: DesiredGuest, known: frozenset[Vmid], problems: Problems
 ) -> None:
-    """Refuse to give a disk to a new machine that one on a dead host may still have."""
-    tags = set(own_tags(wish.owner))
-    for guest in seen.guests():
+    """Reject a data disk that a machine on an offline host may still use."""
+    tags = set(own_tags(desired.owner))
+    for guest in observed.guests():
         is_other = guest.vmid in known or not tags <= set(guest.tags)
-        # The list has no names of guests whose host does not answer.
-        if is_other or seen.is_online(guest.host) or guest.name not in ("", wish.who.name):
+        # The list has no names of guests on hosts that do not answer.
+        if (
+            is_other
+            or observed.is_online(guest.host)
+            or guest.name not in ("", desired.identity.name)
+        ):
             continue
-        for disk in wish.disks:
-            if disk.keep and _is_shared(seen, str(disk.datastore or wish.datastore)):
-                say.disk_in_use(problems, wish, disk.name, f"VM {guest.vmid}", guest.host)
+        for disk in desired.disks:
+            if disk.keep and _is_shared(observed, str(disk.datastore or desired.datastore)):
+                report.disk_in_use(problems, desired, disk.name, f"VM {guest.vmid}", guest.host)
 
 
-def _is_shared(seen: ObservedProxmox, storage: str) -> bool:
-    storages = seen.resources.value.storages if isinstance(seen.resources, Fact) else ()
-    return any(one.shared for one in storages if one.storage == storage)
+def _is_shared(observed: ObservedProxmox, storage: str) -> bool:
+    storages = observed.resources.value.storages if isinstance(observed.resources, Fact) else ()
+    return any(entry.shared for entry in storages if entry.storage == storage)
 
 
-def _check_disks(wish: DesiredGuest, config: VmConfig, problems: Problems) -> None:
-    places = [(wish.system_disk, wish.system_disk, wish.disk_gb, str(wish.datastore))]
-    for disk in wish.disks:
+def _check_disks(desired: DesiredGuest, config: VmConfig, problems: Problems) -> None:
+    disks = [(desired.system_disk, desired.system_disk, desired.disk_gb, str(desired.datastore))]
+    for disk in desired.disks:
         slot = disk_slot(config, disk.name)
         if slot is not None:
-            places.append((slot, disk.name, disk.size_gb, str(disk.datastore or wish.datastore)))
-    for slot, name, gib, storage in places:
-        found = disk_size(config, slot)
-        if found > gib * GIB:
-            say.disk_shrinks(problems, wish, name, found, gib)
+            disks.append((slot, disk.name, disk.size_gb, str(disk.datastore or desired.datastore)))
+    for slot, name, gib, storage in disks:
+        size = disk_size(config, slot)
+        if size > gib * GIB:
+            report.disk_shrinks(problems, desired, name, size, gib)
         volume = _storage_of(config, slot)
         if volume and volume != storage:
-            say.storage_mismatch(problems, wish, name, volume, storage)
+            report.storage_mismatch(problems, desired, name, volume, storage)
 
 
 def _storage_of(config: VmConfig, slot: str) -> str:
@@ -178,56 +189,56 @@ def _storage_of(config: VmConfig, slot: str) -> str:
     return str(volume.storage) if volume is not None else ""
 
 
-def _check_storages(seen: ObservedProxmox, wish: DesiredGuest, problems: Problems) -> bool:
-    if not isinstance(seen.resources, Fact) or not seen.shows_storages:
+def _check_storages(observed: ObservedProxmox, desired: DesiredGuest, problems: Problems) -> bool:
+    if not isinstance(observed.resources, Fact) or not observed.shows_storages:
         return False
-    content = "images" if wish.who.kind == "qemu" else "rootdir"
-    needed = {(str(wish.datastore), content)}
-    needed |= {(str(disk.datastore or wish.datastore), content) for disk in wish.disks}
-    if wish.image is not None and wish.image_storage is not None:
-        needed.add((str(wish.image_storage), "import"))
+    content = "images" if desired.identity.kind == "qemu" else "rootdir"
+    needed = {(str(desired.datastore), content)}
+    needed |= {(str(disk.datastore or desired.datastore), content) for disk in desired.disks}
+    if desired.image is not None and desired.image_storage is not None:
+        needed.add((str(desired.image_storage), "import"))
     for storage, kind in sorted(needed):
-        there = seen.storage(wish.host, storage)
-        if there is None or kind not in there.content:
-            say.no_storage(problems, wish, storage, kind)
-    _check_volume(seen, wish, problems)
+        summary = observed.storage(desired.host, storage)
+        if summary is None or kind not in summary.content:
+            report.no_storage(problems, desired, storage, kind)
+    _check_volume(observed, desired, problems)
     return True
 
 
-def _check_volume(seen: ObservedProxmox, wish: DesiredGuest, problems: Problems) -> None:
-    storage, _, path = wish.volume.partition(":")
-    kinds = {"import": seen.contents, "vztmpl": seen.systems}
-    there = seen.storage(wish.host, storage)
+def _check_volume(observed: ObservedProxmox, desired: DesiredGuest, problems: Problems) -> None:
+    storage, _, path = desired.volume.partition(":")
+    kinds = {"import": observed.contents, "vztmpl": observed.systems}
+    summary = observed.storage(desired.host, storage)
     for key, fact in kinds.get(path.partition("/")[0], {}).items():
         host, _, name = key.partition("/")
-        applies = host == wish.host or (there is not None and there.shared)
+        applies = host == desired.host or (summary is not None and summary.shared)
         if name != storage or not applies or not isinstance(fact, Fact):
             continue
-        if all(one.id != wish.volume for one in fact.value):
-            say.no_volume(problems, wish)
+        if all(volume.id != desired.volume for volume in fact.value):
+            report.no_volume(problems, desired)
 
 
 def _check_macs(
-    wish: DesiredGuest, cards: Mapping[str, tuple[Vmid, str]], problems: Problems
+    desired: DesiredGuest, cards: Mapping[str, tuple[Vmid, str]], problems: Problems
 ) -> None:
-    for mac in wish.macs:
-        vmid, name = cards.get(mac, (wish.who.vmid, ""))
-        if vmid != wish.who.vmid:
-            say.mac_taken(problems, wish, mac, f"{vmid} ({name})")
+    for mac in desired.macs:
+        vmid, name = cards.get(mac, (desired.identity.vmid, ""))
+        if vmid != desired.identity.vmid:
+            report.mac_taken(problems, desired, mac, f"{vmid} ({name})")
 
 
-def _mac_owners(seen: ObservedProxmox, leaving: frozenset[Vmid]) -> dict[str, tuple[Vmid, str]]:
-    """Whose the addresses of cards are."""
+def _mac_owners(observed: ObservedProxmox, leaving: frozenset[Vmid]) -> dict[str, tuple[Vmid, str]]:
+    """Return the owner of each MAC address."""
     return {
         mac: (vmid, fact.value.name)
-        for vmid, fact in seen.configs.items()
+        for vmid, fact in observed.configs.items()
         if vmid not in leaving and isinstance(fact, Fact)
         for mac in guest_macs(fact.value)
     }
 
 
 def guest_macs(config: VmConfig) -> Iterator[str]:
-    """The addresses of a guest's cards, lower-case."""
+    """Return the MAC addresses of a guest, in lower case."""
     for key, value in config.values.items():
         if key_family(key) != "net":
             continue
@@ -240,88 +251,92 @@ def guest_macs(config: VmConfig) -> Iterator[str]:
             yield mac.lower()
 
 
-def _check_sizes(seen: ObservedProxmox, wish: DesiredGuest, problems: Problems) -> None:
-    for storage, size in guest_disks(wish):
-        there = seen.storage(wish.host, storage)
-        if there is None or there.size is None or there.kind in _THICK:
+def _check_sizes(observed: ObservedProxmox, desired: DesiredGuest, problems: Problems) -> None:
+    for storage, size in guest_disks(desired):
+        summary = observed.storage(desired.host, storage)
+        if summary is None or summary.size is None or summary.kind in _THICK:
             continue
-        if size > there.size:
-            say.disk_larger_than_storage(problems, wish, storage, size, there.size)
+        if size > summary.size:
+            report.disk_larger_than_storage(problems, desired, storage, size, summary.size)
 
 
-def _check_room(seen: ObservedProxmox, new: Iterable[DesiredGuest], problems: Problems) -> None:
+def _check_room(observed: ObservedProxmox, new: Iterable[DesiredGuest], problems: Problems) -> None:
     needed: defaultdict[tuple[str, str], int] = defaultdict(int)
-    for wish in new:
-        for storage, size in guest_disks(wish):
-            there = seen.storage(wish.host, storage)
-            if there is None:
+    for desired in new:
+        for storage, size in guest_disks(desired):
+            summary = observed.storage(desired.host, storage)
+            if summary is None:
                 continue
-            host = "" if there.shared else str(wish.host)
-            needed[storage, host] += initial_disk_usage(there.kind, size)
+            host = "" if summary.shared else str(desired.host)
+            needed[storage, host] += initial_disk_usage(summary.kind, size)
     for (storage, host), size in needed.items():
-        there = next(
+        summary = next(
             (
-                one
-                for one in (
-                    seen.resources.value.storages if isinstance(seen.resources, Fact) else ()
+                entry
+                for entry in (
+                    observed.resources.value.storages
+                    if isinstance(observed.resources, Fact)
+                    else ()
                 )
-                if one.storage == storage and (not host or one.host == host)
+                if entry.storage == storage and (not host or entry.host == host)
             ),
             None,
         )
-        if there is None or there.size is None or there.used is None:
+        if summary is None or summary.size is None or summary.used is None:
             continue
-        free = there.size - there.used
+        free = summary.size - summary.used
         if size > free:
-            say.no_room(problems, storage, host or there.host, size, free)
+            report.no_room(problems, storage, host or summary.host, size, free)
 
 
-def guest_disks(wish: DesiredGuest) -> Iterator[tuple[str, int]]:
-    """Storages and sizes in bytes of the disks of a guest."""
-    yield str(wish.datastore), wish.disk_gb * GIB
-    for disk in wish.disks:
-        yield str(disk.datastore or wish.datastore), disk.size_gb * GIB
+def guest_disks(desired: DesiredGuest) -> Iterator[tuple[str, int]]:
+    """Return the storage and the size in bytes of each disk of a guest."""
+    yield str(desired.datastore), desired.disk_gb * GIB
+    for disk in desired.disks:
+        yield str(disk.datastore or desired.datastore), disk.size_gb * GIB
 
 
 def initial_disk_usage(kind: str, size: int) -> int:
-    """How much room a new disk needs: all of it, or what it takes up soon."""
-    return size if kind in _THICK else min(size, _THIN_PART)
+    """Return the space that a new disk needs: its full size, or an estimate on thin storages."""
+    return size if kind in _THICK else min(size, _THIN_DISK_BYTES)
 
 
 def _check_devices(
-    seen: ObservedProxmox,
-    wish: DesiredGuest,
+    observed: ObservedProxmox,
+    desired: DesiredGuest,
     mapped: Mapping[str, frozenset[str]],
     problems: Problems,
 ) -> None:
-    for device in wish.raw_devices:
-        say.raw_device(problems, wish, device)
-    _check_root_only(seen, wish, problems)
-    for key, value in wish.values.items():
+    for device in desired.raw_devices:
+        report.raw_device(problems, desired, device)
+    _check_root_only(observed, desired, problems)
+    for key, value in desired.values.items():
         bus = {"hostpci": "pci", "usb": "usb"}.get(key_family(key))
         name = parse_properties(value, default="host").get("mapping", "") if bus else ""
         if not bus or not name:
             continue
-        fact = seen.pci if bus == "pci" else seen.usb
-        known = _hosts(fact.value, name) if isinstance(fact, Fact) else frozenset({str(wish.host)})
-        if wish.host not in known | mapped.get(f"{bus}/{name}", frozenset()):
-            say.device_without_mapping(problems, wish, name, bus)
+        fact = observed.pci if bus == "pci" else observed.usb
+        known = (
+            _hosts(fact.value, name) if isinstance(fact, Fact) else frozenset({str(desired.host)})
+        )
+        if desired.host not in known | mapped.get(f"{bus}/{name}", frozenset()):
+            report.device_without_mapping(problems, desired, name, bus)
 
 
-def _check_root_only(seen: ObservedProxmox, wish: DesiredGuest, problems: Problems) -> None:
-    """Refuse what a token would be refused later; what root has set already is fine."""
-    config = seen.config(wish.who.vmid)
-    for key, what in wish.root_only.items():
+def _check_root_only(observed: ObservedProxmox, desired: DesiredGuest, problems: Problems) -> None:
+    """Report settings that only root may make, unless root has made them already."""
+    config = observed.config(desired.identity.vmid)
+    for key, setting in desired.root_only.items():
         if config is None:
-            is_set = seen.guest(wish.who.vmid) is not None
-        elif key in wish.values:
-            is_set = same_value(key, wish.values[key], config.values.get(key))
+            is_set = observed.guest(desired.identity.vmid) is not None
+        elif key in desired.values:
+            is_set = same_value(key, desired.values[key], config.values.get(key))
         else:
-            is_set = True  # What a container was made with is not changed afterwards.
+            is_set = True  # Creation values of a container are not changed afterwards.
         if not is_set:
-            say.root_only(problems, wish, what)
+            report.root_only(problems, desired, setting)
 
 
 def _hosts(mappings: tuple[DeviceMapping, ...], name: str) -> frozenset[str]:
-    entries = (entry for one in mappings if one.name == name for entry in one.entries)
+    entries = (entry for mapping in mappings if mapping.name == name for entry in mapping.entries)
     return frozenset(parse_properties(entry).get("node", "") for entry in entries)

@@ -1,4 +1,4 @@
-"""A guest that is not there yet, from its first disk to its first start."""
+"""Plans the creation of a guest, from its first disk to its first start."""
 
 from __future__ import annotations
 
@@ -23,120 +23,125 @@ _IMPORT_SECONDS = 30.0
 
 @record
 class GuestDependencies:
-    """What the steps of a guest wait for."""
+    """Steps that the steps of a guest depend on."""
 
     needs: tuple[str, ...] = ()
-    """Steps that come before all others."""
+    """Steps that run before all others."""
     image: str = ""
-    """Step that fetches its image. Empty: it is there."""
+    """Step that downloads the image. Empty: the image exists."""
     pool: str = ""
-    """Step that makes its pool. Empty: it is there."""
+    """Step that creates the pool. Empty: the pool exists."""
     iso_storage: str = ""
-    """Storage for an image of its own. Empty: it needs none."""
+    """Storage for the NoCloud image. Empty: none is needed."""
 
 
 def plan_creation(
-    seen: ObservedProxmox, wish: DesiredGuest, around: GuestDependencies
+    observed: ObservedProxmox, desired: DesiredGuest, dependencies: GuestDependencies
 ) -> ProxmoxChange:
-    """A guest that is not there."""
-    name = wish.who.name
-    made = tuple(_creation_steps(seen, wish, around))
-    cores, memory = wish.values["cores"], wish.values["memory"]
-    size = f"{cores} core{'' if cores == '1' else 's'}, {memory} MiB, {wish.disk_gb} GiB"
-    because = f"; a NoCloud image tells it its network ({wish.seed.because})" if wish.seed else ""
-    why = f"{name} is in the configuration, and {_creation_progress(seen, wish)}"
+    """Plan a guest that does not exist yet."""
+    name = desired.identity.name
+    steps = tuple(_creation_steps(observed, desired, dependencies))
+    cores, memory = desired.values["cores"], desired.values["memory"]
+    size = f"{cores} core{'' if cores == '1' else 's'}, {memory} MiB, {desired.disk_gb} GiB"
+    seed = desired.seed
+    note = f"; a NoCloud image provides its network configuration ({seed.reason})" if seed else ""
+    why = f"{name} is in the configuration, and {_creation_progress(observed, desired)}"
     return ProxmoxChange(
-        region=wish.who.cluster,
-        what=f"{wish.who.called} on {wish.host}: {size}{because}",
+        region=desired.identity.cluster,
+        what=f"{desired.identity.label} on {desired.host}: {size}{note}",
         why=why,
         mark=ChangeKind.ADD,
         stage=Stage.VMS,
         node=name,
-        steps=made,
+        steps=steps,
     )
 
 
-def _creation_progress(seen: ObservedProxmox, wish: DesiredGuest) -> str:
-    """How far somebody came already who made it."""
-    if seen.guest(wish.who.vmid) is None:
-        return f"no guest has the number {wish.who.vmid}"
-    if seen.is_new(wish.who.vmid):
-        return f"{wish.who.called} has no name yet: somebody makes it, or was interrupted"
-    lack = "has no disk yet" if wish.who.kind == "qemu" else "says that it is unfinished"
-    return f"{wish.who.called} {lack}: making it was interrupted"
+def _creation_progress(observed: ObservedProxmox, desired: DesiredGuest) -> str:
+    """Return how far an earlier creation came."""
+    if observed.guest(desired.identity.vmid) is None:
+        return f"VMID {desired.identity.vmid} is free"
+    if observed.is_new(desired.identity.vmid):
+        return f"{desired.identity.label} has no name yet: its creation is not finished"
+    lack = "has no disk yet" if desired.identity.kind == "qemu" else "is marked as unfinished"
+    return f"{desired.identity.label} {lack}: its creation was interrupted"
 
 
 def _creation_steps(
-    seen: ObservedProxmox, wish: DesiredGuest, around: GuestDependencies
+    observed: ObservedProxmox, desired: DesiredGuest, dependencies: GuestDependencies
 ) -> Iterator[Step]:
-    name, region = wish.who.name, wish.who.cluster
-    values = {**wish.values, **wish.made_with}
-    needs = [one for one in (*around.needs, around.image, around.pool) if one]
-    if wish.seed is not None:
+    name, region = desired.identity.name, desired.identity.cluster
+    values = {**desired.values, **desired.creation_values}
+    needs = [
+        step_id
+        for step_id in (*dependencies.needs, dependencies.image, dependencies.pool)
+        if step_id
+    ]
+    if desired.seed is not None:
         seed = UploadSeed(
             cluster=region,
-            host=wish.host,
-            storage=Datastore(around.iso_storage),
+            host=desired.host,
+            storage=Datastore(dependencies.iso_storage),
             node=name,
-            files=wish.seed.files,
-            because=wish.seed.because,
+            files=desired.seed.files,
+            because=desired.seed.reason,
         )
         values[CLOUD_INIT_DRIVE] = f"{seed.volume},media=cdrom"
         yield Step(
             id=f"vms/seed/{name}",
             action=seed,
             stage=Stage.VMS,
-            reason=wish.seed.because,
-            needs=around.needs,
+            reason=desired.seed.reason,
+            needs=dependencies.needs,
             node=name,
         )
         needs.append(f"vms/seed/{name}")
-    if wish.pool:
-        values["pool"] = wish.pool
-    if not wish.is_node:
+    if desired.pool:
+        values["pool"] = desired.pool
+    if not desired.is_node:
         values["description"] = mark_new(values["description"])
-    is_container = wish.who.kind == "lxc"
-    storage = seen.storage(wish.host, wish.datastore)
+    is_container = desired.identity.kind == "lxc"
+    storage = observed.storage(desired.host, desired.datastore)
     create = Step(
         id=f"vms/create/{name}",
         action=CreateVm(
-            vm=wish.who,
-            host=wish.host,
+            vm=desired.identity,
+            host=desired.host,
             values=values,
-            secrets=wish.secrets,
-            disk=wish.copied,
-            unfinished=mark_incomplete(wish.values["description"]) if is_container else "",
+            secrets=desired.secrets,
+            disk=desired.imported_disk,
+            unfinished=mark_incomplete(desired.values["description"]) if is_container else "",
         ),
         stage=Stage.VMS,
-        reason=_creation_progress(seen, wish),
+        reason=_creation_progress(observed, desired),
         gates=(
             ProxmoxQuorum(cluster=region),
-            HostOnline(cluster=region, host=wish.host),
+            HostOnline(cluster=region, host=desired.host),
             VmidFreeOrOwned(
-                vm=wish.who,
-                host=wish.host,
-                storage=wish.datastore if wish.copied is not None else None,
+                vm=desired.identity,
+                host=desired.host,
+                storage=desired.datastore if desired.imported_disk is not None else None,
             ),
             StorageSpace(
                 cluster=region,
-                host=wish.host,
-                storage=wish.datastore,
-                bytes=initial_disk_usage(storage.kind if storage else "", wish.disk_gb * GIB),
+                host=desired.host,
+                storage=desired.datastore,
+                bytes=initial_disk_usage(storage.kind if storage else "", desired.disk_gb * GIB),
             ),
         ),
         needs=tuple(needs),
         deadline=1800.0,
-        lanes=(write_lane(seen, wish, wish.datastore), f"host/{region}/{wish.host}"),
+        lanes=(write_lane(observed, desired, desired.datastore), f"host/{region}/{desired.host}"),
         node=name,
         seconds=_IMPORT_SECONDS,
     )
     yield create
     before_start = [create.id]
     last = create.id
-    for number in range(1, len(wish.disks) + 1):
-        step = attach_disk_step(seen, wish, number, f"scsi{number}", (last,))
+    for number in range(1, len(desired.disks) + 1):
+        step = attach_disk_step(observed, desired, number, f"scsi{number}", (last,))
         last = step.id
         before_start.append(last)
         yield step
-    is_first = not wish.is_node
-    yield start_step(wish, wish.host, tuple(before_start), f"{name} is new", first=is_first)
+    is_first = not desired.is_node
+    yield start_step(desired, desired.host, tuple(before_start), f"{name} is new", first=is_first)

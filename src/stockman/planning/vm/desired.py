@@ -1,11 +1,11 @@
-"""What a node is told at its first boot: by keys of its VM, or by an image where they do not do."""
+"""The desired guests: values for Proxmox VE and first boot data, built from the configuration."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
-from stockman.config.defaults import machine_uuid
+from stockman.config.resolve import machine_uuid
 from stockman.model.desired import Cluster, Desired, Node, Vm
 from stockman.model.guest import CloudInit, Container, Guest, GuestVm, MountPoint
 from stockman.model.hardware import DataDisk, Hardware, HighAvailability
@@ -55,50 +55,52 @@ _IDENTITY = "smbios1"
 
 @record
 class DesiredSeed:
-    """An image of its own for a node."""
+    """First boot data of a node that needs its own NoCloud image."""
 
     files: dict[str, str]
-    because: str
+    reason: str
 
 
 @record
 class FirstBoot:
-    """Keys of a node's VM, and the image that it needs besides."""
+    """The first boot data of a node: values of its VM, and an image if they do not suffice."""
 
     identity: dict[str, str]
-    """The key that tells a machine who it is."""
+    """The value with the identity of the machine."""
     keys: dict[str, str] = field(default_factory=dict)
-    """What its network is like."""
+    """Values with the network configuration."""
     seed: DesiredSeed | None = None
-    """None: the keys say everything."""
+    """None: no image is needed."""
     has_drive: bool = False
-    """Whether Proxmox VE makes a drive from the keys."""
+    """Whether Proxmox VE creates a cloud-init drive from the values."""
 
 
 def needs_labels(desired: Desired) -> bool:
-    """Talos' cloud controller reads meta-data; that of Proxmox asks Proxmox."""
+    """Whether nodes need labels in their meta-data, which Talos' cloud controller reads."""
     components = desired.components
     enabled = {name for name, component in components.items() if component.enabled is True}
     return "talos-ccm" in enabled and "proxmox-ccm" not in enabled
 
 
 def first_boot(desired: Desired, cluster: Cluster, node: Node, vm: Vm) -> FirstBoot:
-    """How a node learns its name and its network."""
+    """Return how a node gets its name and network configuration."""
     if cluster.talos.platform != _NOCLOUD:
         return FirstBoot(identity={_IDENTITY: f"uuid={vm.uuid}"})
     text = smbios_serial(hostname=str(node.name), instance_id=instance_id(node))
     identity = {_IDENTITY: smbios1(vm.uuid, text)}
     network = build_node_network(cluster, node)
-    found = choose_delivery(node, network, FirstBootData(labels=needs_labels(desired)))
-    if not isinstance(found, CustomIso):
-        keys = {key: value for key, value in found.keys.items() if key != _IDENTITY}
+    delivery = choose_delivery(node, network, FirstBootData(labels=needs_labels(desired)))
+    if not isinstance(delivery, CustomIso):
+        keys = {key: value for key, value in delivery.keys.items() if key != _IDENTITY}
         return FirstBoot(identity=identity, keys=keys, has_drive=True)
     files = {
         META_DATA: meta_data(node),
         NETWORK_CONFIG: network_config(network, choose_version(network)),
     }
-    why = "; ".join(f"{one.what}: {one.why}" for one in found.settings if one.needed)
-    return FirstBoot(identity=identity, seed=DesiredSeed(files=files, because=why))
+    why = "; ".join(
+        f"{setting.what}: {setting.why}" for setting in delivery.settings if setting.needed
+    )
+    return FirstBoot(identity=identity, seed=DesiredSeed(files=files, reason=why))
 
 
 CLOUD_INIT_DRIVE = "ide2"
@@ -107,54 +109,54 @@ _SYSTEM_DISK = "scsi0"
 
 @record
 class DesiredGuest:
-    """One guest that should be."""
+    """A guest as the configuration describes it."""
 
-    who: GuestIdentity
+    identity: GuestIdentity
     host: HostName
     owner: str
     source: Traced
-    """What the files say of it."""
+    """The entry of the configuration."""
     entry: Traced | None = None
-    """Its entry in the list of nodes. None: the source is the entry."""
+    """The entry in the list of nodes. None: `source` is that entry."""
     values: dict[str, str]
-    """Keys that are kept as they are here."""
-    made_with: dict[str, str]
-    """Keys that it is made with, and that others may change afterwards."""
-    copied: ImportedDisk | None = None
-    """Its system disk, where that is a copy. None: it is among the keys, or nowhere."""
+    """Values that are kept as configured."""
+    creation_values: dict[str, str]
+    """Values that are only set on creation."""
+    imported_disk: ImportedDisk | None = None
+    """The system disk if it is imported. None: it is among the values, or there is none."""
     secrets: dict[str, SecretRef] = field(default_factory=dict)
     system_disk: str
     disk_gb: int
     datastore: Datastore
     disks: tuple[DataDisk, ...] = ()
     mounts: tuple[MountPoint, ...] = ()
-    """What a container has beside its root file system."""
+    """Mount points of a container besides its root file system."""
     macs: tuple[str, ...] = ()
     ha: HighAvailability | None = None
     pool: str = ""
     image: DesiredImage | None = None
-    """What its disk is made from. None: nothing, or a volume that is there."""
+    """Image of the system disk. None: no image, or an existing volume."""
     image_storage: Datastore | None = None
-    """Where the image is fetched to."""
+    """The storage that the image is downloaded to."""
     volume: str = ""
-    """Volume that its disk is made from and that has to be there. Empty: none."""
+    """Existing volume that the system disk is created from. Empty: none."""
     seed: DesiredSeed | None = None
     is_node: bool = False
     raw_devices: tuple[str, ...] = ()
-    """Devices by address, which a token cannot give away."""
+    """Devices by address; a token may not assign them."""
     root_only: dict[str, str] = field(default_factory=dict)
-    """Keys of a container that only root may set, and what they are for."""
+    """Values of a container that only root may set, with a description of each."""
 
 
 def owner_of(desired: Desired) -> str:
-    """Whose guests are: the name in their marks."""
+    """Return the owner name in the marks of guests."""
     return desired.cluster.name if desired.cluster is not None else desired.name
 
 
 def build_desired_guests(
     desired: Desired, cluster: ProxmoxCluster, problems: Problems
 ) -> tuple[DesiredGuest, ...]:
-    """All guests of one Proxmox cluster that are looked after in full."""
+    """Return all guests of one Proxmox cluster that are managed in full."""
     return tuple(_build_guests(desired, cluster, problems))
 
 
@@ -184,14 +186,14 @@ def _node_guest(
     boot = first_boot(desired, cluster, node, vm)
     image = find_node_image(cluster, node, place.problems)
     storage = place.cluster.image_storage or vm.datastore
-    # Who it is belongs to what it is made with: a guest with another UUID is another guest, and
-    # the rest of the key is read at its first boot alone.
-    made_with = {"ostype": "l26", **boot.identity, **volume_keys(vm, vm.datastore)}
+    # The identity is only set on creation: a guest with another UUID is another guest, and the
+    # serial number is only read at the first boot.
+    creation_values = {"ostype": "l26", **boot.identity, **volume_keys(vm, vm.datastore)}
     if boot.has_drive:
-        made_with[CLOUD_INIT_DRIVE] = f"{vm.datastore}:cloudinit"
+        creation_values[CLOUD_INIT_DRIVE] = f"{vm.datastore}:cloudinit"
     name, owner = str(node.name), cluster.name
     return DesiredGuest(
-        who=GuestIdentity(cluster=str(vm.region), vmid=vm.vmid, name=vm.name, uuid=vm.uuid),
+        identity=GuestIdentity(cluster=str(vm.region), vmid=vm.vmid, name=vm.name, uuid=vm.uuid),
         host=vm.host,
         owner=owner,
         source=vm if vm.origins else node,
@@ -202,8 +204,8 @@ def _node_guest(
             **boot.keys,
             **_with_owner_mark(owner, name, vm, vm.data_disks),
         },
-        made_with=made_with,
-        copied=_disk_from_image(vm, f"{storage}:import/{image.name}")
+        creation_values=creation_values,
+        imported_disk=_disk_from_image(vm, f"{storage}:import/{image.name}")
         if image is not None
         else None,
         system_disk=_SYSTEM_DISK,
@@ -227,21 +229,21 @@ def _vm_guest(owner: str, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm) ->
     volume = vm.image.volume if vm.image is not None else None
     source = f"{storage}:import/{image.name}" if image is not None else volume
     uuid = vm.uuid or machine_uuid(owner, guest.name)
-    made_with = {
+    creation_values = {
         "ostype": "l26",
         "smbios1": f"uuid={uuid}",
         **volume_keys(vm, vm.datastore),
     }
     if not source:
-        made_with[_SYSTEM_DISK] = f"{vm.datastore}:{vm.disk_gb},{SYSTEM_DISK_OPTIONS}"
+        creation_values[_SYSTEM_DISK] = f"{vm.datastore}:{vm.disk_gb},{SYSTEM_DISK_OPTIONS}"
     values = hardware_keys(vm)
     secrets: dict[str, SecretRef] = {}
     if vm.cloud_init is not None:
         values |= cloud_init_keys(vm.cloud_init)
-        made_with[CLOUD_INIT_DRIVE] = f"{vm.datastore}:cloudinit"
+        creation_values[CLOUD_INIT_DRIVE] = f"{vm.datastore}:cloudinit"
         secrets = _password(guest, vm.cloud_init)
     return DesiredGuest(
-        who=GuestIdentity(
+        identity=GuestIdentity(
             cluster=str(cluster.region), vmid=Vmid(guest.vmid), name=guest.name, uuid=uuid
         ),
         host=HostName(guest.host),
@@ -252,8 +254,8 @@ def _vm_guest(owner: str, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm) ->
             **nic_keys(vm.nics, owner, guest.name),
             **_with_owner_mark(owner, guest.name, vm, vm.data_disks),
         },
-        made_with=made_with,
-        copied=_disk_from_image(vm, source) if source else None,
+        creation_values=creation_values,
+        imported_disk=_disk_from_image(vm, source) if source else None,
         secrets=secrets,
         system_disk=_SYSTEM_DISK,
         disk_gb=vm.disk_gb,
@@ -274,7 +276,7 @@ def _container_guest(
 ) -> DesiredGuest:
     mark = OwnerMark(owner=owner, name=guest.name)
     return DesiredGuest(
-        who=GuestIdentity(
+        identity=GuestIdentity(
             cluster=str(cluster.region), vmid=Vmid(guest.vmid), name=guest.name, kind="lxc"
         ),
         host=HostName(guest.host),
@@ -285,7 +287,7 @@ def _container_guest(
             "description": render_mark(mark, container.description),
             "tags": format_tags(own_tags(owner, container.tags)),
         },
-        made_with=container_volumes(container),
+        creation_values=container_volumes(container),
         system_disk="rootfs",
         disk_gb=container.disk_gb,
         datastore=container.datastore,
@@ -322,28 +324,28 @@ def _with_owner_mark(
 def _password(guest: Guest, cloud: CloudInit) -> dict[str, SecretRef]:
     if cloud.password is None:
         return {}
-    place = secret_ref_for(cloud.password, f"config:guests.{guest.name}.vm.cloud_init.password")
-    return {"cipassword": place}
+    secret = secret_ref_for(cloud.password, f"config:guests.{guest.name}.vm.cloud_init.password")
+    return {"cipassword": secret}
 
 
-def secret_ref_for(secret: Secret | None, otherwise: str) -> SecretRef:
-    """Where a secret is read: the place that the files name, or else another."""
+def secret_ref_for(secret: Secret | None, default: str) -> SecretRef:
+    """Return the reference of a secret: the source that the files name, else the given default."""
     named = (SecretForm.ENVIRONMENT, SecretForm.FILE, SecretForm.SOPS)
     if secret is not None and secret.form in named:
         return SecretRef(place=secret.reference)
-    return SecretRef(place=otherwise)
+    return SecretRef(place=default)
 
 
 def _root_only(container: Container) -> Iterator[tuple[str, str]]:
     for number, device in enumerate(container.devices):
-        yield f"dev{number}", f"the device {device}"
+        yield f"dev{number}", f"device {device}"
     for number, mount in enumerate(container.mounts):
         if mount.source.startswith("/"):
-            yield f"mp{number}", f"the directory {mount.source} of its host"
+            yield f"mp{number}", f"host directory {mount.source}"
     if container.nesting and not container.unprivileged:
-        yield "features", "nesting although it is privileged"
+        yield "features", "nesting in a privileged container"
 
 
 def _raw_keys(hardware: Hardware) -> Iterator[str]:
-    yield from (one.address for one in hardware.pci if one.address is not None)
-    yield from (one.id for one in hardware.usb if one.id is not None)
+    yield from (device.address for device in hardware.pci if device.address is not None)
+    yield from (device.id for device in hardware.usb if device.id is not None)

@@ -1,4 +1,4 @@
-"""What differs between a guest that is there and the one that should be."""
+"""The difference between an existing guest and the desired one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stockman.steps.vm.disks import GIB, KEEPER, disk_size, disk_slot, drives
 from stockman.steps.vm.values import key_family, same_value
 
 _MANAGED_KEYS = ("net", "hostpci", "usb", "serial")
-"""Families of keys of which there is nothing that the configuration does not name."""
+"""Key families in which every value comes from the configuration; others are removed."""
 _LIVE_KEYS = frozenset(
     {
         *("balloon", "description", "name", "onboot", "protection", "startup", "tags"),
@@ -22,11 +22,11 @@ _LIVE_KEYS = frozenset(
         *("net", "usb"),
     }
 )
-"""Keys that change while a VM runs, or that only its next start reads."""
+"""Keys that can change while a VM runs, or that are only read at its next start."""
 _CLOUD_INIT_KEYS = frozenset(
     {"ciuser", "sshkeys", "citype", "cicustom", "ipconfig", "nameserver", "searchdomain"}
 )
-"""Keys that only a drive of Proxmox VE tells a VM; without one they mean nothing."""
+"""Keys that a VM only reads from a cloud-init drive of Proxmox VE."""
 _LIVE_CONTAINER_KEYS = frozenset({"cores", "memory", "swap", "hostname"})
 _SLOTS = 31
 _MAX_VALUE_LENGTH = 60
@@ -34,51 +34,51 @@ _MAX_VALUE_LENGTH = 60
 
 @record
 class GuestDifference:
-    """All of it; empty where nothing differs."""
+    """All differences of a guest. Empty: it matches."""
 
     values: dict[str, str] = field(default_factory=dict)
     delete: tuple[str, ...] = ()
     restart: tuple[str, ...] = ()
-    """Keys that wait for the next start."""
+    """Keys that need a restart to become effective."""
     grow: dict[str, int] = field(default_factory=dict)
-    """Sizes in GiB by slot."""
+    """New sizes in GiB by slot."""
     attach: dict[str, str] = field(default_factory=dict)
-    """Slots of data disks that are not there, by name."""
+    """Slots of missing data disks by name."""
     detach: tuple[str, ...] = ()
-    """Data disks that are too many."""
+    """Names of data disks that are not configured."""
     mount: dict[str, str] = field(default_factory=dict)
-    """Slots of mounts that a container does not have, by path."""
+    """Slots of missing mount points by path."""
     reasons: tuple[str, ...] = ()
 
 
-def guest_difference(wish: DesiredGuest, config: VmConfig) -> GuestDifference:
-    """What has to change so that a guest is as it should be."""
-    told = any(drive.is_cloud_init for drive in drives(config).values())
+def guest_difference(desired: DesiredGuest, config: VmConfig) -> GuestDifference:
+    """Return what has to change so that a guest matches the configuration."""
+    reads_cloud_init = any(drive.is_cloud_init for drive in drives(config).values())
     values = {
         key: value
-        for key, value in wish.values.items()
-        if (told or key_family(key) not in _CLOUD_INIT_KEYS)
+        for key, value in desired.values.items()
+        if (reads_cloud_init or key_family(key) not in _CLOUD_INIT_KEYS)
         and not same_value(key, value, _current_value(config, key))
     }
     delete = tuple(
         key
         for key in config.values
-        if key_family(key) in _MANAGED_KEYS and key_family(key) != key and key not in wish.values
+        if key_family(key) in _MANAGED_KEYS and key_family(key) != key and key not in desired.values
     )
-    grow = {**_disks_to_grow(wish, config), **mounts_to_grow(wish, config)}
-    mount = find_missing_mounts(wish, config)
-    attach = _disks_to_attach(wish, config)
-    detach = _disks_to_detach(wish, config)
-    reasons = [_reason(wish, config, key) for key in (*values, *delete)]
-    reasons += [f"{slot} should have {gib} GiB" for slot, gib in grow.items()]
-    reasons += [f"disk {name} is not there" for name in attach]
-    reasons += [f"disk {name} should not be there" for name in detach]
-    reasons += [f"nothing is mounted at {path}" for path in mount]
+    grow = {**_disks_to_grow(desired, config), **mounts_to_grow(desired, config)}
+    mount = find_missing_mounts(desired, config)
+    attach = _disks_to_attach(desired, config)
+    detach = _disks_to_detach(desired, config)
+    reasons = [_reason(desired, config, key) for key in (*values, *delete)]
+    reasons += [f"{slot} must grow to {gib} GiB" for slot, gib in grow.items()]
+    reasons += [f"disk {name} is missing" for name in attach]
+    reasons += [f"disk {name} is not configured" for name in detach]
+    reasons += [f"mount point {path} is missing" for path in mount]
     changed = (*values, *delete)
-    left = [key for key in _leftover_pending_keys(wish, config) if key not in changed]
-    reasons += [f"{key} was changed, and waits for a restart" for key in left]
-    waiting = [key for key in changed if not _is_live(wish, config, key)]
-    waiting = [*(key for key in waiting if not _is_satisfied(wish, config, key)), *left]
+    left = [key for key in _leftover_pending_keys(desired, config) if key not in changed]
+    reasons += [f"{key} was changed and needs a restart" for key in left]
+    waiting = [key for key in changed if not _is_live(desired, config, key)]
+    waiting = [*(key for key in waiting if not _is_satisfied(desired, config, key)), *left]
     return GuestDifference(
         values=values,
         delete=delete,
@@ -91,79 +91,83 @@ def guest_difference(wish: DesiredGuest, config: VmConfig) -> GuestDifference:
     )
 
 
-def _is_satisfied(wish: DesiredGuest, config: VmConfig, key: str) -> bool:
-    """Whether what should be still holds, and only waits to become something else.
+def _is_satisfied(desired: DesiredGuest, config: VmConfig, key: str) -> bool:
+    """Whether the running value is the desired one, and only a pending change differs.
 
-    Whoever takes that back changes nothing for a guest that runs: there is nothing to restart for.
+    Reverting such a change needs no restart.
     """
     if key not in config.waiting:
         return False
     now = config.waiting[key]
-    return same_value(key, wish.values[key], now) if key in wish.values else now is None
+    return same_value(key, desired.values[key], now) if key in desired.values else now is None
 
 
-def _reason(wish: DesiredGuest, config: VmConfig, key: str) -> str:
-    found, wanted = _shorten(config.values.get(key)), wish.values.get(key)
-    if _is_satisfied(wish, config, key):
-        stays = "not be there" if wanted is None else f"stay {_shorten(wanted)}"
-        return f"{key} waits to become {found} and should {stays}"
-    if wanted is None:
-        return f"{key} is {found} and should not be"
-    return f"{key} is {found} and should be {_shorten(wanted)}"
+def _reason(desired: DesiredGuest, config: VmConfig, key: str) -> str:
+    actual, desired_value = _shorten(config.values.get(key)), desired.values.get(key)
+    if _is_satisfied(desired, config, key):
+        target = "be removed" if desired_value is None else f"stay {_shorten(desired_value)}"
+        return f"{key} is pending to become {actual}, should {target}"
+    if desired_value is None:
+        return f"{key} is {actual}, should not be set"
+    return f"{key} is {actual}, should be {_shorten(desired_value)}"
 
 
-def _leftover_pending_keys(wish: DesiredGuest, config: VmConfig) -> list[str]:
-    """Keys that wait, of a guest that is ours.
+def _leftover_pending_keys(desired: DesiredGuest, config: VmConfig) -> list[str]:
+    """Return pending keys of a guest that stockman manages.
 
-    What others left so before a guest was ours is not for us to restart it for.
+    Changes that were pending before a guest was adopted are no reason to restart it.
     """
     is_marked = parse_mark(config.get("description", "")) is not None
-    return pending_keys(wish, config) if is_marked else []
+    return pending_keys(desired, config) if is_marked else []
 
 
-def pending_keys(wish: DesiredGuest, config: VmConfig) -> list[str]:
-    """Keys that were changed before, and that only a restart makes true."""
-    found = []
+def pending_keys(desired: DesiredGuest, config: VmConfig) -> list[str]:
+    """Return keys that were changed before and need a restart to become effective."""
+    pending = []
     for key, now in config.waiting.items():
-        is_wanted = key in wish.values and not same_value(key, wish.values[key], now)
+        is_wanted = key in desired.values and not same_value(key, desired.values[key], now)
         is_too_many = (
-            key not in wish.values and key_family(key) in _MANAGED_KEYS and key_family(key) != key
+            key not in desired.values
+            and key_family(key) in _MANAGED_KEYS
+            and key_family(key) != key
         )
-        if (is_wanted or is_too_many) and not _is_live(wish, config, key):
-            found.append(key)
-    return found
+        if (is_wanted or is_too_many) and not _is_live(desired, config, key):
+            pending.append(key)
+    return pending
 
 
-def ignore_key(found: GuestDifference, key: str) -> GuestDifference:
-    """The same without one key, and without what is said of it."""
+def ignore_key(difference: GuestDifference, key: str) -> GuestDifference:
+    """Return the difference without one key and its reason."""
     return replace(
-        found,
-        values={name: value for name, value in found.values.items() if name != key},
-        reasons=tuple(one for one in found.reasons if not one.startswith(f"{key} is ")),
+        difference,
+        values={name: value for name, value in difference.values.items() if name != key},
+        reasons=tuple(
+            reason for reason in difference.reasons if not reason.startswith(f"{key} is ")
+        ),
     )
 
 
 def _current_value(config: VmConfig, key: str) -> str | None:
-    found = config.values.get(key)
-    if found is None and key == "balloon":
-        # Without a word a VM has a balloon that keeps all of its memory.
+    value = config.values.get(key)
+    if value is None and key == "balloon":
+        # A VM without this value has a balloon device that keeps all of its memory.
         return str(parse_memory(config.get("memory", "512")))
-    return found
+    return value
 
 
-def _is_live(wish: DesiredGuest, config: VmConfig, key: str) -> bool:
+def _is_live(desired: DesiredGuest, config: VmConfig, key: str) -> bool:
     kind = key_family(key)
-    if wish.who.kind == "lxc":
+    if desired.identity.kind == "lxc":
         return kind in _LIVE_KEYS or key in _LIVE_CONTAINER_KEYS
-    if kind == "net" and key in wish.values and key in config.values:
-        return _is_live_nic_change(wish.values[key], config.values[key])
+    if kind == "net" and key in desired.values and key in config.values:
+        return _is_live_nic_change(desired.values[key], config.values[key])
     return kind in _LIVE_KEYS
 
 
-def _is_live_nic_change(wanted: str, found: str) -> bool:
-    """Whether a card is only plugged into something else, which a running machine may miss."""
+def _is_live_nic_change(desired_value: str, actual: str) -> bool:
+    """Whether only the connection of a card changes, which a running machine accepts."""
     try:
-        new, old = NetworkCard.parse(wanted), NetworkCard.parse(found)
+        new, old = NetworkCard.parse(desired_value), NetworkCard.parse(actual)
     except ValueError:
         return False
     return (new.model, new.mac, new.options.get("mtu")) == (
@@ -173,32 +177,32 @@ def _is_live_nic_change(wanted: str, found: str) -> bool:
     )
 
 
-def _disks_to_grow(wish: DesiredGuest, config: VmConfig) -> dict[str, int]:
-    wanted = {wish.system_disk: wish.disk_gb}
-    for disk in wish.disks:
+def _disks_to_grow(desired: DesiredGuest, config: VmConfig) -> dict[str, int]:
+    sizes = {desired.system_disk: desired.disk_gb}
+    for disk in desired.disks:
         slot = disk_slot(config, disk.name)
         if slot is not None:
-            wanted[slot] = disk.size_gb
-    return {slot: gib for slot, gib in wanted.items() if 0 < disk_size(config, slot) < gib * GIB}
+            sizes[slot] = disk.size_gb
+    return {slot: gib for slot, gib in sizes.items() if 0 < disk_size(config, slot) < gib * GIB}
 
 
-def _disks_to_attach(wish: DesiredGuest, config: VmConfig) -> dict[str, str]:
+def _disks_to_attach(desired: DesiredGuest, config: VmConfig) -> dict[str, str]:
     free = (f"scsi{number}" for number in range(1, _SLOTS) if f"scsi{number}" not in config)
-    missing = [disk.name for disk in wish.disks if disk_slot(config, disk.name) is None]
+    missing = [disk.name for disk in desired.disks if disk_slot(config, disk.name) is None]
     return dict(zip(missing, free, strict=False))
 
 
-def _disks_to_detach(wish: DesiredGuest, config: VmConfig) -> tuple[str, ...]:
-    """Disks that stockman made for this guest and the configuration no longer names."""
-    known = {disk.name for disk in wish.disks}
-    prefix = f"vm-{KEEPER}-{wish.owner}-{wish.who.name}-"
-    found = []
+def _disks_to_detach(desired: DesiredGuest, config: VmConfig) -> tuple[str, ...]:
+    """Return data disks that stockman created for this guest and that are no longer configured."""
+    known = {disk.name for disk in desired.disks}
+    prefix = f"vm-{KEEPER}-{desired.owner}-{desired.identity.name}-"
+    serials = []
     for drive in drives(config).values():
         serial = drive.options.get("serial", "")
         volume = drive.volume
         if serial and serial not in known and volume is not None and prefix in volume.name:
-            found.append(serial)
-    return tuple(found)
+            serials.append(serial)
+    return tuple(serials)
 
 
 def _shorten(text: str | None) -> str:

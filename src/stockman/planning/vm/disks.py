@@ -1,4 +1,4 @@
-"""Disks of a guest: grown, and put into their slots."""
+"""Steps and checks of the disks and mount points of a guest."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stockman.model.problem import Problems
 from stockman.model.proxmox_values import Drive
 from stockman.planning.change import storage_lane
 from stockman.planning.observed.proxmox import ObservedProxmox
-from stockman.planning.vm import problems as say
+from stockman.planning.vm import problems as report
 from stockman.planning.vm.desired import DesiredGuest
 from stockman.planning.vm.keys import disk_options, mount_value
 from stockman.proxmox.vms import VmConfig
@@ -29,84 +29,86 @@ _FILE_STORAGE_TYPES = ("dir", "nfs", "cifs", "btrfs")
 
 
 def grow_disk_step(
-    wish: DesiredGuest, slot: str, gib: int, needs: tuple[str, ...], host: HostName
+    desired: DesiredGuest, slot: str, gib: int, needs: tuple[str, ...], host: HostName
 ) -> Step:
-    """A disk of a guest becomes larger."""
+    """Return the step that grows a disk."""
     return Step(
-        id=f"vms/grow/{wish.who.name}/{slot}",
-        action=GrowDisk(vm=wish.who, host=host, disk=slot, gib=gib),
+        id=f"vms/grow/{desired.identity.name}/{slot}",
+        action=GrowDisk(vm=desired.identity, host=host, disk=slot, gib=gib),
         stage=Stage.VMS,
-        reason=f"{gib} GiB are asked for",
+        reason=f"{gib} GiB are configured",
         needs=needs,
-        node=wish.who.name,
+        node=desired.identity.name,
         seconds=2.0,
     )
 
 
 def attach_disk_step(
-    seen: ObservedProxmox, wish: DesiredGuest, number: int, slot: str, needs: tuple[str, ...]
+    observed: ObservedProxmox, desired: DesiredGuest, number: int, slot: str, needs: tuple[str, ...]
 ) -> Step:
-    """A data disk is made, or found again, and put into its slot."""
-    disk = wish.disks[number - 1]
-    place = disk.datastore or wish.datastore
+    """Return the step that creates or finds a data disk and attaches it."""
+    disk = desired.disks[number - 1]
+    storage = disk.datastore or desired.datastore
     volume = ""
     if disk.keep:
-        there = seen.storage(wish.host, place)
-        ending = ".raw" if there is not None and there.kind in _FILE_STORAGE_TYPES else ""
-        volume = f"vm-{KEEPER}-{wish.owner}-{wish.who.name}-{disk.name}{ending}"
+        summary = observed.storage(desired.host, storage)
+        ending = ".raw" if summary is not None and summary.kind in _FILE_STORAGE_TYPES else ""
+        volume = f"vm-{KEEPER}-{desired.owner}-{desired.identity.name}-{disk.name}{ending}"
     return Step(
-        id=f"vms/disk/{wish.who.name}/{disk.name}",
+        id=f"vms/disk/{desired.identity.name}/{disk.name}",
         action=AttachDisk(
-            vm=wish.who,
-            host=wish.host,
+            vm=desired.identity,
+            host=desired.host,
             name=disk.name,
             slot=slot,
-            storage=place,
+            storage=storage,
             gib=disk.size_gb,
             volume=volume,
             options=disk_options(disk),
         ),
         stage=Stage.VMS,
-        reason=f"{wish.who.name} has no disk {disk.name}",
+        reason=f"{desired.identity.name} has no disk {disk.name}",
         needs=needs,
-        lanes=(write_lane(seen, wish, place),),
-        node=wish.who.name,
+        lanes=(write_lane(observed, desired, storage),),
+        node=desired.identity.name,
     )
 
 
-def write_lane(seen: ObservedProxmox, wish: DesiredGuest, storage: str) -> str:
-    """Where everything waits that writes to a storage of its host."""
-    there = seen.storage(wish.host, storage)
-    shared = there is not None and there.shared
-    return storage_lane(wish.who.cluster, storage, wish.host, shared=shared)
+def write_lane(observed: ObservedProxmox, desired: DesiredGuest, storage: str) -> str:
+    """Return the lane of everything that writes to a storage of the guest's host."""
+    summary = observed.storage(desired.host, storage)
+    shared = summary is not None and summary.shared
+    return storage_lane(desired.identity.cluster, storage, desired.host, shared=shared)
 
 
 _NEW_VOLUME = re.compile(r"([^:/]+):(\d+)")
-"""A volume that is made: a storage, and GiB."""
+"""A volume to create: storage and GiB."""
 _SLOTS = 256
 
 
-def find_missing_mounts(wish: DesiredGuest, config: VmConfig) -> dict[str, str]:
-    """Slots for mounts that a container does not have, by path."""
-    there = mounts_by_path(config)
+def find_missing_mounts(desired: DesiredGuest, config: VmConfig) -> dict[str, str]:
+    """Return slots for missing mount points, by path."""
+    slots = mounts_by_path(config)
     free = (f"mp{number}" for number in range(_SLOTS) if f"mp{number}" not in config)
-    return dict(zip((one.path for one in wish.mounts if one.path not in there), free, strict=False))
+    return dict(
+        zip((mount.path for mount in desired.mounts if mount.path not in slots), free, strict=False)
+    )
 
 
-def mounts_to_grow(wish: DesiredGuest, config: VmConfig) -> dict[str, int]:
-    """GiB by slot of volumes that are smaller than they should be."""
+def mounts_to_grow(desired: DesiredGuest, config: VmConfig) -> dict[str, int]:
+    """Return the new GiB by slot of volumes that are smaller than configured."""
     return {
         slot: gib
-        for slot, gib, _ in _mounts_with_size(wish, config)
+        for slot, gib, _ in _mounts_with_size(desired, config)
         if 0 < disk_size(config, slot) < gib * GIB
     }
 
 
-def attach_mount_action(wish: DesiredGuest, host: str, path: str, slot: str) -> AttachMount:
-    """What gives a container one of its mounts."""
-    mount = next(one for one in wish.mounts if one.path == path)
+def attach_mount_action(desired: DesiredGuest, host: str, path: str, slot: str) -> AttachMount:
+    """Return the action that adds a mount point to a container."""
+    mount = next(mount for mount in desired.mounts if mount.path == path)
     return AttachMount(
-        vm=wish.who,
+        vm=desired.identity,
         host=host,  # type: ignore[arg-type]  # hosts are texts
         path=path,
         slot=slot,
@@ -114,34 +116,36 @@ def attach_mount_action(wish: DesiredGuest, host: str, path: str, slot: str) -> 
     )
 
 
-def check_mounts(wish: DesiredGuest, config: VmConfig, problems: Problems) -> None:
-    """Report what is not done to mounts: they neither shrink nor move, and stay where they are."""
-    if wish.who.kind != "lxc":
+def check_mounts(desired: DesiredGuest, config: VmConfig, problems: Problems) -> None:
+    """Report what is not done to mount points: they neither shrink nor move and are not removed."""
+    if desired.identity.kind != "lxc":
         return
-    there = mounts_by_path(config)
-    for mount in wish.mounts:
-        if mount.path not in there and mount.source.startswith("/"):
-            say.root_only(problems, wish, f"the directory {mount.source} of its host")
-    for slot, gib, mount in _mounts_with_size(wish, config):
-        found = disk_size(config, slot)
-        if found > gib * GIB:
-            say.disk_shrinks(problems, wish, mount.path, found, gib)
+    slots = mounts_by_path(config)
+    for mount in desired.mounts:
+        if mount.path not in slots and mount.source.startswith("/"):
+            report.root_only(problems, desired, f"host directory {mount.source}")
+    for slot, gib, mount in _mounts_with_size(desired, config):
+        size = disk_size(config, slot)
+        if size > gib * GIB:
+            report.disk_shrinks(problems, desired, mount.path, size, gib)
         volume, storage = _source(config, slot), mount.source.partition(":")[0]
         if ":" in volume and volume.partition(":")[0] != storage:
-            say.storage_mismatch(problems, wish, mount.path, volume.partition(":")[0], storage)
-    wanted = {mount.path for mount in wish.mounts}
-    for path, slot in there.items():
-        if path not in wanted:
-            say.mount_stays(problems, wish, path, slot, _source(config, slot))
+            report.storage_mismatch(
+                problems, desired, mount.path, volume.partition(":")[0], storage
+            )
+    paths = {mount.path for mount in desired.mounts}
+    for path, slot in slots.items():
+        if path not in paths:
+            report.mount_stays(problems, desired, path, slot, _source(config, slot))
 
 
-def _mounts_with_size(wish: DesiredGuest, config: VmConfig) -> list[tuple[str, int, MountPoint]]:
-    """Mounts that are there and have a size in the configuration."""
-    there = mounts_by_path(config)
+def _mounts_with_size(desired: DesiredGuest, config: VmConfig) -> list[tuple[str, int, MountPoint]]:
+    """Return existing mount points with a configured size."""
+    slots = mounts_by_path(config)
     return [
-        (there[mount.path], int(new[2]), mount)
-        for mount in wish.mounts
-        if mount.path in there and (new := _NEW_VOLUME.fullmatch(mount.source)) is not None
+        (slots[mount.path], int(new[2]), mount)
+        for mount in desired.mounts
+        if mount.path in slots and (new := _NEW_VOLUME.fullmatch(mount.source)) is not None
     ]
 
 

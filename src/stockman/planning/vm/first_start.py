@@ -1,4 +1,4 @@
-"""The first start of a guest. Nodes always run; other guests may be switched off afterwards."""
+"""The first start of a guest. Nodes always run; other guests may be powered off afterwards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MARK_TEXT = "description"
 
 
 def mark_new(description: str) -> str:
-    """What is said of a guest until it was started, so that whoever goes on after a kill does."""
+    """Mark a guest as never started, so that an interrupted run starts it when it resumes."""
     mark = parse_mark(description)
     if mark is None:
         return description
@@ -24,7 +24,7 @@ def mark_new(description: str) -> str:
 
 
 def mark_incomplete(description: str) -> str:
-    """What is said of a container until the task that makes it has ended well."""
+    """Mark a container as unfinished until the task that creates it has succeeded."""
     mark = parse_mark(description)
     if mark is None:
         return description
@@ -32,29 +32,34 @@ def mark_incomplete(description: str) -> str:
 
 
 def has_incomplete_mark(config: VmConfig) -> bool:
-    """Whether nobody saw the task end well that made a container."""
+    """Whether the task that creates a container is not known to have succeeded."""
     mark = parse_mark(config.get(_MARK_TEXT))
     return mark is not None and mark.is_unfinished
 
 
 def is_new(config: VmConfig) -> bool:
-    """Whether a guest was made and never started."""
+    """Whether a guest was created but never started."""
     mark = parse_mark(config.get(_MARK_TEXT))
     return mark is not None and mark.is_new
 
 
 def start_step(
-    wish: DesiredGuest, host: HostName, needs: tuple[str, ...], reason: str, *, first: bool = False
+    desired: DesiredGuest,
+    host: HostName,
+    needs: tuple[str, ...],
+    reason: str,
+    *,
+    first: bool = False,
 ) -> Step:
-    """A guest is switched on; after the first time, whoever likes to may switch it off."""
-    afterwards = {_MARK_TEXT: wish.values[_MARK_TEXT]} if first else {}
+    """Return the step that starts a guest; after the first start it may be powered off again."""
+    afterwards = {_MARK_TEXT: desired.values[_MARK_TEXT]} if first else {}
     return Step(
-        id=f"vms/start/{wish.who.name}",
-        action=StartVm(vm=wish.who, host=host, afterwards=afterwards),
+        id=f"vms/start/{desired.identity.name}",
+        action=StartVm(vm=desired.identity, host=host, afterwards=afterwards),
         stage=Stage.VMS,
         reason=reason,
-        gates=(HostOnline(cluster=wish.who.cluster, host=host),),
+        gates=(HostOnline(cluster=desired.identity.cluster, host=host),),
         needs=needs,
-        lanes=(f"host/{wish.who.cluster}/{host}",),
-        node=wish.who.name,
+        lanes=(f"host/{desired.identity.cluster}/{host}",),
+        node=desired.identity.name,
     )

@@ -1,4 +1,4 @@
-"""Images that machines are made from: their names, addresses and contents."""
+"""Images that machines are created from: names, addresses and contents."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from stockman.talos.images import FactoryImage, node_image
 from stockman.talos.schematic import EMPTY, canonical_text, desired_schematic, schematic_id
 
 TALOS_IMAGE = re.compile(r"talos-[0-9a-f]{16}-v[0-9][^/]*\.qcow2")
-"""Names of images that stockman fetched for nodes."""
+"""Names of images that stockman downloads for nodes."""
 _FORMATS = (".qcow2", ".raw", ".vmdk", ".ova")
 _INVALID_CHARACTERS = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 @record
 class DesiredImage:
-    """One image, whatever storages it is needed in."""
+    """An image, independent of the storages that need it."""
 
     name: str
-    """Its name in storages, which says what is in it."""
+    """Its volume name, derived from its content."""
     url: str
     checksum: str = ""
-    """`sha256:...`. Empty: nobody says."""
+    """`sha256:...`. Empty: unknown."""
     schematic: SchematicId | None = None
-    """None: it is not of the Image Factory."""
+    """None: not from the Image Factory."""
     schematic_text: str = ""
-    """What the factory is told. Empty: it knows the schematic, or nobody does."""
+    """The schematic to register with the factory. Empty: already registered, or unknown."""
 
 
 def find_node_image(cluster: Cluster, node: Node, problems: Problems) -> DesiredImage | None:
-    """The image of a node. None: the problems say why."""
+    """Return the image of a node. None: a problem is reported."""
     image = node_image(node, cluster.talos, problems)
     if image is None:
         return None
@@ -52,19 +52,19 @@ def find_node_image(cluster: Cluster, node: Node, problems: Problems) -> Desired
 
 
 def talos_image_name(image: FactoryImage) -> str:
-    """The name of an image in storages: the same for the same content."""
+    """Return the volume name of an image; equal content has an equal name."""
     secured = "-secureboot" if image.secureboot else ""
     kind = f"{image.platform}-{image.architecture}{secured}"
     return f"talos-{image.schematic[:16]}-{image.version.tagged}-{kind}.qcow2"
 
 
 def find_guest_image(image: GuestImage) -> DesiredImage | None:
-    """The image of a guest that has to be fetched. None: it is a volume that is there."""
+    """Return the image of a guest that has to be downloaded. None: it is an existing volume."""
     if image.url is None:
         return None
-    said = f"{image.url} {image.checksum or ''}"
+    source = f"{image.url} {image.checksum or ''}"
     stem, _, ending = urlsplit(image.url).path.rsplit("/", 1)[-1].rpartition(".")
     known = f".{ending}" if f".{ending}" in _FORMATS else ".qcow2"
-    digest = hashlib.sha256(said.encode()).hexdigest()[:12]
+    digest = hashlib.sha256(source.encode()).hexdigest()[:12]
     name = f"{_INVALID_CHARACTERS.sub('-', stem or 'image')}-{digest}{known}"
     return DesiredImage(name=name, url=image.url, checksum=image.checksum or "")

@@ -1,11 +1,11 @@
-"""Keys of a VM or container in Proxmox VE, from what the configuration says."""
+"""Values of VMs and containers for Proxmox VE, built from the configuration."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
-from stockman.config.defaults import card_mac
+from stockman.config.resolve import card_mac
 from stockman.model.guest import CloudInit, Container, MountPoint
 from stockman.model.hardware import DataDisk, Hardware, Nic, PciDevice, StartOrder, UsbDevice
 from stockman.model.names import Datastore
@@ -15,7 +15,7 @@ SYSTEM_DISK_OPTIONS = "discard=on,ssd=1"
 
 
 def hardware_keys(hardware: Hardware) -> dict[str, str]:
-    """Processor, memory, firmware and devices; nothing that has a volume."""
+    """Return the values of CPU, memory, firmware and devices, without volumes."""
     keys = {
         "agent": _flag(hardware.agent),
         "balloon": str(hardware.balloon),
@@ -35,37 +35,37 @@ def hardware_keys(hardware: Hardware) -> dict[str, str]:
     if hardware.serial:
         keys["serial0"] = "socket"
     if hardware.start_order.order is not None:
-        # Only then: the key needs a right on the whole cluster.
+        # Only if set: the value needs a privilege on the whole cluster.
         keys["startup"] = _startup_value(hardware.start_order)
     keys |= {f"hostpci{number}": text for number, text in enumerate(_pci_value(hardware.pci))}
     return keys | {f"usb{number}": text for number, text in enumerate(_usb_value(hardware.usb))}
 
 
 def nic_keys(nics: Iterable[Nic], owner: str, name: str) -> dict[str, str]:
-    """The network cards of a VM."""
+    """Return the values of the network cards of a VM."""
     return {f"net{number}": _nic_value(nic, mac) for number, nic, mac in _nics(nics, owner, name)}
 
 
 def nic_macs(nics: Iterable[Nic], owner: str, name: str) -> tuple[str, ...]:
-    """The addresses of the cards, lower-case."""
+    """Return the MAC addresses of the cards, in lower case."""
     return tuple(mac.lower() for _, _, mac in _nics(nics, owner, name))
 
 
 def volume_keys(hardware: Hardware, datastore: Datastore) -> dict[str, str]:
-    """Small disks that are made together with a VM."""
+    """Return the values of the EFI and TPM disks, which are created with the VM."""
     keys: dict[str, str] = {}
     if hardware.bios == "ovmf":
         enrolled = _flag(hardware.efi_disk.pre_enrolled_keys)
-        place = hardware.efi_disk.datastore or datastore
-        keys["efidisk0"] = f"{place}:1,efitype=4m,pre-enrolled-keys={enrolled}"
+        storage = hardware.efi_disk.datastore or datastore
+        keys["efidisk0"] = f"{storage}:1,efitype=4m,pre-enrolled-keys={enrolled}"
     if hardware.tpm is not None:
-        place = hardware.tpm.datastore or datastore
-        keys["tpmstate0"] = f"{place}:1,version={hardware.tpm.version}"
+        storage = hardware.tpm.datastore or datastore
+        keys["tpmstate0"] = f"{storage}:1,version={hardware.tpm.version}"
     return keys
 
 
 def disk_options(disk: DataDisk) -> str:
-    """Options of a data disk besides its serial number."""
+    """Return the options of a data disk besides its serial number."""
     values = {
         "backup": "" if disk.backup else "0",
         "discard": "on" if disk.discard else "",
@@ -75,7 +75,7 @@ def disk_options(disk: DataDisk) -> str:
 
 
 def cloud_init_keys(cloud: CloudInit) -> dict[str, str]:
-    """What a cloud image is told; the password is not among it."""
+    """Return the cloud-init values, without the password."""
     address = "ip=dhcp"
     if cloud.address is not None:
         gateway = f"gw={cloud.gateway}," if cloud.gateway is not None else ""
@@ -86,14 +86,14 @@ def cloud_init_keys(cloud: CloudInit) -> dict[str, str]:
     if cloud.ssh_keys:
         keys["sshkeys"] = quote("\n".join(key.strip() for key in cloud.ssh_keys), safe="")
     if cloud.dns_servers:
-        keys["nameserver"] = " ".join(str(one) for one in cloud.dns_servers)
+        keys["nameserver"] = " ".join(str(server) for server in cloud.dns_servers)
     if cloud.search_domain is not None:
         keys["searchdomain"] = cloud.search_domain
     return keys
 
 
 def container_keys(container: Container, owner: str, name: str) -> dict[str, str]:
-    """What a container is made of, without its volumes."""
+    """Return the values of a container, without volumes."""
     keys = {
         "cores": str(container.cores),
         "hostname": name,
@@ -112,7 +112,7 @@ def container_keys(container: Container, owner: str, name: str) -> dict[str, str
 
 
 def container_volumes(container: Container) -> dict[str, str]:
-    """What a container is made with once."""
+    """Return the values that are only set on creation of a container."""
     keys = {
         "ostemplate": container.template,
         "rootfs": f"{container.datastore}:{container.disk_gb}",
@@ -124,7 +124,7 @@ def container_volumes(container: Container) -> dict[str, str]:
 
 
 def mount_value(mount: MountPoint) -> str:
-    """A mount as a container is given it."""
+    """Return the value of a mount point."""
     values = {"volume": mount.source, "mp": mount.path, "backup": _flag(mount.backup)}
     if mount.read_only:
         values["ro"] = "1"

@@ -1,4 +1,4 @@
-"""How guests of stockman are known in Proxmox VE: tags, and a line in their description."""
+"""How guests of stockman are recognized in Proxmox VE: by tags and a line in their description."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stockman.model.record import record
 
 TAG = "stockman"
 TEMPLATE_TAG = f"{TAG}-template"
-"""Of templates, before they are one and afterwards."""
+"""Tag of templates, also before they are converted."""
 _MARK_PATTERN = re.compile(
     r"^stockman: (?P<owner>\S+)/(?P<name>\S+)(?: scratch=(?P<scratch>\S+))?"
     r"(?: (?P<state>new|unfinished))?$",
@@ -20,22 +20,22 @@ _INVALID_TAG_CHARACTERS = re.compile(r"[^a-z0-9_.+-]")
 
 @record
 class OwnerMark:
-    """Whose a guest is."""
+    """The owner of a guest."""
 
     owner: str
-    """Name of the Kubernetes cluster, or of guests without one."""
+    """Name of the Kubernetes cluster, or of the configuration if it has none."""
     name: str
     """Name of the node or guest."""
     scratch: tuple[str, ...] = ()
-    """Data disks that die with it."""
+    """Data disks that are deleted with the guest."""
     is_new: bool = False
-    """Whether nobody has started it yet. One that is not new and does not run was switched off."""
+    """Whether it was never started. A stopped guest without this mark was powered off."""
     is_unfinished: bool = False
-    """Whether nobody has seen it made to its end."""
+    """Whether its creation is not known to have succeeded."""
 
 
 def render_mark(mark: OwnerMark, description: str) -> str:
-    """The description of a guest: what the user says, and the line that says whose it is."""
+    """Return the description of a guest: the text of the user and the line with the owner."""
     scratch = f" scratch={','.join(mark.scratch)}" if mark.scratch else ""
     line = f"stockman: {mark.owner}/{mark.name}{scratch}"
     state = " unfinished" if mark.is_unfinished else " new" if mark.is_new else ""
@@ -43,25 +43,25 @@ def render_mark(mark: OwnerMark, description: str) -> str:
 
 
 def parse_mark(description: str) -> OwnerMark | None:
-    """Whose a guest is. None: not stockman's."""
-    found = _MARK_PATTERN.search(description)
-    if found is None:
+    """Return the owner of a guest. None: it is not managed by stockman."""
+    match = _MARK_PATTERN.search(description)
+    if match is None:
         return None
-    scratch = tuple(filter(None, (found["scratch"] or "").split(",")))
+    scratch = tuple(filter(None, (match["scratch"] or "").split(",")))
     return OwnerMark(
-        owner=found["owner"],
-        name=found["name"],
+        owner=match["owner"],
+        name=match["name"],
         scratch=scratch,
-        is_new=found["state"] == "new",
-        is_unfinished=found["state"] == "unfinished",
+        is_new=match["state"] == "new",
+        is_unfinished=match["state"] == "unfinished",
     )
 
 
 def strip_mark(description: str) -> str:
-    """What the user says of a guest."""
+    """Return the text of the user in a description."""
     return _MARK_PATTERN.sub("", description).strip()
 
 
 def own_tags(owner: str, more: Sequence[str] = ()) -> tuple[str, ...]:
-    """The tags of a guest: stockman's, and what the user gives it."""
+    """Return the tags of a guest: those of stockman and those of the user."""
     return (TAG, f"{TAG}-{_INVALID_TAG_CHARACTERS.sub('-', owner.lower())}", *more)

@@ -1,4 +1,4 @@
-"""Pools and high availability of guests."""
+"""Plans pools and high availability (HA) of guests."""
 
 from __future__ import annotations
 
@@ -31,152 +31,177 @@ def pool_step_id(region: str, pool: str) -> str:
 
 
 def plan_pool_changes(
-    seen: ObservedProxmox, wishes: Iterable[DesiredGuest], needs: tuple[str, ...]
+    observed: ObservedProxmox, desired_guests: Iterable[DesiredGuest], needs: tuple[str, ...]
 ) -> Iterator[ProxmoxChange]:
-    """Pools that guests are to be in, and guests that are not in theirs."""
-    wanted = [wish for wish in wishes if wish.pool]
-    if not isinstance(seen.pools, Fact):
+    """Plan missing pools, and guests that are not in their pool."""
+    pooled = [desired for desired in desired_guests if desired.pool]
+    if not isinstance(observed.pools, Fact):
         return
-    there = {one.name for one in seen.pools.value}
-    for pool in sorted({wish.pool for wish in wanted} - there):
-        why = "guests are to be in it"
+    existing = {pool.name for pool in observed.pools.value}
+    for pool in sorted({desired.pool for desired in pooled} - existing):
+        why = "guests are configured to be in it"
         step = _step(
-            pool_step_id(seen.name, pool), CreatePool(cluster=seen.name, pool=pool), why, needs
+            pool_step_id(observed.name, pool),
+            CreatePool(cluster=observed.name, pool=pool),
+            why,
+            needs,
         )
-        yield _change(seen.name, f"pool {pool}", why, ChangeKind.ADD, step)
-    for wish in wanted:
-        guest = seen.guest(wish.who.vmid)
-        if guest is None or guest.pool == wish.pool:
+        yield _change(observed.name, f"pool {pool}", why, ChangeKind.ADD, step)
+    for desired in pooled:
+        guest = observed.guest(desired.identity.vmid)
+        if guest is None or guest.pool == desired.pool:
             continue
-        why = f"it is in {guest.pool or 'no pool'}, and {wish.pool} is asked for"
-        action = AddToPool(vm=wish.who, host=guest.host, pool=wish.pool)
-        before = () if wish.pool in there else (pool_step_id(seen.name, wish.pool),)
+        why = f"it is in {guest.pool or 'no pool'}, should be in {desired.pool}"
+        action = AddToPool(vm=desired.identity, host=guest.host, pool=desired.pool)
+        before = () if desired.pool in existing else (pool_step_id(observed.name, desired.pool),)
         step = _step(
-            f"vms/join-pool/{wish.who.name}", action, why, (*needs, *before), wish.who.name
+            f"vms/join-pool/{desired.identity.name}",
+            action,
+            why,
+            (*needs, *before),
+            desired.identity.name,
         )
         yield _change(
-            seen.name, f"{wish.who.called} in pool {wish.pool}", why, ChangeKind.CHANGE, step
+            observed.name,
+            f"{desired.identity.label} in pool {desired.pool}",
+            why,
+            ChangeKind.CHANGE,
+            step,
         )
 
 
 def plan_ha_changes(
     cluster: ProxmoxCluster,
-    seen: ObservedProxmox,
-    wishes: Iterable[DesiredGuest],
+    observed: ObservedProxmox,
+    desired_guests: Iterable[DesiredGuest],
     needs: tuple[str, ...],
-    made: Container[str],
+    step_ids: Container[str],
 ) -> Iterator[ProxmoxChange]:
-    """Guests that high availability is to look after, and where.
+    """Plan HA resources and where they may run.
 
-    `made` are steps of the guests; what is started by one of them is looked after afterwards.
+    `step_ids` are steps of the guests; a guest that one of them starts becomes an HA resource
+    afterwards.
     """
-    if not isinstance(seen.ha, Fact) or seen.major is None:
+    if not isinstance(observed.ha, Fact) or observed.major is None:
         return
-    found, has_rules = seen.ha.value, seen.major >= _RULES_SINCE
-    wanted = [wish for wish in wishes if wish.ha is not None and wish.ha.enabled]
+    ha, has_rules = observed.ha.value, observed.major >= _RULES_SINCE
+    managed = [
+        desired for desired in desired_guests if desired.ha is not None and desired.ha.enabled
+    ]
     groups: defaultdict[str, list[DesiredGuest]] = defaultdict(list)
-    for wish in wanted:
-        if wish.ha is not None and wish.ha.group is not None:
-            groups[wish.ha.group].append(wish)
+    for desired in managed:
+        if desired.ha is not None and desired.ha.group is not None:
+            groups[desired.ha.group].append(desired)
     before: dict[str, str] = {}
     if not has_rules:
-        for name in sorted(set(groups) - {one.name for one in found.groups}):
-            step = _group_step(cluster, seen, name, needs)
+        for name in sorted(set(groups) - {group.name for group in ha.groups}):
+            step = _group_step(cluster, observed, name, needs)
             before[name] = step.id
-            yield _change(seen.name, f"HA group {name}", step.reason, ChangeKind.ADD, step)
+            yield _change(observed.name, f"HA group {name}", step.reason, ChangeKind.ADD, step)
     resources: dict[str, str] = {}
-    for wish in wanted:
-        group = "" if has_rules or wish.ha is None else wish.ha.group or ""
+    for desired in managed:
+        group = "" if has_rules or desired.ha is None else desired.ha.group or ""
         first = (*needs, before[group]) if group in before else needs
-        start = f"vms/start/{wish.who.name}"
-        first = (*first, start) if start in made else first
-        for step in _resource_steps(seen, found, wish, group, first):
-            resources[ha_id(wish.who)] = step.id
-            what = f"{wish.who.called} under high availability"
-            yield _change(seen.name, what, step.reason, ChangeKind.CHANGE, step)
+        start = f"vms/start/{desired.identity.name}"
+        first = (*first, start) if start in step_ids else first
+        for step in _resource_steps(observed, ha, desired, group, first):
+            resources[ha_id(desired.identity)] = step.id
+            summary = f"{desired.identity.label} managed by HA"
+            yield _change(observed.name, summary, step.reason, ChangeKind.CHANGE, step)
     for name, members in sorted(groups.items()) if has_rules else ():
-        for step in _rule_steps(cluster, seen, found, (name, members), resources):
-            yield _change(seen.name, f"HA rule {name}", step.reason, ChangeKind.CHANGE, step)
-    yield from _ha_removals(seen, found, wishes, needs)
+        for step in _rule_steps(cluster, observed, ha, (name, members), resources):
+            yield _change(observed.name, f"HA rule {name}", step.reason, ChangeKind.CHANGE, step)
+    yield from _ha_removals(observed, ha, desired_guests, needs)
 
 
 def _group_step(
-    cluster: ProxmoxCluster, seen: ObservedProxmox, name: str, needs: tuple[str, ...]
+    cluster: ProxmoxCluster, observed: ObservedProxmox, name: str, needs: tuple[str, ...]
 ) -> Step:
-    action = CreateHaGroup(cluster=seen.name, group=name, hosts=_hosts(cluster, seen))
-    why = "guests are to be in it, and it is not there"
-    return _step(f"vms/ha-group/{seen.name}/{name}", action, why, needs)
+    action = CreateHaGroup(cluster=observed.name, group=name, hosts=_hosts(cluster, observed))
+    why = "guests are configured to be in it, and it does not exist"
+    return _step(f"vms/ha-group/{observed.name}/{name}", action, why, needs)
 
 
 def _resource_steps(
-    seen: ObservedProxmox,
-    found: ObservedHa,
-    wish: DesiredGuest,
+    observed: ObservedProxmox,
+    ha_state: ObservedHa,
+    desired: DesiredGuest,
     group: str,
     needs: tuple[str, ...],
 ) -> Iterator[Step]:
-    ha = wish.ha
+    ha = desired.ha
     if ha is None:
         return
-    guest = seen.guest(wish.who.vmid)
+    guest = observed.guest(desired.identity.vmid)
     action = EnableHa(
-        vm=wish.who,
-        host=guest.host if guest is not None else wish.host,
+        vm=desired.identity,
+        host=guest.host if guest is not None else desired.host,
         state=ha.state,
         max_restart=ha.max_restart,
         max_relocate=ha.max_relocate,
         group=group,
     )
-    there = next((one for one in found.resources if one.id == ha_id(wish.who)), None)
-    if there is not None and action.is_true_of(there):
+    resource = next(
+        (resource for resource in ha_state.resources if resource.id == ha_id(desired.identity)),
+        None,
+    )
+    if resource is not None and action.is_true_of(resource):
         return
-    why = "it is not looked after" if there is None else f"it is looked after as {there.state}"
-    yield _step(f"vms/ha/{wish.who.name}", action, why, needs, wish.who.name)
+    why = (
+        "it is not managed by HA"
+        if resource is None
+        else f"its HA settings differ (state {resource.state})"
+    )
+    yield _step(f"vms/ha/{desired.identity.name}", action, why, needs, desired.identity.name)
 
 
 def _rule_steps(
     cluster: ProxmoxCluster,
-    seen: ObservedProxmox,
-    found: ObservedHa,
-    wanted: tuple[str, list[DesiredGuest]],
+    observed: ObservedProxmox,
+    ha: ObservedHa,
+    group: tuple[str, list[DesiredGuest]],
     resources: dict[str, str],
 ) -> Iterator[Step]:
-    name, members = wanted
-    ids = tuple(sorted(ha_id(wish.who) for wish in members))
-    there = next((one for one in found.rules if one.name == name), None)
-    missing = tuple(one for one in ids if there is None or one not in there.resources)
+    name, members = group
+    ids = tuple(sorted(ha_id(desired.identity) for desired in members))
+    rule = next((rule for rule in ha.rules if rule.name == name), None)
+    missing = tuple(resource for resource in ids if rule is None or resource not in rule.resources)
     if not missing:
         return
     action = AddToHaRule(
-        cluster=seen.name, rule=name, hosts=_hosts(cluster, seen), resources=missing
+        cluster=observed.name, rule=name, hosts=_hosts(cluster, observed), resources=missing
     )
-    why = "there is no such rule" if there is None else f"it does not name {', '.join(missing)}"
-    needs = tuple(resources[one] for one in missing if one in resources)
-    yield _step(f"vms/ha-rule/{seen.name}/{name}", action, why, needs)
+    why = "the rule does not exist" if rule is None else f"it does not include {', '.join(missing)}"
+    needs = tuple(resources[resource] for resource in missing if resource in resources)
+    yield _step(f"vms/ha-rule/{observed.name}/{name}", action, why, needs)
 
 
 def _ha_removals(
-    seen: ObservedProxmox,
-    found: ObservedHa,
-    wishes: Iterable[DesiredGuest],
+    observed: ObservedProxmox,
+    ha: ObservedHa,
+    desired_guests: Iterable[DesiredGuest],
     needs: tuple[str, ...],
 ) -> Iterator[ProxmoxChange]:
-    managed = {one.id for one in found.resources}
-    for wish in wishes:
-        if (wish.ha is None or not wish.ha.enabled) and ha_id(wish.who) in managed:
-            why = "it is looked after, and the configuration does not ask for it"
+    managed = {resource.id for resource in ha.resources}
+    for desired in desired_guests:
+        if (desired.ha is None or not desired.ha.enabled) and ha_id(desired.identity) in managed:
+            why = "it is managed by HA, which is not configured"
             step = _step(
-                f"vms/no-ha/{wish.who.name}", DisableHa(vm=wish.who), why, needs, wish.who.name
+                f"vms/no-ha/{desired.identity.name}",
+                DisableHa(vm=desired.identity),
+                why,
+                needs,
+                desired.identity.name,
             )
-            what = f"{wish.who.called} under high availability"
-            yield _change(seen.name, what, why, ChangeKind.REMOVE, step)
+            summary = f"{desired.identity.label} managed by HA"
+            yield _change(observed.name, summary, why, ChangeKind.REMOVE, step)
 
 
-def _hosts(cluster: ProxmoxCluster, seen: ObservedProxmox) -> tuple[HostName, ...]:
+def _hosts(cluster: ProxmoxCluster, observed: ObservedProxmox) -> tuple[HostName, ...]:
     if cluster.hosts:
         return tuple(HostName(name) for name in cluster.hosts)
-    if isinstance(seen.state, Fact):
-        return tuple(one.name for one in seen.state.value.members)
+    if isinstance(observed.state, Fact):
+        return tuple(member.name for member in observed.state.value.members)
     return ()
 
 
@@ -194,10 +219,10 @@ def _step(name: str, action: Action, why: str, needs: tuple[str, ...], node: str
     )
 
 
-def _change(region: str, what: str, why: str, mark: ChangeKind, step: Step) -> ProxmoxChange:
+def _change(region: str, summary: str, why: str, mark: ChangeKind, step: Step) -> ProxmoxChange:
     return ProxmoxChange(
         region=region,
-        what=what,
+        what=summary,
         why=why,
         mark=mark,
         stage=Stage.VMS,

@@ -1,4 +1,4 @@
-"""What keeps guests from being planned; seen before anything is made."""
+"""Problems that prevent a guest from being planned, reported before anything is changed."""
 
 from __future__ import annotations
 
@@ -9,266 +9,278 @@ from stockman.steps.vm.placement import ha_id
 _GIB = 1 << 30
 
 
-def name_mismatch(problems: Problems, wish: DesiredGuest, old: str) -> None:
+def name_mismatch(problems: Problems, desired: DesiredGuest, old: str) -> None:
     problems.error(
         "vm.renamed",
-        f"VM {wish.who.vmid} is {old}, and the configuration calls it {wish.who.name}",
-        why="the name is part of a machine's identity, in etcd and Kubernetes too; it cannot"
-        " be changed where it is",
-        fix=f"call it {old} again; or give {wish.who.name} a vmid of its own, so that it is made"
-        f" anew and {old} is removed",
-        at=_at(wish, "name"),
+        f"VM {desired.identity.vmid} is named {old}, but the configuration names it"
+        f" {desired.identity.name}",
+        why="the name is part of a machine's identity in etcd and Kubernetes; it cannot be changed"
+        " in place",
+        fix=f"rename it back to {old}; or give {desired.identity.name} a new vmid, so that it is"
+        f" created and {old} is deleted",
+        at=_at(desired, "name"),
     )
 
 
-def vmid_taken(problems: Problems, wish: DesiredGuest, found: str, host: str) -> None:
+def vmid_taken(problems: Problems, desired: DesiredGuest, actual_name: str, host: str) -> None:
     problems.error(
         "vm.taken",
-        f"the number {wish.who.vmid} of {wish.who.name} belongs to another guest",
-        why=f"it is {found} on {host}, which stockman did not make",
-        fix=f"give {wish.who.name} another vmid; or, if it is the same machine, adopt it"
+        f"VMID {desired.identity.vmid} of {desired.identity.name} is used by another guest",
+        why=f"{actual_name} on {host} has it, and stockman did not create that guest",
+        fix=f"give {desired.identity.name} another vmid; or, if it is the same machine, adopt it"
         " with `stockman adopt`",
-        at=_at(wish, "vmid"),
+        at=_at(desired, "vmid"),
     )
 
 
-def mac_taken(problems: Problems, wish: DesiredGuest, mac: str, other: str) -> None:
+def mac_taken(problems: Problems, desired: DesiredGuest, mac: str, other_guest: str) -> None:
     problems.error(
         "vm.mac-taken",
-        f"the address {mac} of {wish.who.name} is that of another card",
-        why=f"{other} has a card with it, and two with one address disturb each other",
-        fix=f"give {wish.who.name} another mac_addr, or the other guest",
-        at=_at(wish, "nics"),
+        f"MAC address {mac} of {desired.identity.name} is already in use",
+        why=f"{other_guest} has a network card with this address",
+        fix=f"change mac_addr of {desired.identity.name} or of the other guest",
+        at=_at(desired, "nics"),
     )
 
 
-def no_host(problems: Problems, wish: DesiredGuest, hosts: list[str]) -> None:
+def no_host(problems: Problems, desired: DesiredGuest, hosts: list[str]) -> None:
     problems.error(
         "vm.no-host",
-        f"{wish.who.name} is to run on {wish.host}, which the Proxmox cluster does not have",
-        why=f"its hosts are {', '.join(hosts)}",
-        fix="name one of these hosts",
-        at=_at(wish, "host"),
+        f"{desired.identity.name} is placed on {desired.host}, which is not in the Proxmox cluster",
+        why=f"the hosts of the cluster are {', '.join(hosts)}",
+        fix="use one of these hosts",
+        at=_at(desired, "host"),
     )
 
 
-def host_offline(problems: Problems, wish: DesiredGuest) -> None:
+def host_offline(problems: Problems, desired: DesiredGuest) -> None:
     problems.error(
         "vm.host-offline",
-        f"{wish.who.name} cannot be made on {wish.host}",
-        why="the Proxmox cluster says that this host is offline",
-        fix=f"bring {wish.host} back, or name another host",
-        at=_at(wish, "host"),
+        f"cannot create {desired.identity.name} on {desired.host}",
+        why="the Proxmox cluster reports this host as offline",
+        fix=f"bring {desired.host} online, or use another host",
+        at=_at(desired, "host"),
     )
 
 
-def incomplete_creation(problems: Problems, wish: DesiredGuest, host: str, *, shared: bool) -> None:
-    kind = "qemu-server" if wish.who.kind == "qemu" else "lxc"
-    file = f"{kind}/{wish.who.vmid}.conf"
-    anew = f"give {wish.who.name} another vmid, so that it is made anew on {wish.host}"
+def incomplete_creation(
+    problems: Problems, desired: DesiredGuest, host: str, *, shared: bool
+) -> None:
+    kind = "qemu-server" if desired.identity.kind == "qemu" else "lxc"
+    file = f"{kind}/{desired.identity.vmid}.conf"
+    recreate = f"give {desired.identity.name} another vmid, so that it is created on {desired.host}"
     by_hand = (
-        f"make sure that {host} stays off and run, as root on a host of the cluster,"
-        f" `mv /etc/pve/nodes/{host}/{file} /etc/pve/nodes/{wish.host}/{file}`; or {anew}"
+        f"make sure that {host} stays off; then run as root on another host"
+        f" `mv /etc/pve/nodes/{host}/{file} /etc/pve/nodes/{desired.host}/{file}`; or {recreate}"
     )
     problems.error(
         "vm.stuck",
-        f"{wish.who.name} is on {host}, which is offline, and is to run on {wish.host}",
-        why="Proxmox VE moves no guest whose host does not answer, and keeps its number; its disks"
-        f" are in {'shared storages' if shared else f'storages of {host} alone'}",
-        fix=f"bring {host} back; or {by_hand if shared else anew}",
-        at=_at(wish, "host"),
+        f"{desired.identity.name} is on {host}, which is offline, but is configured for"
+        f" {desired.host}",
+        why="Proxmox VE cannot move a guest of an offline host, and its VMID stays taken; the disks"
+        f" are {'on shared storage' if shared else f'on local storage of {host}'}",
+        fix=f"bring {host} online; or {by_hand if shared else recreate}",
+        at=_at(desired, "host"),
     )
 
 
-def ha_recovery(problems: Problems, wish: DesiredGuest, host: str) -> None:
+def ha_recovery(problems: Problems, desired: DesiredGuest, host: str) -> None:
     problems.warn(
         "vm.recovering",
-        f"{wish.who.name} is on {host}, which is offline, until high availability moves it",
-        why="it is looked after, its disks are in shared storages, and Proxmox VE waits some"
-        " minutes before it believes that a host is off",
-        fix="plan again in some minutes; `ha-manager status` on a host tells how far it is",
-        at=_at(wish, "host"),
+        f"{desired.identity.name} is on {host}, which is offline, until HA moves it",
+        why="it is managed by HA and its disks are on shared storage; Proxmox VE waits a few"
+        " minutes before it treats a host as lost",
+        fix="plan again in a few minutes; `ha-manager status` on a host shows the progress",
+        at=_at(desired, "host"),
     )
 
 
-def ha_host_mismatch(problems: Problems, wish: DesiredGuest, host: str, *, online: bool) -> None:
-    command = f"ha-manager migrate {ha_id(wish.who)} {wish.host}"
-    move = f"run `{command}` on a host if it is to move now"
-    back = f"nothing until {wish.host} is back, which is offline"
+def ha_host_mismatch(problems: Problems, desired: DesiredGuest, host: str, *, online: bool) -> None:
+    command = f"ha-manager migrate {ha_id(desired.identity)} {desired.host}"
+    move = f"run `{command}` on a host to move it now"
+    back = f"wait until {desired.host} is online again"
     problems.warn(
         "vm.ha-elsewhere",
-        f"{wish.who.name} runs on {host}, and the configuration says {wish.host}",
-        why="high availability decides where it runs, and may have moved it for a reason; so it is"
-        " left where it is",
-        fix=f"{move if online else back}, or write {host} into the configuration",
-        at=_at(wish, "host"),
+        f"{desired.identity.name} runs on {host}, but is configured for {desired.host}",
+        why="HA decides where it runs and may have moved it for a reason, so stockman does not"
+        " move it",
+        fix=f"{move if online else back}, or set the host to {host} in the configuration",
+        at=_at(desired, "host"),
     )
 
 
-def disk_in_use(problems: Problems, wish: DesiredGuest, disk: str, other: str, host: str) -> None:
+def disk_in_use(
+    problems: Problems, desired: DesiredGuest, disk: str, other_guest: str, host: str
+) -> None:
     problems.error(
         "vm.disk-in-use",
-        f"the disk {disk} of {wish.who.name} belongs to a machine that may come back",
-        why=f"{other} on {host} has it, and {host} is offline; two machines with one disk destroy"
-        " what is on it",
-        fix=f"bring {host} back; or make sure that it stays off and give {other} to another host as"
-        " root, see the page of vm.stuck, under its old vmid",
-        at=_at(wish, "vmid"),
+        f"data disk {disk} of {desired.identity.name} may still be in use by another machine",
+        why=f"{other_guest} on {host} has it, and {host} is offline; two machines that write to one"
+        " disk corrupt it",
+        fix=f"bring {host} online; or make sure that it stays off and move {other_guest} to another"
+        " host as root (see the page of vm.stuck), and keep its old vmid",
+        at=_at(desired, "vmid"),
     )
 
 
 def leftover_disk(problems: Problems, name: str, vmid: int, host: str) -> None:
     problems.warn(
         "vm.left-behind",
-        f"VM {vmid} ({name}) stays on {host} for now",
-        why=f"{host} is offline, so that nothing can be deleted there",
-        fix=f"plan again once {host} is back, before it starts its guests; or remove {host}"
+        f"VM {vmid} ({name}) is left on {host} for now",
+        why=f"{host} is offline, so nothing can be deleted there",
+        fix=f"plan again when {host} is online, before it starts its guests; or remove {host}"
         " from the Proxmox cluster",
     )
 
 
-def no_storage(problems: Problems, wish: DesiredGuest, storage: str, content: str) -> None:
+def no_storage(problems: Problems, desired: DesiredGuest, storage: str, content: str) -> None:
     problems.error(
         "vm.no-storage",
-        f"{wish.host} has no storage {storage} for {content}, which {wish.who.name} needs",
-        why=f"Proxmox VE offers {storage} on {wish.host} not at all, or not for {content}",
-        fix=f"add `{content}` to its content types, or name another storage",
-        at=_at(wish, "datastore"),
+        f"{desired.host} has no storage {storage} for {content}, which {desired.identity.name}"
+        " needs",
+        why=f"{storage} does not exist on {desired.host} or does not allow {content}",
+        fix=f"add `{content}` to its content types, or use another storage",
+        at=_at(desired, "datastore"),
     )
 
 
-def no_volume(problems: Problems, wish: DesiredGuest) -> None:
-    is_machine = wish.who.kind == "qemu"
-    image, disk = ("an image", "the disk of ") if is_machine else ("a template", "")
-    fetched = "put the image there, or give its address with `url` so that it is fetched"
-    storage, _, path = wish.volume.partition(":")
+def no_volume(problems: Problems, desired: DesiredGuest) -> None:
+    is_machine = desired.identity.kind == "qemu"
+    image = "an image" if is_machine else "a template"
+    fetched = "upload the image, or set `url` so that it is downloaded"
+    storage, _, path = desired.volume.partition(":")
     loaded = f"pveam download {storage} {path.rpartition('/')[2]}"
-    by_host = f"run `{loaded}` on {wish.host}, or name a template that `pveam list {storage}` shows"
+    by_host = (
+        f"run `{loaded}` on {desired.host}, or use a template that `pveam list {storage}` shows"
+    )
     problems.error(
         "image.no-volume",
-        f"{disk}{wish.who.name} is to be made from {image} that {wish.host} does not have",
-        why=f"there is no {wish.volume} on {wish.host}",
+        f"{desired.identity.name} needs {image} that {desired.host} does not have",
+        why=f"volume {desired.volume} does not exist on {desired.host}",
         fix=fetched if is_machine else by_host,
-        at=_at(wish, "vm" if is_machine else "container"),
+        at=_at(desired, "vm" if is_machine else "container"),
     )
 
 
 def no_room(problems: Problems, storage: str, host: str, needed: int, free: int) -> None:
     problems.error(
         "vm.no-room",
-        f"the storage {storage} on {host} has too little room",
-        why=f"{needed / _GIB:.0f} GiB are needed, and {free / _GIB:.0f} GiB are free",
-        fix="free some of it, or name another storage",
+        f"storage {storage} on {host} has not enough free space",
+        why=f"{needed / _GIB:.0f} GiB are needed, {free / _GIB:.0f} GiB are free",
+        fix="free some space, or use another storage",
         at=f"storage {storage} on {host}",
     )
 
 
 def disk_larger_than_storage(
-    problems: Problems, wish: DesiredGuest, storage: str, needed: int, whole: int
+    problems: Problems, desired: DesiredGuest, storage: str, needed: int, capacity: int
 ) -> None:
-    """A disk that could not be filled however much is freed. Storages that give out room as it is
-    used take it all the same, and disks do not become smaller again."""
+    """Warn of a disk larger than its storage: thin storages accept it, but disks never shrink."""
     problems.warn(
         "vm.larger-than-storage",
-        f"a disk of {wish.who.name} is larger than the whole storage {storage}",
-        why=f"it is to have {needed / _GIB:.0f} GiB, and all of {storage} has"
-        f" {whole / _GIB:.0f} GiB",
-        fix="ask for a smaller disk, or name another storage",
-        at=_at(wish, "disk_gb"),
+        f"a disk of {desired.identity.name} is larger than storage {storage}",
+        why=f"the disk is configured with {needed / _GIB:.0f} GiB, and {storage} has"
+        f" {capacity / _GIB:.0f} GiB in total",
+        fix="configure a smaller disk, or use another storage",
+        at=_at(desired, "disk_gb"),
     )
 
 
 def disk_shrinks(
-    problems: Problems, wish: DesiredGuest, disk: str, found: int, wanted: int
+    problems: Problems, desired: DesiredGuest, disk: str, actual: int, configured: int
 ) -> None:
     problems.error(
         "vm.disk-shrinks",
-        f"{disk} of {wish.who.name} would have to become smaller",
-        why=f"it has {found / _GIB:.0f} GiB, and {wanted} are asked for; disks only grow",
-        fix="ask for the size that it has, or recreate the machine",
-        at=_at(wish, "disk_gb"),
+        f"{disk} of {desired.identity.name} cannot shrink",
+        why=f"it has {actual / _GIB:.0f} GiB, and {configured} GiB are configured",
+        fix="configure its current size, or recreate the machine",
+        at=_at(desired, "disk_gb"),
     )
 
 
-def mount_stays(problems: Problems, wish: DesiredGuest, path: str, slot: str, source: str) -> None:
+def mount_stays(
+    problems: Problems, desired: DesiredGuest, path: str, slot: str, source: str
+) -> None:
     problems.warn(
         "vm.mount-stays",
-        f"{wish.who.name} keeps what is mounted at {path}",
-        why=f"{slot} is {source}, the configuration does not have it, and what is mounted is never"
-        " taken away: its data would be out of sight",
-        fix=f"put it into the configuration again, or let root take it away with"
-        f" `pct set {wish.who.vmid} --delete {slot}`",
-        at=_at(wish, "container"),
+        f"{desired.identity.name} keeps the mount point {path}",
+        why=f"{slot} is {source} and is not in the configuration; stockman never removes a mount"
+        " point, because its data would become inaccessible",
+        fix="add it to the configuration, or remove it as root with"
+        f" `pct set {desired.identity.vmid} --delete {slot}`",
+        at=_at(desired, "container"),
     )
 
 
 def storage_mismatch(
-    problems: Problems, wish: DesiredGuest, disk: str, found: str, wanted: str
+    problems: Problems, desired: DesiredGuest, disk: str, actual: str, configured: str
 ) -> None:
     problems.error(
         "vm.disk-elsewhere",
-        f"{disk} of {wish.who.name} is in another storage",
-        why=f"it is in {found}, and {wanted} is asked for",
-        fix=f"move it in Proxmox VE (Hardware, Disk Action, Move Storage), or ask for {found}",
-        at=_at(wish, "datastore"),
+        f"{disk} of {desired.identity.name} is on another storage",
+        why=f"it is on {actual}, and {configured} is configured",
+        fix=f"move it in Proxmox VE (Hardware, Disk Action, Move Storage), or configure {actual}",
+        at=_at(desired, "datastore"),
     )
 
 
-def raw_device(problems: Problems, wish: DesiredGuest, device: str) -> None:
+def raw_device(problems: Problems, desired: DesiredGuest, device: str) -> None:
     problems.error(
         "vm.raw-device",
-        f"{wish.who.name} is to have the device {device} by its address",
-        why="Proxmox VE lets only root with a password do that, never a token",
-        fix="map it under hosts.HOST.passthrough, and name the mapping instead",
-        at=_at(wish, "pci"),
+        f"{desired.identity.name} uses device {device} by its address",
+        why="Proxmox VE only allows this for root with a password, not for a token",
+        fix="define a mapping under hosts.HOST.passthrough and use its name",
+        at=_at(desired, "pci"),
     )
 
 
-def root_only(problems: Problems, wish: DesiredGuest, what: str) -> None:
+def root_only(problems: Problems, desired: DesiredGuest, setting: str) -> None:
     problems.error(
         "vm.root-only",
-        f"{wish.who.name} is to have {what}",
-        why="Proxmox VE lets only root with a password give a container that, never a token",
-        fix="leave it out, make the container, and let root add it with `pct set`; then it can be"
-        " in the configuration",
-        at=_at(wish, "container"),
+        f"{desired.identity.name} is configured with {setting}",
+        why="Proxmox VE only allows root with a password to set this on a container",
+        fix="leave it out, create the container, and set it as root with `pct set`; then add it"
+        " to the configuration",
+        at=_at(desired, "container"),
     )
 
 
-def device_without_mapping(problems: Problems, wish: DesiredGuest, mapping: str, bus: str) -> None:
+def device_without_mapping(
+    problems: Problems, desired: DesiredGuest, mapping: str, bus: str
+) -> None:
     problems.error(
         "vm.no-mapping",
-        f"{wish.who.name} is to have {mapping}, which is not mapped on {wish.host}",
-        why=f"no {bus.upper()} mapping of this name speaks of {wish.host}",
-        fix=f"describe the device under hosts.{wish.host}.passthrough.{bus}, or correct the name",
-        at=_at(wish, bus),
+        f"{desired.identity.name} uses mapping {mapping}, which does not exist on {desired.host}",
+        why=f"no {bus.upper()} mapping of this name has an entry for {desired.host}",
+        fix=f"define the device under hosts.{desired.host}.passthrough.{bus}, or correct the name",
+        at=_at(desired, bus),
     )
 
 
 def keeper_vmid_taken(problems: Problems, vmid: int, name: str) -> None:
     problems.error(
         "vm.keeper-taken",
-        f"a guest has the number {vmid}, under which data disks are kept",
-        why=f"deleting {name} could take the data disks of others with it",
-        fix=f"give {name} another number in Proxmox VE",
+        f"VMID {vmid} is used by a guest, but stockman needs it for retained data disks",
+        why=f"deleting {name} could delete data disks of other guests",
+        fix=f"give {name} another VMID in Proxmox VE",
         at=f"VM {vmid}",
     )
 
 
-def no_iso_storage(problems: Problems, wish: DesiredGuest, why: str) -> None:
+def no_iso_storage(problems: Problems, desired: DesiredGuest, why: str) -> None:
     problems.error(
         "vm.no-seed-storage",
-        f"{wish.who.name} needs an image of its own, and {wish.host} has no storage for it",
+        f"{desired.identity.name} needs a NoCloud image, and {desired.host} has no storage for it",
         why=why,
-        fix="allow the content type `iso` on a storage of the host",
-        at=_at(wish, "host"),
+        fix="add the content type `iso` to a storage of the host",
+        at=_at(desired, "host"),
     )
 
 
-def _at(wish: DesiredGuest, field: str) -> ProblemLocation:
-    """Where the files say it, or speak of the guest, or its name."""
-    for part in (wish.source, wish.entry):
-        found = part.where(field) if part is not None else None
-        if found is not None and found.at.file:
-            return found
-    return wish.who.name
+def _at(desired: DesiredGuest, field: str) -> ProblemLocation:
+    """Return the position of the field in the files, else that of the guest, else its name."""
+    for source in (desired.source, desired.entry):
+        location = source.where(field) if source is not None else None
+        if location is not None and location.at.file:
+            return location
+    return desired.identity.name

@@ -1,4 +1,4 @@
-"""Guests of ours that nobody wants any more: which they are, and how they go."""
+"""Plans the deletion of managed guests that are no longer configured."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.base import Gate
 from stockman.steps.step import Stage, Step
-from stockman.steps.vm import problems as work
+from stockman.steps.vm import problems as vm_problems
 from stockman.steps.vm.destroy import DestroyVm, disks_lost_with
 from stockman.steps.vm.disks import drives
 from stockman.steps.vm.gates import HostOnline, ProxmoxQuorum
@@ -29,16 +29,18 @@ from stockman.steps.vm.identity import GuestIdentity
 def plan_removal(
     guest: GuestSummary, config: VmConfig, region: str, needs: tuple[str, ...], why: str
 ) -> ProxmoxChange:
-    """A guest of ours that should not be any more."""
+    """Plan the deletion of a managed guest."""
     mark = parse_mark(config.get("description"))
-    who = GuestIdentity(
+    identity = GuestIdentity(
         cluster=region,
         vmid=guest.vmid,
         name=config.name,
         uuid=config.uuid if guest.kind == "qemu" else None,
         kind=guest.kind,
     )
-    action = DestroyVm(vm=who, host=guest.host, scratch=mark.scratch if mark is not None else ())
+    action = DestroyVm(
+        vm=identity, host=guest.host, scratch=mark.scratch if mark is not None else ()
+    )
     gates: tuple[Gate, ...] = (
         ProxmoxQuorum(cluster=region),
         HostOnline(cluster=region, host=guest.host),
@@ -56,7 +58,7 @@ def plan_removal(
     )
     return ProxmoxChange(
         region=region,
-        what=f"{who.called} on {guest.host}",
+        what=f"{identity.label} on {guest.host}",
         why=f"{why}{_kept_disks_text(guest, config)}",
         mark=ChangeKind.REMOVE,
         stage=Stage.VMS,
@@ -67,36 +69,36 @@ def plan_removal(
 
 
 def _kept_disks_text(guest: GuestSummary, config: VmConfig) -> str:
-    """What to say of disks that stay when a guest goes."""
-    found = [
+    """Return the note about disks that are kept when a guest is deleted."""
+    volumes = [
         str(drive.volume)
         for drive in drives(config).values()
         if drive.volume is not None and not drive.is_cdrom and drive.volume.owner != guest.vmid
     ]
-    if not found:
+    if not volumes:
         return ""
-    return f"; {', '.join(found)} stay{'s' if len(found) == 1 else ''}"
+    return f"; {', '.join(volumes)} {'is' if len(volumes) == 1 else 'are'} kept"
 
 
 def check_removal(guest: GuestSummary, config: VmConfig, problems: Problems) -> None:
-    """Report what keeps a guest from being removed, before anything else is done."""
+    """Report what prevents the deletion of a guest, before anything else is done."""
     if parse_flag(config.get("protection", "0")):
-        problems.add(work.guest_protection(guest.vmid, config.name))
+        problems.add(vm_problems.guest_protection(guest.vmid, config.name))
     mark = parse_mark(config.get("description"))
     scratch = mark.scratch if mark is not None else ()
     if lost := tuple(disks_lost_with(config, guest.vmid, scratch)):
-        problems.add(work.data_disks(guest.vmid, config.name, lost))
+        problems.add(vm_problems.data_disks(guest.vmid, config.name, lost))
 
 
 def find_surplus_guests(
-    seen: ObservedProxmox, owner: str, wanted: frozenset[Vmid]
+    observed: ObservedProxmox, owner: str, kept: frozenset[Vmid]
 ) -> Iterator[tuple[GuestSummary, VmConfig]]:
-    """Guests of an owner that the configuration does not have; templates are not among them."""
-    for guest in seen.guests():
+    """Return managed guests of an owner that are not in `kept`, without templates."""
+    for guest in observed.guests():
         if TEMPLATE_TAG in guest.tags:
             continue
-        fact = seen.configs.get(guest.vmid)
-        if guest.vmid in wanted or TAG not in guest.tags or not isinstance(fact, Fact):
+        fact = observed.configs.get(guest.vmid)
+        if guest.vmid in kept or TAG not in guest.tags or not isinstance(fact, Fact):
             continue
         mark = parse_mark(fact.value.get("description"))
         if mark is not None and mark.owner == owner and mark.name == fact.value.name:
@@ -104,14 +106,13 @@ def find_surplus_guests(
 
 
 def find_unreachable_guests(
-    seen: ObservedProxmox, owner: str, wanted: frozenset[Vmid]
+    observed: ObservedProxmox, owner: str, kept: frozenset[Vmid]
 ) -> Iterator[GuestSummary]:
-    """Guests with the tags of an owner that the configuration does not have, on hosts that do not
-    answer."""
+    """Return guests of an owner that are not in `kept`, on hosts that do not answer."""
     tags = set(own_tags(owner))
-    for guest in seen.guests():
-        is_known = isinstance(seen.configs.get(guest.vmid), Fact)
-        is_other = guest.vmid not in wanted and TEMPLATE_TAG not in guest.tags
+    for guest in observed.guests():
+        is_known = isinstance(observed.configs.get(guest.vmid), Fact)
+        is_other = guest.vmid not in kept and TEMPLATE_TAG not in guest.tags
         if is_other and not is_known and tags <= set(guest.tags):
             yield guest
 
@@ -124,16 +125,19 @@ def find_leaving_machines(
     proxmox: Mapping[str, ObservedProxmox],
     kubernetes: ObservedKubernetes | None,
 ) -> dict[str, MachineAddress]:
-    """By name; a guest that is neither a Node nor told an address by us is no machine of Talos."""
-    found: dict[str, MachineAddress] = {}
+    """Return the addresses of Talos machines that leave, by name.
+
+    A guest that is no Node and got no address from stockman is no Talos machine.
+    """
+    addresses: dict[str, MachineAddress] = {}
     wanted_names = {str(node.name) for node in desired.nodes}
     for name, config in _surplus_nodes(desired, proxmox):
         if name in wanted_names:
             continue
         address = _initial_address(config) or _node_address(kubernetes, name)
         if address:
-            found[name] = MachineAddress(address)
-    return found
+            addresses[name] = MachineAddress(address)
+    return addresses
 
 
 def _surplus_nodes(
@@ -141,21 +145,25 @@ def _surplus_nodes(
 ) -> Iterator[tuple[str, VmConfig]]:
     if desired.cluster is None:
         return
-    kept = {one.vmid for one in desired.guests}
+    kept = {guest.vmid for guest in desired.guests}
     for cluster in desired.proxmox:
-        seen = proxmox.get(str(cluster.region))
-        if seen is None:
+        observed = proxmox.get(str(cluster.region))
+        if observed is None:
             continue
-        wanted = {wish.who.vmid for wish in build_desired_guests(desired, cluster, Problems())}
-        for guest, config in find_surplus_guests(seen, owner_of(desired), frozenset(wanted | kept)):
+        configured = {
+            guest.identity.vmid for guest in build_desired_guests(desired, cluster, Problems())
+        }
+        for guest, config in find_surplus_guests(
+            observed, owner_of(desired), frozenset(configured | kept)
+        ):
             if guest.kind == "qemu":
                 yield config.name, config
 
 
 def _initial_address(config: VmConfig) -> str:
-    """The address that the VM was made with."""
-    for part in config.get(_NETWORK).split(","):
-        key, _, value = part.partition("=")
+    """Return the address that the VM was created with."""
+    for setting in config.get(_NETWORK).split(","):
+        key, _, value = setting.partition("=")
         if key == "ip" and value not in ("", "dhcp"):
             return str(ip_interface(value).ip)
     return ""

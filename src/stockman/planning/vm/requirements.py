@@ -15,20 +15,20 @@ from stockman.proxmox.privileges import VmRequirements
 
 @record
 class HostRequirements:
-    """What machines need, each thing on the host that needs it."""
+    """What machines need, with the host that has to provide it."""
 
     hosts: frozenset[str]
     storages: frozenset[tuple[str, str, str]]
     """Host, storage, content."""
     bridges: frozenset[tuple[str, str]]
     """Host, bridge."""
-    wish: VmRequirements
+    vms: VmRequirements
 
 
 def host_requirements(desired: Desired | None, cluster: ProxmoxCluster) -> HostRequirements:
-    """What machines need from a cluster; nothing is known where there is nothing desired."""
-    vms = [one.vm for one in (desired.nodes if desired else ()) if one.vm is not None]
-    own = [one for one in vms if one.region == cluster.region]
+    """Return what machines need from a cluster; nothing if there is no configuration."""
+    vms = [node.vm for node in (desired.nodes if desired else ()) if node.vm is not None]
+    own = [vm for vm in vms if vm.region == cluster.region]
     guests = guests_in_cluster(desired, cluster)
     storages = frozenset(
         (*_vm_storages(own), *_guest_storages(guests), *_cluster_storages(cluster, own))
@@ -36,41 +36,43 @@ def host_requirements(desired: Desired | None, cluster: ProxmoxCluster) -> HostR
     bridges = frozenset((*_vm_bridges(own), *_guest_bridges(guests)))
     placed = frozenset(_template_storages(desired, cluster))
     storages |= {(host, storage, "images") for host, storage in placed}
-    hosts = frozenset((*(one.host for one in own), *(one.host for one in guests)))
+    hosts = frozenset((*(machine.host for machine in own), *(machine.host for machine in guests)))
     hosts |= {host for host, _ in placed}
-    hardware: list[Hardware] = [*own, *(one.vm for one in guests if one.vm is not None)]
+    hardware: list[Hardware] = [*own, *(guest.vm for guest in guests if guest.vm is not None)]
     return HostRequirements(
         hosts=hosts,
         storages=storages,
         bridges=bridges,
-        wish=VmRequirements(
-            vmids=(*(one.vmid for one in own), *(one.vmid for one in guests)),
+        vms=VmRequirements(
+            vmids=(*(machine.vmid for machine in own), *(machine.vmid for machine in guests)),
             hosts=tuple(sorted(hosts)),
             storages=tuple(sorted({storage for _, storage, _ in storages})),
             bridges=tuple(sorted({bridge for _, bridge in bridges})),
-            pools=any(one.pool for one in hardware),
-            pci=any(one.pci for one in hardware),
-            usb=any(one.usb for one in hardware),
-            high_availability=any(one.ha is not None and one.ha.enabled for one in hardware),
-            start_order=any(one.start_order.order is not None for one in hardware),
+            pools=any(machine.pool for machine in hardware),
+            pci=any(machine.pci for machine in hardware),
+            usb=any(machine.usb for machine in hardware),
+            high_availability=any(
+                machine.ha is not None and machine.ha.enabled for machine in hardware
+            ),
+            start_order=any(machine.start_order.order is not None for machine in hardware),
         ),
     )
 
 
 def guests_in_cluster(desired: Desired | None, cluster: ProxmoxCluster) -> list[Guest]:
-    """Guests of a cluster; of several clusters only those whose host it lists."""
+    """Return the guests of a cluster; with several clusters, those whose host it lists."""
     if desired is None:
         return []
     single = len(desired.proxmox) == 1
-    managed = [one for one in desired.guests if one.manage == "full"]
-    return [one for one in managed if single or one.host in cluster.hosts]
+    managed = [guest for guest in desired.guests if guest.manage == "full"]
+    return [guest for guest in managed if single or guest.host in cluster.hosts]
 
 
 def _template_storages(
     desired: Desired | None, cluster: ProxmoxCluster
 ) -> Iterator[tuple[HostName, Datastore]]:
-    """Hosts and storages of templates."""
-    vms = {one.name: one.vm for one in (desired.nodes if desired else ())}
+    """Return hosts and storages of templates."""
+    vms = {node.name: node.vm for node in (desired.nodes if desired else ())}
     for template in cluster.templates:
         vm = vms.get(template.like)
         if vm is not None:

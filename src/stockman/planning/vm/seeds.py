@@ -1,4 +1,4 @@
-"""NoCloud images that nodes no longer need: they have their configuration."""
+"""Plans the removal of NoCloud images of nodes that have their machine configuration."""
 
 from __future__ import annotations
 
@@ -20,54 +20,56 @@ def plan_seed_removals(
     created: Mapping[str, str],
     configured: Mapping[str, tuple[str, ...]],
 ) -> tuple[ProxmoxChange, ...]:
-    """Images to be taken out and deleted.
+    """Plan the removal of NoCloud images.
 
-    `created` are volumes of images that this plan makes, by node; `configured` are nodes that have
-    their configuration, with the steps of this plan that give it to them.
+    `created` are image volumes that this plan creates, by node; `configured` are nodes that have
+    their machine configuration, with the steps of this plan that apply it.
     """
     return tuple(
-        _removal(seen, wish, volume, configured[wish.who.name])
+        _removal(proxmox, guest, volume, configured[guest.identity.name])
         for cluster in desired.proxmox
-        if (seen := observed.get(str(cluster.region))) is not None
-        for wish in build_desired_guests(desired, cluster, Problems())
-        if wish.is_node and wish.who.name in configured
-        for volume in _volumes(seen, wish, created)
+        if (proxmox := observed.get(str(cluster.region))) is not None
+        for guest in build_desired_guests(desired, cluster, Problems())
+        if guest.is_node and guest.identity.name in configured
+        for volume in _volumes(proxmox, guest, created)
     )
 
 
 def _volumes(
-    seen: ObservedProxmox, wish: DesiredGuest, created: Mapping[str, str]
+    observed: ObservedProxmox, desired: DesiredGuest, created: Mapping[str, str]
 ) -> Iterator[str]:
-    if wish.who.name in created:
-        yield created[wish.who.name]
+    if desired.identity.name in created:
+        yield created[desired.identity.name]
         return
-    config = seen.config(wish.who.vmid)
+    config = observed.config(desired.identity.vmid)
     for drive in drives(config).values() if config is not None else ():
-        if drive.is_cdrom and f":iso/{seed_prefix(wish.who.name)}" in drive.source:
+        if drive.is_cdrom and f":iso/{seed_prefix(desired.identity.name)}" in drive.source:
             yield drive.source
 
 
 def _removal(
-    seen: ObservedProxmox, wish: DesiredGuest, volume: str, needs: tuple[str, ...]
+    observed: ObservedProxmox, desired: DesiredGuest, volume: str, needs: tuple[str, ...]
 ) -> ProxmoxChange:
-    guest = seen.guest(wish.who.vmid)
-    why = f"{wish.who.name} has its configuration and reads the image no more"
+    guest = observed.guest(desired.identity.vmid)
+    why = f"{desired.identity.name} has its machine configuration and no longer reads the image"
     step = Step(
-        id=f"vms/unseed/{wish.who.name}",
+        id=f"vms/unseed/{desired.identity.name}",
         action=RemoveSeed(
-            vm=wish.who, host=guest.host if guest is not None else wish.host, volume=volume
+            vm=desired.identity,
+            host=guest.host if guest is not None else desired.host,
+            volume=volume,
         ),
         stage=Stage.TALOS,
         reason=why,
         needs=needs,
-        node=wish.who.name,
+        node=desired.identity.name,
     )
     return ProxmoxChange(
-        region=seen.name,
-        what=f"NoCloud image {volume} of {wish.who.name}",
+        region=observed.name,
+        what=f"NoCloud image {volume} of {desired.identity.name}",
         why=why,
         mark=ChangeKind.REMOVE,
         stage=Stage.TALOS,
-        node=wish.who.name,
+        node=desired.identity.name,
         steps=(step,),
     )

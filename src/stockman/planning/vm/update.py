@@ -1,4 +1,4 @@
-"""Guests that go to another host: while they run, or switched off where devices hold them."""
+"""Plans changes of existing guests: moves to another host, settings, disks and restarts."""
 
 from __future__ import annotations
 
@@ -26,159 +26,172 @@ _DEVICE = re.compile(r"(?:hostpci|usb)\d+")
 
 
 def move_step(
-    wish: DesiredGuest, guest: GuestSummary, config: VmConfig, needs: tuple[str, ...]
+    desired: DesiredGuest, guest: GuestSummary, config: VmConfig, needs: tuple[str, ...]
 ) -> Step:
-    """The step that brings a guest to the host that is asked for."""
-    name, cluster = wish.who.name, wish.who.cluster
+    """Return the step that moves a guest to its configured host."""
+    name, cluster = desired.identity.name, desired.identity.cluster
     held = _passthrough_keys(config) if guest.status == RUNNING and guest.kind == "qemu" else ()
-    why = f"it is on {guest.host}, and {wish.host} is asked for"
+    why = f"it is on {guest.host}, should be on {desired.host}"
     return Step(
         id=offline_move_step_id(name) if held else f"vms/move/{name}",
-        action=MoveVm(vm=wish.who, host=guest.host, target=wish.host, down=bool(held)),
+        action=MoveVm(vm=desired.identity, host=guest.host, target=desired.host, down=bool(held)),
         stage=Stage.VMS,
         reason=f"{why}; {', '.join(held)} cannot move while it runs" if held else why,
         gates=(
             ProxmoxQuorum(cluster=cluster),
-            HostOnline(cluster=cluster, host=wish.host),
+            HostOnline(cluster=cluster, host=desired.host),
         ),
         needs=needs,
         deadline=3600.0,
-        lanes=(f"host/{cluster}/{guest.host}", f"host/{cluster}/{wish.host}"),
+        lanes=(f"host/{cluster}/{guest.host}", f"host/{cluster}/{desired.host}"),
         node=name,
         seconds=60.0,
     )
 
 
 def offline_move_step_id(name: str) -> str:
-    """The step that brings a VM to another host while it is switched off."""
+    """Return the id of the step that moves a VM while it is powered off."""
     return f"vms/carry/{name}"
 
 
 def is_offline_move(step: Step) -> bool:
-    """Whether a step switches a VM off on its way."""
+    """Whether a step powers a VM off to move it."""
     return isinstance(step.action, MoveVm) and step.action.down
 
 
 def _passthrough_keys(config: VmConfig) -> tuple[str, ...]:
-    """Keys with devices of the host, which are passed on to nobody who runs."""
-    found = (key for key, value in config.values.items() if "spice" not in value)
-    return tuple(sorted(key for key in found if _DEVICE.fullmatch(key)))
+    """Return keys with devices of the host, which cannot move with a running VM."""
+    devices = (key for key, value in config.values.items() if "spice" not in value)
+    return tuple(sorted(key for key in devices if _DEVICE.fullmatch(key)))
 
 
 def plan_updates(
-    seen: ObservedProxmox,
-    wish: DesiredGuest,
+    observed: ObservedProxmox,
+    desired: DesiredGuest,
     guest: GuestSummary,
     config: VmConfig,
     needs: tuple[str, ...],
 ) -> Iterator[ProxmoxChange]:
-    """What differs about a guest that is there."""
-    name, last = wish.who.name, needs
+    """Plan the differences of an existing guest."""
+    name, last = desired.identity.name, needs
     host = guest.host
-    looked_after = wish.ha is not None and wish.ha.enabled
-    if host != wish.host and not looked_after and seen.is_online(host):
-        move = move_step(wish, guest, config, last)
-        off = ", switched off on the way" if is_offline_move(move) else ""
-        yield _change(wish, f"{wish.who.called} moves to {wish.host}{off}", move.reason, (move,))
-        last, host = (move.id,), wish.host
-    found = guest_difference(wish, config)
+    is_ha_managed = desired.ha is not None and desired.ha.enabled
+    if host != desired.host and not is_ha_managed and observed.is_online(host):
+        move = move_step(desired, guest, config, last)
+        off = ", powered off during the move" if is_offline_move(move) else ""
+        yield _change(
+            desired, f"{desired.identity.label} moves to {desired.host}{off}", move.reason, (move,)
+        )
+        last, host = (move.id,), desired.host
+    difference = guest_difference(desired, config)
     never_ran = guest.status == "stopped" and is_new(config)
     if never_ran:
-        found = ignore_key(found, "description")
+        difference = ignore_key(difference, "description")
     if guest.status == "stopped":
-        # Everything is true at once, and whoever switched it off may want it so.
-        found = replace(found, restart=())
-    made = tuple(_update_steps(seen, wish, host, found, last))
-    if made:
-        disks = (*found.grow, *found.attach, *found.detach, *found.mount)
-        keys = ", ".join((*found.values, *found.delete, *disks))
-        tail = f"; needs a restart for {', '.join(found.restart)}" if found.restart else ""
-        why = "; ".join(found.reasons)
-        what = f"{wish.who.called}: {keys}{tail}" if keys else f"{wish.who.called}{tail[1:]}"
-        yield _change(wish, what, why, made)
-    wants_running = not looked_after or (wish.ha is not None and wish.ha.state == "started")
-    is_whole = wish.copied is None or not has_no_disk(config)
-    starts = (wish.is_node or never_ran) and wants_running and is_whole
+        # Everything becomes effective at the next start, and somebody may want it powered off.
+        difference = replace(difference, restart=())
+    steps = tuple(_update_steps(observed, desired, host, difference, last))
+    if steps:
+        disks = (*difference.grow, *difference.attach, *difference.detach, *difference.mount)
+        keys = ", ".join((*difference.values, *difference.delete, *disks))
+        tail = (
+            f"; needs a restart for {', '.join(difference.restart)}" if difference.restart else ""
+        )
+        why = "; ".join(difference.reasons)
+        summary = (
+            f"{desired.identity.label}: {keys}{tail}"
+            if keys
+            else f"{desired.identity.label}{tail[1:]}"
+        )
+        yield _change(desired, summary, why, steps)
+    wants_running = not is_ha_managed or (desired.ha is not None and desired.ha.state == "started")
+    is_whole = desired.imported_disk is None or not has_no_disk(config)
+    starts = (desired.is_node or never_ran) and wants_running and is_whole
     if guest.status == "stopped" and starts:
-        after = (*last, *(step.id for step in made if not isinstance(step.action, RestartVm)))
-        why = f"{name} was never started" if never_ran else f"{name} does not run"
-        start = start_step(wish, host, after, why, first=never_ran)
-        yield _change(wish, f"{wish.who.called} is started", start.reason, (start,))
+        after = (*last, *(step.id for step in steps if not isinstance(step.action, RestartVm)))
+        why = f"{name} was never started" if never_ran else f"{name} is not running"
+        start = start_step(desired, host, after, why, first=never_ran)
+        yield _change(desired, f"{desired.identity.label} starts", start.reason, (start,))
 
 
 def _update_steps(
-    seen: ObservedProxmox,
-    wish: DesiredGuest,
+    observed: ObservedProxmox,
+    desired: DesiredGuest,
     host: HostName,
-    found: GuestDifference,
+    difference: GuestDifference,
     needs: tuple[str, ...],
 ) -> Iterator[Step]:
-    name, last = wish.who.name, needs
-    for slot, gib in found.grow.items():
-        step = grow_disk_step(wish, slot, gib, last, host)
+    name, last = desired.identity.name, needs
+    for slot, gib in difference.grow.items():
+        step = grow_disk_step(desired, slot, gib, last, host)
         last = (step.id,)
         yield step
-    for disk in found.detach:
+    for disk in difference.detach:
         step = Step(
             id=f"vms/detach/{name}/{disk}",
-            action=DetachDisk(vm=wish.who, host=host, name=disk),
+            action=DetachDisk(vm=desired.identity, host=host, name=disk),
             stage=Stage.VMS,
-            reason=f"the configuration has no disk {disk}",
+            reason=f"disk {disk} is not configured",
             needs=last,
             node=name,
         )
         last = (step.id,)
         yield step
-    for disk, slot in found.attach.items():
-        number = [one.name for one in wish.disks].index(disk) + 1
-        step = attach_disk_step(seen, wish, number, slot, last)
+    for disk, slot in difference.attach.items():
+        number = [disk.name for disk in desired.disks].index(disk) + 1
+        step = attach_disk_step(observed, desired, number, slot, last)
         last = (step.id,)
         yield step
-    for path, slot in found.mount.items():
+    for path, slot in difference.mount.items():
         step = Step(
             id=f"vms/mount/{name}/{slot}",
-            action=attach_mount_action(wish, host, path, slot),
+            action=attach_mount_action(desired, host, path, slot),
             stage=Stage.VMS,
-            reason=f"nothing is mounted at {path}",
-            gates=(HostOnline(cluster=wish.who.cluster, host=host),),
+            reason=f"mount point {path} is missing",
+            gates=(HostOnline(cluster=desired.identity.cluster, host=host),),
             needs=last,
             node=name,
         )
         last = (step.id,)
         yield step
-    if found.values or found.delete:
+    if difference.values or difference.delete:
         step = Step(
             id=f"vms/configure/{name}",
             action=ConfigureVm(
-                vm=wish.who, host=host, values=found.values, delete=tuple(found.delete)
+                vm=desired.identity,
+                host=host,
+                values=difference.values,
+                delete=tuple(difference.delete),
             ),
             stage=Stage.VMS,
-            reason="; ".join(found.reasons),
-            gates=(HostOnline(cluster=wish.who.cluster, host=host),),
+            reason="; ".join(difference.reasons),
+            gates=(HostOnline(cluster=desired.identity.cluster, host=host),),
             needs=last,
             node=name,
         )
         last = (step.id,)
         yield step
-    if found.restart:
+    if difference.restart:
         yield Step(
             id=f"vms/restart/{name}",
-            action=RestartVm(vm=wish.who, host=host, keys=found.restart),
+            action=RestartVm(vm=desired.identity, host=host, keys=difference.restart),
             stage=Stage.VMS,
-            reason=f"{', '.join(found.restart)} cannot change while it runs",
+            reason=f"{', '.join(difference.restart)} cannot change while it runs",
             needs=last,
             node=name,
             seconds=90.0,
         )
 
 
-def _change(wish: DesiredGuest, what: str, why: str, made: tuple[Step, ...]) -> ProxmoxChange:
+def _change(
+    desired: DesiredGuest, summary: str, why: str, steps: tuple[Step, ...]
+) -> ProxmoxChange:
     return ProxmoxChange(
-        region=wish.who.cluster,
-        what=what,
+        region=desired.identity.cluster,
+        what=summary,
         why=why,
         mark=ChangeKind.CHANGE,
         stage=Stage.VMS,
-        node=wish.who.name,
-        steps=made,
+        node=desired.identity.name,
+        steps=steps,
     )

@@ -1,12 +1,272 @@
-"""Check that referenced Secrets and ConfigMaps are in the tree or created by something else."""
+"""Checks of rendered objects: metadata, dependencies, pinned images and references."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
-from stockman.rendering.checks.applied_objects import AppliedObject, AppliedTree
-from stockman.rendering.checks.objects import Content, mapping_at, mappings_at, text_at
+from stockman.model.component import all_component_facts
+from stockman.model.pattern import pattern
+from stockman.rendering.checks.kinds import SUBSTITUTED, Fault
+from stockman.rendering.checks.objects import (
+    FLUX,
+    KUSTOMIZE,
+    AppliedObject,
+    AppliedTree,
+    Content,
+    TreeObject,
+    mapping_at,
+    mappings_at,
+    text_at,
+)
+
+_NAME = pattern(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+_LABEL = pattern(r"([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?")
+_FIELDS = frozenset(
+    {
+        "annotations",
+        "creationTimestamp",
+        "finalizers",
+        "generateName",
+        "labels",
+        "name",
+        "namespace",
+        "ownerReferences",
+    }
+)
+
+
+def find_metadata_faults(item: TreeObject) -> Iterator[Fault]:
+    """Return everything in the metadata that is invalid for every kind."""
+    if item.group == KUSTOMIZE:
+        return
+    metadata = item.content.get("metadata")
+    if not isinstance(metadata, dict):
+        yield Fault("metadata", "an object must have a name")
+        return
+    for key in metadata.keys() - _FIELDS:
+        yield Fault(f"metadata.{key}", "the field does not exist")
+    for key in ("name", "namespace"):
+        value = metadata.get(key, "" if key == "name" else None)
+        if value is not None and not _matches(_NAME, value):
+            yield Fault(
+                f"metadata.{key}", "only lower-case letters, digits, dots and hyphens are allowed"
+            )
+    for key in ("labels", "annotations"):
+        values = metadata.get(key, {})
+        for name, value in values.items() if isinstance(values, dict) else ((key, values),):
+            path = f"metadata.{key}.{name}"
+            if not isinstance(value, str):
+                yield Fault(path, "the value is not a string: quote it")
+            elif key == "labels" and not _matches(_LABEL, value):
+                yield Fault(path, f"the value does not match {_LABEL.pattern}")
+
+
+def _matches(expression: re.Pattern[str], value: object) -> bool:
+    if not isinstance(value, str):
+        return False
+    return SUBSTITUTED in value or expression.fullmatch(value) is not None
+
+
+AppName = tuple[str, str]
+"""Namespace and name."""
+
+
+class DanglingDependency(NamedTuple):
+    """An app that depends on one that does not exist."""
+
+    path: str
+    app: str
+    dependency: str
+
+
+class DependencyCycle(NamedTuple):
+    """Apps that depend on each other."""
+
+    path: str
+    names: tuple[str, ...]
+    """The first one is repeated at the end."""
+
+
+def _apps(application: AppliedTree) -> dict[AppName, AppliedObject]:
+    return {
+        (applied.namespace, applied.object.name): applied
+        for applied in application.objects
+        if applied.object.is_a(FLUX, "Kustomization")
+    }
+
+
+def _dependencies(applied: AppliedObject) -> Iterator[AppName]:
+    for entry in mappings_at(applied.object.spec, "dependsOn"):
+        yield text_at(entry, "namespace") or applied.namespace, text_at(entry, "name")
+
+
+def find_dangling(application: AppliedTree) -> Iterator[DanglingDependency]:
+    """Return names in `dependsOn` that are not apps."""
+    apps = _apps(application)
+    for applied in apps.values():
+        for dependency in _dependencies(applied):
+            if applied.object.ours and dependency not in apps:
+                yield DanglingDependency(
+                    applied.object.path, applied.object.name, "/".join(dependency)
+                )
+
+
+def find_cycles(application: AppliedTree) -> Iterator[DependencyCycle]:
+    """Return each cycle once, starting at the first of its apps in the tree."""
+    apps = _apps(application)
+    done: set[AppName] = set()
+    for start in apps:
+        path: list[AppName] = []
+        stack = [(start, iter(_dependencies(apps[start])))] if start not in done else []
+        path.extend(name for name, _ in stack)
+        while stack:
+            name, waits = stack[-1]
+            following = next(waits, None)
+            if following is None:
+                done.add(name)
+                stack.pop()
+                path.pop()
+            elif following in path:
+                names = (*path[path.index(following) :], following)
+                yield DependencyCycle(
+                    apps[following].object.path, tuple(member for _, member in names)
+                )
+            elif following in apps and following not in done:
+                path.append(following)
+                stack.append((following, iter(_dependencies(apps[following]))))
+
+
+FLOATING = ("latest", "main", "master", "edge", "nightly", "stable")
+"""Tags that move."""
+_SOURCES = "source.toolkit.fluxcd.io"
+_RELEASES = "helm.toolkit.fluxcd.io"
+_EXACT = pattern(r"v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?")
+_CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
+
+
+class LoosePin(NamedTuple):
+    """A version that is not exact."""
+
+    part: str
+    """`image` or `chart`."""
+    name: str
+    why: str
+
+
+class UnknownChart(NamedTuple):
+    """A chart of the catalog in an unknown version."""
+
+    chart: str
+    version: str
+    known: str
+
+
+def loose_pins(item: TreeObject) -> Iterator[LoosePin]:
+    """Return images and charts of an object whose version is not pinned."""
+    if item.is_a(_SOURCES, "OCIRepository"):
+        reference = mapping_at(item.spec, "ref")
+        if not text_at(reference, "digest"):
+            yield from _chart(text_at(item.spec, "url"), text_at(reference, "tag"))
+    elif item.is_a(_RELEASES, "HelmRelease") and "chart" in item.spec:
+        chart_spec = mapping_at(mapping_at(item.spec, "chart"), "spec")
+        yield from _chart(text_at(chart_spec, "chart"), text_at(chart_spec, "version"))
+    elif item.is_a(_SOURCES, "GitRepository"):
+        reference = mapping_at(item.spec, "ref")
+        if item.name != "flux-system" and not {"tag", "commit"} & set(reference):
+            yield LoosePin("source", text_at(item.spec, "url"), "it has neither a tag nor a commit")
+    yield from _images(item.content)
+
+
+def unknown_charts(item: TreeObject) -> Iterator[UnknownChart]:
+    """Return the chart of the catalog that an object uses, if its version is unknown."""
+    if item.is_a(_SOURCES, "OCIRepository"):
+        where, version = text_at(item.spec, "url"), text_at(mapping_at(item.spec, "ref"), "tag")
+    elif item.is_a(_RELEASES, "HelmRelease") and "chart" in item.spec:
+        chart_spec = mapping_at(mapping_at(item.spec, "chart"), "spec")
+        where, version = text_at(chart_spec, "chart"), text_at(chart_spec, "version")
+    else:
+        return
+    versions = _known_versions().get(where)
+    if versions is not None and version and version not in versions:
+        yield UnknownChart(where, version, ", ".join(versions))
+
+
+@cache
+def _known_versions() -> Mapping[str, tuple[str, ...]]:
+    """Return known versions by URL of an OCI chart, and by name of a chart in a repository."""
+    versions: dict[str, tuple[str, ...]] = {}
+    for facts in all_component_facts():
+        if facts.tag:
+            key = facts.repository if facts.repository.startswith("oci://") else facts.chart
+            versions[key] = (*versions.get(key, ()), facts.tag)
+        for name, artifact in facts.artifacts.items():
+            key = artifact.repository if artifact.repository.startswith("oci://") else name
+            versions[key] = (*versions.get(key, ()), artifact.tag)
+    return versions
+
+
+def _chart(name: str, version: str) -> Iterator[LoosePin]:
+    if not version:
+        yield LoosePin("chart", name, "it has no version")
+    elif "${" not in version and not _EXACT.fullmatch(version):
+        yield LoosePin("chart", name, f"{version} is not one exact version")
+
+
+def _images(value: object, key: str = "") -> Iterator[LoosePin]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _images(item, key)
+        return
+    if not isinstance(value, dict):
+        return
+    for name, item in value.items():
+        if name == "image" and isinstance(item, str):
+            yield from _image_of_text(item)
+        elif name == "image" and isinstance(item, dict):
+            yield from _image_of_mapping(item, needs_tag=key in _CONTAINERS)
+        elif name == "images":
+            yield from _override_image(value)
+        below = name if name in _CONTAINERS else key if key == name else ""
+        inner = item.values() if name in _CONTAINERS and isinstance(item, dict) else (item,)
+        for container in inner:
+            yield from _images(container, below)
+
+
+def _override_image(value: Content) -> Iterator[LoosePin]:
+    for image in mappings_at(value, "images"):
+        if text_at(image, "newTag") in FLOATING:
+            yield LoosePin(
+                "image", text_at(image, "name"), f"the tag {text_at(image, 'newTag')} is not fixed"
+            )
+
+
+def _image_of_text(image: str) -> Iterator[LoosePin]:
+    if not image or "@" in image or "${" in image or "{{" in image:
+        return
+    name, colon, tag = image.rpartition(":")
+    if not colon or "/" in tag:
+        yield LoosePin("image", image, "it has no tag")
+    elif tag in FLOATING:
+        yield LoosePin("image", name, f"the tag {tag} is not fixed")
+
+
+def _image_of_mapping(image: Content, *, needs_tag: bool) -> Iterator[LoosePin]:
+    """Return the image of `repository` and `tag` in chart values; without a tag the chart has a
+    default.
+
+    Charts that run images of other projects have no default.
+    """
+    name, tag = text_at(image, "repository"), text_at(image, "tag")
+    if text_at(image, "digest"):
+        return
+    if tag in FLOATING:
+        yield LoosePin("image", name, f"the tag {tag} is not fixed")
+    elif name and needs_tag and "tag" not in image:
+        yield LoosePin("image", name, "it has no tag")
+
 
 _CERTIFICATE_KEYS = frozenset({"tls.crt", "tls.key", "ca.crt"})
 _REFERENCE_KEYS = {

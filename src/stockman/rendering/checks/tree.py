@@ -8,13 +8,23 @@ from types import MappingProxyType
 from stockman.model.origin import Position
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.rendering.checks.applied_objects import AppliedTree, find_applied_objects
-from stockman.rendering.checks.dependencies import find_cycles, find_dangling
 from stockman.rendering.checks.kinds import find_faults, load_kind
-from stockman.rendering.checks.metadata import find_metadata_faults
-from stockman.rendering.checks.objects import ObjectIdentity, TreeObject, read_objects
-from stockman.rendering.checks.pins import loose_pins, unknown_charts
-from stockman.rendering.checks.references import ExternalReference, missing_references
+from stockman.rendering.checks.objects import (
+    AppliedTree,
+    ObjectIdentity,
+    TreeObject,
+    find_applied_objects,
+    read_objects,
+)
+from stockman.rendering.checks.references import (
+    ExternalReference,
+    find_cycles,
+    find_dangling,
+    find_metadata_faults,
+    loose_pins,
+    missing_references,
+    unknown_charts,
+)
 from stockman.rendering.repository import RenderedRepository
 
 _NO_FILES: Mapping[str, str] = MappingProxyType({})

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from stockman.model.desired import Cluster, Desired, Node
 from stockman.model.names import SchematicId
 from stockman.model.problem import Problems
-from stockman.rendering.templates.host_keys import host_keys
+from stockman.rendering.templates.contract import host_keys
 
 _MTU = 1500
 

@@ -1,4 +1,4 @@
-"""Strings that contain secrets: they stay marked through all operations of a template."""
+"""Find secrets in files that are not encrypted, by tracking and by searching."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions in the language CEL, judged over one object."""
+"""Evaluate conditions in the language CEL over one object."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stockman.talos.validation.cel import parser
 from stockman.talos.validation.cel.parser import tokenize
 
 Scope = Mapping[str, object]
-_BETWEEN: dict[str, Callable[..., object]] = {
+_OPERATORS: dict[str, Callable[..., object]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -24,25 +24,25 @@ _BETWEEN: dict[str, Callable[..., object]] = {
     "*": operator.mul,
     "%": operator.mod,
 }
-_OF_TEXTS: dict[str, Callable[[str, str], bool]] = {
+_STRING_METHODS: dict[str, Callable[[str, str], bool]] = {
     "startsWith": str.startswith,
     "endsWith": str.endswith,
     "contains": str.__contains__,
 }
-_EACH = ("exists", "all", "filter", "map", "exists_one")
-_WORDS: dict[str, object] = {"true": True, "false": False, "null": None}
+_MACROS = ("exists", "all", "filter", "map", "exists_one")
+_CONSTANTS: dict[str, object] = {"true": True, "false": False, "null": None}
 
 
 class UndefinedValue(Exception):
-    """An expression that has no value for an object, as a field that it needs is missing."""
+    """An expression has no value for an object, because a field is missing."""
 
 
 class UnsupportedExpression(ValueError):
-    """An expression that uses what is not known here."""
+    """An expression uses a function or syntax that is not supported here."""
 
 
 def evaluate_condition(expression: str, content: Object) -> bool:
-    """Whether an expression is true of `object`; what cannot be decided is not."""
+    """Return whether an expression is true for `object`; an undefined value is not true."""
     tree, literals = _parse(expression)
     try:
         return _Evaluator(literals).value(tree, {"object": content}) is True
@@ -53,15 +53,15 @@ def evaluate_condition(expression: str, content: Object) -> bool:
 @cache
 def _parse(expression: str) -> tuple[parser.Expression, Mapping[int, object]]:
     literals = {
-        one.at: _literal(one.text)
-        for one in tokenize(expression)
-        if one.kind not in ("name", "mark", "end")
+        token.at: _literal(token.text)
+        for token in tokenize(expression)
+        if token.kind not in ("name", "mark", "end")
     }
     return parser.parse_expression(expression), literals
 
 
-def _literal(written: str) -> object:
-    return _WORDS[written] if written in _WORDS else literal_eval(written)
+def _literal(text: str) -> object:
+    return _CONSTANTS[text] if text in _CONSTANTS else literal_eval(text)
 
 
 class _Evaluator:
@@ -81,39 +81,41 @@ class _Evaluator:
             case parser.Index():
                 return _item(self.value(tree.value, scope), self.value(tree.key, scope))
             case parser.List():
-                return [self.value(one, scope) for one in tree.items]
+                return [self.value(item, scope) for item in tree.items]
             case parser.Call():
                 return self._call(tree, scope)
             case _:
                 raise UnsupportedExpression(type(tree).__name__)
 
     def _call(self, call: parser.Call, scope: Scope) -> object:
-        name, target, given = call.function, call.target, call.arguments
+        name, target, arguments = call.function, call.target, call.arguments
         if name in ("&&", "||"):
-            return self._chain(given, scope, stops_at=name == "||")
+            return self._chain(arguments, scope, stops_at=name == "||")
         if target is None and name == "has":
-            return self._has(given[0], scope)
-        if target is not None and name in _EACH:
-            return self._each(name, self.value(target, scope), given, scope)
+            return self._has(arguments[0], scope)
+        if target is not None and name in _MACROS:
+            return self._each(name, self.value(target, scope), arguments, scope)
         if name == "?:":
-            chosen = given[1] if self.value(given[0], scope) is True else given[2]
+            chosen = arguments[1] if self.value(arguments[0], scope) is True else arguments[2]
             return self.value(chosen, scope)
-        values = [self.value(one, scope) for one in given]
+        values = [self.value(argument, scope) for argument in arguments]
         if target is not None:
             values.insert(0, self.value(target, scope))
         return _apply_operator(name, values)
 
-    def _chain(self, given: tuple[parser.Expression, ...], scope: Scope, *, stops_at: bool) -> bool:
-        """One side that decides is enough, even where another one has no value."""
-        undecided: UndefinedValue | None = None
-        for one in given:
+    def _chain(
+        self, operands: tuple[parser.Expression, ...], scope: Scope, *, stops_at: bool
+    ) -> bool:
+        """Evaluate `&&` or `||`; one deciding operand is enough, even if others are undefined."""
+        undefined: UndefinedValue | None = None
+        for operand in operands:
             try:
-                if self.value(one, scope) is stops_at:
+                if self.value(operand, scope) is stops_at:
                     return stops_at
-            except UndefinedValue as why:
-                undecided = why
-        if undecided is not None:
-            raise undecided
+            except UndefinedValue as error:
+                undefined = error
+        if undefined is not None:
+            raise undefined
         return not stops_at
 
     def _has(self, tree: parser.Expression, scope: Scope) -> bool:
@@ -126,25 +128,25 @@ class _Evaluator:
         return True
 
     def _each(
-        self, name: str, items: object, given: tuple[parser.Expression, ...], scope: Scope
+        self, name: str, items: object, arguments: tuple[parser.Expression, ...], scope: Scope
     ) -> object:
-        variable, inner = given[0], given[1]
+        variable, inner = arguments[0], arguments[1]
         if not isinstance(variable, parser.Name):
             raise UnsupportedExpression(name)
         if not isinstance(items, list | tuple | Mapping):
             raise UndefinedValue(name)
-        found = [(one, self.value(inner, {**scope, variable.text: one})) for one in items]
+        pairs = [(item, self.value(inner, {**scope, variable.text: item})) for item in items]
         match name:
             case "exists":
-                return any(value is True for _, value in found)
+                return any(value is True for _, value in pairs)
             case "all":
-                return all(value is True for _, value in found)
+                return all(value is True for _, value in pairs)
             case "exists_one":
-                return sum(value is True for _, value in found) == 1
+                return sum(value is True for _, value in pairs) == 1
             case "filter":
-                return [one for one, value in found if value is True]
+                return [item for item, value in pairs if value is True]
             case _:
-                return [value for _, value in found]
+                return [value for _, value in pairs]
 
 
 def _field(value: object, name: str) -> object:
@@ -163,16 +165,16 @@ def _item(value: object, key: object) -> object:
 
 def _apply_operator(name: str, values: list[object]) -> object:
     try:
-        if name in _BETWEEN and len(values) == 2:
-            return _BETWEEN[name](*values)
+        if name in _OPERATORS and len(values) == 2:
+            return _OPERATORS[name](*values)
         if name == "in":
-            return values[0] in values[1]  # type: ignore[operator]  # what is no list is Undecided
+            return values[0] in values[1]  # type: ignore[operator]  # not a list: TypeError
         if name == "!_":
             return values[0] is not True
         if name == "size":
-            return len(values[0])  # type: ignore[arg-type]  # what has no size is Undecided
-    except TypeError as why:
-        raise UndefinedValue(name) from why
-    if name in _OF_TEXTS and all(isinstance(one, str) for one in values):
-        return _OF_TEXTS[name](str(values[0]), str(values[1]))
+            return len(values[0])  # type: ignore[arg-type]  # no size: TypeError
+    except TypeError as error:
+        raise UndefinedValue(name) from error
+    if name in _STRING_METHODS and all(isinstance(value, str) for value in values):
+        return _STRING_METHODS[name](str(values[0]), str(values[1]))
     raise UnsupportedExpression(name)

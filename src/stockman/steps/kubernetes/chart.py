@@ -1,4 +1,4 @@
-"""The Job that installs a chart, and what it needs around it."""
+"""The Job that installs a chart, and the objects that it needs."""
 
 from __future__ import annotations
 
@@ -39,49 +39,49 @@ from stockman.steps.kubernetes.objects import (
     with_owner_labels,
 )
 from stockman.steps.kubernetes.releases import find_release
-from stockman.steps.kubernetes.smoke_test import STARTED, record_smoke_test
+from stockman.steps.kubernetes.smoke_test import PENDING, record_smoke_test
 from stockman.steps.ports import Ports
 
 HELM_IMAGE = "docker.io/alpine/helm:4.0.1"
 NAMESPACE = "kube-system"
-"""Pods in it may use the network of their node, whatever the rest of the cluster allows."""
+"""Pods in this namespace may use the host network, whatever other namespaces allow."""
 DIGEST = "stockman.dev/installs"
-"""Annotation that tells which values and version a Job installs."""
+"""Annotation with a digest of the values and version that a Job installs."""
 _PREFIX = "stockman-install-"
 _VALUES = "/values/values.yaml"
 _JOB_TTL = 3600
-"""Seconds that a Job stays when nobody is there to remove it."""
+"""Seconds after which Kubernetes deletes a finished Job."""
 _TRIES = 2
 _CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 
 
 @record
 class ChartInstall:
-    """What is installed: a chart, its values, and the release that it becomes."""
+    """A chart with its values and the name of its release."""
 
     release: str
-    """As the HelmRelease is named, so that Flux takes the release over."""
+    """Name of the HelmRelease, so that Flux takes over the release."""
     namespace: str
     source: str
-    """`oci://` address of the chart, or the address of its repository."""
+    """`oci://` address of the chart, or the URL of its repository."""
     version: str
     values: str
-    """JSON, as the HelmRelease has them."""
+    """JSON; the values of the HelmRelease."""
     chart: str = ""
-    """Its name in a repository; empty for OCI."""
+    """Name in the repository; empty for OCI."""
     image: str = HELM_IMAGE
     seconds: int = 900
-    """How long it may take, with every try."""
+    """Timeout for all attempts."""
     waits: bool = True
-    """Whether it ends only when what was installed is ready."""
+    """Whether Helm waits until the installed objects are ready."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
         """Arguments of helm."""
-        place = (self.source,) if not self.chart else (self.chart, "--repo", self.source)
+        chart = (self.source,) if not self.chart else (self.chart, "--repo", self.source)
         waiting = ("--wait", "--timeout", f"{max(self.seconds // 2, 60)}s") if self.waits else ()
         return (
-            *("upgrade", "--install", self.release, *place),
+            *("upgrade", "--install", self.release, *chart),
             *("--version", self.version, "--namespace", self.namespace),
             *("--values", _VALUES, *waiting),
         )
@@ -89,7 +89,7 @@ class ChartInstall:
 
 @record
 class InstallNames:
-    """The objects around one install."""
+    """The objects that install one chart."""
 
     job: ObjectRef
     values: ObjectRef
@@ -102,7 +102,7 @@ class InstallNames:
 
 
 def install_names(install: ChartInstall) -> InstallNames:
-    """What an install is made of, by name; two releases of one name are told apart."""
+    """Return the objects that install a chart."""
     name = f"{_PREFIX}{install.release}"
     return InstallNames(
         job=ObjectRef(kind=JOBS, name=name, namespace=NAMESPACE),
@@ -113,12 +113,12 @@ def install_names(install: ChartInstall) -> InstallNames:
 
 
 def build_install_job(install: ChartInstall, digest: str) -> dict[str, object]:
-    """The Job: on a control plane, in its network, before anything else works."""
+    """Return the Job: it runs on a control plane node, in the host network."""
     names = install_names(install)
     pod: dict[str, object] = {
         "restartPolicy": "Never",
         "serviceAccountName": names.account.name,
-        # There are neither a network of pods nor names yet.
+        # There is no pod network and no DNS yet.
         "hostNetwork": True,
         "dnsPolicy": "Default",
         "nodeSelector": {"kubernetes.io/os": "linux", _CONTROL_PLANE: ""},
@@ -149,8 +149,8 @@ def build_install_job(install: ChartInstall, digest: str) -> dict[str, object]:
 
 
 def _container(install: ChartInstall) -> dict[str, object]:
-    # The service of the API has no address that works before there is a network: each control
-    # plane has a server of its own.
+    # The Service of the API does not work without a network; each control plane node has its own
+    # API server.
     address = {"valueFrom": {"fieldRef": {"fieldPath": "status.hostIP"}}}
     return {
         "name": "helm",
@@ -181,13 +181,13 @@ _LINES = 8
 async def job_failure_reason(
     kubernetes: KubernetesClient, install: ChartInstall, job: Object
 ) -> Problem:
-    """What a Job and the last lines of its pod say."""
+    """Return why a Job failed, from its status and the log of its pod."""
     ref = install_names(install).job
     selection = Selection(namespace=ref.namespace, labels=f"job-name={ref.name}")
     pods = await kubernetes.pods(selection)
-    told = read_condition(job, "Failed")
-    reasons = [f"{told.reason}: {told.message}"] if told.holds else ["it did not end in time"]
-    reasons += [one for pod in pods for one in _waiting_reasons(pod)]
+    failed = read_condition(job, "Failed")
+    reasons = [f"{failed.reason}: {failed.message}"] if failed.holds else ["it timed out"]
+    reasons += [reason for pod in pods for reason in _waiting_reasons(pod)]
     lines: list[str] = []
     where = ref.shown
     for pod in reversed(pods):
@@ -200,44 +200,52 @@ async def job_failure_reason(
 
 
 def _waiting_reasons(pod: Pod) -> list[str]:
-    found = [f"{one.name} waits: {one.waiting}" for one in pod.containers if one.waiting]
-    placed = (one for one in pod.conditions if one.type == "PodScheduled" and not one.holds)
-    return [*found, *(f"not placed: {one.message}" for one in placed)]
+    waiting = [
+        f"container {container.name} waits: {container.waiting}"
+        for container in pod.containers
+        if container.waiting
+    ]
+    unscheduled = [
+        f"not scheduled: {condition.message}"
+        for condition in pod.conditions
+        if condition.type == "PodScheduled" and not condition.holds
+    ]
+    return [*waiting, *unscheduled]
 
 
 async def _last_lines(kubernetes: KubernetesClient, pod: Pod) -> list[str]:
-    wish = PodLogRequest(namespace=pod.namespace, pod=pod.name, last=_LINES)
-    found: list[str] = []
+    request = PodLogRequest(namespace=pod.namespace, pod=pod.name, last=_LINES)
+    lines: list[str] = []
     try:
-        async with aclosing(kubernetes.log(wish)) as lines:
-            async for line in lines:
-                found.append(line)  # noqa: PERF401  # what came before a failure counts
+        async with aclosing(kubernetes.log(request)) as log:
+            async for line in log:
+                lines.append(line)  # noqa: PERF401  # keeps the lines before a failure
     except StockmanError as error:
-        return [*found, f"(its log cannot be read: {error.problem.what})"]
-    return found[-_LINES:]
+        return [*lines, f"(its log cannot be read: {error.problem.what})"]
+    return lines[-_LINES:]
 
 
 _PAUSE = 2.0
 _SPARE = 60.0
-"""Seconds after which a Job that should have ended is given up."""
+"""Seconds that a Job may take beyond its own timeout."""
 
 
 @record
 class InstallChart(Action):
-    """Install one chart by a Job that is gone afterwards."""
+    """Install one chart with a Job, which is deleted afterwards."""
 
     kind: ClassVar[str] = "kube.chart"
     install: ChartInstall
-    trial: str = ""
-    """The component that is tried once everything is installed. Empty: none is."""
-    only_ends: bool = False
-    """Whether it is installed already, and only what a killed run left of the Job is to go."""
+    tested_component: str = ""
+    """Component whose smoke test follows. Empty: there is none."""
+    only_cleans_up: bool = False
+    """Whether the chart is installed, and only the Job of a killed run must be deleted."""
 
     @property
     def summary(self) -> str:
         chart = self.install
-        if self.only_ends:
-            return f"remove what installed {chart.release} {chart.version}"
+        if self.only_cleans_up:
+            return f"delete the installer of {chart.release} {chart.version}"
         return f"install {chart.release} {chart.version} into {chart.namespace}"
 
     @property
@@ -248,13 +256,13 @@ class InstallChart(Action):
         kubernetes = ports.to_kubernetes()
         if await find_object(kubernetes, install_names(self.install).binding) is not None:
             return False
-        return self.only_ends or await self._is_deployed(kubernetes)
+        return self.only_cleans_up or await self._is_deployed(kubernetes)
 
     async def run(self, ports: Ports) -> None:
         kubernetes = ports.to_kubernetes()
-        await self._refuse_strangers(kubernetes)
-        running = await self._running(ports)
-        if running is None and not await self._is_over(kubernetes):
+        await self._refuse_foreign_objects(kubernetes)
+        running = await self._find_job(ports)
+        if running is None and not await self._is_finished(kubernetes):
             await self._unlock(kubernetes)
             await self._begin(kubernetes)
         elif running is None:
@@ -262,39 +270,39 @@ class InstallChart(Action):
             return
         await self._finish(ports)
 
-    async def _is_over(self, kubernetes: KubernetesClient) -> bool:
-        return self.only_ends or await self._is_deployed(kubernetes)
+    async def _is_finished(self, kubernetes: KubernetesClient) -> bool:
+        return self.only_cleans_up or await self._is_deployed(kubernetes)
 
     async def _is_deployed(self, kubernetes: KubernetesClient) -> bool:
-        there = await find_release(kubernetes, self.install.release, self.install.namespace)
-        return there is not None and there.status == "deployed"
+        release = await find_release(kubernetes, self.install.release, self.install.namespace)
+        return release is not None and release.status == "deployed"
 
-    async def _refuse_strangers(self, kubernetes: KubernetesClient) -> None:
+    async def _refuse_foreign_objects(self, kubernetes: KubernetesClient) -> None:
         for ref in install_names(self.install).every:
-            there = await find_object(kubernetes, ref)
-            if there is not None and not is_managed(there):
-                why = "it has the name of what installs a chart"
-                raise Refused(problems.foreign_object(ref, field_managers(there), why))
+            content = await find_object(kubernetes, ref)
+            if content is not None and not is_managed(content):
+                why = "installing a chart needs an object with this name"
+                raise Refused(problems.foreign_object(ref, field_managers(content), why))
 
-    async def _running(self, ports: Ports) -> Object | None:
-        """The Job of an earlier run that does the same; another one is taken away first."""
+    async def _find_job(self, ports: Ports) -> Object | None:
+        """Return the Job of an earlier run with the same content; deletes any other Job."""
         kubernetes, ref = ports.to_kubernetes(), install_names(self.install).job
-        while (there := await find_object(kubernetes, ref)) is not None:
-            leaving = bool(text_at(there, "metadata", "deletionTimestamp"))
-            same = text_at(there, "metadata", "annotations", DIGEST) == digest(self.install)
-            if same and not leaving and not read_condition(there, "Failed").holds:
-                return there
+        while (job := await find_object(kubernetes, ref)) is not None:
+            leaving = bool(text_at(job, "metadata", "deletionTimestamp"))
+            same = text_at(job, "metadata", "annotations", DIGEST) == digest(self.install)
+            if same and not leaving and not read_condition(job, "Failed").holds:
+                return job
             if not leaving:
-                await _delete_object(kubernetes, ref, there)
+                await _delete_object(kubernetes, ref, job)
             await ports.clock.sleep(_PAUSE)
         return None
 
     async def _unlock(self, kubernetes: KubernetesClient) -> None:
-        """Forget a first install that was cut off: Helm waits for it for ever."""
-        there = await find_release(kubernetes, self.install.release, self.install.namespace)
-        if there is not None and there.is_pending and there.revision == 1:
-            ref = ObjectRef(kind=SECRETS, name=there.secret, namespace=there.namespace)
-            await _delete_object(kubernetes, ref, {"metadata": {"uid": there.uid}})
+        """Delete the release of an interrupted first install: Helm refuses to continue it."""
+        release = await find_release(kubernetes, self.install.release, self.install.namespace)
+        if release is not None and release.is_pending and release.revision == 1:
+            ref = ObjectRef(kind=SECRETS, name=release.secret, namespace=release.namespace)
+            await _delete_object(kubernetes, ref, {"metadata": {"uid": release.uid}})
 
     async def _begin(self, kubernetes: KubernetesClient) -> None:
         names = install_names(self.install)
@@ -317,10 +325,10 @@ class InstallChart(Action):
             names.values.namespace,
             data={"values.yaml": self.install.values},
         )
-        if self.trial:
-            # Whoever goes on knows by this that it is still to be tried.
-            await record_smoke_test(kubernetes, self.trial, STARTED)
-        # The binding is the first to come and the last to go: without it nothing else is there.
+        if self.tested_component:
+            # A later run knows from this that the component must still be tested.
+            await record_smoke_test(kubernetes, self.tested_component, PENDING)
+        # The binding is created first and deleted last: the others exist only while it does.
         await apply_object(kubernetes, ROLE_BINDINGS, binding)
         await apply_object(
             kubernetes,
@@ -334,26 +342,25 @@ class InstallChart(Action):
         kubernetes, ref = ports.to_kubernetes(), install_names(self.install).job
         end = ports.clock.now().timestamp() + self.install.seconds + _SPARE
         while True:
-            there = await find_object(kubernetes, ref)
-            if there is None:  # somebody else took it away, or its time was over
+            job = await find_object(kubernetes, ref)
+            if job is None:  # deleted by somebody else, or after its TTL
                 if await self._is_deployed(kubernetes):
                     break
-                why = "the Job is gone before it ended"
-                await self._fail(kubernetes, problems.chart_install_failure(*self._place, why, ()))
+                why = "the Job was deleted before it finished"
+                release = self.install.release
+                await self._fail(
+                    kubernetes, problems.chart_install_failure(release, ref.shown, why, ())
+                )
                 continue
-            if read_condition(there, "Complete").holds:
+            if read_condition(job, "Complete").holds:
                 break
             late = ports.clock.now().timestamp() >= end
-            if late or read_condition(there, "Failed").holds:
+            if late or read_condition(job, "Failed").holds:
                 await self._fail(
-                    kubernetes, await job_failure_reason(kubernetes, self.install, there)
+                    kubernetes, await job_failure_reason(kubernetes, self.install, job)
                 )
             await ports.clock.sleep(_PAUSE)
         await self._clean_up(kubernetes)
-
-    @property
-    def _place(self) -> tuple[str, str]:
-        return self.install.release, install_names(self.install).job.shown
 
     async def _fail(self, kubernetes: KubernetesClient, problem: Problem) -> None:
         await self._clean_up(kubernetes)
@@ -362,17 +369,17 @@ class InstallChart(Action):
     async def _clean_up(self, kubernetes: KubernetesClient) -> None:
         names = install_names(self.install)
         for ref in (names.job, names.values, names.account, names.binding):
-            there = await find_object(kubernetes, ref)
-            if there is not None and is_managed(there):
-                await _delete_object(kubernetes, ref, there)
+            content = await find_object(kubernetes, ref)
+            if content is not None and is_managed(content):
+                await _delete_object(kubernetes, ref, content)
 
 
 async def _delete_object(kubernetes: KubernetesClient, ref: ObjectRef, content: Object) -> None:
-    """Delete exactly the object that was seen; one that is gone is fine."""
+    """Delete exactly the observed object; it may be deleted already."""
     if mapping_at(content, "metadata").get("deletionTimestamp"):
         return
-    how = DeleteOptions(uid=object_uid(content), propagation=Propagation.BACKGROUND)
+    options = DeleteOptions(uid=object_uid(content), propagation=Propagation.BACKGROUND)
     try:
-        await kubernetes.delete(ref, how)
+        await kubernetes.delete(ref, options)
     except NotFound:
         return

@@ -1,4 +1,4 @@
-"""Definitions of custom resources that have to be there before their controllers start."""
+"""Custom resource definitions (CRDs) that must exist before their controllers start."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _PAUSE = 1.0
 
 
 def available_crd_versions(bundle: str) -> tuple[str, ...]:
-    """Versions of a bundle of definitions that are at hand."""
-    names = (one.name for one in files(__package__).joinpath(_FOLDER).iterdir())
+    """Return the included versions of a bundle of CRDs."""
+    names = (file.name for file in files(__package__).joinpath(_FOLDER).iterdir())
     return tuple(
         sorted(
-            one.removeprefix(f"{bundle}-").removesuffix(_END)
-            for one in names
-            if one.startswith(f"{bundle}-") and one.endswith(_END)
+            name.removeprefix(f"{bundle}-").removesuffix(_END)
+            for name in names
+            if name.startswith(f"{bundle}-") and name.endswith(_END)
         )
     )
 
 
 @cache
 def load_crds(bundle: str, version: str) -> tuple[Object, ...]:
-    """The definitions of a bundle; `NotFound` where they are not at hand."""
+    """Return the CRDs of a bundle; raises `NotFound` for a version that is not included."""
     if version not in available_crd_versions(bundle):
         raise NotFound(problems.missing_crds(bundle, version, available_crd_versions(bundle)))
     packed = files(__package__).joinpath(_FOLDER, f"{bundle}-{version}{_END}").read_bytes()
@@ -50,62 +50,61 @@ def load_crds(bundle: str, version: str) -> tuple[Object, ...]:
 
 @record
 class InstallCrds(Action):
-    """Have the API server serve the kinds of a bundle."""
+    """Create the CRDs of a bundle, and wait until the API server serves them."""
 
     kind: ClassVar[str] = "kube.definitions"
     bundle: str
     version: str
     seconds: float = 120.0
-    """How long the server may take to serve them."""
+    """Timeout until the server serves them."""
 
     @property
     def summary(self) -> str:
-        return f"install the definitions of {self.bundle} {self.version}"
+        return f"install the CRDs of {self.bundle} {self.version}"
 
     @property
     def touches(self) -> tuple[str, ...]:
-        return tuple(f"object/CustomResourceDefinition/{one}" for one in self.names)
+        return tuple(f"object/CustomResourceDefinition/{name}" for name in self.names)
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(object_name(one) for one in load_crds(self.bundle, self.version))
+        return tuple(object_name(crd) for crd in load_crds(self.bundle, self.version))
 
     async def done(self, ports: Ports) -> bool:
-        return not await self._left(ports)
+        return not await self._unserved_names(ports)
 
     async def run(self, ports: Ports) -> None:
         kubernetes = ports.to_kubernetes()
-        for one in load_crds(self.bundle, self.version):
-            there = await find_object(
-                kubernetes, ObjectRef(kind=DEFINITIONS, name=object_name(one))
+        for crd in load_crds(self.bundle, self.version):
+            current = await find_object(
+                kubernetes, ObjectRef(kind=DEFINITIONS, name=object_name(crd))
             )
-            if there is None or not (
-                is_managed_by_flux(there) or read_condition(there, "Established").holds
+            if current is None or not (
+                is_managed_by_flux(current) or read_condition(current, "Established").holds
             ):
-                await apply_object(kubernetes, DEFINITIONS, one)
+                await apply_object(kubernetes, DEFINITIONS, crd)
         end = ports.clock.now().timestamp() + self.seconds
-        while left := await self._left(ports):
+        while unserved := await self._unserved_names(ports):
             if ports.clock.now().timestamp() >= end:
-                ref = ObjectRef(kind=DEFINITIONS, name=left[0])
+                ref = ObjectRef(kind=DEFINITIONS, name=unserved[0])
                 raise Refused(
                     problems.crd_unavailable(ref, self.seconds, await _condition_reason(ports, ref))
                 )
             await ports.clock.sleep(_PAUSE)
 
-    async def _left(self, ports: Ports) -> list[str]:
-        """Those that are not served."""
-        there = (await ports.to_kubernetes().objects(DEFINITIONS)).items
-        served = {object_name(one) for one in there if read_condition(one, "Established").holds}
+    async def _unserved_names(self, ports: Ports) -> list[str]:
+        crds = (await ports.to_kubernetes().objects(DEFINITIONS)).items
+        served = {object_name(crd) for crd in crds if read_condition(crd, "Established").holds}
         return [name for name in self.names if name not in served]
 
 
 async def _condition_reason(ports: Ports, ref: ObjectRef) -> str:
-    """What the server says of a definition that it does not serve."""
-    there = await find_object(ports.to_kubernetes(), ref)
-    if there is None:
-        return "it was deleted after it was made"
+    """Return why the server does not serve a CRD."""
+    crd = await find_object(ports.to_kubernetes(), ref)
+    if crd is None:
+        return "it was deleted after it was created"
     for name in ("NamesAccepted", "Established"):
-        told = read_condition(there, name)
-        if not told.holds and told.message:
-            return f"{name} is not true: {told.message}"
-    return "it is not Established, and the server does not say why"
+        condition = read_condition(crd, name)
+        if not condition.holds and condition.message:
+            return f"{name} is not true: {condition.message}"
+    return "it is not Established, and the server gives no reason"

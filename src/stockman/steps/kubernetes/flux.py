@@ -1,4 +1,4 @@
-"""Requests to Flux: look at something now, not in an hour."""
+"""Ask Flux to reconcile an object now, not at its interval."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PAUSE = 2.0
 
 @record
 class Reconcile(Action):
-    """Have Flux look at one of its objects, and wait until it did."""
+    """Ask Flux to reconcile one of its objects, and wait until it has."""
 
     kind: ClassVar[str] = "kube.reconcile"
     of: ResourceKind
     namespace: str
     name: str
     request: str
-    """Another text for each request, such as a moment."""
+    """Unique text for each request, such as a time."""
     seconds: float = 300.0
 
     @property
@@ -34,33 +34,33 @@ class Reconcile(Action):
 
     @property
     def summary(self) -> str:
-        return f"have Flux look at {self.of.name} {self.namespace}/{self.name}"
+        return f"reconcile {self.of.name} {self.namespace}/{self.name}"
 
     @property
     def touches(self) -> tuple[str, ...]:
         return (f"object/{self.of.name}/{self.namespace}/{self.name}",)
 
     async def done(self, ports: Ports) -> bool:
-        there = await find_object(ports.to_kubernetes(), self.ref)
-        return there is not None and self._is_handled(there)
+        content = await find_object(ports.to_kubernetes(), self.ref)
+        return content is not None and self._is_handled(content)
 
     async def run(self, ports: Ports) -> None:
         kubernetes = ports.to_kubernetes()
         change = {"metadata": {"annotations": {_REQUESTED: self.request}}}
         try:
-            there = await kubernetes.patch(self.ref, MergePatch(changes=change))
+            content = await kubernetes.patch(self.ref, MergePatch(changes=change))
         except NotFound as error:
             raise Refused(
-                problems.reconcile_timeout(self.ref, 0.0, "there is no such object")
+                problems.reconcile_timeout(self.ref, 0.0, "the object does not exist")
             ) from error
         end = ports.clock.now().timestamp() + self.seconds
-        while not self._is_handled(there):
+        while not self._is_handled(content):
             if ports.clock.now().timestamp() >= end:
                 raise Refused(
-                    problems.reconcile_timeout(self.ref, self.seconds, _condition_reason(there))
+                    problems.reconcile_timeout(self.ref, self.seconds, _condition_reason(content))
                 )
             await ports.clock.sleep(_PAUSE)
-            there = await kubernetes.get(self.ref)
+            content = await kubernetes.get(self.ref)
 
     def _is_handled(self, content: Object) -> bool:
         return text_at(content, "status", "lastHandledReconcileAt") == self.request
@@ -69,29 +69,29 @@ class Reconcile(Action):
 def _condition_reason(content: Object) -> str:
     if mapping_at(content, "spec").get("suspend") is True:
         return "it is suspended"
-    return read_condition(content, "Ready").message or "it says nothing of itself"
+    return read_condition(content, "Ready").message or "its status gives no reason"
 
 
 @record
 class NoPendingSecrets(Gate):
-    """Everything that comes before Flux was rendered with its secrets.
+    """All apps that are installed before Flux are rendered with their secrets.
 
-    The plan was made without what is pending: with its secrets rendered, another one is needed.
+    A plan does not contain apps that are pending; they need a new plan after rendering.
     """
 
     kind: ClassVar[str] = "kube.nothing-pending"
     pending: tuple[str, ...]
-    """What waits, and for what."""
+    """Pending apps, each with what it waits for."""
 
     @property
     def summary(self) -> str:
-        return "nothing that comes before Flux waits for a secret"
+        return "no app that is installed before Flux waits for a secret"
 
     async def check(self, ports: Ports) -> Verdict:
         if not self.pending:
-            return Verdict(answer=GateAnswer.GO, because="all of it was rendered")
-        told = "; ".join(self.pending)
+            return Verdict(answer=GateAnswer.GO, because="all of them are rendered")
+        apps = "; ".join(self.pending)
         return Verdict(
             answer=GateAnswer.STOP,
-            because=f"{told}: run `stockman render`, commit and push, then apply again",
+            because=f"{apps}: run `stockman render`, commit and push, then apply again",
         )

@@ -1,4 +1,4 @@
-"""A node that takes no new pods for a while."""
+"""Cordon, drain and delete nodes."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _FIELD = "/spec/unschedulable"
 
 @record
 class Cordon(Hold):
-    """Keep new pods away from a node; uncordoned again unless it was cordoned before."""
+    """Keep new pods away from a node; it is uncordoned afterwards if it was not cordoned before."""
 
     kind: ClassVar[str] = "kube.cordon"
     node: str
     uid: str
-    """Of its Node object: another machine of the same name is left alone."""
+    """UID of its Node object; another node with the same name is not changed."""
 
     @property
     def summary(self) -> str:
         return f"node {self.node} is cordoned"
 
     async def prior(self, ports: Ports) -> Json:
-        found = await self._node(ports)
-        return None if found is None else {"unschedulable": found.unschedulable}
+        node = await self._node(ports)
+        return None if node is None else {"unschedulable": node.unschedulable}
 
     async def take(self, ports: Ports) -> None:
         await self._set(ports, unschedulable=True)
@@ -51,14 +51,14 @@ class Cordon(Hold):
 
     async def _node(self, ports: Ports) -> Node | None:
         try:
-            found = await ports.to_kubernetes().node(self.node)
+            node = await ports.to_kubernetes().node(self.node)
         except NotFound:
             return None
-        return found if found.uid == self.uid else None
+        return node if node.uid == self.uid else None
 
     async def _set(self, ports: Ports, *, unschedulable: bool) -> None:
-        found = await self._node(ports)
-        if found is None or found.unschedulable is unschedulable:
+        node = await self._node(ports)
+        if node is None or node.unschedulable is unschedulable:
             return
         change: dict[str, object] = {"op": "add", "path": _FIELD, "value": True}
         if not unschedulable:
@@ -70,26 +70,26 @@ class Cordon(Hold):
 
 _PAUSE = 5.0
 _SHORTEST = 1.0
-_NAMED = 5
-"""So many pods are named when a node does not become empty."""
+_MAX_NAMED = 5
+"""Maximum number of pods named in a problem."""
 
 
 def must_leave_node(pod: Pod) -> bool:
-    """Whether a pod has to leave a node that is emptied."""
-    of_daemon = any(one.kind == "DaemonSet" and one.is_controller for one in pod.owners)
-    return not (pod.is_mirror or pod.has_ended or of_daemon)
+    """Return whether a drain evicts a pod."""
+    of_daemon_set = any(owner.kind == "DaemonSet" and owner.is_controller for owner in pod.owners)
+    return not (pod.is_mirror or pod.has_ended or of_daemon_set)
 
 
 @record
 class DrainNode(Action):
-    """Let every pod of a node go elsewhere; daemons and static pods stay."""
+    """Evict the pods of a node, except those of DaemonSets and static pods."""
 
     kind: ClassVar[str] = "kube.drain"
     node: str
     uid: str
-    """Of its Node object: another machine of the same name is left alone."""
+    """UID of its Node object; another node with the same name is not changed."""
     seconds: float = 600.0
-    """How long budgets are waited for."""
+    """Timeout for pods that disruption budgets protect."""
 
     @property
     def summary(self) -> str:
@@ -100,7 +100,7 @@ class DrainNode(Action):
         return (f"object/Node/{self.node}",)
 
     async def done(self, ports: Ports) -> bool:
-        """An empty node that is not cordoned fills again, so it is not drained."""
+        """A node is drained only while it is cordoned: otherwise it gets new pods."""
         node = await self._node(ports)
         if node is None:
             return True
@@ -108,41 +108,41 @@ class DrainNode(Action):
 
     async def run(self, ports: Ports) -> None:
         pods = await self._pods(ports)
-        bare = [_pod_list(one) for one in pods if not one.owners]
+        bare = [_pod_name(pod) for pod in pods if not pod.owners]
         if bare:
             raise Refused(problems.pods_without_owner(self.node, bare))
         end = ports.clock.now().timestamp() + self.seconds
         while pods:
             await ports.permit()
-            await self._refuse_opened(ports)
-            kept = {one.uid: await self._evict(ports, one) for one in pods}
+            await self._refuse_schedulable(ports)
+            blocked = {pod.uid: await self._evict(ports, pod) for pod in pods}
             pods = await self._pods(ports)
             if not pods:
                 return
             if ports.clock.now().timestamp() >= end:
                 raise Refused(
-                    problems.drain_timeout(self.node, self.seconds, _remaining_pods(pods, kept))
+                    problems.drain_timeout(self.node, self.seconds, _remaining_pods(pods, blocked))
                 )
-            asked = [one.retry_after for one in kept.values() if one and one.retry_after]
-            await ports.clock.sleep(max(_SHORTEST, min((_PAUSE, *asked))))
+            waits = [block.retry_after for block in blocked.values() if block and block.retry_after]
+            await ports.clock.sleep(max(_SHORTEST, min((_PAUSE, *waits))))
             pods = await self._pods(ports)
 
-    async def _refuse_opened(self, ports: Ports) -> None:
-        """Pods that leave a node that is not cordoned are back on it a moment later."""
+    async def _refuse_schedulable(self, ports: Ports) -> None:
+        """Refuse a node that is not cordoned: evicted pods would return to it."""
         node = await self._node(ports)
         if node is not None and not node.unschedulable:
             raise Refused(problems.node_became_schedulable(self.node))
 
     async def _pods(self, ports: Ports) -> tuple[Pod, ...]:
-        """Those that have to leave; none where the node is gone or another one."""
+        """Return the pods to evict; none if the node was deleted or replaced."""
         if await self._node(ports) is None:
             return ()
         selection = Selection(fields=f"spec.nodeName={self.node}")
-        there = await ports.to_kubernetes().pods(selection)
-        return tuple(one for one in there if must_leave_node(one))
+        pods = await ports.to_kubernetes().pods(selection)
+        return tuple(pod for pod in pods if must_leave_node(pod))
 
     async def _node(self, ports: Ports) -> Node | None:
-        """None: it is gone, or another one has its name."""
+        """None: it was deleted or replaced."""
         try:
             node = await ports.to_kubernetes().node(self.node)
         except NotFound:
@@ -150,32 +150,33 @@ class DrainNode(Action):
         return node if node.uid == self.uid else None
 
     async def _evict(self, ports: Ports, pod: Pod) -> EvictionBlocked | None:
-        """The budget that keeps a pod; None: it goes, or is gone."""
+        """Evict a pod; returns what blocks the eviction. None: it leaves, or is deleted."""
         if pod.is_leaving:
             return None
         try:
             answer = await ports.to_kubernetes().evict(
                 pod.namespace, pod.name, EvictionOptions(uid=pod.uid)
             )
-        except (NotFound, Conflict):  # another pod has the name now, or none
+        except (NotFound, Conflict):  # deleted or replaced
             return None
         return answer if isinstance(answer, EvictionBlocked) else None
 
 
-def _pod_list(pod: Pod) -> str:
+def _pod_name(pod: Pod) -> str:
     return f"{pod.namespace}/{pod.name}"
 
 
-def _remaining_pods(pods: Sequence[Pod], kept: dict[str, EvictionBlocked | None]) -> list[str]:
-    told = []
-    for pod in pods[:_NAMED]:
-        budget = kept.get(pod.uid)
-        if budget is not None:
-            told.append(f"{_pod_list(pod)} is kept by budget {budget.budget or 'of unknown name'}")
+def _remaining_pods(pods: Sequence[Pod], blocked: dict[str, EvictionBlocked | None]) -> list[str]:
+    reasons = []
+    for pod in pods[:_MAX_NAMED]:
+        block = blocked.get(pod.uid)
+        if block is not None:
+            budget = block.budget or "(unknown name)"
+            reasons.append(f"disruption budget {budget} protects {_pod_name(pod)}")
         else:
-            told.append(f"{_pod_list(pod)} does not end")
-    more = len(pods) - _NAMED
-    return [*told, f"and {more} more"] if more > 0 else told
+            reasons.append(f"{_pod_name(pod)} does not terminate")
+    more = len(pods) - _MAX_NAMED
+    return [*reasons, f"and {more} more"] if more > 0 else reasons
 
 
 @record
@@ -188,7 +189,7 @@ class DeleteNode(Action):
 
     @property
     def summary(self) -> str:
-        return f"remove node {self.node} from Kubernetes"
+        return f"delete node {self.node} from Kubernetes"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -196,10 +197,10 @@ class DeleteNode(Action):
 
     async def done(self, ports: Ports) -> bool:
         try:
-            found = await ports.to_kubernetes().node(self.node)
+            node = await ports.to_kubernetes().node(self.node)
         except NotFound:
             return True
-        return found.uid != self.uid  # a new machine took the name: the old one is gone
+        return node.uid != self.uid  # replaced by a node with the same name
 
     async def run(self, ports: Ports) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Kinds of objects that the Kubernetes stage reads and writes."""
+"""Kinds and fields of objects that the Kubernetes stage reads and writes."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ FLUX = (
     KUSTOMIZATIONS,
     HELM_RELEASES,
 )
-"""What Flux works with, in the order in which one looks at it."""
+"""Kinds of Flux, in the order in which Flux processes them."""
 _KNOWN = {
-    (one.api_version, one.name): one
-    for one in (
+    (kind.api_version, kind.name): kind
+    for kind in (
         *(CONFIG_MAPS, DAEMON_SETS, DEPLOYMENTS, JOBS, NAMESPACES, NODES, SECRETS),
         *(SERVICE_ACCOUNTS, STATEFUL_SETS, DEFINITIONS, ROLE_BINDINGS, *FLUX),
     )
@@ -77,55 +77,55 @@ _KNOWN = {
 async def find_kind(
     kubernetes: KubernetesClient, api_version: str, name: str
 ) -> ResourceKind | None:
-    """A kind by its name; only what is not known here is asked for. None: it is not served."""
+    """Return a kind by name; queries only unknown kinds. None: it is not served."""
     known = _KNOWN.get((api_version, name))
     return known or await kubernetes.find_kind(api_version, name)
 
 
 MANAGER = "stockman"
-"""As whom we own fields of objects."""
+"""Field manager of stockman."""
 MANAGED_BY = "app.kubernetes.io/managed-by"
 FLUX_OWNER = "kustomize.toolkit.fluxcd.io/name"
 """Label of objects that Flux applied."""
 HELM_OWNER = "meta.helm.sh/release-name"
-"""Annotation of objects that a release of Helm made."""
+"""Annotation of objects that a Helm release created."""
 
 
 def mapping_at(content: Object, *path: str) -> Mapping[str, object]:
-    """A mapping inside of an object; empty where there is none."""
-    found: object = content
+    """Return a mapping at a path; empty if there is none."""
+    value: object = content
     for name in path:
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value if isinstance(value, Mapping) else {}
 
 
 def mappings_at(content: Object, *path: str) -> tuple[Mapping[str, object], ...]:
-    """A list of mappings inside of an object; empty where there is none."""
-    found = mapping_at(content, *path[:-1]).get(path[-1])
-    if not isinstance(found, list | tuple):
+    """Return the mappings in a list at a path; empty if there is none."""
+    items = mapping_at(content, *path[:-1]).get(path[-1])
+    if not isinstance(items, list | tuple):
         return ()
-    return tuple(one for one in found if isinstance(one, Mapping))
+    return tuple(item for item in items if isinstance(item, Mapping))
 
 
 def text_at(content: Object, *path: str) -> str:
-    """A text inside of an object; empty where there is none."""
-    found = mapping_at(content, *path[:-1]).get(path[-1])
-    return found if isinstance(found, str) else ""
+    """Return a string at a path; empty if there is none."""
+    value = mapping_at(content, *path[:-1]).get(path[-1])
+    return value if isinstance(value, str) else ""
 
 
 def number_at(content: Object, *path: str) -> int:
-    """A number inside of an object; 0 where there is none."""
-    found = mapping_at(content, *path[:-1]).get(path[-1])
-    return found if isinstance(found, int) else 0
+    """Return a number at a path; 0 if there is none."""
+    value = mapping_at(content, *path[:-1]).get(path[-1])
+    return value if isinstance(value, int) else 0
 
 
-def parse_time(written: str) -> datetime | None:
-    """A point in time as Kubernetes writes it. None: it is none."""
+def parse_time(text: str) -> datetime | None:
+    """Return a time of Kubernetes. None: the text is not a time with a zone."""
     try:
-        found = datetime.fromisoformat(written.removesuffix("Z") + "+00:00" * written.endswith("Z"))
+        time = datetime.fromisoformat(text.removesuffix("Z") + "+00:00" * text.endswith("Z"))
     except ValueError:
         return None
-    return found if found.tzinfo is not None else None
+    return time if time.tzinfo is not None else None
 
 
 def object_name(content: Object) -> str:
@@ -137,27 +137,28 @@ def object_uid(content: Object) -> str:
 
 
 def is_managed(content: Object) -> bool:
-    """Whether we made an object."""
+    """Return whether stockman created an object."""
     return text_at(content, "metadata", "labels", MANAGED_BY) == MANAGER
 
 
 def is_managed_by_flux(content: Object) -> bool:
-    """Whether Flux keeps an object as the repository has it."""
+    """Return whether Flux manages an object."""
     return bool(text_at(content, "metadata", "labels", FLUX_OWNER))
 
 
 def field_managers(content: Object) -> tuple[str, ...]:
-    """Who wrote an object, each once, as far as the server tells."""
-    found = (text_at(one, "manager") for one in mappings_at(content, "metadata", "managedFields"))
-    return tuple(dict.fromkeys(one for one in found if one))
+    """Return the field managers of an object, each once."""
+    fields = mappings_at(content, "metadata", "managedFields")
+    managers = (text_at(entry, "manager") for entry in fields)
+    return tuple(dict.fromkeys(manager for manager in managers if manager))
 
 
 @record
 class StatusCondition:
-    """A condition as an object tells it of itself."""
+    """A condition in the status of an object."""
 
     status: str
-    """`True`, `False`, `Unknown`. Empty: it says nothing."""
+    """`True`, `False`, `Unknown`. Empty: there is no such condition."""
     reason: str = ""
     message: str = ""
 
@@ -167,13 +168,13 @@ class StatusCondition:
 
 
 def read_condition(content: Object, kind: str) -> StatusCondition:
-    """One condition of an object."""
-    for one in mappings_at(content, "status", "conditions"):
-        if one.get("type") == kind:
+    """Return a condition of an object by its type."""
+    for condition in mappings_at(content, "status", "conditions"):
+        if condition.get("type") == kind:
             return StatusCondition(
-                status=text_at(one, "status"),
-                reason=text_at(one, "reason"),
-                message=text_at(one, "message"),
+                status=text_at(condition, "status"),
+                reason=text_at(condition, "reason"),
+                message=text_at(condition, "message"),
             )
     return StatusCondition(status="")
 
@@ -181,7 +182,7 @@ def read_condition(content: Object, kind: str) -> StatusCondition:
 def with_owner_labels(
     kind: ResourceKind, name: str, namespace: str = "", **more: object
 ) -> dict[str, object]:
-    """An object that says whose it is."""
+    """Return an object with the label of stockman."""
     metadata: dict[str, object] = {"name": name, "labels": {MANAGED_BY: MANAGER}}
     if namespace:
         metadata["namespace"] = namespace
@@ -189,7 +190,7 @@ def with_owner_labels(
 
 
 async def find_object(kubernetes: KubernetesClient, ref: ObjectRef) -> Object | None:
-    """An object; None: there is none."""
+    """Return an object. None: it does not exist."""
     try:
         return await kubernetes.get(ref)
     except NotFound:
@@ -197,7 +198,7 @@ async def find_object(kubernetes: KubernetesClient, ref: ObjectRef) -> Object | 
 
 
 async def apply_object(kubernetes: KubernetesClient, kind: ResourceKind, content: Object) -> Object:
-    """Make our fields so; fields that others own stay theirs, and are a `Refused`."""
+    """Apply our fields; raises `Refused` if they conflict with fields that others manage."""
     try:
         return await kubernetes.apply(kind, ServerSideApply(content=content, manager=MANAGER))
     except FieldConflict as conflict:
@@ -207,7 +208,7 @@ async def apply_object(kubernetes: KubernetesClient, kind: ResourceKind, content
             namespace=text_at(content, "metadata", "namespace"),
         )
         fields = ", ".join(
-            f"{one.field} (set by {one.manager})" for one in conflict.fields if one.field
+            f"{entry.field} (set by {entry.manager})" for entry in conflict.fields if entry.field
         )
-        why = f"it differs in {fields}" if fields else "it differs from what is wanted"
+        why = f"it differs in {fields}" if fields else "it differs from the desired object"
         raise Refused(problems.foreign_object(ref, conflict.managers, why)) from conflict

@@ -1,4 +1,4 @@
-"""Whether a component works: what its objects have to say, and a gate that waits for it."""
+"""Whether a component is ready: conditions on its objects, and a gate that waits for them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from stockman.model.errors import NotFound, Unsupported
 from stockman.model.record import record
 from stockman.steps.base import Gate, GateAnswer, Verdict
 from stockman.steps.kubernetes.cel import evaluate_condition
-from stockman.steps.kubernetes.objects import find_kind, number_at, object_name, read_condition
+from stockman.steps.kubernetes.objects import (
+    find_kind,
+    number_at,
+    object_name,
+    read_condition,
+    text_at,
+)
 from stockman.steps.ports import Ports
 
 _MAX_LISTED = 4
-"""More objects than this are counted, not named."""
+"""Maximum number of objects that are named."""
+_ABSENT = "it does not exist yet"
 
 
 @record
 class ObjectCondition:
-    """Something that has to be true of an object in the cluster."""
+    """A condition on an object in the cluster."""
 
     api_version: str
     kind: str
@@ -29,84 +36,88 @@ class ObjectCondition:
     expr: str
     """CEL over `object`."""
     says: str
-    """The same in words."""
+    """Description of the condition."""
     namespace: str = ""
-    """Empty: cluster-wide."""
+    """Empty: cluster-scoped."""
 
 
 @record
 class ConditionResult:
-    """How a condition was found."""
+    """The result of checking a condition."""
 
     condition: ObjectCondition
     holds: bool
     seen: str
-    """The numbers: `2 of 3 ready`, `there is none`."""
+    """The observed state: `2 of 3 ready`, `it does not exist yet`."""
 
 
 async def check_conditions(
     kubernetes: KubernetesClient, conditions: Iterable[ObjectCondition]
 ) -> tuple[ConditionResult, ...]:
-    """Each condition as it is now, in their order."""
-    return tuple([await _check_condition(kubernetes, one) for one in conditions])
+    """Return the current result of each condition."""
+    return tuple([await _check_condition(kubernetes, condition) for condition in conditions])
 
 
 async def _check_condition(
-    kubernetes: KubernetesClient, wanted: ObjectCondition
+    kubernetes: KubernetesClient, condition: ObjectCondition
 ) -> ConditionResult:
-    kind = await find_kind(kubernetes, wanted.api_version, wanted.kind)
+    kind = await find_kind(kubernetes, condition.api_version, condition.kind)
+    unserved = f"{condition.kind} is not served yet"
     if kind is None:
-        return ConditionResult(
-            condition=wanted, holds=False, seen=f"{wanted.kind} is not served yet"
-        )
+        return ConditionResult(condition=condition, holds=False, seen=unserved)
     try:
-        if wanted.name:
-            ref = ObjectRef(kind=kind, name=wanted.name, namespace=wanted.namespace)
-            found: tuple[Object, ...] = (await kubernetes.get(ref),)
+        if condition.name:
+            ref = ObjectRef(kind=kind, name=condition.name, namespace=condition.namespace)
+            contents: tuple[Object, ...] = (await kubernetes.get(ref),)
         else:
-            found = (await kubernetes.objects(kind, Selection(namespace=wanted.namespace))).items
+            selection = Selection(namespace=condition.namespace)
+            contents = (await kubernetes.objects(kind, selection)).items
     except Unsupported:
-        return ConditionResult(
-            condition=wanted, holds=False, seen=f"{wanted.kind} is not served yet"
-        )
+        return ConditionResult(condition=condition, holds=False, seen=unserved)
     except NotFound:
-        return ConditionResult(condition=wanted, holds=False, seen="there is none yet")
-    return judge_condition(wanted, found)
+        return ConditionResult(condition=condition, holds=False, seen=_ABSENT)
+    return judge_condition(condition, contents)
 
 
-def judge_condition(wanted: ObjectCondition, found: tuple[Object, ...]) -> ConditionResult:
-    """How a condition is fulfilled by the objects that it is about."""
-    if wanted.name and not found:
-        return ConditionResult(condition=wanted, holds=False, seen="there is none yet")
-    bad = [one for one in found if not evaluate_condition(wanted.expr, one)]
-    if wanted.name:
-        return ConditionResult(condition=wanted, holds=not bad, seen=describe_object(found[0]))
-    names = ", ".join(object_name(one) for one in bad[:_MAX_LISTED])
-    more = f" and {len(bad) - _MAX_LISTED} more" if len(bad) > _MAX_LISTED else ""
-    left = f", not {names}{more}" if bad else ""
-    seen = f"{len(found) - len(bad)} of {len(found)}{left}"
-    return ConditionResult(condition=wanted, holds=not bad, seen=seen)
+def judge_condition(condition: ObjectCondition, contents: tuple[Object, ...]) -> ConditionResult:
+    """Return whether a condition is true for all of its objects."""
+    if condition.name and not contents:
+        return ConditionResult(condition=condition, holds=False, seen=_ABSENT)
+    failing = [content for content in contents if not evaluate_condition(condition.expr, content)]
+    if condition.name:
+        seen = describe_object(contents[0])
+        return ConditionResult(condition=condition, holds=not failing, seen=seen)
+    names = ", ".join(object_name(content) for content in failing[:_MAX_LISTED])
+    more = f" and {len(failing) - _MAX_LISTED} more" if len(failing) > _MAX_LISTED else ""
+    exceptions = f", not {names}{more}" if failing else ""
+    seen = f"{len(contents) - len(failing)} of {len(contents)}{exceptions}"
+    return ConditionResult(condition=condition, holds=not failing, seen=seen)
 
 
 def describe_object(content: Object) -> str:
-    """How far an object is, in few words."""
+    """Return the state of an object in few words."""
     match content.get("kind"):
         case "Deployment" | "StatefulSet":
-            wanted = number_at(content, "spec", "replicas")
-            return f"{number_at(content, 'status', 'readyReplicas')} of {wanted} ready"
+            desired = number_at(content, "spec", "replicas")
+            return f"{number_at(content, 'status', 'readyReplicas')} of {desired} ready"
         case "DaemonSet":
-            wanted = number_at(content, "status", "desiredNumberScheduled")
-            return f"{number_at(content, 'status', 'numberReady')} of {wanted} ready"
+            desired = number_at(content, "status", "desiredNumberScheduled")
+            return f"{number_at(content, 'status', 'numberReady')} of {desired} ready"
         case "CustomResourceDefinition":
             return "served" if read_condition(content, "Established").holds else "not served yet"
         case _:
-            told = read_condition(content, "Ready")
-            return told.message or told.reason or told.status or "it says nothing yet"
+            ready = read_condition(content, "Ready")
+            return ready.message or ready.reason or ready.status or _phase(content)
+
+
+def _phase(content: Object) -> str:
+    phase = text_at(content, "status", "phase")
+    return f"its phase is {phase}" if phase else "its status is empty"
 
 
 @record
 class ComponentReady(Gate):
-    """A component does what it is for."""
+    """A component is ready."""
 
     kind: ClassVar[str] = "kube.working"
     component: str
@@ -114,12 +125,16 @@ class ComponentReady(Gate):
 
     @property
     def summary(self) -> str:
-        return f"{self.component} works: " + "; ".join(one.says for one in self.conditions)
+        return f"{self.component} is ready: " + "; ".join(
+            condition.says for condition in self.conditions
+        )
 
     async def check(self, ports: Ports) -> Verdict:
-        found = await check_conditions(ports.to_kubernetes(), self.conditions)
-        waited = [one for one in found if not one.holds]
-        told = "; ".join(f"{one.condition.says} ({one.seen})" for one in (waited or found))
-        if waited:
-            return Verdict(answer=GateAnswer.WAIT, because=f"waits for: {told}")
-        return Verdict(answer=GateAnswer.GO, because=told)
+        results = await check_conditions(ports.to_kubernetes(), self.conditions)
+        unmet = [result for result in results if not result.holds]
+        state = "; ".join(
+            f"{result.condition.says} ({result.seen})" for result in (unmet or results)
+        )
+        if unmet:
+            return Verdict(answer=GateAnswer.WAIT, because=f"waits for: {state}")
+        return Verdict(answer=GateAnswer.GO, because=state)

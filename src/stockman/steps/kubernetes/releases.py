@@ -1,4 +1,4 @@
-"""Releases of Helm, as they are written down in the cluster."""
+"""Helm releases, as they are stored in the cluster."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stockman.model.record import record
 from stockman.steps.kubernetes.objects import mapping_at, object_name, object_uid, text_at
 
 BY_HELM = "owner=helm"
-"""Label of Secrets in which Helm keeps releases."""
+"""Label of the Secrets in which Helm stores releases."""
 
 
 @record
@@ -23,7 +23,7 @@ class HelmRelease:
     status: str
     """`deployed`, `failed`, `pending-install`, `superseded`."""
     secret: str
-    """Name of the Secret that it is kept in."""
+    """Name of the Secret that contains it."""
     uid: str
 
     @property
@@ -32,7 +32,7 @@ class HelmRelease:
 
 
 def parse_release(secret: Object) -> HelmRelease | None:
-    """The release that a Secret is about, told by its labels alone; None: it is about none."""
+    """Return the release in a Secret, from its labels alone. None: it contains no release."""
     labels = mapping_at(secret, "metadata", "labels")
     if labels.get("owner") != "helm":
         return None
@@ -48,14 +48,14 @@ def parse_release(secret: Object) -> HelmRelease | None:
 
 
 def latest_revision(releases: Iterable[HelmRelease]) -> HelmRelease | None:
-    """The last revision; None: there is none."""
-    return max(releases, key=lambda one: one.revision, default=None)
+    """Return the latest revision. None: there is none."""
+    return max(releases, key=lambda release: release.revision, default=None)
 
 
 async def find_release(
     kubernetes: KubernetesClient, name: str, namespace: str
 ) -> HelmRelease | None:
-    """The last revision of a release; None: it was never installed."""
+    """Return the latest revision of a release. None: it is not installed."""
     selection = Selection(namespace=namespace, labels=f"{BY_HELM},name={name}")
-    found = (await kubernetes.objects(SECRETS, selection)).items
-    return latest_revision(one for one in map(parse_release, found) if one is not None)
+    secrets = (await kubernetes.objects(SECRETS, selection)).items
+    return latest_revision(release for release in map(parse_release, secrets) if release)

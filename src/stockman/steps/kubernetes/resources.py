@@ -1,4 +1,4 @@
-"""Namespaces, as the repository has them."""
+"""Apply namespaces, ConfigMaps and Secrets of the repository."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from stockman.steps.secret_ref import SecretRef
 
 @record
 class ApplyNamespace(Action):
-    """Have a namespace with its labels; whose it is already, and says more, stays as it is."""
+    """Create a namespace with its labels; other labels of an existing one are kept."""
 
     kind: ClassVar[str] = "kube.namespace"
     name: str
@@ -45,19 +45,20 @@ class ApplyNamespace(Action):
 
     @property
     def summary(self) -> str:
-        return f"make namespace {self.name}"
+        return f"create namespace {self.name}"
 
     @property
     def touches(self) -> tuple[str, ...]:
         return (f"object/Namespace/{self.name}",)
 
     async def done(self, ports: Ports) -> bool:
-        there = await find_object(ports.to_kubernetes(), ObjectRef(kind=NAMESPACES, name=self.name))
-        if there is None:
+        ref = ObjectRef(kind=NAMESPACES, name=self.name)
+        current = await find_object(ports.to_kubernetes(), ref)
+        if current is None:
             return False
-        have = mapping_at(there, "metadata", "labels")
-        return is_managed_by_flux(there) or all(
-            have.get(name) == value for name, value in self.labels.items()
+        labels = mapping_at(current, "metadata", "labels")
+        return is_managed_by_flux(current) or all(
+            labels.get(name) == value for name, value in self.labels.items()
         )
 
     async def run(self, ports: Ports) -> None:
@@ -72,7 +73,7 @@ class ApplyNamespace(Action):
 
 @record
 class ApplyConfigMap(Action):
-    """Have a ConfigMap hold some texts."""
+    """Create or update a ConfigMap."""
 
     kind: ClassVar[str] = "kube.config-map"
     namespace: str
@@ -81,7 +82,7 @@ class ApplyConfigMap(Action):
 
     @property
     def summary(self) -> str:
-        return f"put ConfigMap {self.name} into {self.namespace}"
+        return f"apply ConfigMap {self.name} in {self.namespace}"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -89,10 +90,10 @@ class ApplyConfigMap(Action):
 
     async def done(self, ports: Ports) -> bool:
         ref = ObjectRef(kind=CONFIG_MAPS, name=self.name, namespace=self.namespace)
-        there = await find_object(ports.to_kubernetes(), ref)
-        if there is None:
+        current = await find_object(ports.to_kubernetes(), ref)
+        if current is None:
             return False
-        return is_managed_by_flux(there) or dict(mapping_at(there, "data")) == dict(self.data)
+        return is_managed_by_flux(current) or dict(mapping_at(current, "data")) == dict(self.data)
 
     async def run(self, ports: Ports) -> None:
         content = with_owner_labels(CONFIG_MAPS, self.name, self.namespace, data=dict(self.data))
@@ -101,26 +102,26 @@ class ApplyConfigMap(Action):
 
 @record
 class SecretEntry:
-    """One key of a Secret, and where its value is read."""
+    """One key of a Secret, and the reference to its value."""
 
     key: str
     value: SecretRef
 
 
 def secret_digests(content: Object) -> dict[str, str]:
-    """Digests of what a Secret holds, by key; never the values."""
-    found = {}
+    """Return digests of the values of a Secret, by key; never the values."""
+    digests = {}
     for key, value in mapping_at(content, "data").items():
         try:
             raw = base64.b64decode(str(value), validate=True)
         except ValueError:
             raw = str(value).encode()
-        found[key] = _digest(raw)
-    return found
+        digests[key] = _digest(raw)
+    return digests
 
 
 def secret_text_digest(value: str) -> str:
-    """The digest of a value, as `digests_of` tells it."""
+    """Return the digest of a value, as in `secret_digests`."""
     return _digest(value.encode())
 
 
@@ -130,7 +131,7 @@ def _digest(value: bytes) -> str:
 
 @record
 class ApplySecret(Action):
-    """Have a Secret hold what stands in encrypted files."""
+    """Create or update a Secret with values from encrypted files."""
 
     kind: ClassVar[str] = "kube.secret"
     namespace: str
@@ -145,21 +146,21 @@ class ApplySecret(Action):
 
     @property
     def summary(self) -> str:
-        return f"put Secret {self.name} into {self.namespace}"
+        return f"apply Secret {self.name} in {self.namespace}"
 
     @property
     def touches(self) -> tuple[str, ...]:
         return (f"object/Secret/{self.namespace}/{self.name}",)
 
     async def done(self, ports: Ports) -> bool:
-        there = await find_object(ports.to_kubernetes(), self.ref)
-        if there is None:
+        current = await find_object(ports.to_kubernetes(), self.ref)
+        if current is None:
             return False
-        if is_managed_by_flux(there):
+        if is_managed_by_flux(current):
             return True
-        have = secret_digests(there)
-        wanted = await self._values(ports)
-        return all(have.get(key) == _digest(value) for key, value in wanted.items())
+        digests = secret_digests(current)
+        values = await self._values(ports)
+        return all(digests.get(key) == _digest(value) for key, value in values.items())
 
     async def run(self, ports: Ports) -> None:
         values = await self._values(ports)
@@ -171,15 +172,17 @@ class ApplySecret(Action):
         try:
             await kubernetes.apply(SECRETS, ServerSideApply(content=content, manager=MANAGER))
         except FieldConflict as conflict:
-            # The texts of conflicts name fields, never values.
-            there = await find_object(kubernetes, self.ref)
-            have = secret_digests(there or {})
-            keys = [key for key, value in values.items() if have.get(key) != _digest(value)]
-            owners = conflict.managers or field_managers(there or {})
+            # Messages of conflicts contain field names, never values.
+            current = await find_object(kubernetes, self.ref) or {}
+            digests = secret_digests(current)
+            keys = [key for key, value in values.items() if digests.get(key) != _digest(value)]
+            owners = conflict.managers or field_managers(current)
             raise Refused(
                 problems.secret_differs(self.ref, owners, keys or sorted(values))
             ) from None
 
     async def _values(self, ports: Ports) -> Mapping[str, bytes]:
         secrets = ports.to_secrets()
-        return {one.key: (await secrets.read(one.value)).reveal().encode() for one in self.entries}
+        return {
+            entry.key: (await secrets.read(entry.value)).reveal().encode() for entry in self.entries
+        }

@@ -30,7 +30,7 @@ class ConfigureVm(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"change {', '.join((*self.values, *self.delete))} of {self.vm.called}"
+        return f"change {', '.join((*self.values, *self.delete))} of {self.vm.label}"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -80,7 +80,7 @@ class MoveVm(RetryingAction):
     @property
     def summary(self) -> str:
         off = ", switched off on the way" if self.down else ""
-        return f"move {self.vm.called} from {self.host} to {self.target}{off}"
+        return f"move {self.vm.label} from {self.host} to {self.target}{off}"
 
     @property
     def touches(self) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class CreateVm(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"create {self.vm.called} on {self.host}"
+        return f"create {self.vm.label} on {self.host}"
 
     @property
     def touches(self) -> tuple[str, ...]:

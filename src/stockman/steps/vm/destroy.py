@@ -64,12 +64,12 @@ class DestroyVm(GuestDeletion):
 
     @property
     def summary(self) -> str:
-        return f"destroy {self.vm.called} on {self.host}"
+        return f"destroy {self.vm.label} on {self.host}"
 
     @property
     def destroys(self) -> str:
         more = f" and its disks {', '.join(self.scratch)}" if self.scratch else ""
-        return f"{self.vm.called} on {self.host} with its system disk{more}"
+        return f"{self.vm.label} on {self.host} with its system disk{more}"
 
     async def prepare(self, ports: Ports, seen: LocatedGuest) -> None:
         if lost := tuple(disks_lost_with(seen.config, self.vm.vmid, self.scratch)):

@@ -34,7 +34,7 @@ class GrowDisk(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"grow {self.disk} of {self.vm.called} to {self.gib} GiB"
+        return f"grow {self.disk} of {self.vm.label} to {self.gib} GiB"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class AttachDisk(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"attach disk {self.name} ({self.gib} GiB, {self.storage}) to {self.vm.called}"
+        return f"attach disk {self.name} ({self.gib} GiB, {self.storage}) to {self.vm.label}"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ class DetachDisk(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"detach disk {self.name} from {self.vm.called}; what is on it stays"
+        return f"detach disk {self.name} from {self.vm.label}; what is on it stays"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -212,7 +212,7 @@ class AttachMount(RetryingAction):
     @property
     def summary(self) -> str:
         source = parse_properties(self.value, default="volume").get("volume", "")
-        return f"mount {source} at {self.path} of {self.vm.called}"
+        return f"mount {source} at {self.path} of {self.vm.label}"
 
     @property
     def touches(self) -> tuple[str, ...]:

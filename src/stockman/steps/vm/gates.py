@@ -146,7 +146,7 @@ class VmidFreeOrOwned(Gate):
             return Verdict(answer=GateAnswer.WAIT, because=what)
         return Verdict(
             answer=GateAnswer.STOP,
-            because=f"{self.vm.called} is locked and has no name, and no task of {self.host} makes"
+            because=f"{self.vm.label} is locked and has no name, and no task of {self.host} makes"
             " it any more: the host died while it did; only root can unlock it, never a token",
             fix=problems.unlock_commands(self.vm.kind, self.vm.vmid, self.host),
         )

@@ -46,7 +46,7 @@ class GuestIdentity:
         return f"vm/{self.cluster}/{self.vmid}"
 
     @property
-    def called(self) -> str:
+    def label(self) -> str:
         return f"{'VM' if self.kind == 'qemu' else 'container'} {self.vmid} ({self.name})"
 
 

@@ -57,7 +57,7 @@ class AddToPool(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"put {self.vm.called} into pool {self.pool}"
+        return f"put {self.vm.label} into pool {self.pool}"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ class EnableHa(RetryingAction):
     @property
     def summary(self) -> str:
         where = f" in group {self.group}" if self.group else ""
-        return f"let high availability keep {self.vm.called} {self.state}{where}"
+        return f"let high availability keep {self.vm.label} {self.state}{where}"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ class DisableHa(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"take {self.vm.called} out of high availability"
+        return f"take {self.vm.label} out of high availability"
 
     @property
     def touches(self) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ class StartVm(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"start {self.vm.called}"
+        return f"start {self.vm.label}"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ class StopVm(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"stop {self.vm.called}"
+        return f"stop {self.vm.label}"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class RestartVm(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"restart {self.vm.called} for {', '.join(self.keys)}"
+        return f"restart {self.vm.label} for {', '.join(self.keys)}"
 
     @property
     def touches(self) -> tuple[str, ...]:

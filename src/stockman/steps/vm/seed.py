@@ -94,7 +94,7 @@ class RemoveSeed(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"remove the NoCloud image of {self.vm.called}"
+        return f"remove the NoCloud image of {self.vm.label}"
 
     @property
     def touches(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ class ConvertToTemplate(RetryingAction):
 
     @property
     def summary(self) -> str:
-        return f"make {self.vm.called} a template"
+        return f"make {self.vm.label} a template"
 
     @property
     def touches(self) -> tuple[str, ...]:

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import TypeVar
 
-from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import to_plain_data
+from stockman.config.source.tree import Unreadable, to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.errors import Rejected
 from stockman.model.names import MachineAddress

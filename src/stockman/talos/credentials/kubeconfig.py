@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import SequenceNode, to_plain_data
+from stockman.config.source.tree import SequenceNode, Unreadable, to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.writers.yaml_writer import render_yaml
 from stockman.crypto.pem import CertificateAndKey

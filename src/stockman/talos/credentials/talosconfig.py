@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import NamedTuple
 
-from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode, Unreadable
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.crypto.pem import CertificateAndKey
 from stockman.model.problem import Problems

@@ -7,9 +7,8 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Literal
 
-from stockman.config.convert.draft import ConfigDraft, put_value
-from stockman.config.convert.finish import NO_COMMENTS, finish_conversion
-from stockman.config.convert.result import ConversionResult, ConvertedKey, MachineDifference
+from stockman.config.convert.draft import NO_COMMENTS, ConfigDraft, finish_conversion, put_value
+from stockman.config.convert.output import ConversionResult, ConvertedKey, MachineDifference
 from stockman.config.source.tree import MappingEntry, ScalarNode, SequenceNode
 from stockman.config.source.tree import MappingNode as Tree
 from stockman.model.desired import Desired

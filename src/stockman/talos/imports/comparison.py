@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from stockman.config.convert.result import MachineDifference
+from stockman.config.convert.output import MachineDifference
 from stockman.talos.imports.configurations import Configuration
 from stockman.talos.imports.foreign import ForeignPatch, PatchOrder
 from stockman.talos.imports.patches import shared_paths

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stockman.config.source.text import Unreadable, decode_text
-from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
+from stockman.config.source.tree import (
+    MappingNode,
+    ScalarNode,
+    SequenceNode,
+    TreeNode,
+    Unreadable,
+    decode_text,
+)
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.origin import Position
 from stockman.model.problem import Problem, Severity

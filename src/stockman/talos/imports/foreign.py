@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from stockman.config.convert.draft import ConfigDraft
-from stockman.config.convert.result import ConvertedKey, KeyState
+from stockman.config.convert.output import ConvertedKey, KeyState
 from stockman.config.source.tree import (
     MappingEntry,
     MappingNode,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from stockman.config.rules.patches import OWNED, OWNED_KINDS
+from stockman.config.rules.nodes import OWNED, OWNED_KINDS
 from stockman.config.source.tree import (
     MappingEntry,
     ScalarNode,

@@ -6,8 +6,13 @@ from dataclasses import replace
 from typing import Literal
 
 from stockman.config.convert.draft import ConfigDraft, put_value
-from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import MappingEntry, MappingNode, ScalarNode, to_plain_data
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    Unreadable,
+    to_plain_data,
+)
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.origin import Position
 from stockman.model.pattern import pattern

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
-from stockman.config.rules.patches import FILE_MARK, owned_key_problems
+from stockman.config.rules.nodes import FILE_MARK, owned_key_problems
 from stockman.config.source.tree import ScalarNode
 from stockman.config.source.tree import TreeNode as Source
 from stockman.model.desired import Cluster, Desired, Node

@@ -6,8 +6,9 @@ from typing import Any, NoReturn, TypeAlias
 
 import yaml
 
-from stockman.config.source.text import MAX_ALIASED, MAX_DEPTH
 from stockman.config.source.tree import (
+    MAX_ALIASED,
+    MAX_DEPTH,
     MappingEntry,
     MappingNode,
     ScalarNode,

@@ -9,8 +9,7 @@ import base64
 import binascii
 from typing import NamedTuple
 
-from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode
+from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, Unreadable
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.crypto.certificates import key_matches_certificate, read_certificate_facts
 from stockman.crypto.pem import CertificateAndKey, NotPem

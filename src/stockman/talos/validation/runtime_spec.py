@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
 from typing import TypeAlias
 
+from stockman.model.package_file import read_package_text
 from stockman.talos.patches.schema import NUMBERS
 from stockman.talos.validation.report import ConfigValue, ValidationReport
 
@@ -17,12 +17,14 @@ _FLOATS = ("float32", "float64")
 @cache
 def load_shapes(minor: int) -> dict[str, dict[str, SpecShape]]:
     """Return the structs of a runtime specification, by name."""
-    text = files("stockman.talos.validation.types").joinpath(f"1.{minor}.json").read_text("utf-8")
+    text = read_package_text("stockman.talos.validation.types", f"1.{minor}.json")
     shapes: dict[str, dict[str, SpecShape]] = json.loads(text)["runtime"]
     return shapes
 
 
 def check_runtime_spec(report: ValidationReport, overrides: ConfigValue) -> None:
+    if not overrides.present:
+        return
     for field, expected in _find_mismatches(
         load_shapes(report.minor), {"struct": "Spec"}, overrides
     ):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stockman.config.convert.draft import ConfigDraft, text_scalar
-from stockman.config.source.text import Unreadable
-from stockman.config.source.tree import MappingEntry, MappingNode, ScalarNode
+from stockman.config.source.tree import MappingEntry, MappingNode, ScalarNode, Unreadable
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.origin import Position
 from stockman.model.pattern import pattern

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stockman.config.convert.draft import put_value, text_scalar
-from stockman.config.convert.result import KeyState
+from stockman.config.convert.output import KeyState
 from stockman.config.source.tree import (
     MappingEntry,
     MappingNode,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stockman.config.source.text import Unreadable
 from stockman.config.source.tree import (
     MappingNode,
     ScalarNode,
     SequenceNode,
     TreeNode,
+    Unreadable,
     to_plain_data,
 )
 from stockman.model.origin import Position

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from stockman.config.comments.find import find_yaml_comments
+from stockman.config.comments import find_yaml_comments
 from stockman.model.origin import Position
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problem

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
 
+from stockman.model.package_file import read_package_text
 from stockman.model.record import record
 from stockman.talos.validation.cel.types import (
     BOOL,
@@ -104,7 +104,7 @@ OOM_RANKING = Environment(
 @cache
 def message_fields(minor: int) -> dict[str, dict[str, CelType]]:
     """Return the fields of every message that expressions may access in a minor."""
-    text = files("stockman.talos.validation.types").joinpath(f"1.{minor}.json").read_text("utf-8")
+    text = read_package_text("stockman.talos.validation.types", f"1.{minor}.json")
     return {
         name: {field: parse_type(kind) for field, kind in fields.items()}
         for name, fields in json.loads(text)["messages"].items()

@@ -1,1 +1,0 @@
-"""The configuration language: every key, with its type, default and documentation."""
