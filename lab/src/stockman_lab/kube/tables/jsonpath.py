@@ -1,13 +1,11 @@
-"""JSONPath as columns of custom kinds use it: fields, places, all entries, filters, recursion."""
+"""JSONPath as columns of custom kinds use it: fields, places, all entries, filters."""
 
 from __future__ import annotations
 
 import json
-import operator
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
 
 from stockman_lab.kube.schema.type import Json
 
@@ -15,28 +13,16 @@ _Step = Callable[[Json], Iterator[Json]]
 
 _TOKEN = re.compile(
     r"""
-    (?P<deep>\.\.)
-    | \.?\[\s*(?P<quoted>'(?:\\.|[^'])*'|"(?:\\.|[^"])*")\s*\]
+    \.?\[\s*(?P<quoted>'(?:\\.|[^'])*'|"(?:\\.|[^"])*")\s*\]
     | \.?\[\s*(?P<all>\*)\s*\]
     | \.?\[\s*\?\((?P<filter>.*?)\)\s*\]
-    | \.?\[\s*(?P<places>-?\d+(?:\s*,\s*-?\d+)*)\s*\]
-    | \.?\[\s*(?P<slice>(?:-?\d*)?:(?:-?\d*)?(?::\d*)?)\s*\]
+    | \.?\[\s*(?P<place>-?\d+)\s*\]
     | \.?(?P<star>\*)
     | \.?(?P<name>(?:\\.|[^.\[\]\s\\])+)
     """,
     re.VERBOSE,
 )
-_FILTER = re.compile(
-    r"\s*@(?P<path>[^=!<>]*?)\s*(?:(?P<sign>==|!=|<=|>=|<|>)\s*(?P<value>.+?))?\s*$"
-)
-_SIGNS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-}
+_FILTER = re.compile(r"\s*@(?P<path>[^=!<>]*?)\s*(?:(?P<sign>==|!=)\s*(?P<value>.+?))?\s*$")
 
 
 class BadPath(ValueError):
@@ -81,16 +67,12 @@ def _step(match: re.Match[str]) -> _Step:
     kind = match.lastgroup
     text = match[kind or 0]
     match kind:
-        case "deep":
-            return _everything
         case "all" | "star":
             return _entries
         case "quoted":
             return _named(re.sub(r"\\(.)", r"\1", text[1:-1]))
-        case "places":
-            return _placed([int(one) for one in text.split(",")])
-        case "slice":
-            return _sliced(*(int(one) if one.strip() else None for one in text.split(":")))
+        case "place":
+            return _placed(int(text))
         case "filter":
             return _filtered(text)
         case _:
@@ -105,20 +87,10 @@ def _named(name: str) -> _Step:
     return step
 
 
-def _placed(places: list[int]) -> _Step:
+def _placed(place: int) -> _Step:
     def step(value: Json) -> Iterator[Json]:
-        if isinstance(value, list):
-            for place in places:
-                if -len(value) <= place < len(value):
-                    yield value[place]
-
-    return step
-
-
-def _sliced(*bounds: int | None) -> _Step:
-    def step(value: Json) -> Iterator[Json]:
-        if isinstance(value, list):
-            yield from value[slice(*bounds)]
+        if isinstance(value, list) and -len(value) <= place < len(value):
+            yield value[place]
 
     return step
 
@@ -128,12 +100,6 @@ def _entries(value: Json) -> Iterator[Json]:
         yield from (value[name] for name in sorted(value))
     elif isinstance(value, list):
         yield from value
-
-
-def _everything(value: Json) -> Iterator[Json]:
-    yield value
-    for entry in _entries(value):
-        yield from _everything(entry)
 
 
 def _filtered(text: str) -> _Step:
@@ -146,7 +112,7 @@ def _filtered(text: str) -> _Step:
     def step(value: Json) -> Iterator[Json]:
         for one in value if isinstance(value, list) else ():
             results = [*found(path, one)] if path else [one]
-            if results and (not sign or _holds(sign, results[0], literal)):
+            if results and (not sign or (results[0] == literal) is (sign == "==")):
                 yield one
 
     return step
@@ -161,10 +127,3 @@ def _literal(text: str) -> Json:
     except ValueError:
         return text
     return value
-
-
-def _holds(sign: str, left: Json, right: Json) -> bool:
-    try:
-        return bool(_SIGNS[sign](left, right))
-    except TypeError:
-        return False

@@ -1,36 +1,15 @@
-"""What the tables of many kinds share: where cells are registered, and texts of common parts."""
+"""Texts of fields that the tables of many kinds share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
-
-from stockman_lab.kube.tables.ages import Ages
 
 Object: TypeAlias = Mapping[str, Any]
 Cells: TypeAlias = list[Any]
-Printer: TypeAlias = Callable[[Object, Ages], Cells]
 
 NONE = "<none>"
 UNSET = "<unset>"
-
-_PRINTERS: dict[str, Printer] = {}
-
-
-def cells_of(*resources: str) -> Callable[[Printer], Printer]:
-    """Register the cells of resources, as `apps/v1/deployments`."""
-
-    def register(printer: Printer) -> Printer:
-        for resource in resources:
-            _PRINTERS[resource] = printer
-        return printer
-
-    return register
-
-
-def printer_of(resource: str) -> Printer | None:
-    """What makes the cells of a resource; None: it has only a name and a time."""
-    return _PRINTERS.get(resource)
 
 
 def at(content: object, *names: str) -> Any:  # noqa: ANN401
@@ -71,10 +50,14 @@ def is_being_deleted(content: Object) -> bool:
     return bool(at(content, "metadata", "deletionTimestamp"))
 
 
-def containers(spec: object) -> Cells:
-    """Names and images of containers."""
-    found = listed(spec, "containers")
-    return [",".join(one.get(word, "") for one in found) for word in ("name", "image")]
+def container_names(spec: object) -> str:
+    """Return the names of the containers of a pod."""
+    return ",".join(container.get("name", "") for container in listed(spec, "containers"))
+
+
+def container_images(spec: object) -> str:
+    """Return the images of the containers of a pod."""
+    return ",".join(container.get("image", "") for container in listed(spec, "containers"))
 
 
 def labels(found: Mapping[str, str] | None) -> str:
@@ -82,11 +65,6 @@ def labels(found: Mapping[str, str] | None) -> str:
     if not found:
         return NONE
     return ",".join(f"{name}={found[name]}" for name in sorted(found))
-
-
-def selector(found: Object | None) -> str:
-    """A selector of labels, or that there is none."""
-    return requirements(found) or NONE
 
 
 def requirements(found: Object | None) -> str:
@@ -109,10 +87,10 @@ def _expression(one: Object) -> str:
             return f"!{key}"
 
 
-def shortened(entries: Iterable[str], most: int, between: str = ",") -> str:
+def shortened(entries: Iterable[str], most: int) -> str:
     """The first entries, and how many more there are."""
     found = [*entries]
-    start = between.join(found[:most])
+    start = ",".join(found[:most])
     return f"{start} + {len(found) - most} more..." if len(found) > most else start
 
 

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 from stockman.model.package_file import read_package_bytes
 from stockman_lab.kube.schema.resource import Resource
-from stockman_lab.kube.tables import kinds
 from stockman_lab.kube.tables.ages import Ages
+from stockman_lab.kube.tables.builtin import builtin_cells, has_printer
 from stockman_lab.kube.tables.custom import Column, custom_cells, custom_columns
-from stockman_lab.kube.tables.printing import Cells, Printer, at, created, name_of, printer_of, text
+from stockman_lab.kube.tables.printing import Cells, text
 
 Object: TypeAlias = dict[str, Any]
 
@@ -40,8 +40,10 @@ def columns_of(resource: Resource) -> list[Object]:
     columns: Iterable[Column]
     if resource.is_custom:
         columns = custom_columns(resource)
+    elif has_printer(_path(resource)):
+        columns = _builtin()[_path(resource)]
     else:
-        columns = _builtin().get(_path(resource), _NAME_AND_TIME)
+        columns = _NAME_AND_TIME
     return [
         {"name": name, "type": kind, "format": form, "description": "", "priority": priority}
         for name, kind, form, priority in columns
@@ -71,35 +73,20 @@ def table(
 ) -> Object:
     """A whole table; the metadata are those of the list, or of the single object its version."""
     ages = Ages(now)
-    rows = [row_of(resource, one, ages, include) for one in _sorted(resource, objects)]
+    rows = [row_of(resource, one, ages, include) for one in objects]
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": {name: value for name, value in metadata.items() if value != ""},
         "columnDefinitions": columns_of(resource),
-        # Where nobody wrote a printer, no rows are null.
-        "rows": rows or ([] if resource.is_custom or _printer(resource) else None),
+        "rows": rows,
     }
-
-
-def _sorted(resource: Resource, objects: Iterable[Object]) -> Iterable[Object]:
-    if resource.plural != "flowschemas":
-        return objects
-    return sorted(objects, key=lambda one: (at(one, "spec", "matchingPrecedence"), name_of(one)))
 
 
 def _cells(resource: Resource, content: Object, ages: Ages) -> Cells:
     if resource.is_custom:
         return custom_cells(resource, content, ages)
-    printer = _printer(resource)
-    if printer is None:
-        return [name_of(content), created(content)]
-    return printer(content, ages)
-
-
-def _printer(resource: Resource) -> Printer | None:
-    kinds.load()
-    return printer_of(_path(resource))
+    return builtin_cells(_path(resource), content, ages)
 
 
 def _included(content: Object, include: Include) -> Object | None:

@@ -1,4 +1,4 @@
-"""Tables of pods."""
+"""Cells of pods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from stockman_lab.kube.tables.printing import (
     Cells,
     Object,
     at,
-    cells_of,
     created,
     is_being_deleted,
     is_true,
@@ -39,7 +38,6 @@ class _Tally:
             self.restarted = ended
 
 
-@cells_of("v1/pods")
 def pod_cells(pod: Object, ages: Ages) -> Cells:
     """Name, ready, status, restarts, age, address, node, nominated node, readiness gates."""
     tally, reason, total = _read(pod)
