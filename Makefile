@@ -1,4 +1,4 @@
-# Every target makes the virtual environment that it needs: see scripts/with-environment.
+# Every target creates the virtual environment that it needs: see scripts/with-environment.
 
 PYTHON ?= python3
 TOOLS ?=
@@ -17,39 +17,39 @@ LOCK := scripts/with-environment lock uv pip compile --quiet --universal --pytho
 # The lab needs the product, which is installed from the working tree.
 PROJECTS := pyproject.toml lab/pyproject.toml --no-emit-package stockman-talos
 
-# Whole files go to workers in the order of their names: acceptance, which takes longest, is first.
-SHARED := --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+# Each worker runs complete files, in the order of their names: acceptance, which takes longest, is first.
+PARALLEL := --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 comma := ,
 
-# Tests of the repository itself, and not of the product.
-OF_CHECK := tests/docs tests/repository tests/tools
+# Tests of the repository, not of the product.
+REPOSITORY_TESTS := tests/docs tests/repository tests/tools
 
-# Steps of `make check` that use one processor each: two at a time, each with its words together,
-# first what ends soonest. After one that fails no other begins.
+# Steps of `make check`, shortest first. Two run in parallel, each printing its output at its end.
+# After a failure no further step starts.
 CHECKS := $(addprefix check-,lint format imports documentation types secrets)
-whole-outputs := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check $(CHECKS) real fresh bench soak docs tools lock clean
+.PHONY: help demo test check $(CHECKS) real fresh bench soak prune-report docs tools lock clean
 
-help: ## Show this text.
+help: ## Show this help.
 	@echo 'make TARGET [PYTHON=python3.12] [TOOLS="age cue"]'
 	@echo
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-7s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' Makefile
 
-demo: ## See stockman work, on this machine alone. PRESET=fifteen-node, KEEP=1 leaves the lab.
+demo: ## Create a cluster in the lab. PRESET=fifteen-node selects a preset, KEEP=1 keeps the lab running.
 	@$(RUN) python -m demo $(if $(PRESET),--preset $(PRESET)) $(if $(KEEP),--keep)
 
-test: ## Run the fast tests: no network, no other programs. ARGS='-k name' narrows.
-	@$(PYTEST) $(SHARED) -q \
-		$(addprefix --ignore=,$(OF_CHECK)) $(ARGS)
+test: ## Run the fast tests: no network, no other programs. ARGS='-k name' selects tests.
+	@$(PYTEST) $(PARALLEL) -q \
+		$(addprefix --ignore=,$(REPOSITORY_TESTS)) $(ARGS)
 
 check: ## Lint, format, types, imports, documentation, secrets.
 	@$(DEV) true
-	@$(MAKE) --no-print-directory --jobs=2 $(whole-outputs) $(CHECKS)
-	@echo 'check: every name has its page, and the repository its tools' && \
-		$(PYTEST) $(SHARED) -q $(OF_CHECK)
+	@$(MAKE) --no-print-directory --jobs=2 $(OUTPUT_SYNC) $(CHECKS)
+	@echo 'check: tests of the repository' && \
+		$(PYTEST) $(PARALLEL) -q $(REPOSITORY_TESTS)
 
 check-lint:
 	@echo 'check: lint' && $(DEV) ruff check --quiet
@@ -67,31 +67,36 @@ check-secrets:
 real bench: DEV := scripts/with-environment judges
 
 real: ## Run the tests against real programs. TOOLS=... restricts them.
-	@$(call there,tests/real)
+	@$(call require,tests/real)
 	@$(if $(ARGS),,$(DEV) python -m tools build --quiet $(subst $(comma), ,$(TOOLS)) || true)
 	@$(call suite,tests/real) -p tools.pytest_plugin --numprocesses=auto --maxprocesses=4 \
-		--dist=loadscope --no-loadscope-reorder --durations=0 $(ARGS) $(none-is-a-failure)
+		--dist=loadscope --no-loadscope-reorder --durations=0 $(ARGS) $(FAIL_IF_EMPTY)
 
 fresh: ## Run the demo on fresh Debian 12, 13 and testing, and the tests on 13. Needs root.
 	@$(RUN) python -m scripts.fresh
 
-soak: ## Run the long tests: more examples, more time, every fresh system. Needs root.
-	@$(call there,tests/soak)
+soak: ## Run the long tests, with more examples and on all fresh systems. Needs root.
+	@$(call require,tests/soak)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory fresh FRESH_TESTS=all)
 	@$(call suite,tests/soak) -p tools.pytest_plugin --hypothesis-profile=soak --durations=0 $(ARGS) \
-		$(none-is-a-failure)
+		$(FAIL_IF_EMPTY)
 
-bench: ## Measure, side by side in one run.
+bench: ## Measure against other tools, side by side in one run.
 	@$(DEV) python -m bench
+
+prune-report: ## List functions of the lab that neither tests of the product nor real programs enter.
+	@$(DEV) python -m scripts.prune_report \
+		'$(PYTEST) $(PARALLEL) -q tests $(addprefix --ignore=,tests/real tests/soak $(REPOSITORY_TESTS))' \
+		'$(MAKE) --no-print-directory real'
 
 docs: ## Build the documentation into build/docs.
 	@$(DEV) $(SPHINX)
 	@echo 'build/docs/index.html'
 
-tools: ## Build the real programs ahead of `make real`: all core ones, or TOOLS=...
+tools: ## Build the real programs that `make real` uses: all, or TOOLS=...
 	@$(RUN) python -m tools build $(subst $(comma), ,$(TOOLS))
 
-lock: ## Lock the requirements of both distributions anew. UPGRADE=1 takes newer versions.
+lock: ## Lock the requirements of both distributions. UPGRADE=1 uses newer versions.
 	@$(LOCK) --group lock --output-file requirements/lock.txt >/dev/null
 	@$(LOCK) $(PROJECTS) --output-file requirements/run.txt >/dev/null
 	@$(LOCK) --group build --output-file requirements/build.txt >/dev/null
@@ -100,15 +105,15 @@ lock: ## Lock the requirements of both distributions anew. UPGRADE=1 takes newer
 	@$(LOCK) --group judges --output-file requirements/judges.txt \
 		--constraints requirements/dev.txt >/dev/null
 
-clean: ## Remove everything that the other targets made in the tree.
+clean: ## Remove everything that the other targets created in the tree.
 	@rm -rf .venv build dist docs/reference/generated .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	@find bench demo docs scripts src tests tools -type d -name __pycache__ -prune \
 		-exec rm -rf {} + 2>/dev/null || true
 
 SPHINX := sphinx-build -E -W -n --keep-going -q -b html -d build/doctrees docs build/docs
 
-# A suite that holds no test must not look like one that passed.
-there = test -d $(1) || { echo 'stockman: $(1) is missing' >&2; exit 1; }
-suite = $(there); $(PYTEST) -q $(1)
-none-is-a-failure = || { status=$$?; test $$status -ne 5 || \
-	echo 'stockman: not one test ran, and that is a failure' >&2; exit $$status; }
+# A suite without tests fails.
+require = test -d $(1) || { echo 'stockman: $(1) is missing' >&2; exit 1; }
+suite = $(require); $(PYTEST) -q $(1)
+FAIL_IF_EMPTY = || { status=$$?; test $$status -ne 5 || \
+	echo 'stockman: no test ran' >&2; exit $$status; }

@@ -13,8 +13,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from stockman.app.rendering.render import Rendering
-from stockman.app.rendering.tree import RenderedTree
+from stockman.app.rendering.render import RenderedTree, Rendering
 from stockman.app.runs.workspace import RunWorkspace
 from stockman.app.secrets.bundle import bundle_path
 from stockman.app.secrets.keyring import AGE_KEY

@@ -51,7 +51,7 @@ from stockman.steps.access.admin import admin_client_name
 from stockman.steps.plan import Plan, parse_plan
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
-from stockman.talos.api.client import TalosApi
+from stockman.talos.api.client import TalosClient
 from stockman.talos.image_api.client import ImageApi
 from tests.acceptance.doors import (
     CountedRepo,
@@ -167,7 +167,7 @@ class Scene:
             clock=clock,
             entropy=entropy,
             proxmox=self._proxmox(workspace, process),
-            talos=TalosApi(TalosWire(self.world, process)),
+            talos=TalosClient(TalosWire(self.world, process)),
             kubernetes=self._kubernetes(workspace, process),
             images=ImageApi(ImagesWire(self.world, process), FACTORY_URL),
             repo=CountedRepo(LocalGitRepository(self.files.directory), process),

@@ -127,6 +127,6 @@ def test_lines_are_added_to_the_end_and_links_not_followed(tmp_path: Path) -> No
 
 
 def test_the_suffix_of_drafts_is_ignored_by_git() -> None:
-    from stockman.app.init.gitignore import missing_lines
+    from stockman.app.workspace.secret_names import missing_lines
 
     assert f".*{files.DRAFT_SUFFIX}".encode() in missing_lines(b"").splitlines()

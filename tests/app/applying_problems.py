@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stockman.app.proxmox.credentials import incomplete_token
-from stockman.app.rendering.tree import decision_needed
+from stockman.app.rendering.render import decision_needed
 from stockman.app.runs.apply import stale_plan
 from stockman.app.runs.connections import no_token
 from stockman.app.runs.secrets import secret_missing, unwritable_secret

@@ -11,13 +11,12 @@ from stockman.app.secrets import keyring as keyring_problems
 from stockman.app.secrets import problems
 from stockman.app.secrets.bundle import open_bundle
 from stockman.app.secrets.bundle_creation import BundleCreation, create_bundle
-from stockman.app.secrets.editing import EditingContext, edit_secret
 from stockman.app.secrets.keyring import Keyring, find_keyring
 from stockman.app.secrets.lock import parse_lock
 from stockman.app.secrets.reading import read_secret_file
 from stockman.app.secrets.status import read_status
 from stockman.app.secrets.store import SecretStore
-from stockman.app.secrets.values import put_value, read_text_at
+from stockman.app.secrets.values import EditingContext, edit_secret, put_value, read_text_at
 from stockman.crypto.sops.update import NewValue
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.init.gitignore import missing_lines
 from stockman.app.secrets.generation import SECRET_NAMES
+from stockman.app.workspace.secret_names import missing_lines
 
 SECRETS = sorted(
     {name for names in SECRET_NAMES.values() for name in (*names, names.public_key)}

@@ -10,8 +10,7 @@ import pytest
 
 from stockman.app.conversion.convert import convert_files
 from stockman.app.machine_config.comparison import Comparison, compare_configurations
-from stockman.app.machine_config.files import write_configurations
-from stockman.app.machine_config.machines import Machines, load_machines
+from stockman.app.machine_config.machines import Machines, load_machines, write_configurations
 from stockman.app.workspace.validation import validate
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem

@@ -11,7 +11,7 @@ import pytest
 from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
 from stockman.adapters.git.probe import git_environment
 from stockman.adapters.git.repository import LocalGitRepository
-from stockman.app.runs.repository import FollowedBranch, check_repository
+from stockman.app.runs.session import FollowedBranch, check_repository
 from stockman.ports.repository import GitRepository
 
 FOLLOWED = FollowedBranch(url="https://github.com/me/home-ops.git", branch="main")

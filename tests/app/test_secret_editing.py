@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from stockman.adapters.ram_files import ram_directories, ram_file
-from stockman.app.secrets.editing import EditingContext, edit_secret
 from stockman.app.secrets.lock import LOCK
 from stockman.app.secrets.store import SecretStore
+from stockman.app.secrets.values import EditingContext, edit_secret
 from stockman.model.errors import Conflict, Denied, NotFound, Refused, StockmanError
 from stockman.model.problem import Problem
 from stockman.ports.environment import NoAnswer

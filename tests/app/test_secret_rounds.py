@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from stockman.app.secrets.batch import BatchResult, rekey_all, rotate_all
 from stockman.app.secrets.store import SecretStore
+from stockman.app.secrets.values import BatchResult, rekey_all, rotate_all
 from tests.app.secret_workspace import NOBODY, PLAIN, SECRET, WHOLE, contents, keyring, store_in
 from tests.crypto.keys_at_hand import OTHER, OWNER
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from stockman.app.client_config.files import ClientFileContext
-from stockman.app.init.gitignore import missing_lines
 from stockman.app.secrets.bundle import bundle_path
+from stockman.app.workspace.secret_names import missing_lines
 from stockman.talos.secrets.bundle import bundle_text
 from tests.adapters.repositories import git, repository
 from tests.app.secret_workspace import SeededDice, keyring, store_in

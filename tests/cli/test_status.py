@@ -18,8 +18,13 @@ from stockman.app.status.observation import wait_until_healthy
 from stockman.assessment.status.findings import StatusCheck
 from stockman.assessment.status.observed import StatusInput
 from stockman.assessment.status.status import ALL, Status, assess
-from stockman.cli.status.view import status_data, status_lines
-from stockman.cli.status.waiting import WaitingLines, WaitingTree, waiting_view
+from stockman.cli.status.view import (
+    WaitingLines,
+    WaitingTree,
+    status_data,
+    status_lines,
+    waiting_view,
+)
 from stockman.cli.terminal.screen import Screen
 from stockman.cli.types import Duration
 from stockman.steps.talos.machine import MachineState

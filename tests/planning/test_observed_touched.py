@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.app.runs.observation import observe_plan_guests
+from stockman.app.runs.plans import observe_plan_guests
 from stockman.planning.stages.proxmox import digest_touched_guests
 from tests.planning.estate import Estate
 

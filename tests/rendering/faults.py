@@ -18,7 +18,7 @@ from stockman.catalog.app import App, Object, Sheet
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
-from stockman.rendering import app_order
+from stockman.rendering import applications
 from stockman.rendering.applications import check_shared_namespaces
 from stockman.rendering.managed_files import (
     FileAction,
@@ -28,8 +28,7 @@ from stockman.rendering.managed_files import (
     resolve_decisions,
 )
 from stockman.rendering.repository import render_repository
-from stockman.rendering.sheets import render_sheet
-from stockman.rendering.tree import FileTree, RenderedFile
+from stockman.rendering.tree import FileTree, RenderedFile, render_sheet
 from tests.catalog.estates import MATERIALS, wanted
 
 _PATH = "kubernetes/apps/default/echo"
@@ -82,12 +81,12 @@ def _no_cluster() -> object:
 
 def _circle() -> None:
     a, b = (App(name=name, namespace="default", sheets=()) for name in ("a", "b"))
-    app_order.reject_cycles({"a": (b,), "b": (a,)})
+    applications.reject_cycles({"a": (b,), "b": (a,)})
 
 
 def _dangling() -> object:
     app = App(name="envoy-gateway-config", namespace="network", sheets=())
-    return app_order.find_app(app, "cert-manager-config", {})
+    return applications.find_app(app, "cert-manager-config", {})
 
 
 def _path() -> object:
@@ -99,7 +98,7 @@ def _path() -> object:
 
 def _shared(act: FileAction, own: tuple[str, ...] = ()) -> Problem:
     app = App(name="k8s-gateway", namespace="network", sheets=())
-    placed = app_order.OrderedApp(
+    placed = applications.OrderedApp(
         owner="k8s-gateway", folder="k8s-gateway", app=app, after=(), waited_for=False
     )
     path = "kubernetes/apps/network/kustomization.yaml"
@@ -113,7 +112,7 @@ def _shared(act: FileAction, own: tuple[str, ...] = ()) -> Problem:
 
 def _name() -> object:
     app = App(name="echo", namespace="default", sheets=())
-    return app_order.apps_by_name({"echo": (app,), "meadow": (app,)})
+    return applications.apps_by_name({"echo": (app,), "meadow": (app,)})
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {

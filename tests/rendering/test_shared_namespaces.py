@@ -6,8 +6,7 @@ import pytest
 
 from stockman.catalog.app import App
 from stockman.model.problem import Problems
-from stockman.rendering.app_order import OrderedApp
-from stockman.rendering.applications import check_shared_namespaces
+from stockman.rendering.applications import OrderedApp, check_shared_namespaces
 from stockman.rendering.managed_files import FileAction, FileChange
 
 OURS = b"resources: [./namespace.yaml, ./echo/ks.yaml]\n"

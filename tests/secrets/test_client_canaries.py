@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from stockman.app.secrets_check.known import bundle_secrets
-from stockman.app.secrets_check.needles import KnownSecret, is_searchable
+from stockman.app.secrets_check.scanner import KnownSecret, is_searchable
 from tests.adapters.repositories import committed
 from tests.app.workspaces import committed_workspace
 from tests.cli.inside import ran_inside

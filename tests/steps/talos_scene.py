@@ -39,9 +39,9 @@ from stockman.steps.secret_ref import SecretRef
 from stockman.steps.step import Step
 from stockman.steps.talos.configuration import MachineConfigSecrets
 from stockman.steps.talos.machine import TalosMachine
+from stockman.talos.api.client import TalosClient
 from stockman.talos.machine.assembly import ConfigurationAssembler
 from stockman.talos.machine.patch_sets import PatchSet
-from stockman.talos.records.protocol import Talos
 from stockman.talos.secrets.bundle import SecretsBundle
 
 T = TypeVar("T")
@@ -97,7 +97,7 @@ class Places:
 class Watched:
     """A door that notes what is asked for, and lets the run end before or after a call."""
 
-    def __init__(self, talos: Talos) -> None:
+    def __init__(self, talos: TalosClient) -> None:
         self._talos = talos
         self.made: list[str] = []
         self.dies_before = 0
@@ -120,8 +120,8 @@ class Watched:
         return watched
 
     @property
-    def door(self) -> Talos:
-        return cast("Talos", self)
+    def door(self) -> TalosClient:
+        return cast("TalosClient", self)
 
     @property
     def writes(self) -> list[str]:

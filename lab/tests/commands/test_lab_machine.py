@@ -14,7 +14,7 @@ from stockman_lab.commands.runtime.directories import LabPlaces
 from lab.tests.commands.runtime.clusters import running_cluster
 from stockman.cli.group import Program
 from stockman.cli.registry import COMMANDS
-from stockman.cli.terminal.durations import format_duration
+from stockman.cli.terminal.styles import format_duration
 from tests.cli.inside import ran_inside
 from tests.cli.running import Ran
 

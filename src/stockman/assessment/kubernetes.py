@@ -16,7 +16,7 @@ from stockman.crypto.sops.paths import format_path
 from stockman.model.desired import Cluster
 from stockman.model.secret import Secret
 from stockman.planning.kubernetes.desired import DesiredChart, DesiredKubernetes, DesiredSecret
-from stockman.rendering.app_order import OrderedApp
+from stockman.rendering.applications import OrderedApp
 from stockman.rendering.bootstrap import DIRECTORY, Chart, all_charts, charts_before_flux
 from stockman.rendering.repository import RenderedRepository
 from stockman.steps.kubernetes.chart import ChartInstall

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
-
-from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_data, problem_lines
-from stockman.cli.terminal.screen import Screen, current_screen
-from stockman.cli.terminal.tables import Cell, table
-
-if TYPE_CHECKING:
-    from stockman.app.adoption.writing import AdoptionResult
-    from stockman.assessment.adoption.description import Adoption
-    from stockman.model.problem import Problems
-import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
+from stockman.cli.output import Output, show
+from stockman.cli.problems import problem_data, problem_lines
+from stockman.cli.terminal.screen import Screen, current_screen
+from stockman.cli.terminal.tables import Cell, table
 
 if TYPE_CHECKING:
-    from stockman.app.adoption.connections import ClientSources
+    from stockman.app.adoption.adopt import ClientSources
     from stockman.app.adoption.writing import AdoptionResult
     from stockman.assessment.adoption.description import Adoption
+    from stockman.model.problem import Problems
     from stockman.ports.environment import Network
-
 
 _STYLES = {"written": "good", "extended": "good", "kept": "faint", "refused": "warning"}
 
@@ -204,8 +197,7 @@ def adopt(
 
     from stockman.adapters.network import SocketNetwork
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
-    from stockman.app.adoption.adopt import adopt_cluster
-    from stockman.app.adoption.connections import open_clients
+    from stockman.app.adoption.adopt import adopt_cluster, open_clients
     from stockman.app.adoption.writing import refuse_existing
     from stockman.assessment.adoption.description import AdoptionFailed, AdoptionOptions
     from stockman.cli.terminal.prompts import confirm
@@ -250,7 +242,7 @@ def _write_files(adoption: Adoption, out: Path, *, dry_run: bool) -> AdoptionRes
 
 
 def _clients(values: dict[str, Any], network: Network) -> ClientSources:
-    from stockman.app.adoption.connections import ClientSources, usual_files
+    from stockman.app.adoption.adopt import ClientSources, usual_files
     from stockman.app.init.from_proxmox import ProxmoxSource
     from stockman.cli.init.proxmox import certificate_trust, find_login
 

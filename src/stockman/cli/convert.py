@@ -4,15 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from stockman.cli.problems import problem_data
-from stockman.cli.terminal.tables import table
-
-if TYPE_CHECKING:
-    from stockman.app.conversion.convert import Conversion, ConvertedFile
-    from stockman.config.convert.output import ConversionResult
-    from stockman.model.origin import Position
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,14 +14,14 @@ from stockman.cli.command import ExtraArguments, command
 from stockman.cli.exit import Exit
 from stockman.cli.options import Choice
 from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_lines
+from stockman.cli.problems import problem_data, problem_lines
 from stockman.cli.terminal.screen import Screen, current_screen
-from stockman.cli.terminal.tables import Cell
+from stockman.cli.terminal.tables import Cell, table
 
 if TYPE_CHECKING:
     from stockman.app.conversion.convert import Conversion, ConvertedFile
-    from stockman.config.convert.output import SourceFormat
-
+    from stockman.config.convert.output import ConversionResult, SourceFormat
+    from stockman.model.origin import Position
 
 _LONGEST_VALUE = 48
 _LONGEST_NODES = 3

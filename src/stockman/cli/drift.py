@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stockman.cli.terminal.screen import Screen
+import click
+
+from stockman.cli import options
+from stockman.cli.command import command
+from stockman.cli.exit import Exit
+from stockman.cli.output import Output, show
+from stockman.cli.problems import problem_lines
+from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.styles import escape_control
 from stockman.cli.terminal.tables import Cell, table
 
@@ -16,24 +26,9 @@ if TYPE_CHECKING:
         DriftReport,
         DriftValue,
         IgnoredDrift,
+        Layer,
     )
-import asyncio
-import os
-from pathlib import Path
-
-import click
-
-from stockman.cli import options
-from stockman.cli.command import command
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_lines
-from stockman.cli.terminal.screen import current_screen
-
-if TYPE_CHECKING:
-    from stockman.assessment.drift.report import DriftReport, Layer
     from stockman.model.policies import DriftRule
-
 
 _MOST = 3
 _STYLES = {"critical": "error", "warning": "warning", "notice": "faint"}

@@ -14,10 +14,9 @@ from stockman.model.git_address import git_host
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.rendering.app_order import OrderedApp
-from stockman.rendering.sheets import render_sheet
+from stockman.rendering.applications import OrderedApp
 from stockman.rendering.templates.contract import host_keys
-from stockman.rendering.tree import REPOSITORY, RenderedFile
+from stockman.rendering.tree import REPOSITORY, RenderedFile, render_sheet
 
 _FOLDER = "app"
 """Directory in which helmfile looks for the values of a release."""

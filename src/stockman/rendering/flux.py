@@ -9,8 +9,7 @@ from stockman.catalog.objects import secret
 from stockman.config.writers.yaml_writer import render_yaml
 from stockman.model.desired import Cluster
 from stockman.model.secret import Secret
-from stockman.rendering.sheets import render_sheet
-from stockman.rendering.tree import REPOSITORY, RenderedFile
+from stockman.rendering.tree import REPOSITORY, RenderedFile, render_sheet
 
 _KUSTOMIZATION = "kustomize.toolkit.fluxcd.io/v1"
 SOURCE: Object = {"kind": "GitRepository", "name": "flux-system", "namespace": "flux-system"}

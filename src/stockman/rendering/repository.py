@@ -12,8 +12,7 @@ from stockman.model.desired import Cluster, Desired
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem, Problems, Severity
 from stockman.model.record import record
-from stockman.rendering.app_order import OrderedApp, order_apps
-from stockman.rendering.applications import application_files
+from stockman.rendering.applications import OrderedApp, application_files, order_apps
 from stockman.rendering.bootstrap import (
     all_charts,
     bootstrap_secrets,
@@ -21,12 +20,11 @@ from stockman.rendering.bootstrap import (
     charts_with_crds,
     helmfile_files,
 )
-from stockman.rendering.ci import ci_files
 from stockman.rendering.flux import cluster_files
 from stockman.rendering.renovate import renovate_file
 from stockman.rendering.sops_rules import sops_rules_file
 from stockman.rendering.talos_files import Patches, talos_files
-from stockman.rendering.tasks import task_files
+from stockman.rendering.tasks import ci_files, task_files
 from stockman.rendering.tree import FileTree, RenderedFile
 
 _NO_PATCHES: Patches = MappingProxyType({})

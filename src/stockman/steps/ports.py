@@ -18,7 +18,7 @@ from stockman.ports.system import Entropy, Timekeeper
 from stockman.proxmox.access import Privileges
 from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.secret_ref import Secrets
-from stockman.talos.records.protocol import Talos
+from stockman.talos.api.client import TalosClient
 
 
 class ReadCache:
@@ -65,7 +65,7 @@ class Ports:
     entropy: Entropy
     proxmox: Mapping[str, ProxmoxClient] = field(default_factory=dict)
     """By the name of the Proxmox cluster."""
-    talos: Talos | None = None
+    talos: TalosClient | None = None
     kubernetes: KubernetesClient | None = None
     objects: ObjectStore | None = None
     images: ImageSource | None = None
@@ -82,7 +82,7 @@ class Ports:
         """The Proxmox cluster of this name."""
         return _require(self.proxmox.get(cluster), f"Proxmox cluster {cluster}")
 
-    def to_talos(self) -> Talos:
+    def to_talos(self) -> TalosClient:
         return _require(self.talos, "Talos machines")
 
     def to_kubernetes(self) -> KubernetesClient:

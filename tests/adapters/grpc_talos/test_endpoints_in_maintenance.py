@@ -52,7 +52,7 @@ def test_not_every_machine_that_waits_for_its_configuration_keeps_a_connection(
             known = replace(real, connect={f"{stranger}:50000": place for stranger in strangers})
             async with GrpcTalos(known) as talos:
                 for one in [*strangers, *strangers[:3]]:
-                    await talos.maintenance_version(MaintenanceMachine(address=MachineAddress(one)))
+                    await talos.version(MaintenanceMachine(address=MachineAddress(one)))
                 doors = [door for one in face._open.values() for door in one.doors.values()]
                 return sum(door.lines for door in doors)
 

@@ -13,20 +13,20 @@ from stockman.adapters.talos.transport import GrpcTalos
 from stockman.model.errors import StockmanError
 from stockman.model.names import MachineAddress
 from stockman.model.secret import Secret
+from stockman.talos.api.client import TalosClient
 from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode
-from stockman.talos.records.protocol import Talos
 from tests.adapters.grpc_talos.served import endpoints, identity, served
 
 CANARY = "c4n4ry0123456789abcdef"
 CONFIG = f"version: v1alpha1\nmachine:\n  type: worker\n  token: {CANARY}\n"
 
 
-async def apply(talos: Talos, node: MachineAddress) -> None:
+async def apply(talos: TalosClient, node: MachineAddress) -> None:
     application = ApplyConfigurationRequest(text=Secret(CONFIG), mode=ApplyMode.AUTO)
     await talos.apply_configuration(node, application)
 
 
-async def write(talos: Talos, node: MachineAddress) -> None:
+async def write(talos: TalosClient, node: MachineAddress) -> None:
     await talos.write_meta(node, 12, Secret(CANARY))
 
 

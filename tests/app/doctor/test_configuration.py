@@ -3,7 +3,7 @@
 import pytest
 
 from stockman.app.doctor.check import CheckStatus
-from stockman.app.doctor.configuration import files, in_git, valid
+from stockman.app.doctor.machine import files, in_git, valid
 from stockman.model.problem import Problem, Severity
 from stockman.ports.environment import FileStatus, GitFileState, WorkTree
 from tests.app.doctor.fakes import OPEN, FakeMachine, FakeRepo, found, scene

@@ -4,7 +4,7 @@ import pytest
 
 from stockman.app.doctor.check import CheckStatus
 from stockman.app.doctor.secrets import SECRET_FILES, files, variables
-from stockman.app.init.gitignore import missing_lines
+from stockman.app.workspace.secret_names import missing_lines
 from stockman.ports.environment import FileStatus, GitFileState, WorkTree
 from tests.app.doctor.fakes import (
     CLASSIC,

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from datetime import date
 
-from stockman.assessment.drift.ignore import apply_ignore_rules, find_expired
-from stockman.assessment.drift.report import Drift, DriftValue, Layer
+from stockman.assessment.drift.report import (
+    Drift,
+    DriftValue,
+    Layer,
+    apply_ignore_rules,
+    find_expired,
+)
 from stockman.model.policies import DriftRule
 from tests.app.drift.scene import FIRST, Scene
 

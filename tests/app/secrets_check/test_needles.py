@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.app.secrets_check.needles import KnownSecret, build_needles, is_searchable
+from stockman.app.secrets_check.scanner import KnownSecret, build_needles, is_searchable
 from stockman.model.secret import Secret
 
 RANDOM = "q7Zr2xVw9LmT4cYb"

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from stockman.app.secrets_check.needles import KnownSecret, build_needles
-from stockman.app.secrets_check.scanner import Hit, Scanner
+from stockman.app.secrets_check.scanner import Hit, KnownSecret, Scanner, build_needles
 from stockman.crypto.age.identities import AgeIdentity
 from stockman.crypto.private_keys import (
     Algorithm,

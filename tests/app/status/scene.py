@@ -26,7 +26,7 @@ from stockman_lab.world.staging import Staged, Staging, stage_cluster
 from stockman_lab.world.world import World
 
 from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
-from stockman.app.runs.observation import ObservationScope, observe
+from stockman.app.runs.plans import ObservationScope, observe
 from stockman.app.runs.store import local_run_store
 from stockman.app.status.backups import BackupStore
 from stockman.app.status.observation import StatusObserver, StatusSources
@@ -40,7 +40,7 @@ from stockman.model.problem import Severity
 from stockman.planning.kubernetes.desired import DesiredKubernetes
 from stockman.planning.observed.systems import Observed
 from stockman.steps.ports import Ports
-from stockman.talos.records.protocol import Talos
+from stockman.talos.api.client import TalosClient
 
 T = TypeVar("T")
 NETWORK = IPv4Network("127.92.0.0/16")
@@ -70,7 +70,7 @@ class Scene:
     )
     caller: Caller | None = None
     """Who asks Proxmox VE. None: root."""
-    talos: Talos | None = None
+    talos: TalosClient | None = None
     """None: the door of the world."""
     kubernetes: KubernetesClient | None = None
     """None: the door of the world."""

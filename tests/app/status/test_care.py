@@ -20,7 +20,6 @@ from stockman.app.status.backups import (
     directory_target,
     unreachable_target,
 )
-from stockman.assessment.status.backups import longest_gap
 from stockman.assessment.status.findings import Health, StatusCheck
 from stockman.assessment.status.observed import (
     CertificateList,
@@ -29,6 +28,7 @@ from stockman.assessment.status.observed import (
     ObservedLease,
     StatusInput,
 )
+from stockman.assessment.status.operations import longest_gap
 from stockman.assessment.status.status import assess
 from stockman.engine.context import StopRequest
 from stockman.engine.lifecycle import start_run

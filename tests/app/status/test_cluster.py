@@ -10,7 +10,7 @@ import pytest
 from stockman_lab.core.faults import Effect, Point
 
 from stockman.assessment.status.findings import Health, StatusCheck
-from stockman.assessment.status.kubelet_link import PROXMOX, TALOS
+from stockman.assessment.status.node_links import PROXMOX, TALOS
 from stockman.assessment.status.observed import ObservedRepository, ObservedRuns, StatusInput
 from stockman.assessment.status.status import assess
 from stockman.model.problem import Severity

@@ -19,7 +19,7 @@ from stockman_lab.world.world import World
 from lab.tests.talos.staged import machine
 from stockman.adapters.talos.transport import GrpcTalos
 from stockman.model.names import MachineAddress
-from stockman.talos.records.protocol import Talos
+from stockman.talos.api.client import TalosClient
 from tests.adapters.grpc_talos.served import ADMIN, endpoints, served
 
 T = TypeVar("T")
@@ -51,7 +51,7 @@ class Stage:
         self.settle()
 
 
-Story = Callable[[Talos, Stage], Awaitable[T]]
+Story = Callable[[TalosClient, Stage], Awaitable[T]]
 
 
 class Door(Protocol):

@@ -1,21 +1,18 @@
 """What holds for configurations and files of clients through any door."""
 
 import traceback
-from datetime import timedelta
 
 import pytest
 
 from lab.tests.talos.staged import staged
 from stockman.model.errors import Rejected, Unsupported
-from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.talos.credentials.talosconfig import read_talosconfig
+from stockman.talos.api.client import TalosClient
 from stockman.talos.records.operations import (
     ApplyConfigurationRequest,
     ApplyConfigurationResult,
     ApplyMode,
 )
-from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
 
 MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
@@ -31,7 +28,7 @@ def changed(text: Secret, mode: ApplyMode, dry_run: bool = False) -> ApplyConfig
 
 @pytest.mark.parametrize("version", MINORS)
 def test_the_configuration_is_read_as_it_was_applied(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> bool:
+    async def story(talos: TalosClient, stage: Stage) -> bool:
         machine_configuration = await talos.machine_configuration(stage.node())
         return machine_configuration.reveal().encode() == stage.machine().state.config
 
@@ -40,7 +37,7 @@ def test_the_configuration_is_read_as_it_was_applied(door: Door, version: str) -
 
 @pytest.mark.parametrize("version", MINORS)
 def test_a_change_is_applied_without_a_reboot(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[ApplyConfigurationResult, str]:
+    async def story(talos: TalosClient, stage: Stage) -> tuple[ApplyConfigurationResult, str]:
         node = stage.node()
         before = await talos.machine_configuration(node)
         applied = await talos.apply_configuration(node, changed(before, ApplyMode.NO_REBOOT))
@@ -54,7 +51,9 @@ def test_a_change_is_applied_without_a_reboot(door: Door, version: str) -> None:
 
 
 def test_a_dry_run_changes_nothing_and_shows_no_secret_by_accident(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[ApplyConfigurationResult, Secret, Secret]:
+    async def story(
+        talos: TalosClient, stage: Stage
+    ) -> tuple[ApplyConfigurationResult, Secret, Secret]:
         node = stage.node()
         before = await talos.machine_configuration(node)
         applied = await talos.apply_configuration(
@@ -70,7 +69,9 @@ def test_a_dry_run_changes_nothing_and_shows_no_secret_by_accident(door: Door) -
 
 
 def test_a_try_goes_back_by_itself(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[ApplyConfigurationResult, bool, bool]:
+    async def story(
+        talos: TalosClient, stage: Stage
+    ) -> tuple[ApplyConfigurationResult, bool, bool]:
         node = stage.node()
         before = await talos.machine_configuration(node)
         applied = await talos.apply_configuration(node, changed(before, ApplyMode.TRY))
@@ -85,7 +86,7 @@ def test_a_try_goes_back_by_itself(door: Door) -> None:
 
 
 def test_the_newest_minor_does_not_reboot_for_a_configuration(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         before = await talos.machine_configuration(stage.node())
         with pytest.raises(Unsupported):
             await talos.apply_configuration(stage.node(), changed(before, ApplyMode.REBOOT))
@@ -94,7 +95,7 @@ def test_the_newest_minor_does_not_reboot_for_a_configuration(door: Door) -> Non
 
 
 def test_a_wrong_configuration_is_rejected_in_the_words_of_talos(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> str:
+    async def story(talos: TalosClient, stage: Stage) -> str:
         wrong = f"version: v1alpha1\nmachine:\n  type: queen\n  token: {CANARY}\n"
         application = ApplyConfigurationRequest(text=Secret(wrong), mode=ApplyMode.AUTO)
         with pytest.raises(Rejected) as caught:
@@ -111,30 +112,10 @@ def test_a_wrong_configuration_is_rejected_in_the_words_of_talos(door: Door) -> 
 
 @pytest.mark.parametrize("version", MINORS)
 def test_a_kubeconfig_is_made(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> Secret:
+    async def story(talos: TalosClient, stage: Stage) -> Secret:
         return await talos.kubeconfig(stage.node())
 
     found = door(staged("single", version), story)
 
     assert "client-certificate-data:" in found.reveal()
     assert repr(found) == "***"
-
-
-def test_a_talosconfig_is_made_for_a_role(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> Secret:
-        return await talos.client_configuration(stage.node(), ["os:reader"], timedelta(days=1))
-
-    talosconfig = read_talosconfig("talosconfig", door(staged(), story), Problems())
-
-    assert talosconfig is not None
-    (name,) = talosconfig.contexts
-    assert name.startswith("reader@")
-    assert talosconfig.contexts[name].key is not None
-
-
-def test_a_lifetime_of_nothing_is_rejected(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
-        with pytest.raises(Rejected):
-            await talos.client_configuration(stage.node(), ["os:reader"], timedelta(0))
-
-    door(staged(), story)

@@ -9,19 +9,19 @@ from stockman_lab.doors.memory import MemoryDoor
 
 from lab.tests.talos.staged import staged
 from stockman.model.errors import Conflict, NotFound, Rejected, StockmanError, Unreachable
-from stockman.talos.records.protocol import Talos
+from stockman.talos.api.client import TalosClient
 from tests.contract.talos.doors import Door, Stage
 
 BACKUP = "os:etcd:backup"
 NEO, NIOBE, TRINITY = "talos-neo", "talos-niobe", "talos-trinity"
 
 
-async def whole(talos: Talos, stage: Stage, name: str = "") -> bytes:
+async def whole(talos: TalosClient, stage: Stage, name: str = "") -> bytes:
     return b"".join([piece async for piece in talos.etcd_snapshot(stage.node(name))])
 
 
 def test_members_agree_on_who_they_are_and_who_leads(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         members = await talos.etcd_members(stage.node(NEO))
         assert [member.hostname for member in members if not member.is_learner] == sorted(
             [NEO, NIOBE, TRINITY], key=lambda name: _id(members, name)
@@ -50,7 +50,7 @@ def _id(members: object, name: str) -> int:
 
 
 def test_the_leader_lets_another_lead(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         leads = [
             name
             for name in (NEO, NIOBE, TRINITY)
@@ -66,7 +66,7 @@ def test_the_leader_lets_another_lead(door: Door) -> None:
 
 
 def test_a_member_leaves_and_another_is_removed(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node(TRINITY)
         await talos.leave_etcd(stage.node(NEO))
         assert {etcd_member.hostname for etcd_member in await talos.etcd_members(node)} == {
@@ -80,7 +80,7 @@ def test_a_member_leaves_and_another_is_removed(door: Door) -> None:
 
 
 def test_a_member_without_its_machine_is_removed(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node(TRINITY)
         (gone,) = [
             etcd_member
@@ -98,7 +98,7 @@ def test_a_member_without_its_machine_is_removed(door: Door) -> None:
 
 
 def test_without_quorum_nobody_claims_that_all_is_well(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node(TRINITY)
         stage.power_off(NEO)
         stage.power_off(NIOBE)
@@ -112,7 +112,7 @@ def test_without_quorum_nobody_claims_that_all_is_well(door: Door) -> None:
 
 
 def test_the_only_member_cannot_step_down(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(Rejected):
             await talos.forfeit_etcd_leadership(stage.node())
 
@@ -148,7 +148,7 @@ def test_a_snapshot_that_is_cut_off_is_none(door: Door) -> None:
 
 
 def test_defragmenting_and_disarming_are_done(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         await talos.defragment_etcd(node)
         await talos.disarm_etcd(node)
@@ -159,14 +159,14 @@ def test_defragmenting_and_disarming_are_done(door: Door) -> None:
 
 
 def test_a_cluster_that_is_there_is_not_begun_again(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> bool:
+    async def story(talos: TalosClient, stage: Stage) -> bool:
         return await talos.bootstrap(stage.node())
 
     assert door(staged(), story) is False
 
 
 def test_a_cluster_is_begun_from_a_snapshot_that_was_sent(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         with pytest.raises(Conflict):
             await talos.bootstrap(node, recover=True)
@@ -191,7 +191,7 @@ def test_a_cluster_is_begun_from_a_snapshot_that_was_sent(door: Door) -> None:
 
 
 def test_a_bootstrap_that_comes_too_early_is_a_conflict(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         stage.machine().state.services["cri"].state = "Waiting"
         with pytest.raises(Conflict) as caught:
             await talos.bootstrap(stage.node())

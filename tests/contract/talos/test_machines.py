@@ -7,8 +7,8 @@ import pytest
 from lab.tests.talos.staged import staged
 from stockman.model.errors import Denied, NotFound, Unreachable
 from stockman.model.names import MachineAddress
+from stockman.talos.api.client import TalosClient
 from stockman.talos.records.machines import TalosVersion, network_cards
-from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
 
 MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
@@ -18,7 +18,7 @@ NOWHERE = MachineAddress("127.67.99.99")
 
 @pytest.mark.parametrize("version", MINORS)
 def test_a_machine_tells_what_it_is(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> TalosVersion:
+    async def story(talos: TalosClient, stage: Stage) -> TalosVersion:
         return await talos.version(stage.node())
 
     found = door(staged("single", version), story)
@@ -28,7 +28,7 @@ def test_a_machine_tells_what_it_is(door: Door, version: str) -> None:
 
 @pytest.mark.parametrize("version", MINORS)
 def test_a_machine_that_is_up_says_so_in_every_minor(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         status = await talos.machine_status(node)
         assert status.is_up
@@ -36,7 +36,6 @@ def test_a_machine_that_is_up_says_so_in_every_minor(door: Door, version: str) -
         assert services["etcd"].is_running
         assert services["etcd"].healthy is True
         assert len(await talos.boot_id(node)) == 36
-        assert await talos.diagnostics(node) == ()
         assert (await talos.time_sync(node)).synced
         assert abs((await talos.clock_reading(node)).skew) < 1.0
         assert await talos.hostname(node) == "talos-1"
@@ -49,7 +48,7 @@ def test_a_machine_that_is_up_says_so_in_every_minor(door: Door, version: str) -
 
 @pytest.mark.parametrize("version", MINORS)
 def test_cards_are_counted_whatever_they_are_called(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         links = await talos.links(node)
         (card,) = network_cards(links)
@@ -63,7 +62,7 @@ def test_cards_are_counted_whatever_they_are_called(door: Door, version: str) ->
 
 @pytest.mark.parametrize("version", MINORS)
 def test_disks_extensions_and_schematic_are_told(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         disks = {disk.path: disk for disk in await talos.disks(node)}
         system = await talos.system_disk(node)
@@ -82,7 +81,7 @@ def test_disks_extensions_and_schematic_are_told(door: Door, version: str) -> No
 
 @pytest.mark.parametrize("version", MINORS)
 def test_parts_of_kubernetes_are_told(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         pods = await talos.static_pods(node)
         assert "kube-system/kube-apiserver-talos-1" in {pod.id for pod in pods}
@@ -100,18 +99,8 @@ def test_parts_of_kubernetes_are_told(door: Door, version: str) -> None:
     door(staged("single", version), story)
 
 
-def test_a_service_is_restarted(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> str:
-        await talos.restart_service(stage.node(), "kubelet")
-        stage.settle()
-        services = {service.id: service for service in await talos.services(stage.node())}
-        return services["kubelet"].state
-
-    assert door(staged(), story) == "Running"
-
-
 def test_a_reader_sees_no_secrets_and_changes_nothing(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         assert (await talos.machine_status(node)).is_up
         for refused in (
@@ -128,7 +117,7 @@ def test_a_reader_sees_no_secrets_and_changes_nothing(door: Door) -> None:
 
 
 def test_a_reader_of_the_newest_minor_sees_the_boot_id(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> str:
+    async def story(talos: TalosClient, stage: Stage) -> str:
         return await talos.boot_id(stage.node())
 
     world = staged("single", "1.14.1")
@@ -137,7 +126,7 @@ def test_a_reader_of_the_newest_minor_sees_the_boot_id(door: Door) -> None:
 
 
 def test_a_machine_is_reached_through_another_one(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> list[str]:
+    async def story(talos: TalosClient, stage: Stage) -> list[str]:
         names = ("talos-neo", "talos-niobe", "talos-trinity")
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(talos.hostname(stage.node(name))) for name in names]
@@ -147,7 +136,7 @@ def test_a_machine_is_reached_through_another_one(door: Door) -> None:
 
 
 def test_a_machine_without_power_is_unreachable_and_the_others_answer(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         down, up = stage.node("talos-niobe"), stage.node("talos-trinity")
         stage.power_off("talos-niobe")
         with pytest.raises(Unreachable) as caught:
@@ -161,7 +150,7 @@ def test_a_machine_without_power_is_unreachable_and_the_others_answer(door: Door
 
 
 def test_an_endpoint_without_power_is_skipped(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> str:
+    async def story(talos: TalosClient, stage: Stage) -> str:
         first, last = stage.world.talos.machines[0].hostname, stage.world.talos.machines[-1]
         await talos.version(MachineAddress(last.address))
         stage.power_off(first)
@@ -171,7 +160,7 @@ def test_an_endpoint_without_power_is_skipped(door: Door) -> None:
 
 
 def test_without_any_machine_nothing_answers(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         stage.power_off("")
         with pytest.raises(Unreachable) as caught:
@@ -182,17 +171,15 @@ def test_without_any_machine_nothing_answers(door: Door) -> None:
 
 
 def test_what_is_not_there_is_not_found(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(NotFound):
             await talos.read_file(stage.node(), "/var/nothing")
-        with pytest.raises(NotFound):
-            await talos.delete_meta(stage.node(), 12)
 
     door(staged(), story)
 
 
 def test_a_machine_that_nobody_knows_is_unreachable(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         del stage
         with pytest.raises(Unreachable):
             await talos.version(NOWHERE)
@@ -201,7 +188,7 @@ def test_a_machine_that_nobody_knows_is_unreachable(door: Door) -> None:
 
 
 def test_a_machine_that_runs_tells_the_uuid_of_its_vm(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[str, str]:
+    async def story(talos: TalosClient, stage: Stage) -> tuple[str, str]:
         return str(await talos.system_uuid(stage.node())), stage.machine().state.uuid
 
     told, known = door(staged(), story)

@@ -15,13 +15,13 @@ from stockman.crypto.certificates import key_fingerprint
 from stockman.model.errors import Refused, Rejected, Unreachable, Unsupported
 from stockman.model.names import MachineAddress
 from stockman.model.secret import Secret
+from stockman.talos.api.client import TalosClient
 from stockman.talos.records.machines import network_cards
 from stockman.talos.records.operations import (
     ApplyConfigurationRequest,
     ApplyMode,
     MaintenanceMachine,
 )
-from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
 
 MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
@@ -53,21 +53,19 @@ def with_fingerprint(stage: Stage) -> MaintenanceMachine:
 
 @pytest.mark.parametrize("version", MINORS)
 def test_a_machine_that_waits_tells_its_disks_and_cards(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         at = stranger(stage)
         assert await talos.is_in_maintenance(at)
-        assert "/dev/sda" in {
-            maintenance_disk.path for maintenance_disk in await talos.maintenance_disks(at)
-        }
-        assert len(network_cards(await talos.maintenance_links(at))) == 1
+        assert "/dev/sda" in {maintenance_disk.path for maintenance_disk in await talos.disks(at)}
+        assert len(network_cards(await talos.links(at))) == 1
 
     door(waiting(version)[0], story)
 
 
 @pytest.mark.parametrize("version", MINORS)
 def test_a_machine_that_waits_tells_the_uuid_of_its_vm(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[str, str]:
-        return str(await talos.maintenance_uuid(stranger(stage))), stage.machine().state.uuid
+    async def story(talos: TalosClient, stage: Stage) -> tuple[str, str]:
+        return str(await talos.system_uuid(stranger(stage))), stage.machine().state.uuid
 
     told, known = door(waiting(version)[0], story)
 
@@ -75,12 +73,12 @@ def test_a_machine_that_waits_tells_the_uuid_of_its_vm(door: Door, version: str)
 
 
 def test_the_version_is_told_since_1_13(door: Door) -> None:
-    async def old(talos: Talos, stage: Stage) -> None:
+    async def old(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(Unsupported):
-            await talos.maintenance_version(stranger(stage))
+            await talos.version(stranger(stage))
 
-    async def new(talos: Talos, stage: Stage) -> str:
-        return (await talos.maintenance_version(stranger(stage))).tag
+    async def new(talos: TalosClient, stage: Stage) -> str:
+        return (await talos.version(stranger(stage))).tag
 
     door(waiting("1.12.1")[0], old)
 
@@ -88,14 +86,14 @@ def test_the_version_is_told_since_1_13(door: Door) -> None:
 
 
 def test_a_machine_with_a_configuration_is_not_in_maintenance(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> bool:
+    async def story(talos: TalosClient, stage: Stage) -> bool:
         return await talos.is_in_maintenance(stranger(stage))
 
     assert door(staged(), story) is False
 
 
 def test_a_machine_that_does_not_answer_is_not_taken_for_one_that_waits(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         del stage
         with pytest.raises(Unreachable):
             await talos.is_in_maintenance(
@@ -107,12 +105,12 @@ def test_a_machine_that_does_not_answer_is_not_taken_for_one_that_waits(door: Do
 
 @pytest.mark.parametrize("version", MINORS)
 def test_a_machine_takes_its_first_configuration(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         at = with_fingerprint(stage)
         application = ApplyConfigurationRequest(
             text=Secret(config, resolved=True), mode=ApplyMode.AUTO
         )
-        applied = await talos.configure(at, application)
+        applied = await talos.apply_configuration(at, application)
         assert applied.mode is (None if version < "1.13" else ApplyMode.NO_REBOOT)
         stage.settle()
         assert stage.machine().state.stage is MachineStage.BOOTING
@@ -123,23 +121,23 @@ def test_a_machine_takes_its_first_configuration(door: Door, version: str) -> No
 
 
 def test_a_wrong_first_configuration_is_rejected(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         application = ApplyConfigurationRequest(text=Secret("machine: 5"), mode=ApplyMode.AUTO)
         with pytest.raises(Rejected):
-            await talos.configure(stranger(stage), application)
+            await talos.apply_configuration(stranger(stage), application)
         assert await talos.is_in_maintenance(stranger(stage))
 
     door(waiting()[0], story)
 
 
 def test_another_key_than_the_one_that_was_named_gets_nothing(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         at = MaintenanceMachine(address=stage.node(), fingerprint=f"{'A' * 43}=")
         application = ApplyConfigurationRequest(
             text=Secret(config, resolved=True), mode=ApplyMode.AUTO
         )
         with pytest.raises(Refused) as caught:
-            await talos.configure(at, application)
+            await talos.apply_configuration(at, application)
         assert caught.value.problem.code == "talos.certificate"
         assert stage.machine().state.stage is MachineStage.MAINTENANCE
 
@@ -149,7 +147,7 @@ def test_another_key_than_the_one_that_was_named_gets_nothing(door: Door) -> Non
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_read_whose_connection_was_dead_is_repeated_once(door: Door, times: int) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         if times == 1:
             assert await talos.is_in_maintenance(stranger(stage))
         else:

@@ -5,15 +5,15 @@ from contextlib import aclosing
 import pytest
 
 from lab.tests.talos.staged import staged
-from stockman.model.errors import NotFound, Rejected
+from stockman.model.errors import Rejected
 from stockman.model.secret import Secret
+from stockman.talos.api.client import TalosClient
 from stockman.talos.records.machines import EventsRequest, ServiceLogRequest
-from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
 
 
 def test_events_of_a_reboot_are_told_to_who_listens(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[str, set[str], set[str]]:
+    async def story(talos: TalosClient, stage: Stage) -> tuple[str, set[str], set[str]]:
         node = stage.node()
         kinds, actors = set[str](), set[str]()
         async with aclosing(talos.events(node)) as events:
@@ -34,7 +34,7 @@ def test_events_of_a_reboot_are_told_to_who_listens(door: Door) -> None:
 
 
 def test_events_that_were_are_told_after_an_id(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         async with aclosing(talos.events(node, EventsRequest(last=2))) as events:
             found = [await anext(events) for _ in range(3)]
@@ -47,7 +47,7 @@ def test_events_that_were_are_told_after_an_id(door: Door) -> None:
 
 
 def test_logs_are_told_line_by_line(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         lines = [line async for line in talos.service_log(node, ServiceLogRequest(service="etcd"))]
         assert lines
@@ -64,7 +64,7 @@ def test_logs_are_told_line_by_line(door: Door) -> None:
 
 
 def test_a_file_is_read(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> bytes:
+    async def story(talos: TalosClient, stage: Stage) -> bytes:
         return await talos.read_file(stage.node(), "/proc/sys/kernel/random/boot_id")
 
     world = staged()
@@ -72,22 +72,19 @@ def test_a_file_is_read(door: Door) -> None:
     assert door(world, story).decode().strip() == world.talos.machines[0].state.boot_id
 
 
-def test_a_meta_value_is_set_and_taken_away(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+def test_a_meta_value_is_set(door: Door) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         await talos.write_meta(node, 12, Secret("mine"))
         disk = stage.machine().disk
         assert disk is not None
         assert "12" in disk.meta
-        await talos.delete_meta(node, 12)
-        with pytest.raises(NotFound):
-            await talos.delete_meta(node, 12)
 
     door(staged(), story)
 
 
 def test_a_meta_key_that_cannot_be_is_rejected(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(Rejected):
             await talos.write_meta(stage.node(), 256, Secret("mine"))
 

@@ -7,6 +7,7 @@ from stockman_lab.talos.state import Stage as MachineStage
 from lab.tests.talos.methods.test_upgrading import installer
 from lab.tests.talos.staged import staged
 from stockman.model.errors import NotFound, Rejected, Uncertain, Unsupported
+from stockman.talos.api.client import TalosClient
 from stockman.talos.records.operations import (
     ImageStore,
     RebootMode,
@@ -15,7 +16,6 @@ from stockman.talos.records.operations import (
     UpgradeRequest,
     UpgradeResult,
 )
-from stockman.talos.records.protocol import Talos
 from tests.contract.talos.doors import Door, Stage
 
 MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
@@ -23,7 +23,7 @@ MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 
 @pytest.mark.parametrize("version", MINORS)
 def test_a_reboot_gives_another_boot_id(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[str, str, bool]:
+    async def story(talos: TalosClient, stage: Stage) -> tuple[str, str, bool]:
         node = stage.node()
         before = await talos.boot_id(node)
         assert await talos.reboot(node) != ""
@@ -37,7 +37,7 @@ def test_a_reboot_gives_another_boot_id(door: Door, version: str) -> None:
 
 
 def test_a_forced_reboot_is_refused_where_talos_would_not_know_it(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(Unsupported):
             await talos.reboot(stage.node(), RebootMode.FORCE)
         assert stage.machine().state.stage is MachineStage.RUNNING
@@ -46,7 +46,7 @@ def test_a_forced_reboot_is_refused_where_talos_would_not_know_it(door: Door) ->
 
 
 def test_a_shutdown_takes_the_power(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> bool:
+    async def story(talos: TalosClient, stage: Stage) -> bool:
         await talos.shut_down(stage.node(), force=True)
         stage.settle()
         return stage.machine().state.is_on
@@ -55,7 +55,7 @@ def test_a_shutdown_takes_the_power(door: Door) -> None:
 
 
 def test_a_reset_leaves_a_machine_that_does_not_come_back_by_itself(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         node, other = stage.node("talos-neo"), stage.node("talos-trinity")
         await talos.reset(node, ResetRequest(graceful=True, reboot=False))
         stage.settle()
@@ -77,7 +77,7 @@ def test_a_reset_leaves_a_machine_that_does_not_come_back_by_itself(door: Door) 
 def test_an_upgrade_goes_the_way_that_this_talos_offers(
     door: Door, version: str, target: str, api: UpgradeApi
 ) -> None:
-    async def story(talos: Talos, stage: Stage) -> tuple[UpgradeResult, list[str], str]:
+    async def story(talos: TalosClient, stage: Stage) -> tuple[UpgradeResult, list[str], str]:
         node, lines = stage.node(), list[str]()
         done = await talos.upgrade(node, UpgradeRequest(image=installer(target)), lines.append)
         if not done.reboots:
@@ -94,7 +94,7 @@ def test_an_upgrade_goes_the_way_that_this_talos_offers(
 
 
 def test_an_installer_that_fails_is_no_upgrade(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(Rejected) as caught:
             await talos.upgrade(stage.node(), UpgradeRequest(image=installer("1.14.1")))
         assert caught.value.problem.code == "talos.installer"
@@ -108,7 +108,7 @@ def test_an_installer_that_fails_is_no_upgrade(door: Door) -> None:
 
 
 def test_an_installer_that_does_not_tell_how_it_ended_is_uncertain(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         await talos.pull_image(stage.node(), installer("1.14.1"), ImageStore.SYSTEM)
         with pytest.raises(Uncertain):
             await talos.run_installer(stage.node(), installer("1.14.1"))
@@ -120,7 +120,7 @@ def test_an_installer_that_does_not_tell_how_it_ended_is_uncertain(door: Door) -
 
 
 def test_an_installer_that_was_not_pulled_is_not_found(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(NotFound):
             await talos.run_installer(stage.node(), installer("1.14.1"))
 
@@ -128,7 +128,7 @@ def test_an_installer_that_was_not_pulled_is_not_found(door: Door) -> None:
 
 
 def test_a_rollback_brings_the_version_before_back(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> str:
+    async def story(talos: TalosClient, stage: Stage) -> str:
         node = stage.node()
         await talos.upgrade(node, UpgradeRequest(image=installer("1.14.1")))
         await talos.reboot(node)
@@ -142,7 +142,7 @@ def test_a_rollback_brings_the_version_before_back(door: Door) -> None:
 
 @pytest.mark.parametrize("version", ["1.12.1", "1.13.9"])
 def test_an_image_that_was_pulled_is_listed(door: Door, version: str) -> None:
-    async def story(talos: Talos, stage: Stage) -> set[str]:
+    async def story(talos: TalosClient, stage: Stage) -> set[str]:
         await talos.pull_image(stage.node(), installer(version), ImageStore.SYSTEM)
         return {image.name for image in await talos.images(stage.node(), ImageStore.SYSTEM)}
 
@@ -150,7 +150,7 @@ def test_an_image_that_was_pulled_is_listed(door: Door, version: str) -> None:
 
 
 def test_an_image_that_is_nowhere_is_not_pulled(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises((NotFound, Rejected)):
             await talos.pull_image(stage.node(), installer("1.13.77"), ImageStore.SYSTEM)
 
@@ -158,7 +158,7 @@ def test_an_image_that_is_nowhere_is_not_pulled(door: Door) -> None:
 
 
 def test_a_change_whose_answer_was_lost_is_uncertain_and_made_once(door: Door) -> None:
-    async def story(talos: Talos, stage: Stage) -> None:
+    async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(Uncertain) as caught:
             await talos.reboot(stage.node())
         assert caught.value.problem.code == "talos.unknown-outcome"

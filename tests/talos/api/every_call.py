@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
-from datetime import timedelta
 
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
+from stockman.talos.api.client import TalosClient
 from stockman.talos.api.transport import TalosRequest
 from stockman.talos.records.machines import ServiceLogRequest
 from stockman.talos.records.operations import (
@@ -18,7 +18,6 @@ from stockman.talos.records.operations import (
     ResetRequest,
     UpgradeRequest,
 )
-from stockman.talos.records.protocol import Talos
 from tests.talos.api.scripted import NODE
 
 AT = MaintenanceMachine(address=NODE)
@@ -56,17 +55,15 @@ async def _nothing() -> AsyncIterator[bytes]:
     yield b""
 
 
-EVERY: dict[str, Callable[[Talos], object]] = {
+EVERY: dict[str, Callable[[TalosClient], object]] = {
     "version": lambda talos: talos.version(NODE),
     "machine_status": lambda talos: talos.machine_status(NODE),
     "services": lambda talos: talos.services(NODE),
-    "restart_service": lambda talos: talos.restart_service(NODE, "kubelet"),
     "boot_id": lambda talos: talos.boot_id(NODE),
     "extensions": lambda talos: talos.extensions(NODE),
     "schematic": lambda talos: talos.schematic(NODE),
     "clock_reading": lambda talos: talos.clock_reading(NODE),
     "time_sync": lambda talos: talos.time_sync(NODE),
-    "diagnostics": lambda talos: talos.diagnostics(NODE),
     "neighbours": lambda talos: talos.neighbours(NODE),
     "hostname": lambda talos: talos.hostname(NODE),
     "system_uuid": lambda talos: talos.system_uuid(NODE),
@@ -80,9 +77,6 @@ EVERY: dict[str, Callable[[Talos], object]] = {
     "machine_configuration": lambda talos: talos.machine_configuration(NODE),
     "apply_configuration": lambda talos: talos.apply_configuration(NODE, CONFIG),
     "kubeconfig": lambda talos: talos.kubeconfig(NODE),
-    "client_configuration": lambda talos: talos.client_configuration(
-        NODE, ["os:reader"], timedelta(days=1)
-    ),
     "bootstrap": lambda talos: talos.bootstrap(NODE, recover=True),
     "etcd_members": lambda talos: talos.etcd_members(NODE),
     "etcd_status": lambda talos: talos.etcd_status(NODE),
@@ -108,11 +102,15 @@ EVERY: dict[str, Callable[[Talos], object]] = {
     "kernel_log": lambda talos: talos.kernel_log(NODE),
     "read_file": lambda talos: talos.read_file(NODE, "/etc/os-release"),
     "write_meta": lambda talos: talos.write_meta(NODE, 12, Secret("mine")),
-    "delete_meta": lambda talos: talos.delete_meta(NODE, 12),
     "is_in_maintenance": lambda talos: talos.is_in_maintenance(AT),
-    "maintenance_version": lambda talos: talos.maintenance_version(AT),
-    "maintenance_uuid": lambda talos: talos.maintenance_uuid(AT),
-    "maintenance_disks": lambda talos: talos.maintenance_disks(AT),
-    "maintenance_links": lambda talos: talos.maintenance_links(AT),
-    "configure": lambda talos: talos.configure(AT, CONFIG),
+}
+
+IN_MAINTENANCE: dict[str, Callable[[TalosClient], object]] = {
+    "version": lambda talos: talos.version(AT),
+    "machine_status": lambda talos: talos.machine_status(AT),
+    "is_in_maintenance": lambda talos: talos.is_in_maintenance(AT),
+    "system_uuid": lambda talos: talos.system_uuid(AT),
+    "disks": lambda talos: talos.disks(AT),
+    "links": lambda talos: talos.links(AT),
+    "apply_configuration": lambda talos: talos.apply_configuration(AT, CONFIG),
 }

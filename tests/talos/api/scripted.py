@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterable, Mapping, Sequence
 
 from stockman.model.names import MachineAddress
 from stockman.talos.api.calls import _NEWEST_MINOR
-from stockman.talos.api.client import TalosApi
+from stockman.talos.api.client import TalosClient
 from stockman.talos.api.transport import TalosRequest
 from stockman.talos.wire.schema import load_api_schema
 from stockman.talos.wire.values import new_message
@@ -45,9 +45,9 @@ class ScriptedWire:
         ]
 
 
-def told(**answers: Sequence[Answer]) -> TalosApi:
+def told(**answers: Sequence[Answer]) -> TalosClient:
     """The port, with answers behind it."""
-    return TalosApi(ScriptedWire(**answers))
+    return TalosClient(ScriptedWire(**answers))
 
 
 def resource(spec: str, name: str = "machine") -> Mapping[str, object]:

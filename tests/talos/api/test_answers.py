@@ -7,13 +7,15 @@ import pytest
 
 from stockman.model.errors import Rejected, Uncertain
 from stockman.model.secret import Secret
+from stockman.talos.api.client import TalosClient
 from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode, ImageStore
-from stockman.talos.records.protocol import Talos
 from tests.talos.api.scripted import NODE, Answer, resource, told
 
 APPLY = ApplyConfigurationRequest(text=Secret("version: v1alpha1"), mode=ApplyMode.STAGED)
 
-ODD: dict[str, tuple[Callable[[Talos], Awaitable[object]], Mapping[str, Sequence[Answer]]]] = {
+ODD: dict[
+    str, tuple[Callable[[TalosClient], Awaitable[object]], Mapping[str, Sequence[Answer]]]
+] = {
     "no version": (lambda talos: talos.version(NODE), {"Version": [{"messages": [{}]}]}),
     "a version that is none": (
         lambda talos: talos.version(NODE),

@@ -3,16 +3,16 @@
 import asyncio
 import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from stockman.talos.api.calls import decode_message
-from stockman.talos.api.client import TalosApi
+from stockman.talos.api.client import TalosClient
 from stockman.talos.api.transport import TalosRequest
-from stockman.talos.records.protocol import Talos
 from stockman.talos.wire.schema import load_api_schema
-from tests.talos.api.every_call import EVERY, Heard, Notebook
+from tests.talos.api.every_call import AT, EVERY, IN_MAINTENANCE, Heard, Notebook
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "talos-calls.md"
 ROW = re.compile(
@@ -25,11 +25,16 @@ READS |= {"Dmesg", "EtcdMemberList", "EtcdStatus", "EtcdAlarmList", "EtcdSnapsho
 
 def heard(method: str) -> TalosRequest:
     """The first request that a method makes."""
+    return first_request(EVERY[method])
+
+
+def first_request(call: Callable[[TalosClient], object]) -> TalosRequest:
+    """The first request of a call."""
     notebook = Notebook()
-    talos: Talos = TalosApi(notebook)
+    talos = TalosClient(notebook)
 
     async def made() -> None:
-        found = EVERY[method](talos)
+        found = call(talos)
         await (anext(found) if inspect.isasyncgen(found) else found)  # type: ignore[misc]  # a coroutine
 
     with pytest.raises(Heard):
@@ -46,7 +51,7 @@ def kind_of(request: TalosRequest) -> str | None:
 
 
 def test_every_method_of_the_port_is_called_here() -> None:
-    methods = [name for name, _ in inspect.getmembers(Talos, inspect.isfunction)]
+    methods = [name for name, _ in inspect.getmembers(TalosClient, inspect.isfunction)]
 
     assert sorted(EVERY) == [name for name in sorted(methods) if not name.startswith("_")]
 
@@ -65,13 +70,17 @@ def test_only_reads_may_be_made_again(method: str) -> None:
     assert request.is_read is (request.method.rpartition("/")[2] in READS)
 
 
-@pytest.mark.parametrize("method", EVERY)
-def test_strangers_are_asked_only_by_calls_for_them(method: str) -> None:
-    named = {"is_in_maintenance", "configure"} | {
-        one for one in EVERY if one.startswith("maintenance_")
-    }
+@pytest.mark.parametrize("method", sorted(EVERY.keys() - {"is_in_maintenance"}))
+def test_calls_on_members_use_our_certificate(method: str) -> None:
+    assert heard(method).stranger is None
 
-    assert (heard(method).stranger is not None) is (method in named)
+
+@pytest.mark.parametrize("method", IN_MAINTENANCE)
+def test_calls_in_maintenance_use_no_certificate_of_ours(method: str) -> None:
+    request = first_request(IN_MAINTENANCE[method])
+
+    assert request.stranger == AT
+    assert LISTED[method] == (request.method, kind_of(request))
 
 
 def test_no_other_method_is_listed() -> None:

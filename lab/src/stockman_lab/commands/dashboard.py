@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from stockman.cli.terminal.durations import format_duration
 from stockman.cli.terminal.screen import Screen
-from stockman.cli.terminal.styles import display_width, escape_control
+from stockman.cli.terminal.styles import display_width, escape_control, format_duration
 from stockman.cli.terminal.tables import Cell, table, wrap
 
 _GAP = 3

@@ -8,7 +8,7 @@ from contextlib import aclosing
 
 from stockman.model.errors import Denied, Refused, Unreachable
 from stockman.talos.api import errors
-from stockman.talos.api.client import TalosApi
+from stockman.talos.api.client import TalosClient
 from stockman.talos.api.errors import CallFailure, call_error, lost_answer_error
 from stockman.talos.api.transport import TalosRequest
 from stockman.talos.records.operations import MaintenanceMachine
@@ -122,9 +122,9 @@ class WorldTalosWire:
         return machine
 
 
-def memory_talos(world: World, roles: frozenset[str] = ADMIN) -> TalosApi:
+def memory_talos(world: World, roles: frozenset[str] = ADMIN) -> TalosClient:
     """The port, with the machines of a world behind it; an admin asks unless others are named."""
-    return TalosApi(WorldTalosWire(world, roles))
+    return TalosClient(WorldTalosWire(world, roles))
 
 
 def _fingerprint(certificate: str) -> str:

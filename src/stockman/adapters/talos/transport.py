@@ -18,7 +18,7 @@ from stockman.talos.records.operations import MaintenanceMachine
 if TYPE_CHECKING:
     from stockman.adapters.talos.connection import Connection
 from stockman.adapters.tls import AsyncCloseable
-from stockman.talos.api.client import TalosApi
+from stockman.talos.api.client import TalosClient
 
 MAX_MAINTENANCE_CONNECTIONS = 64
 """Connections to machines in maintenance that are kept open."""
@@ -181,7 +181,7 @@ async def _single_message(message: bytes) -> AsyncIterator[bytes]:
     yield message
 
 
-class GrpcTalos(TalosApi, AsyncCloseable):
+class GrpcTalos(TalosClient, AsyncCloseable):
     """A Talos client over gRPC, to be closed after use."""
 
     def __init__(self, endpoints: TalosEndpoints) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
 from stockman.app.adoption.observation import AdoptionClients, observe_cluster
-from stockman.app.runs.observation import ObservationScope, observe
+from stockman.app.init.from_proxmox import ProxmoxSource, find_endpoints, with_token
+from stockman.app.proxmox.credentials import credentials
+from stockman.app.runs.plans import ObservationScope, observe
 from stockman.app.secrets.generation import AGE_KEY, SECRET_NAMES
+from stockman.assessment.adoption import problems as trouble
 from stockman.assessment.adoption.description import (
     Adoption,
     AdoptionOptions,
@@ -19,15 +24,19 @@ from stockman.assessment.kubernetes import desired_kubernetes
 from stockman.catalog.component import InputFiles
 from stockman.crypto.age.identities import parse_identities
 from stockman.model.desired import Desired
-from stockman.model.errors import StockmanError
+from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problems
+from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.planning.desired import DesiredState
 from stockman.planning.kubernetes.desired import DesiredKubernetes
-from stockman.ports.system import Entropy
+from stockman.planning.starter.observed import ApiConnection
+from stockman.ports.environment import Network
+from stockman.ports.system import Entropy, Timekeeper
 from stockman.rendering.repository import render_repository
 from stockman.rendering.talos_files import without_references
 from stockman.steps.ports import Ports
+from stockman.talos.credentials.talosconfig import TalosContext, read_talosconfig
 
 
 async def adopt_cluster(
@@ -97,3 +106,77 @@ def _identity(known: Secret | None) -> tuple[Secret, str]:
     except StockmanError:
         identity = None
     return (_NOT_KNOWN, "age1notknown") if identity is None else (identity.text, identity.recipient)
+
+
+_LARGEST = 1 << 20
+
+
+@record
+class ClientSources:
+    """Client configuration files and Proxmox login of a user."""
+
+    kubeconfig: Path
+    talosconfig: Path
+    proxmox: ProxmoxSource
+
+
+def usual_files(environment: Mapping[str, str]) -> tuple[Path, Path]:
+    """Return the default paths of kubeconfig and talosconfig."""
+    home = Path(environment.get("HOME", "~")).expanduser()
+    kubeconfig = environment.get("KUBECONFIG", "").partition(":")[0]
+    talosconfig = environment.get("TALOSCONFIG", "")
+    return (
+        Path(kubeconfig) if kubeconfig else home / ".kube" / "config",
+        Path(talosconfig) if talosconfig else home / ".talos" / "config",
+    )
+
+
+@asynccontextmanager
+async def open_clients(
+    clients: ClientSources, network: Network, clock: Timekeeper
+) -> AsyncIterator[tuple[AdoptionClients, ApiConnection]]:
+    """Open all clients until the context ends; refuse files that cannot be used."""
+    from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
+    from stockman.adapters.proxmox.endpoint import Endpoints as ProxmoxEndpoints
+    from stockman.adapters.proxmox.transport import HttpProxmox
+    from stockman.adapters.talos.endpoint import TalosEndpoints
+    from stockman.adapters.talos.transport import GrpcTalos
+
+    context = _current_context(clients.talosconfig)
+    endpoint = endpoint_from_kubeconfig(clients.kubeconfig)
+    source = clients.proxmox
+    servers = ProxmoxEndpoints(urls=(source.url,), trust=source.trust)
+    async with AsyncExitStack() as stack:
+        proxmox = await stack.enter_async_context(
+            HttpProxmox(servers, credentials(source.asker), clock)
+        )
+        talos = await stack.enter_async_context(GrpcTalos(TalosEndpoints.of(context)))
+        kubernetes = await stack.enter_async_context(HttpKubernetes(endpoint, clock))
+        reached = await find_endpoints(source, proxmox, await proxmox.cluster_state(), network)
+        adoption_clients = AdoptionClients(
+            proxmox=proxmox,
+            talos=talos,
+            kubernetes=kubernetes,
+            clock=clock,
+            endpoints=context.endpoints,
+            authority=endpoint.context.ca,
+        )
+        yield adoption_clients, with_token(reached, source.asker)
+
+
+def _current_context(path: Path) -> TalosContext:
+    try:
+        with path.open("rb") as file:
+            text = Secret(file.read(_LARGEST).decode("utf-8", "replace"))
+    except OSError as error:
+        raise Refused(
+            trouble.talosconfig(str(path), error.strerror or type(error).__name__)
+        ) from None
+    problems = Problems()
+    talosconfig = read_talosconfig(str(path), text, problems)
+    for problem in problems.errors:
+        raise Refused(problem)
+    context = talosconfig.contexts.get(talosconfig.context) if talosconfig is not None else None
+    if context is None:
+        raise Refused(trouble.talosconfig(str(path), "it has no current context"))
+    return context

@@ -24,9 +24,9 @@ from stockman.planning.observed.proxmox import ProxmoxQuery
 from stockman.ports.system import Timekeeper
 from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.kubernetes.objects import FLUX_INSTANCES, GIT_REPOSITORIES, object_name, text_at
+from stockman.talos.api.client import TalosClient
 from stockman.talos.machine.values import configuration_values
 from stockman.talos.records.machines import Link, LinkAddress, network_cards
-from stockman.talos.records.protocol import Talos
 
 _SERVICES = ResourceKind(api_version="v1", name="Service", plural="services")
 _GATEWAYS = ResourceKind(
@@ -130,7 +130,7 @@ class AdoptionClients:
     """Clients of the systems to observe."""
 
     proxmox: ProxmoxClient
-    talos: Talos
+    talos: TalosClient
     kubernetes: KubernetesClient
     clock: Timekeeper
     endpoints: tuple[str, ...]
@@ -216,7 +216,7 @@ async def _addresses(
 
 
 async def _observe_in_turn(
-    talos: Talos, room: asyncio.Semaphore, name: str, address: MachineAddress
+    talos: TalosClient, room: asyncio.Semaphore, name: str, address: MachineAddress
 ) -> RunningMachine | StockmanError:
     try:
         async with room:
@@ -228,7 +228,7 @@ async def _observe_in_turn(
         return NotFound(trouble.machine_unreachable(name, str(address), why))
 
 
-async def _observe_machine(talos: Talos, address: MachineAddress) -> RunningMachine:
+async def _observe_machine(talos: TalosClient, address: MachineAddress) -> RunningMachine:
     version = await talos.version(address)
     check_versions((version.parsed,))
     configuration = await talos.machine_configuration(address)

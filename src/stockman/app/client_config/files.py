@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,20 +12,18 @@ from stockman.adapters.files import replace_private_file, restrict_to_owner
 from stockman.adapters.git.probe import LocalGitProbe
 from stockman.app.secrets.keyring import Keyring
 from stockman.app.workspace.validation import load_desired
+from stockman.crypto.certificates import read_certificate_facts
 from stockman.model.desired import Cluster, Desired
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.ports.system import Clock, Entropy
+from stockman.talos.credentials.certificates import ClientIssuer
+from stockman.talos.secrets.bundle import SecretsBundle
 
 if TYPE_CHECKING:
     from stockman.talos.credentials.talosconfig_update import UpdateState
-from datetime import timedelta
-
-from stockman.crypto.certificates import read_certificate_facts
-from stockman.talos.credentials.certificates import ClientIssuer
-from stockman.talos.secrets.bundle import SecretsBundle
 
 _OF_PROGRAMS = ".stockman"
 _LARGEST = 16 << 20

@@ -11,7 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stockman.app.doctor import clock, configuration, machine, proxmox, reach, repository, secrets
+from stockman.app.doctor import clock, machine, proxmox, reach, secrets
 from stockman.app.doctor.check import (
     Check,
     CheckInput,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 CHECKS = (
     *machine.CHECKS,
-    *repository.CHECKS,
-    *configuration.CHECKS,
     *secrets.CHECKS,
     *reach.CHECKS,
     *proxmox.CHECKS,

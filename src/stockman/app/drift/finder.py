@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from stockman.app.drift.cluster import build_flux_objects, observe_flux_objects, observe_objects
-from stockman.app.drift.repository import differing_in_push, observe_repository
-from stockman.app.rendering.render import Rendering, prepare_rendering
-from stockman.app.rendering.tree import OverwrittenTree
+from stockman.app.drift.observation import (
+    build_flux_objects,
+    differing_in_push,
+    observe_flux_objects,
+    observe_objects,
+    observe_repository,
+)
+from stockman.app.rendering.render import OverwrittenTree, Rendering, prepare_rendering
 from stockman.app.runs.plans import Planner
 from stockman.app.runs.workspace import RunWorkspace
 from stockman.assessment.drift.access import access_drifts, access_gaps, rights_drifts
 from stockman.assessment.drift.correction import remaining_changes, with_correction
 from stockman.assessment.drift.flux import FluxSide, flux_drifts
-from stockman.assessment.drift.ignore import apply_ignore_rules, find_expired
 from stockman.assessment.drift.machines import TalosSide, machine_drifts, machine_gaps
 from stockman.assessment.drift.objects import ObjectsSide, object_drifts, object_refs
-from stockman.assessment.drift.placement import placement_drifts, placement_gaps
-from stockman.assessment.drift.proxmox import ProxmoxSide
-from stockman.assessment.drift.report import Drift, DriftReport, Gap, Layer, unreadable_part
+from stockman.assessment.drift.proxmox import (
+    ProxmoxSide,
+    idle_nodes,
+    placement_drifts,
+    placement_gaps,
+    vm_drifts,
+    vm_gaps,
+)
+from stockman.assessment.drift.report import (
+    Drift,
+    DriftReport,
+    Gap,
+    Layer,
+    apply_ignore_rules,
+    find_expired,
+    unreadable_part,
+)
 from stockman.assessment.drift.tree import TreeSide, tree_drifts
-from stockman.assessment.drift.vms import idle_nodes, vm_drifts, vm_gaps
 from stockman.kubernetes.client import KubernetesClient
 from stockman.model.desired import Cluster
 from stockman.model.errors import Refused, StockmanError

@@ -15,11 +15,11 @@ from typing import Literal
 
 from stockman.adapters import files
 from stockman.app.init import problems as trouble
-from stockman.app.init.gitignore import GITIGNORE, missing_lines
 from stockman.app.init.secrets import ENCRYPTED_DIRECTORIES, FirstSecrets
 from stockman.app.schemas import schema_text
 from stockman.app.secrets import generation
 from stockman.app.secrets.bundle_creation import BundleCreation, BundleMaker
+from stockman.app.workspace.secret_names import GITIGNORE, missing_lines
 from stockman.config.load import load
 from stockman.config.presets import (
     SCHEMA_DIRECTORY,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from stockman.adapters.files import create_file
+from stockman.adapters.git.probe import LocalGitProbe
 from stockman.app.secrets.bundle import open_bundle
 from stockman.app.secrets.keyring import Keyring, find_keyring
 from stockman.app.secrets.reading import decrypt_file
@@ -16,12 +18,13 @@ from stockman.app.workspace.validation import validate_files
 from stockman.config.load import LoadedConfig
 from stockman.config.resolve import resolve
 from stockman.model.desired import Desired, Node
-from stockman.model.errors import NotFound, Refused
+from stockman.model.errors import NotFound, Refused, StockmanError
 from stockman.model.problem import Problem, Problems
 from stockman.talos.machine.assembly import (
     AssembledConfiguration,
     ConfigurationAssembler,
     runtime_mode,
+    trees_text,
 )
 from stockman.talos.machine.masking import SecretMask, list_secrets
 from stockman.talos.machine.patch_sets import check_reserved_paths
@@ -136,3 +139,40 @@ def build_machines(
 
 def _opener(keyring: Keyring) -> Callable[[bytes, str], bytes]:
     return lambda content, name: decrypt_file(content, name, keyring)
+
+
+_PRIVATE = 0o700
+
+
+def write_configurations(
+    machines: Machines, nodes: Iterable[Node], directory: Path, *, tag: str, show_secrets: bool
+) -> int:
+    """Write one private file per node; return the number of files.
+
+    Files of an earlier run are replaced. If files with secrets would be tracked by git, nothing is
+    written.
+    """
+    texts = {
+        f"{node.name}.yaml": trees_text(machines.documents(node, show_secrets=show_secrets))
+        for node in nodes
+    }
+    try:
+        directory.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        if show_secrets:
+            _check_exposure(directory, texts)
+        for name, text in texts.items():
+            draft = directory / f".{name}.draft"
+            draft.unlink(missing_ok=True)
+            create_file(draft, text.encode(), private=True, tag=tag)
+            draft.replace(directory / name)
+    except OSError as error:
+        failed_path = directory if error.filename is None else Path(error.filename)
+        raise StockmanError(trouble.unwritable_configuration(failed_path, error)) from None
+    return len(texts)
+
+
+def _check_exposure(directory: Path, names: Iterable[str]) -> None:
+    repository = LocalGitProbe(directory)
+    for name in names:
+        if repository.exposure(name) == "tracked":
+            raise Refused(trouble.configuration_in_git(directory / name))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,16 +13,11 @@ from stockman.model.proxmox_values import split_token
 from stockman.model.secret import Secret
 from stockman.ports.environment import Trust
 from stockman.ports.system import Timekeeper
+from stockman.proxmox.access import Privileges
 
 if TYPE_CHECKING:
     from stockman.adapters.proxmox.endpoint import Endpoints, HttpTimeouts
     from stockman.adapters.proxmox.transport import HttpProxmox
-from collections.abc import Iterable
-
-from stockman.proxmox.access import Privileges
-
-if TYPE_CHECKING:
-    from stockman.adapters.proxmox.endpoint import Endpoints
 
 
 def proxmox_endpoints(

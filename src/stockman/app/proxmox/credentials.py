@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
-from stockman.model.proxmox import ProxmoxCluster
+from stockman.model.proxmox import OWN_TOKEN, ProxmoxCluster
+from stockman.model.record import record
 from stockman.model.secret import Secret
 
 if TYPE_CHECKING:
     from stockman.adapters.proxmox.credentials import ApiToken, Login
-from stockman.model.proxmox import OWN_TOKEN
-from stockman.model.record import record
 
 TOKEN, USER, PASSWORD = "PROXMOX_VE_API_TOKEN", "PROXMOX_VE_USERNAME", "PROXMOX_VE_PASSWORD"
 

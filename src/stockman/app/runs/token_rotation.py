@@ -6,8 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from stockman.app.runs.apply import PUSHED
-from stockman.app.runs.repository import FollowedBranch, check_repository
-from stockman.app.runs.session import Session
+from stockman.app.runs.session import FollowedBranch, Session, check_repository
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problems
 from stockman.model.record import record

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from stockman.app.rendering.render import RenderContext, Rendering
-from stockman.app.rendering.tree import RenderedTree
+from stockman.app.rendering.render import RenderContext, RenderedTree, Rendering
 from stockman.app.runs.secrets import StepSecrets, private_file_ref
 from stockman.app.secrets.keyring import find_keyring
 from stockman.app.secrets.proxmox_tokens import with_stored_tokens

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Literal
 
+from stockman.adapters.ram_files import ram_file
 from stockman.app.secrets import problems as trouble
 from stockman.app.secrets.bundle import check_bundle, is_bundle_name
+from stockman.app.secrets.reading import decrypt_file, is_encrypted, read_secret_file
 from stockman.app.secrets.store import SecretStore
+from stockman.app.workspace.secret_names import relative_name
 from stockman.crypto.sops.contents import PlainData, data_at, format_value, list_paths, to_data
+from stockman.crypto.sops.files import parse_unencrypted
+from stockman.crypto.sops.forms import file_format
 from stockman.crypto.sops.paths import ValuePath as Steps
 from stockman.crypto.sops.paths import format_path, parse_path
 from stockman.crypto.sops.scalars import INT_MAX, INT_MIN, SopsValue
 from stockman.crypto.sops.update import NewValue, value_at
-from stockman.model.errors import WrongUsage
+from stockman.model.errors import StockmanError, WrongUsage
+from stockman.model.problem import Problem, Problems
+from stockman.model.record import record
+from stockman.ports.environment import NoAnswer
+from stockman.ports.system import Editor
 
 _LONGEST = 64 << 20
 
@@ -104,3 +116,135 @@ def _json_value(content: bytes) -> SopsValue:
     if value is None or not isinstance(value, str | int | float):
         raise trouble.bad_value("it is no text, number, true or false")
     return value
+
+
+Outcome = Literal["written", "unchanged", "abandoned"]
+"""`abandoned`: the edit was invalid and the user discarded it."""
+
+AskToRetry = Callable[[Problem], bool]
+"""Shows what is wrong with an edit and asks whether to edit again."""
+
+
+class EditingContext:
+    """The editor, and directories in memory."""
+
+    def __init__(self, editor: Editor, directories: Iterable[Path], again: AskToRetry) -> None:
+        self._editor = editor
+        self._directories = tuple(directories)
+        self.again = again
+
+    def file(self, name: str, tag: str) -> AbstractContextManager[Path]:
+        return ram_file(self._directories, Path(name).name, tag)
+
+    def edit(self, path: Path) -> None:
+        try:
+            self._editor.edit(path)
+        except NoAnswer as none:
+            raise trouble.no_editor(str(none)) from None
+
+
+def edit_secret(store: SecretStore, name: str, desk: EditingContext) -> Outcome:
+    """Let the user change or create a file; reopen the editor if encryption fails."""
+    old = read_secret_file(store.directory, name)
+    if old is None or not is_encrypted(old, name):
+        store.recipe(name)  # check that a rule exists before the user edits
+        before = old or b""
+    else:
+        before = decrypt_file(old, name, store.keyring)
+    try:
+        with desk.file(name, store.tag()) as path:
+            path.write_bytes(before)
+            return _edit_text(store, name, desk, path, old)
+    except NoAnswer as none:
+        raise trouble.no_memory(name, str(none)) from None
+
+
+def _edit_text(
+    store: SecretStore, name: str, desk: EditingContext, path: Path, old: bytes | None
+) -> Outcome:
+    before = path.read_bytes()
+    encrypts = old is not None and not is_encrypted(old, name)
+    refused: bytes | None = None
+    while True:
+        desk.edit(path)
+        text = path.read_bytes()
+        if text == before and not encrypts:
+            return "unchanged"
+        if text == refused:
+            return "abandoned"
+        try:
+            _check(name, text)
+            return "written" if store.write(name, text, expected=old) else "unchanged"
+        except StockmanError as error:
+            if not desk.again(error.problem):
+                return "abandoned"
+            refused = text
+
+
+def _check(name: str, text: bytes) -> None:
+    parse_unencrypted(text, file_format(name), name)
+    if is_bundle_name(name):
+        check_bundle(name, text)
+
+
+@record
+class FileResult:
+    """What happened to one file."""
+
+    name: str
+    state: Literal["changed", "unchanged", "failed"]
+    added: tuple[str, ...] = ()
+    """Recipients that the file did not have before."""
+    removed: tuple[str, ...] = ()
+
+
+@record
+class BatchResult:
+    """What happened to all files."""
+
+    files: tuple[FileResult, ...]
+    problems: Problems
+
+    @property
+    def changed(self) -> bool:
+        return any(file.state == "changed" for file in self.files)
+
+
+def rotate_all(store: SecretStore, files: Iterable[str]) -> BatchResult:
+    """Rotate the data keys of the named files, or of all."""
+
+    def turn(name: str) -> FileResult:
+        store.rotate(name)
+        return FileResult(name=name, state="changed")
+
+    return _run_batch(store, files, turn)
+
+
+def rekey_all(store: SecretStore, files: Iterable[str], *, dry_run: bool = False) -> BatchResult:
+    """Apply the recipients of the rules to the named files, or to all."""
+
+    def turn(name: str) -> FileResult:
+        desired, current = store.recipe(name).recipients, store.metadata(name).recipients
+        added = tuple(recipient for recipient in desired if recipient not in current)
+        removed = tuple(recipient for recipient in current if recipient not in desired)
+        if not dry_run:
+            store.rekey(name)
+        state: Literal["changed", "unchanged"] = "changed" if added or removed else "unchanged"
+        return FileResult(name=name, state=state, added=added, removed=removed)
+
+    return _run_batch(store, files, turn)
+
+
+def _run_batch(
+    store: SecretStore, files: Iterable[str], turn: Callable[[str], FileResult]
+) -> BatchResult:
+    named = dict.fromkeys(relative_name(store.directory, file) for file in files)
+    problems = Problems()
+    turns: list[FileResult] = []
+    for name in named or store.names():
+        try:
+            turns.append(turn(name))
+        except StockmanError as error:
+            problems.add(error.problem)
+            turns.append(FileResult(name=name, state="failed"))
+    return BatchResult(files=tuple(turns), problems=problems)

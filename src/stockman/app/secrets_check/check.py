@@ -11,7 +11,6 @@ from pathlib import Path
 from stockman.adapters import files
 from stockman.adapters.files import make_private
 from stockman.app.doctor.secrets import SECRET_FILES
-from stockman.app.init.gitignore import GITIGNORE, missing_lines
 from stockman.app.secrets.keyring import Keyring
 from stockman.app.secrets.store import Rules, find_rules
 from stockman.app.secrets_check.encrypted_files import EncryptedFileCheck
@@ -24,7 +23,6 @@ from stockman.app.secrets_check.leaks import (
     leak_id,
     read_accepted,
 )
-from stockman.app.secrets_check.needles import build_needles, is_searchable
 from stockman.app.secrets_check.report import (
     Coverage,
     Limits,
@@ -32,8 +30,14 @@ from stockman.app.secrets_check.report import (
     SecretFinding,
     SecretsReport,
 )
-from stockman.app.secrets_check.scanner import Scanner
-from stockman.app.workspace.secret_names import PARTLY_ENCRYPTED, is_secret_name, secret_names
+from stockman.app.secrets_check.scanner import Scanner, build_needles, is_searchable
+from stockman.app.workspace.secret_names import (
+    GITIGNORE,
+    PARTLY_ENCRYPTED,
+    is_secret_name,
+    missing_lines,
+    secret_names,
+)
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.origin import Position
 from stockman.model.problem import Problem

@@ -13,8 +13,8 @@ from pathlib import Path
 from stockman.app.secrets.bundle import bundle_path, open_bundle
 from stockman.app.secrets.keyring import Keyring
 from stockman.app.secrets.reading import open_secret_file, read_secret_file
-from stockman.app.secrets_check.needles import KnownSecret
 from stockman.app.secrets_check.report import NotScanned
+from stockman.app.secrets_check.scanner import KnownSecret
 from stockman.app.workspace.directory import load_directory
 from stockman.app.workspace.secret_names import dialect_of, secret_names
 from stockman.config.source.tree import SequenceNode, Unreadable

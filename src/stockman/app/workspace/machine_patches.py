@@ -11,7 +11,7 @@ from stockman.config.load import LoadedConfig
 from stockman.config.resolve import resolve
 from stockman.config.source.tree import MAX_BYTES, ScalarNode, Unreadable, decode_text
 from stockman.model.desired import Desired
-from stockman.model.errors import Refused
+from stockman.model.errors import Refused, StockmanError
 from stockman.model.origin import Origin, Position
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problem, Problems, Severity
@@ -26,7 +26,6 @@ from stockman.talos.patches.patch import Patch
 
 if TYPE_CHECKING:
     from stockman.rendering.templates.render import RenderResult
-from stockman.model.errors import StockmanError
 
 
 def no_such_node(path: str, name: str, known: Iterable[str]) -> Problem:

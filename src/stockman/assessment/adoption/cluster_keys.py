@@ -8,12 +8,13 @@ from ipaddress import IPv4Network
 
 from stockman.assessment.adoption import machine_values as read
 from stockman.assessment.adoption.cluster import MatchedMachine, RunningCluster, RunningMachine
-from stockman.assessment.adoption.components import component_keys
 from stockman.assessment.adoption.hardware import Keys
+from stockman.model.component import ComponentFacts, all_component_facts
 from stockman.model.proxmox_values import parse_properties
 from stockman.model.record import record
 from stockman.model.version import Version
 from stockman.planning.fact import Fact
+from stockman.planning.observed.kubernetes import ObservedKubernetes
 from stockman.planning.starter.observed import CA_FILE, ApiConnection
 from stockman.steps.vm.disks import drives
 from stockman.steps.vm.values import key_family
@@ -271,3 +272,59 @@ def _image_storage(cluster: RunningCluster) -> str:
     return min(
         ((not storage.shared, str(storage.storage)) for storage in fit), default=(False, "")
     )[1]
+
+
+_USUAL = ("always",)
+_FLUX = "flux-instance"
+_SEVERAL = "several-nodes"
+_DEFINITIONS = {"gateway-api": "gateways.gateway.networking.k8s.io"}
+"""Components without a Helm release, and a kind that each of them defines."""
+
+
+def component_keys(observed: ObservedKubernetes, *, several: bool, follows: bool) -> Keys:
+    """Return `enabled: false` for each default component that is not installed.
+
+    `follows`: whether the cluster follows a repository; without one, Flux has nothing to do.
+    """
+    usual = (*_USUAL, _SEVERAL) if several else _USUAL
+    default_components = {
+        component.name: component
+        for component in all_component_facts()
+        if component.condition in usual
+    }
+    off = {
+        name
+        for name, component in default_components.items()
+        if not _is_installed(component, observed)
+    }
+    if not follows:
+        off.add(_FLUX)
+    while True:
+        more = {
+            name
+            for name, component in default_components.items()
+            if name not in off and any(need in off for need in component.requires)
+        }
+        if not more:
+            return {name: {"enabled": False} for name in sorted(off)}
+        off |= more
+
+
+def components_to_describe(observed: ObservedKubernetes) -> tuple[str, ...]:
+    """Names of installed optional components, which the files must enable explicitly."""
+    return tuple(
+        component.name
+        for component in all_component_facts()
+        if component.condition == "asked" and _is_installed(component, observed)
+    )
+
+
+def _is_installed(component: ComponentFacts, observed: ObservedKubernetes) -> bool:
+    if component.name in _DEFINITIONS:
+        return any(kind.name == _DEFINITIONS[component.name] for kind in observed.definitions or ())
+    if any(release.name == component.release for release in observed.releases or ()):
+        return True
+    return any(
+        resource.kind == "HelmRelease" and resource.name == component.release
+        for resource in observed.flux or ()
+    )

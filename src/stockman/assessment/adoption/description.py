@@ -6,21 +6,29 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from stockman.assessment.adoption import problems as trouble
-from stockman.assessment.adoption.cluster import MatchedMachine, RunningCluster
-from stockman.assessment.adoption.cluster_keys import cluster_keys, header, region_of
-from stockman.assessment.adoption.components import components_to_describe
-from stockman.assessment.adoption.draft import Draft, draft_files, group_by_level, separate_by_node
+from stockman.assessment.adoption.cluster import MatchedMachine, RunningCluster, match_machines
+from stockman.assessment.adoption.cluster_keys import (
+    cluster_keys,
+    components_to_describe,
+    header,
+    region_of,
+)
+from stockman.assessment.adoption.draft import (
+    Draft,
+    Operation,
+    draft_files,
+    find_operations,
+    group_by_level,
+    separate_by_node,
+)
 from stockman.assessment.adoption.expected_plan import (
     ExpectedChange,
     ExpectedPlan,
     first_plan_files,
     mentions_guest,
 )
-from stockman.assessment.adoption.guests import guest_keys
-from stockman.assessment.adoption.hardware import Keys, loose_disks
-from stockman.assessment.adoption.matching import match_machines
+from stockman.assessment.adoption.hardware import Keys, guest_keys, loose_disks
 from stockman.assessment.adoption.node_keys import extract_classes, node_keys
-from stockman.assessment.adoption.operations import Operation, find_operations
 from stockman.model.compatibility import talos_lines
 from stockman.model.desired import Desired
 from stockman.model.problem import Problem, Problems, Severity

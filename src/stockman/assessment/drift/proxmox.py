@@ -6,20 +6,32 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cached_property
 
-from stockman.assessment.drift.report import Author
+from stockman.assessment.drift.report import (
+    Author,
+    Correction,
+    Drift,
+    DriftSeverity,
+    DriftValue,
+    Gap,
+    Layer,
+)
 from stockman.model.desired import Desired
 from stockman.model.names import Vmid
 from stockman.model.problem import Problems
 from stockman.model.proxmox import OWN_TOKEN, ProxmoxCluster
 from stockman.model.record import record
+from stockman.planning.access.problems import hidden_guests
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed.proxmox import ObservedProxmox
-from stockman.planning.vm.checks import is_ours
+from stockman.planning.vm.checks import is_ours, needs_creation
 from stockman.planning.vm.desired import DesiredGuest, build_desired_guests
+from stockman.planning.vm.difference import guest_difference, pending_keys
 from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.tasks import TaskRef, TaskSummary
 from stockman.proxmox.vms import VmConfig
+from stockman.steps.vm.disks import GIB, disk_size
 from stockman.steps.vm.placement import ha_id
+from stockman.steps.vm.problems import creation_in_progress
 
 
 @record
@@ -120,3 +132,261 @@ def _caller(task: TaskSummary) -> str:
 
 def _is_success(status: str) -> bool:
     return status == "OK" or status.startswith("WARNINGS")
+
+
+_COSMETIC = frozenset({"description", "tags", "startup", "onboot"})
+_GONE = "no guest has its number"
+
+
+def vm_drifts(side: ProxmoxSide) -> Iterator[Drift]:
+    """Return guests that are missing, differ in identity or keys, or do not run."""
+    if not side.is_known:
+        return
+    for desired in side.desired_guests:
+        guest = side.observed.guest(desired.identity.vmid)
+        if guest is None:
+            if side.observed.shows_guests:
+                yield _missing_guest(side, desired)
+            continue
+        config = side.observed.config(desired.identity.vmid)
+        if config is None:
+            continue
+        if side.observed.is_new(desired.identity.vmid):
+            yield _empty_vmid(side, desired, guest)
+            continue
+        if not is_ours(desired, guest, config):
+            yield _different_guest(side, desired, guest, config)
+            continue
+        if needs_creation(side.observed, desired):
+            yield _incomplete_guest(side, desired)
+            continue
+        yield from _key_drifts(side, desired, guest, config)
+
+
+def vm_gaps(side: ProxmoxSide) -> Iterator[Gap]:
+    """Return guests whose configuration could not be read or that the token cannot see."""
+    for desired in side.desired_guests:
+        unread = side.unreadable_reason(desired.identity.vmid)
+        if unread is not None:
+            yield Gap(layer=Layer.VMS, subject=desired.identity.name, problem=unread.problem)
+    if side.is_known and not side.observed.shows_guests:
+        hidden = Problems()
+        hidden_guests(hidden, side.observed.name, side.cluster.where("token_id"))
+        for problem in hidden:
+            for layer in (Layer.VMS, Layer.PLACEMENT):
+                yield Gap(layer=layer, subject=side.observed.name, problem=problem)
+
+
+def idle_nodes(side: ProxmoxSide) -> frozenset[str]:
+    """Return nodes whose VM is known not to run."""
+    idle = set()
+    for desired in side.desired_guests if side.is_known else ():
+        guest = side.observed.guest(desired.identity.vmid)
+        hidden = guest is None and not side.observed.shows_guests
+        if not hidden and (guest is None or guest.status == "stopped"):
+            idle.add(desired.identity.name)
+    return frozenset(idle)
+
+
+def _missing_guest(side: ProxmoxSide, desired_guest: DesiredGuest) -> Drift:
+    return Drift(
+        layer=Layer.VMS,
+        subject=desired_guest.identity.name,
+        description=f"{desired_guest.identity.label} is not there",
+        why=_GONE,
+        author=task_author(
+            side.tasks, desired_guest.identity.vmid, DELETE_TASKS | CREATE_TASKS, side.own_user
+        ),
+        severity=DriftSeverity.CRITICAL,
+        claims=(f"node:{desired_guest.identity.name}",),
+    )
+
+
+def _empty_vmid(side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary) -> Drift:
+    """Report a VMID that is reserved but empty: creation is in progress or was interrupted."""
+    problem = creation_in_progress(
+        desired_guest.identity.kind,
+        desired_guest.identity.vmid,
+        desired_guest.identity.name,
+        guest.host,
+    )
+    return Drift(
+        layer=Layer.VMS,
+        subject=desired_guest.identity.name,
+        description=f"{desired_guest.identity.label} is not made yet",
+        why="it has neither a name nor anything else: somebody makes it, or was interrupted",
+        author=task_author(side.tasks, desired_guest.identity.vmid, CREATE_TASKS, side.own_user),
+        severity=DriftSeverity.CRITICAL,
+        correction=Correction(command=problem.fix if guest.lock else ""),
+        claims=(f"node:{desired_guest.identity.name}",),
+        by_hand=bool(guest.lock),
+    )
+
+
+def _incomplete_guest(side: ProxmoxSide, desired_guest: DesiredGuest) -> Drift:
+    state = "has no disk" if desired_guest.identity.kind == "qemu" else "is incomplete"
+    return Drift(
+        layer=Layer.VMS,
+        subject=desired_guest.identity.name,
+        description=f"{desired_guest.identity.label} {state}",
+        why="its creation was interrupted",
+        author=task_author(
+            side.tasks, desired_guest.identity.vmid, CREATE_TASKS | CHANGE_TASKS, side.own_user
+        ),
+        severity=DriftSeverity.CRITICAL,
+        claims=(f"node:{desired_guest.identity.name}",),
+    )
+
+
+def _different_guest(
+    side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary, config: VmConfig
+) -> Drift:
+    name, vmid = desired_guest.identity.name, desired_guest.identity.vmid
+    values = (
+        DriftValue(key="name", observed=config.name, desired=name),
+        DriftValue(
+            key="uuid",
+            observed=str(config.uuid or "none"),
+            desired=str(desired_guest.identity.uuid),
+        ),
+    )
+    is_renamed = config.uuid == desired_guest.identity.uuid
+    back = f"on {guest.host}: qm set {vmid} --name {name}"
+    difference_text = "has another name" if is_renamed else "is another machine"
+    by_hand = f"give {name} another vmid in nodes.yaml, or the machine its name and UUID back"
+    return Drift(
+        layer=Layer.VMS,
+        subject=name,
+        description=f"{desired_guest.identity.label} {difference_text}",
+        why="name, number and UUID belong together, and these are not those of the configuration",
+        values=tuple(value for value in values if value.observed != value.desired),
+        author=task_author(side.tasks, vmid, CREATE_TASKS | CHANGE_TASKS, side.own_user),
+        severity=DriftSeverity.CRITICAL,
+        correction=Correction(command=back if is_renamed else by_hand),
+    )
+
+
+def _key_drifts(
+    side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary, config: VmConfig
+) -> Iterator[Drift]:
+    values = tuple(_drift_values(desired_guest, config))
+    name = desired_guest.identity.name
+    if values:
+        keys = {value.key for value in values}
+        yield Drift(
+            layer=Layer.VMS,
+            subject=name,
+            description=f"{desired_guest.identity.label} differs",
+            values=values,
+            author=task_author(
+                side.tasks, desired_guest.identity.vmid, CHANGE_TASKS, side.own_user
+            ),
+            severity=DriftSeverity.NOTICE if keys <= _COSMETIC else DriftSeverity.WARNING,
+            claims=(
+                *(f"vms/configure/{name}", f"vms/restart/{name}", f"vms/grow/{name}"),
+                *(
+                    f"vms/disk/{name}",
+                    f"vms/detach/{name}",
+                    f"nodes/drain/{name}",
+                    f"nodes/back/{name}",
+                ),
+            ),
+        )
+    left = [
+        key
+        for key in pending_keys(desired_guest, config)
+        if key not in {value.key for value in values}
+    ]
+    if left:
+        yield _pending_keys(side, desired_guest, guest, config, left)
+    if guest.status == "stopped" and desired_guest.is_node and not _may_be_off(side, desired_guest):
+        yield Drift(
+            layer=Layer.VMS,
+            subject=name,
+            description=f"{desired_guest.identity.label} does not run",
+            values=(DriftValue(key="status", observed="stopped", desired="running"),),
+            author=task_author(side.tasks, desired_guest.identity.vmid, POWER_TASKS, side.own_user),
+            severity=DriftSeverity.CRITICAL,
+            claims=(f"vms/start/{name}",),
+        )
+
+
+def _pending_keys(
+    side: ProxmoxSide,
+    desired_guest: DesiredGuest,
+    guest: GuestSummary,
+    config: VmConfig,
+    keys: list[str],
+) -> Drift:
+    """Report changes that take effect at the next start."""
+    name, vmid = desired_guest.identity.name, desired_guest.identity.vmid
+    tool = "qm" if desired_guest.identity.kind == "qemu" else "pct"
+    return Drift(
+        layer=Layer.VMS,
+        subject=name,
+        description=f"{desired_guest.identity.label} waits for a restart",
+        why="it was changed while it runs, and its next start reads the change",
+        values=tuple(
+            DriftValue(key=key, observed=config.waiting[key], desired=config.values.get(key))
+            for key in keys
+        ),
+        author=task_author(side.tasks, desired_guest.identity.vmid, CHANGE_TASKS, side.own_user),
+        correction=Correction(
+            command=f"restart it when convenient, on {guest.host}: {tool} reboot {vmid}"
+        ),
+        claims=(f"vms/restart/{name}", f"nodes/drain/{name}", f"nodes/back/{name}"),
+    )
+
+
+def _may_be_off(side: ProxmoxSide, desired_guest: DesiredGuest) -> bool:
+    """Whether a stopped guest is fine because high availability was asked to stop it."""
+    return side.is_managed_by_ha(desired_guest) and (
+        desired_guest.ha is None or desired_guest.ha.state != "started"
+    )
+
+
+def _drift_values(desired_guest: DesiredGuest, config: VmConfig) -> Iterator[DriftValue]:
+    changes = guest_difference(desired_guest, config)
+    for key, desired in changes.values.items():
+        yield DriftValue(key=key, observed=config.values.get(key), desired=desired)
+    for key in changes.delete:
+        yield DriftValue(key=key, observed=config.values[key], desired=None)
+    for slot, gib in changes.grow.items():
+        has = disk_size(config, slot) // GIB
+        yield DriftValue(key=f"{slot}.size", observed=f"{has} GiB", desired=f"{gib} GiB")
+    for disk in changes.attach:
+        yield DriftValue(key=f"disk {disk}", observed=None, desired="there")
+    for disk in changes.detach:
+        yield DriftValue(key=f"disk {disk}", observed="there", desired=None)
+    for path in changes.mount:
+        yield DriftValue(key=f"mount {path}", observed=None, desired="there")
+
+
+def placement_drifts(side: ProxmoxSide) -> Iterator[Drift]:
+    """Return guests that run on another host than configured."""
+    if not side.is_known:
+        return
+    for desired, guest, _ in side.existing_guests():
+        if guest.host == desired.host or side.is_managed_by_ha(desired):
+            continue
+        name = desired.identity.name
+        tool = "qm" if desired.identity.kind == "qemu" else "pct"
+        yield Drift(
+            layer=Layer.PLACEMENT,
+            subject=name,
+            description=f"{desired.identity.label} is on another host",
+            values=(DriftValue(key="host", observed=str(guest.host), desired=str(desired.host)),),
+            author=task_author(side.tasks, desired.identity.vmid, MOVE_TASKS, side.own_user),
+            correction=Correction(
+                command=f"bring {guest.host} back; then, on it:"
+                f" {tool} migrate {desired.identity.vmid} {desired.host}"
+            ),
+            claims=(f"vms/move/{name}", f"vms/carry/{name}"),
+        )
+
+
+def placement_gaps(side: ProxmoxSide) -> Iterator[Gap]:
+    """Return pools and HA settings that could not be read."""
+    for observed in (side.observed.ha, side.observed.pools):
+        if isinstance(observed, Unknown):
+            yield Gap(layer=Layer.PLACEMENT, subject=side.observed.name, problem=observed.problem)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from stockman.assessment.status import machine_problems as say
+from stockman.assessment.status import problems as say
 from stockman.assessment.status.findings import (
     Health,
     StatusCheck,

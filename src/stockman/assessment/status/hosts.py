@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from stockman.assessment.status import proxmox_problems as say
+from stockman.assessment.status import problems as say
 from stockman.assessment.status.findings import (
     Health,
     StatusCheck,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from stockman.assessment.status import proxmox_problems as say
+from stockman.assessment.status import problems as say
 from stockman.assessment.status.etcd import members
 from stockman.assessment.status.findings import (
     HIDDEN,
@@ -20,11 +20,13 @@ from stockman.assessment.status.findings import (
     unknown_finding,
     worst_health,
 )
-from stockman.assessment.status.kubelet_link import assess_kubelet
-from stockman.assessment.status.machine_link import assess_machine
-from stockman.assessment.status.node_links import NodeStatus
+from stockman.assessment.status.node_links import (
+    NodeStatus,
+    assess_kubelet,
+    assess_machine,
+    assess_vm,
+)
 from stockman.assessment.status.observed import StatusInput
-from stockman.assessment.status.vm_link import assess_vm
 from stockman.model.desired import Node
 from stockman.model.guest import Guest
 from stockman.model.names import Vmid

@@ -6,8 +6,6 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import field
 from datetime import datetime
 
-from stockman.assessment.status.backups import assess_backups
-from stockman.assessment.status.certificates import assess_certificates
 from stockman.assessment.status.etcd import assess_etcd
 from stockman.assessment.status.findings import (
     Health,
@@ -16,13 +14,12 @@ from stockman.assessment.status.findings import (
     StatusPart,
     worst_health,
 )
-from stockman.assessment.status.flux import assess_flux
 from stockman.assessment.status.hosts import assess_proxmox
-from stockman.assessment.status.kubernetes import assess_components, assess_kubernetes
+from stockman.assessment.status.kubernetes import assess_components, assess_flux, assess_kubernetes
 from stockman.assessment.status.node_links import NodeStatus
 from stockman.assessment.status.nodes import NodeChain, assess_chains, assess_talos, assess_vms
 from stockman.assessment.status.observed import StatusInput
-from stockman.assessment.status.runs import assess_runs
+from stockman.assessment.status.operations import assess_backups, assess_certificates, assess_runs
 from stockman.model.record import record
 
 ALL = tuple(StatusCheck)

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from stockman.cli.secrets.store import show_problems
-from stockman.cli.terminal.screen import Screen
-
-if TYPE_CHECKING:
-    from stockman.app.client_config.files import ClientFile, ClientFileContext
 from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.exit import Exit
 from stockman.cli.output import Output, show
-from stockman.cli.terminal.screen import current_screen
+from stockman.cli.secrets.store import show_problems
+from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.talos.credentials.roles import TalosRole
+
+if TYPE_CHECKING:
+    from stockman.app.client_config.files import ClientFile, ClientFileContext
 
 F = TypeVar("F", bound=Callable[..., Any])
 

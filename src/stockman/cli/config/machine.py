@@ -173,7 +173,7 @@ def _data(rendered: Machines, nodes: Iterable[Node], *, origin: bool, show_secre
 
 def _write(rendered: Machines, nodes: Iterable[Node], target: Path, *, show_secrets: bool) -> int:
     from stockman.adapters.system import SystemEntropy
-    from stockman.app.machine_config.files import write_configurations
+    from stockman.app.machine_config.machines import write_configurations
 
     tag = SystemEntropy().random_bytes(4).hex()
     count = write_configurations(rendered, nodes, target, tag=tag, show_secrets=show_secrets)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from stockman.cli.live.progress import LiveProgress, attempt_of
-from stockman.cli.terminal.durations import format_duration
-from stockman.cli.terminal.styles import escape_control
+from stockman.cli.terminal.styles import escape_control, format_duration
 from stockman.cli.terminal.tables import Cell
 from stockman.engine.holds import hold_summary
 from stockman.engine.journal import EntryType, JournalEntry

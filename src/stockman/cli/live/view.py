@@ -11,13 +11,12 @@ from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
 from typing import Protocol
 
-from stockman.cli.live.frame import FrameSize, FrameTime, frame
+from stockman.cli.live.frame import FrameSize, FrameTime, LiveArea, frame
 from stockman.cli.live.lines import LiveLines
 from stockman.cli.live.progress import LiveProgress
 from stockman.cli.output import Output
-from stockman.cli.terminal.durations import format_estimate
-from stockman.cli.terminal.live_area import LiveArea
 from stockman.cli.terminal.screen import OutputClosed, Screen, current_screen
+from stockman.cli.terminal.styles import format_estimate
 from stockman.cli.terminal.tables import Cell
 from stockman.engine.context import StopRequest
 from stockman.engine.journal import JournalEntry, Watcher, entry_json

@@ -7,9 +7,8 @@ from typing import Any
 
 from stockman.cli.output import Output, show
 from stockman.cli.plans.data import step_data
-from stockman.cli.terminal.durations import format_duration, format_estimate
 from stockman.cli.terminal.screen import Screen
-from stockman.cli.terminal.styles import escape_control
+from stockman.cli.terminal.styles import escape_control, format_duration, format_estimate
 from stockman.cli.terminal.tables import wrap
 from stockman.engine.estimates import critical_path, seconds_to_end
 from stockman.steps.plan import Plan

@@ -8,34 +8,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import TYPE_CHECKING
-
-from stockman.cli.output import Output
-from stockman.cli.terminal.screen import current_screen
-from stockman.model.errors import StockmanError
-
-if TYPE_CHECKING:
-    from stockman.cli.plans.data import PlanView
-    from stockman.planning.planned import Planned
-    from stockman.ports.system import Clock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stockman.app.runs.apply import waits_for_push, waits_for_window
 from stockman.cli.exit import Exit
 from stockman.cli.live.progress import Counts, count_results
-from stockman.cli.output import envelope, show
+from stockman.cli.output import Output, envelope, show
 from stockman.cli.problems import problem_data, problem_lines
-from stockman.cli.terminal.durations import format_duration
 from stockman.cli.terminal.layout import MAX_HELP_WIDTH, examples
-from stockman.cli.terminal.screen import Screen
-from stockman.cli.terminal.styles import escape_control
+from stockman.cli.terminal.screen import Screen, current_screen
+from stockman.cli.terminal.styles import escape_control, format_duration
 from stockman.cli.terminal.tables import wrap
 from stockman.engine.executor import RunOutcome
 from stockman.engine.holds import hold_summary
 from stockman.engine.state import RunResult as Result
 from stockman.engine.state import StepProgress
+from stockman.model.errors import StockmanError
 from stockman.model.record import record
 from stockman.steps.plan import Plan
+
+if TYPE_CHECKING:
+    from stockman.cli.plans.data import PlanView
+    from stockman.planning.planned import Planned
+    from stockman.ports.system import Clock
 
 
 def show_run_plan(view: PlanView, at: datetime, output: Output) -> None:

@@ -12,9 +12,8 @@ from dataclasses import replace
 from stockman.cli.output import Output, show
 from stockman.cli.plans.data import PlanView, estimate, plan_data
 from stockman.cli.problems import problem_lines
-from stockman.cli.terminal.durations import format_estimate
 from stockman.cli.terminal.screen import Screen, current_screen
-from stockman.cli.terminal.styles import escape_control
+from stockman.cli.terminal.styles import escape_control, format_estimate
 from stockman.cli.terminal.tables import Cell, table, wrap
 from stockman.engine.estimates import critical_path
 from stockman.model.problem import Problems

@@ -14,6 +14,7 @@ from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.completion import complete_runs
 from stockman.cli.exit import Exit
+from stockman.cli.metrics_output import MetricsOutput, metric_output
 from stockman.cli.output import Output, show
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.styles import escape_control
@@ -23,17 +24,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from stockman.app.runs.history import RunRow, RunView
-    from stockman.engine.lifecycle import RunHome
-    from stockman.ports.system import Clock
-from typing import TYPE_CHECKING
-
-from stockman.cli.metrics_output import MetricsOutput, metric_output
-
-if TYPE_CHECKING:
     from stockman.assessment.prometheus import Metric
     from stockman.engine.lifecycle import RunHome
     from stockman.ports.system import Clock
-
 
 T = TypeVar("T")
 _STYLES = {

@@ -153,7 +153,7 @@ def secrets_edit(ctx: click.Context, file: str | None) -> int:
     from stockman.adapters.programs import ProgramEditor
     from stockman.adapters.ram_files import ram_directories
     from stockman.app.secrets.bundle import bundle_path
-    from stockman.app.secrets.editing import EditingContext, edit_secret
+    from stockman.app.secrets.values import EditingContext, edit_secret
     from stockman.app.workspace.secret_names import dialect_of, relative_name
 
     store = open_store(ctx)

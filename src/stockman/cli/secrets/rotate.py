@@ -41,7 +41,7 @@ def secrets_rekey(ctx: click.Context, files: tuple[str, ...], dry_run: bool, out
     `sops updatekeys`: a removed recipient can still read old versions of the file and values
     already seen. Use `secrets rotate` afterwards to change the data key too.
     """
-    from stockman.app.secrets.batch import rekey_all
+    from stockman.app.secrets.values import rekey_all
 
     store = open_store(ctx)
     show_problems(store.keyring.problems)
@@ -97,7 +97,7 @@ def secrets_rotate(  # noqa: PLR0913 - one parameter per option
     """
     if files[:1] == (_PROXMOX,):
         return _rotate_tokens(ctx, tokens, push=push, admin=admin, yes=yes, output=output)
-    from stockman.app.secrets.batch import rotate_all
+    from stockman.app.secrets.values import rotate_all
 
     store = open_store(ctx)
     show_problems(store.keyring.problems)

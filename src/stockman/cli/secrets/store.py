@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from datetime import datetime
 
-    from stockman.app.secrets.batch import BatchResult
     from stockman.app.secrets.store import SecretStore
+    from stockman.app.secrets.values import BatchResult
     from stockman.model.problem import Problem
     from stockman.model.version import Version
     from stockman.talos.secrets.bundle import SecretsBundle

@@ -99,7 +99,7 @@ def workspace_of(directory: Path) -> SessionContext:
 
 async def _read_status(directory: Path, screen: Screen, longest: timedelta | None) -> Status:
     from stockman.app.status.observation import open_observer, wait_until_healthy
-    from stockman.cli.status.waiting import waiting_view
+    from stockman.cli.status.view import waiting_view
 
     async with open_observer(workspace_of(directory)) as looker:
         if longest is None:

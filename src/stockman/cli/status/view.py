@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from stockman.cli.problems import problem_data
-from stockman.model.record import to_plain_value
-
-if TYPE_CHECKING:
-    from stockman.assessment.status.findings import StatusCheck, StatusPart
-    from stockman.assessment.status.node_links import NodeStatus
-    from stockman.assessment.status.status import Status
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import timedelta
 
-from stockman.cli.problems import problem_lines, problem_summary
+from stockman.assessment.status.findings import Health, StatusCheck, StatusFinding, StatusPart
+from stockman.assessment.status.node_links import NodeStatus
+from stockman.assessment.status.status import Status
+from stockman.cli.live.frame import LiveArea
+from stockman.cli.problems import problem_data, problem_lines, problem_summary
 from stockman.cli.terminal.screen import Screen
-from stockman.cli.terminal.styles import Paint
+from stockman.cli.terminal.styles import Paint, display_width, escape_control, format_duration
 from stockman.cli.terminal.tables import Cell, Row, table, wrap
-
-if TYPE_CHECKING:
-    from stockman.assessment.status.findings import Health, StatusFinding
-    from stockman.assessment.status.node_links import NodeStatus
-    from stockman.assessment.status.status import Status
+from stockman.model.record import to_plain_value
 
 
 def status_data(status: Status) -> dict[str, object]:
@@ -200,3 +192,92 @@ def _group_lines(nodes: list[NodeStatus], paint: Paint) -> Iterator[str]:
         where = f" on {on} {'host' if on == 1 else 'hosts'}" if on else ""
         noun = role if count == 1 else f"{role}s"
         yield f"{paint('ok', 'good')} {count} {noun}{where}: Talos {talos}, kubelet {kubelet}"
+
+
+_SILENCE = timedelta(minutes=1)
+_MAX_PROBLEMS_PER_PART = 4
+"""Maximum number of problems below a part."""
+_CUT = "..."
+
+
+class WaitingTree:
+    """Shows each part and what it waits for; redrawn with every status."""
+
+    def __init__(self, screen: Screen, longest: timedelta) -> None:
+        self._screen = screen
+        self._longest = longest
+        self._area = LiveArea(screen)
+
+    def __call__(self, status: Status, passed: timedelta) -> None:
+        """Draw a status."""
+        width = (self._screen.notes_width or 80) - 1
+        room = max(self._screen.notes_height - 1, 1)
+        lines = [_fit(line, width) for line in self._tree(status, passed)]
+        if len(lines) > room:
+            lines = [*lines[: room - 1], [Cell(f"and {len(lines) - room + 1} more lines", "faint")]]
+        self._area.draw((), lines)
+
+    def close(self) -> None:
+        """Clear the tree."""
+        self._area.draw((), ())
+
+    def _tree(self, status: Status, passed: timedelta) -> Iterator[Sequence[Cell]]:
+        spent, longest = passed.total_seconds(), self._longest.total_seconds()
+        yield [
+            Cell(
+                f"waiting until everything is healthy: {format_duration(spent)} of "
+                f"{format_duration(longest)}"
+            )
+        ]
+        for section in status.parts:
+            health = section.health.value
+            yield [
+                Cell(f"  {health:<8}", STYLES[health]),
+                Cell(f" {section.title:<13}", "heading"),
+                Cell(section.summary),
+            ]
+            findings = [finding for finding in section.findings if finding.problem.is_error]
+            for finding in findings[:_MAX_PROBLEMS_PER_PART]:
+                yield [Cell(f"{'':12}- {finding.problem.what}: {finding.problem.why}")]
+            if len(findings) > _MAX_PROBLEMS_PER_PART:
+                yield [Cell(f"{'':12}and {len(findings) - _MAX_PROBLEMS_PER_PART} more", "faint")]
+
+
+class WaitingLines:
+    """Prints a line when the status changes, and otherwise once a minute."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._last = ""
+        self._last_time = -_SILENCE
+
+    def __call__(self, status: Status, passed: timedelta) -> None:
+        """Print a line if the status changed or the last line is old enough."""
+        waits = [
+            f"{section.title}: {section.summary}" for section in status.parts if not section.is_good
+        ]
+        text = "; ".join(waits)
+        if text and (text != self._last or passed - self._last_time >= _SILENCE):
+            self._screen.note(f"{status.at:%H:%M:%S} waiting for {escape_control(text)}")
+            self._last, self._last_time = text, passed
+
+    def close(self) -> None:
+        """Do nothing; every line is printed already."""
+
+
+def waiting_view(screen: Screen, longest: timedelta) -> WaitingTree | WaitingLines:
+    """Return the view that fits the screen."""
+    return WaitingTree(screen, longest) if screen.can_redraw else WaitingLines(screen)
+
+
+def _fit(line: Sequence[Cell], width: int) -> list[Cell]:
+    cells = []
+    for cell in line:
+        text = escape_control(cell.text)
+        if display_width(text) > width:
+            while text and display_width(text) + len(_CUT) > width:
+                text = text[:-1]
+            text = (text + _CUT)[: max(width, 0)]
+        cells.append(cell._replace(text=text))
+        width -= display_width(text)
+    return cells

@@ -21,10 +21,10 @@ from stockman.steps.etcd.view import EtcdReport, ObservedEtcd, read_etcd_report
 from stockman.steps.ports import Ports
 from stockman.steps.talos.client_files import WriteClientFile
 from stockman.steps.talos.machine import MachineState, TalosMachine, probe_machine_patiently
+from stockman.talos.api.client import TalosClient
 from stockman.talos.machine.values import configuration_values
 from stockman.talos.records.machines import DiscoveredMember, network_cards
 from stockman.talos.records.operations import MaintenanceMachine
-from stockman.talos.records.protocol import Talos
 
 T = TypeVar("T")
 
@@ -32,15 +32,15 @@ T = TypeVar("T")
 class CountedTalos:
     """A Talos client that counts its calls, and limits how many run in parallel."""
 
-    def __init__(self, talos: Talos, at_once: int) -> None:
+    def __init__(self, talos: TalosClient, at_once: int) -> None:
         self._talos = talos
         self._slots = asyncio.Semaphore(at_once)
         self.counts: Counter[str] = Counter()
 
     @property
-    def client(self) -> Talos:
+    def client(self) -> TalosClient:
         """The client; streams are not counted."""
-        return cast("Talos", self)
+        return cast("TalosClient", self)
 
     def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
         method = getattr(self._talos, name)
@@ -127,7 +127,7 @@ def _may_have_etcd(query: TalosQuery, machine: TalosMachine) -> bool:
 class _TalosReader:
     """Reads the machines of one pass."""
 
-    def __init__(self, talos: Talos, clock: Timekeeper) -> None:
+    def __init__(self, talos: TalosClient, clock: Timekeeper) -> None:
         self._talos = talos
         self._clock = clock
         self._now = clock.now()
@@ -153,9 +153,9 @@ class _TalosReader:
         at, facts = MaintenanceMachine(address=observed.address), MachineFacts()
         talos, read = self._talos, facts.read
         version, uuid, links = await asyncio.gather(
-            read("version", talos.maintenance_version(at)),
-            read("uuid", talos.maintenance_uuid(at)),
-            read("links", talos.maintenance_links(at)),
+            read("version", talos.version(at)),
+            read("uuid", talos.system_uuid(at)),
+            read("links", talos.links(at)),
         )
         return replace(
             observed,

@@ -3,42 +3,52 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from datetime import date, datetime, time
 from functools import update_wrapper
-from types import GeneratorType
+from types import BuiltinMethodType, CodeType, FunctionType, GeneratorType, MethodType
 from typing import cast
 
 from jinja2 import (
+    BaseLoader,
     ChainableUndefined,
+    Environment,
     StrictUndefined,
     Template,
+    TemplateNotFound,
     Undefined,
+    nodes,
     pass_context,
     pass_eval_context,
 )
 from jinja2.environment import TemplateModule
 from jinja2.nodes import EvalContext
-from jinja2.runtime import Context, markup_join, str_join
+from jinja2.runtime import BlockReference, Context, LoopContext, Macro, markup_join, str_join
 from jinja2.sandbox import SandboxedEnvironment, SandboxedEscapeFormatter, SandboxedFormatter
 from jinja2.tests import TESTS
+from jinja2.utils import Cycler, Joiner, Namespace
+from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
 from stockman.model.origin import Position
-from stockman.rendering.templates.calls import Calls, MeteredMethod, forbid_shared_change
 from stockman.rendering.templates.contract import BLOCK, COMMENT, VARIABLE, Contract
 from stockman.rendering.templates.errors import TemplateStopped
 from stockman.rendering.templates.guard import VIEWS, Guard, RevealedSecret
-from stockman.rendering.templates.instrumentation import JOIN, SLICE, TICK, WEIGH
-from stockman.rendering.templates.loader import TreeLoader
-from stockman.rendering.templates.result_size import FILTERS, before_field, before_operator
+from stockman.rendering.templates.result_size import (
+    FILTERS,
+    before_field,
+    before_number_method,
+    before_operator,
+    before_part_method,
+    before_text_method,
+)
 from stockman.rendering.templates.secret_text import (
     UnresolvedSecret,
     mark_all_secrets,
     mark_secret,
     secret_labels,
 )
-from stockman.rendering.templates.tree import TemplateTree
+from stockman.rendering.templates.tree import TemplateFile, TemplateTree
 
 _PASS_ARGUMENT = "jinja_pass_arg"
 _PRINTABLE = (int, float, bytes, date, datetime, time, range, TemplateModule, Undefined, type(None))
@@ -366,3 +376,306 @@ def _caller_line() -> Position:
             line = template.get_corresponding_lineno(frame.f_lineno)
             return Position(template.filename or template.name or "", line, 1)
     return Position("", 0, 0)
+
+
+class TreeLoader(BaseLoader):
+    """Loads templates from a tree in memory; each is compiled once."""
+
+    def __init__(self, tree: TemplateTree, guard: Guard) -> None:
+        self._tree = tree
+        self._guard = guard
+        self._compiled: dict[str, CodeType] = {}
+
+    def load(
+        self,
+        environment: Environment,
+        name: str,
+        globals: Mapping[str, object] | None = None,  # noqa: A002  # Jinja's name
+    ) -> Template:
+        file = self._tree.find_included(name)
+        if file is None:
+            raise TemplateNotFound(name)
+        code = self._compiled.get(name)
+        if code is None:
+            code = _compile(file, name, environment, file.source(self._guard.limits))
+            self._compiled[name] = code
+        template = environment.template_class.from_code(environment, code, dict(globals or {}))
+        template.root_render_func = self._limit_depth(name, template.root_render_func)
+        return template
+
+    def _limit_depth(
+        self, name: str, render: Callable[[Context], Iterator[str]]
+    ) -> Callable[[Context], Iterator[str]]:
+        def render_nested(context: Context) -> Iterator[str]:
+            before = self._guard.depth
+            self._guard.deeper(name)
+            self._guard.spend(CALL)
+            try:
+                yield from render(context)
+            finally:
+                self._guard.depth = before
+
+        return render_nested
+
+
+def _compile(file: TemplateFile, name: str, environment: Environment, source: str) -> CodeType:
+    try:
+        parsed = environment.parse(source, name, file.label)
+        return environment.compile(instrument(parsed, environment), name, file.label)
+    except (MemoryError, RecursionError, SyntaxError):
+        raise TemplateStopped(
+            code="template.syntax",
+            what="the template is nested too deeply to be parsed",
+            why="about 20 loops, or 100 brackets or operators, may be nested",
+            fix="split it with macros or includes",
+            where=file.label,
+        ) from None
+
+
+TICK = "stockman tick"
+"""Filter that charges a section of a template; templates cannot use its name."""
+WEIGH = "stockman weigh"
+"""Filter that charges walking through its value."""
+SLICE = "stockman slice"
+"""Filter that charges a slice of a string or list."""
+JOIN = "stockman join"
+"""Filter for `~`."""
+
+CALL = 32
+"""Steps charged for every call and include; shorter bodies need no charge of their own."""
+_CHARACTERS = 6
+_IN = frozenset({"in", "notin"})
+
+
+def instrument(template: nodes.Template, environment: Environment) -> nodes.Template:
+    """Return the instrumented template."""
+    weaver = _Instrumenter()
+    weaver.visit(template)
+    template.set_environment(environment)
+    return template
+
+
+class _Instrumenter(NodeTransformer):
+    def __init__(self) -> None:
+        self._steps = 0
+
+    def get_visitor(self, node: nodes.Node) -> Callable[[nodes.Node], nodes.Node] | None:
+        self._steps += 1
+        match node:
+            case nodes.TemplateData():
+                self._steps += len(node.data) >> _CHARACTERS
+            case nodes.Template() | nodes.Block() | nodes.Macro() | nodes.CallBlock():
+                return self._body
+            case nodes.For():
+                return self._loop
+            case nodes.Compare():
+                return self._comparison
+            case nodes.Concat():
+                return self._concatenation
+            case nodes.Getitem(arg=nodes.Slice()):
+                return self._slice
+            case nodes.Pair():
+                return self._pair
+        return None
+
+    def _body(self, node: nodes.Node) -> nodes.Node:
+        steps = self._steps_inside(node)
+        if steps > CALL and isinstance(
+            node, nodes.Template | nodes.Block | nodes.Macro | nodes.CallBlock
+        ):
+            node.body.insert(0, nodes.ExprStmt(_tick(steps, node.lineno), lineno=node.lineno))
+        return node
+
+    def _loop(self, node: nodes.Node) -> nodes.Node:
+        steps = self._steps_inside(node)
+        if isinstance(node, nodes.For):
+            tick = _tick(steps, node.lineno)
+            if node.test is None:
+                node.body.insert(0, nodes.ExprStmt(tick, lineno=node.lineno))
+            else:
+                node.test = nodes.And(tick, node.test, lineno=node.lineno)
+        return node
+
+    def _steps_inside(self, node: nodes.Node) -> int:
+        """Return the steps of one pass through a node; nested loops are charged separately."""
+        outside, self._steps = self._steps, 0
+        self.generic_visit(node)
+        inside, self._steps = self._steps, outside
+        return inside
+
+    def _comparison(self, node: nodes.Node) -> nodes.Node:
+        self.generic_visit(node)
+        if isinstance(node, nodes.Compare) and not _is_short(node):
+            node.expr = _filter_call(node.expr, WEIGH)
+            for operand in node.ops:
+                operand.expr = _filter_call(operand.expr, WEIGH)
+        return node
+
+    def _concatenation(self, node: nodes.Node) -> nodes.Node:
+        self.generic_visit(node)
+        # Jinja joins constants at compile time and loses their mark as safe HTML.
+        if isinstance(node, nodes.Concat) and not all(map(_is_constant, node.nodes)):
+            return _filter_call(nodes.List(node.nodes, lineno=node.lineno), JOIN)
+        return node
+
+    def _slice(self, node: nodes.Node) -> nodes.Node:
+        self.generic_visit(node)
+        return _filter_call(node, SLICE) if isinstance(node, nodes.Expr) else node
+
+    def _pair(self, node: nodes.Node) -> nodes.Node:
+        self.generic_visit(node)
+        if isinstance(node, nodes.Pair):
+            node.key = _filter_call(node.key, WEIGH)
+        return node
+
+
+def _is_short(node: nodes.Compare) -> bool:
+    """Return whether a comparison is cheap because one side is a scalar."""
+    (first, *more) = node.ops
+    single = isinstance(node.expr, nodes.Const) or isinstance(first.expr, nodes.Const)
+    return single and not more and first.op not in _IN
+
+
+def _is_constant(node: nodes.Node) -> bool:
+    of_constants = isinstance(node, nodes.Literal | nodes.Filter | nodes.Keyword)
+    return of_constants and all(map(_is_constant, node.iter_child_nodes()))
+
+
+def _filter_call(node: nodes.Expr, name: str) -> nodes.Expr:
+    if isinstance(node, nodes.Const):
+        return node
+    return nodes.Filter(node, name, [], [], None, None, lineno=node.lineno)
+
+
+def _tick(cost: int, line: int) -> nodes.Filter:
+    number = nodes.Const(cost, lineno=line)
+    return nodes.Filter(number, TICK, [], [], None, None, lineno=line)
+
+
+_PARTS = (list, tuple, dict, set, frozenset, range, *VIEWS)
+_TIMES = (date, datetime, time)
+
+
+class MeteredMethod:
+    """A string method that is charged before it runs."""
+
+    def __init__(self, function: Callable[..., str]) -> None:
+        self._function = function
+
+    def __call__(self, *arguments: object, **named: object) -> str:
+        return self._function(*arguments, **named)
+
+
+_JINJA_CALLABLES = (Macro, LoopContext, BlockReference, Joiner, Undefined, MeteredMethod)
+_METHODS_OF = (LoopContext, Cycler, Joiner)
+_MUTATING_METHODS = frozenset(
+    {
+        "append",
+        "add",
+        "clear",
+        "difference_update",
+        "discard",
+        "extend",
+        "insert",
+        "intersection_update",
+        "pop",
+        "popitem",
+        "remove",
+        "reverse",
+        "setdefault",
+        "sort",
+        "symmetric_difference_update",
+        "update",
+    }
+)
+
+
+class Calls:
+    """Checks and charges every call of a template."""
+
+    def __init__(self, guard: Guard, functions: Mapping[str, Callable[..., object]]) -> None:
+        self._guard = guard
+        self._own = frozenset(functions.values())
+        self._shared: dict[int, object] = {}
+
+    def share(self, value: object) -> None:
+        """Protect a value that all templates share from changes."""
+        if isinstance(value, dict | list) and id(value) not in self._shared:
+            self._shared[id(value)] = value
+            for item in value.values() if isinstance(value, dict) else value:
+                self.share(item)
+
+    def would_change_shared(self, owner: object, name: str) -> bool:
+        """Return whether a method would change a shared value."""
+        return name in _MUTATING_METHODS and id(owner) in self._shared
+
+    def before(
+        self, called: object, arguments: tuple[object, ...], named: Mapping[str, object]
+    ) -> None:
+        """Charge a call, or stop a template that must not make it."""
+        self._guard.spend(CALL + len(arguments) + len(named))
+        if isinstance(called, _JINJA_CALLABLES):
+            return
+        owner = getattr(called, "__self__", None)
+        if isinstance(called, BuiltinMethodType) or isinstance(owner, str):
+            self._before_method(owner, getattr(called, "__name__", ""), arguments, named)
+        elif called is dict:
+            before_part_method(self._guard, {}, "update", arguments, named)
+        elif not self._is_known(called, owner):
+            raise not_callable(called)
+
+    def _is_known(self, called: object, owner: object) -> bool:
+        if isinstance(called, MethodType):
+            return isinstance(owner, _METHODS_OF)
+        if isinstance(called, FunctionType):
+            return called in self._own
+        return called is Namespace or called is Cycler or called is Joiner
+
+    def _before_method(
+        self, owner: object, name: str, arguments: tuple[object, ...], named: Mapping[str, object]
+    ) -> None:
+        for argument in (*arguments, *named.values()):
+            if callable(argument) and not isinstance(argument, Undefined):
+                raise not_callable(argument)
+        if isinstance(owner, str | bytes):
+            before_text_method(self._guard, owner, name, arguments, named)
+        elif isinstance(owner, _PARTS) and isinstance(owner, Sized):
+            before_part_method(self._guard, owner, name, arguments, named)
+        elif isinstance(owner, int | float):
+            before_number_method(self._guard, name, arguments, named)
+        elif isinstance(owner, _TIMES):
+            self._guard.text(
+                sum(len(argument) for argument in arguments if isinstance(argument, str)) ** 2
+            )
+        else:
+            raise not_callable(owner)
+
+    def charge_iterator(self, value: object, labels: set[str] | None = None) -> object:
+        """Return the value; a lazy iterator is charged for each item."""
+        if isinstance(value, GeneratorType) and isinstance(value, Iterable):
+            return self._guard.charge_items(value, labels)
+        return value
+
+
+def not_callable(called: object) -> TemplateStopped:
+    """Return the problem of a forbidden call."""
+    name = getattr(called, "__name__", "") or type(called).__name__
+    return TemplateStopped(
+        code="template.unsafe",
+        what=f"the template calls {name}, which is not allowed",
+        why=(
+            "templates may call macros, methods of strings and lists, and the functions of "
+            "the contract"
+        ),
+        fix="remove the call",
+    )
+
+
+def forbid_shared_change(name: str) -> TemplateStopped:
+    """Return the problem of a change to a shared value."""
+    return TemplateStopped(
+        code="template.unsafe",
+        what=f"{name} would change a value that other templates use",
+        why="all templates share the configuration keys",
+        fix=f"copy the value with `| list` or `dict(...)` first, and use {name} on the copy",
+    )

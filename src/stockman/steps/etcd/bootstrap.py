@@ -12,7 +12,7 @@ from stockman.steps.ports import Ports
 from stockman.steps.talos import problems
 from stockman.steps.talos.machine import TalosMachine
 from stockman.steps.talos.wait import MachineWait
-from stockman.talos.records.protocol import Talos
+from stockman.talos.api.client import TalosClient
 
 
 @record
@@ -53,7 +53,7 @@ class BootstrapEtcd(Action):
         while not (await self._view(talos)).members:
             await waiting.longer("its etcd does not answer yet")
 
-    async def _begun(self, talos: Talos) -> bool:
+    async def _begun(self, talos: TalosClient) -> bool:
         """Whether it was asked for; data that is there already is that of an earlier attempt."""
         try:
             await talos.bootstrap(self.machine.address)
@@ -63,7 +63,7 @@ class BootstrapEtcd(Action):
             return False
         return True
 
-    async def _view(self, talos: Talos) -> ObservedEtcd:
+    async def _view(self, talos: TalosClient) -> ObservedEtcd:
         view = await observe_etcd(talos, (self.machine, *self.others))
         if view.split:
             raise Refused(problems.split_etcd(view.split))

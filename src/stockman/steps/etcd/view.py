@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from stockman.model.names import MachineAddress
 from stockman.model.record import record
 from stockman.steps.talos.machine import READ_ERRORS, TalosMachine
+from stockman.talos.api.client import TalosClient
 from stockman.talos.records.etcd import EtcdMember, EtcdStatus
-from stockman.talos.records.protocol import Talos
 
 _ETCD = "etcd"
 _WAITS = "Preparing"
@@ -106,14 +106,14 @@ class ObservedEtcd:
         return next((one for one in self.members if one.hostname == hostname), None)
 
 
-async def observe_etcd(talos: Talos, controllers: Iterable[TalosMachine]) -> ObservedEtcd:
+async def observe_etcd(talos: TalosClient, controllers: Iterable[TalosMachine]) -> ObservedEtcd:
     """Ask all controllers at once; those who do not answer are unknown."""
     async with asyncio.TaskGroup() as group:
         asked = [group.create_task(read_etcd_report(talos, one)) for one in controllers]
     return ObservedEtcd(answers=tuple(one.result() for one in asked))
 
 
-async def read_etcd_report(talos: Talos, machine: TalosMachine) -> EtcdReport:
+async def read_etcd_report(talos: TalosClient, machine: TalosMachine) -> EtcdReport:
     """What one controller tells."""
     try:
         states = {one.id: one.state for one in await talos.services(machine.address)}
@@ -131,7 +131,7 @@ async def read_etcd_report(talos: Talos, machine: TalosMachine) -> EtcdReport:
     return EtcdReport(node=machine.node, state=state, status=status, members=members)
 
 
-async def _members(talos: Talos, address: MachineAddress) -> tuple[EtcdMember, ...]:
+async def _members(talos: TalosClient, address: MachineAddress) -> tuple[EtcdMember, ...]:
     try:
         return await talos.etcd_members(address)
     except READ_ERRORS:

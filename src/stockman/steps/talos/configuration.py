@@ -32,9 +32,9 @@ from stockman.steps.talos.machine import (
     probe_machine_patiently,
 )
 from stockman.steps.talos.wait import MachineWait
+from stockman.talos.api.client import TalosClient
 from stockman.talos.machine.values import changed_paths
 from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode
-from stockman.talos.records.protocol import Talos
 
 _MACHINE = "machine:"
 BUNDLE = SecretRef(place="bundle:")
@@ -154,11 +154,11 @@ class ConfigureMachine(Action):
     async def _planned(self, ports: Ports) -> tuple[Secret, ConfigurationValues]:
         return await read_planned_config(ports, self.machine.node, self.minor, self.digest)
 
-    async def _active(self, talos: Talos) -> ConfigurationValues:
+    async def _active(self, talos: TalosClient) -> ConfigurationValues:
         found = await talos.machine_configuration(self.machine.address)
         return configuration_values(found, self.minor)
 
-    async def _lives_by(self, talos: Talos, wanted: ConfigurationValues) -> bool:
+    async def _lives_by(self, talos: TalosClient, wanted: ConfigurationValues) -> bool:
         try:
             active = await self._active(talos)
         except READ_ERRORS:
@@ -173,7 +173,7 @@ class ConfigureMachine(Action):
             )
         return True
 
-    async def _sent(self, talos: Talos, text: Secret) -> bool:
+    async def _sent(self, talos: TalosClient, text: Secret) -> bool:
         """Whether the machine has the configuration, or may have it."""
         machine = self.machine
         flaw = await identity_difference(talos, machine)
@@ -182,14 +182,14 @@ class ConfigureMachine(Action):
         await self._refuse_another_talos(talos)
         application = ApplyConfigurationRequest(text=text, mode=ApplyMode.AUTO)
         try:
-            await talos.configure(machine.stranger, application)
+            await talos.apply_configuration(machine.stranger, application)
         except (Locked, Uncertain):
             return True
         except Unreachable:
             return False
         return True
 
-    async def _refuse_another_talos(self, talos: Talos) -> None:
+    async def _refuse_another_talos(self, talos: TalosClient) -> None:
         """A VM whose disk is not the new one boots what was there before.
 
         Machines before Talos 1.13 do not tell strangers what they run.
@@ -197,7 +197,7 @@ class ConfigureMachine(Action):
         if not self.version:
             return
         try:
-            runs = (await talos.maintenance_version(self.machine.stranger)).tag
+            runs = (await talos.version(self.machine.stranger)).tag
         except Unsupported:
             return
         if runs != self.version:

@@ -18,9 +18,9 @@ from stockman.model.errors import (
 from stockman.model.names import Mac, MachineAddress
 from stockman.model.record import record
 from stockman.ports.system import Timekeeper
+from stockman.talos.api.client import TalosClient
 from stockman.talos.records.machines import Link, TalosVersion, network_cards
 from stockman.talos.records.operations import MaintenanceMachine
-from stockman.talos.records.protocol import Talos
 
 READ_ERRORS = (Conflict, Denied, NotFound, Refused, Rejected, Uncertain, Unreachable)
 """How a read may end that tells nothing about what was asked for."""
@@ -77,7 +77,7 @@ class MachineProbe:
     """None: it is not one of ours that runs."""
 
 
-async def probe_machine(talos: Talos, address: MachineAddress) -> MachineProbe:
+async def probe_machine(talos: TalosClient, address: MachineAddress) -> MachineProbe:
     """How a machine stands to us: asked with our certificate, and without one where that fails."""
     try:
         found = await talos.version(address)
@@ -95,7 +95,7 @@ async def probe_machine(talos: Talos, address: MachineAddress) -> MachineProbe:
 
 
 async def probe_machine_patiently(
-    talos: Talos, clock: Timekeeper, address: MachineAddress
+    talos: TalosClient, clock: Timekeeper, address: MachineAddress
 ) -> MachineProbe:
     """The same, but for machines that seem foreign: those are looked at several times.
 
@@ -116,13 +116,13 @@ def _is_trust_error(no: StockmanError) -> bool:
     return any(word in no.problem.why for word in _TRUST_ERRORS)
 
 
-async def identity_difference(talos: Talos, machine: TalosMachine) -> str:
+async def identity_difference(talos: TalosClient, machine: TalosMachine) -> str:
     """Why a machine in maintenance is another one than is meant, as a clause. Empty: it is not."""
     if machine.uuid is not None:
-        found = await talos.maintenance_uuid(machine.stranger)
+        found = await talos.system_uuid(machine.stranger)
         if found != machine.uuid:
             return f"its UUID is {found}, and that of {machine.node} is {machine.uuid}"
-    return missing_nic(machine, await talos.maintenance_links(machine.stranger))
+    return missing_nic(machine, await talos.links(machine.stranger))
 
 
 def missing_nic(machine: TalosMachine, links: tuple[Link, ...]) -> str:

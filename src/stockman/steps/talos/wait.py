@@ -23,7 +23,7 @@ from stockman.steps.talos.machine import (
     identity_difference,
     probe_machine_patiently,
 )
-from stockman.talos.records.protocol import Talos
+from stockman.talos.api.client import TalosClient
 
 _FIRST = 1.0
 """Seconds before the second look: a machine that is quick is not waited for longer than that."""
@@ -211,7 +211,7 @@ class AwaitMachine(Action):
             return await self._identified(talos)
         return look
 
-    async def _identified(self, talos: Talos) -> MachineProbe:
+    async def _identified(self, talos: TalosClient) -> MachineProbe:
         try:
             flaw = await identity_difference(talos, self.machine)
         except READ_ERRORS as no:

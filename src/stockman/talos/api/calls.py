@@ -165,6 +165,8 @@ def _newest_schema() -> ApiSchema:
 
 T = TypeVar("T")
 Fields = Mapping[str, object]
+AnyMachine: TypeAlias = MachineAddress | MaintenanceMachine
+"""A machine of the cluster, or one in maintenance, which is called without our certificate."""
 
 MACHINE = "machine.MachineService"
 CHANGE_SECONDS = 60.0
@@ -180,7 +182,7 @@ class CallTarget:
     """Asked without a certificate of ours. None: with ours."""
 
     @classmethod
-    def of(cls, at: MachineAddress | MaintenanceMachine) -> CallTarget:
+    def of(cls, at: AnyMachine) -> CallTarget:
         if isinstance(at, MaintenanceMachine):
             return cls(node=at.address, stranger=at)
         return cls(node=at)
@@ -195,7 +197,7 @@ class ApiCalls:
     async def _read(
         self,
         method: str,
-        at: MachineAddress | MaintenanceMachine,
+        at: AnyMachine,
         read: Callable[[Row], T],
         fields: Fields | None = None,
     ) -> T:
@@ -208,7 +210,7 @@ class ApiCalls:
     async def _change(
         self,
         method: str,
-        at: MachineAddress | MaintenanceMachine,
+        at: AnyMachine,
         fields: Fields | None = None,
         *,
         seconds: float = CHANGE_SECONDS,
@@ -230,7 +232,7 @@ class ApiCalls:
     async def _each(
         self,
         method: str,
-        at: MachineAddress | MaintenanceMachine,
+        at: AnyMachine,
         read: Callable[[Row], T],
         fields: Fields | None = None,
         *,
@@ -262,7 +264,7 @@ def read_answer(request: TalosRequest, message: bytes, read: Callable[[Row], T])
 
 def build_request(
     method: str,
-    at: MachineAddress | MaintenanceMachine,
+    at: AnyMachine,
     fields: Fields | None = None,
     seconds: float = READ_SECONDS,
 ) -> TalosRequest:

@@ -6,11 +6,7 @@ import gzip
 import io
 import tarfile
 import zlib
-from collections.abc import Iterable
-from datetime import timedelta
-from uuid import UUID
 
-from stockman.model.errors import Denied, NotFound
 from stockman.model.names import MachineAddress
 from stockman.model.secret import Secret
 from stockman.talos.api.calls import (
@@ -25,41 +21,25 @@ from stockman.talos.api.calls import (
 from stockman.talos.api.configuration import ConfigurationCalls
 from stockman.talos.api.etcd import EtcdCalls
 from stockman.talos.api.events import EventCalls
-from stockman.talos.api.machines import MachineCalls
 from stockman.talos.api.network import DiskCalls, NetworkCalls
 from stockman.talos.api.resources import FileCalls, ResourceCalls, ResourceKind
 from stockman.talos.api.upgrades import UpgradeCalls
 from stockman.talos.records.kubernetes import KubeletState, KubernetesNode, StaticPod
-from stockman.talos.records.machines import Disk, Link, TalosVersion
-from stockman.talos.records.operations import (
-    ApplyConfigurationRequest,
-    ApplyConfigurationResult,
-    MaintenanceMachine,
-)
 
-_KUBECONFIG, _GENERATE = f"{MACHINE}/Kubeconfig", f"{MACHINE}/GenerateClientConfiguration"
+_KUBECONFIG = f"{MACHINE}/Kubeconfig"
 _LARGEST_KUBECONFIG = 1 << 20
 
 
 class ClientConfigCalls(FileCalls):
-    """`ports.talos.clients.Clients` over a wire."""
+    """Client files; only controllers issue them."""
 
     async def kubeconfig(self, node: MachineAddress) -> Secret:
+        """A kubeconfig for an admin."""
         packed = await self._whole(_KUBECONFIG, node, {}, _LARGEST_KUBECONFIG)
         try:
             return Secret(_unpack_archive(packed), resolved=True)
         except InvalidAnswer as error:
             raise self._odd(_KUBECONFIG, node, str(error)) from None
-
-    async def client_configuration(
-        self, node: MachineAddress, roles: Iterable[str], lifetime: timedelta
-    ) -> Secret:
-        fields = {"roles": list(roles), "crt_ttl": lifetime.total_seconds()}
-        row = await self._change(_GENERATE, node, fields)
-        found = row.get("talosconfig")
-        if not isinstance(found, bytes) or not found:
-            raise self._odd(_GENERATE, node, "there is no talosconfig in its answer")
-        return Secret(found.decode("utf-8", "replace"), resolved=True)
 
 
 def _unpack_archive(packed: bytes) -> str:
@@ -86,15 +66,18 @@ _NODENAME = ResourceKind(namespace="k8s", type="Nodenames.kubernetes.talos.dev")
 
 
 class KubernetesCalls(ResourceCalls):
-    """`ports.talos.kubernetes.KubernetesParts` over a wire."""
+    """What a machine knows of its Kubernetes."""
 
     async def static_pods(self, node: MachineAddress) -> tuple[StaticPod, ...]:
+        """Pods of the control plane. Empty: there are none, as on workers."""
         return await self._resources(node, _PODS, _static_pod)
 
     async def kubelet(self, node: MachineAddress) -> KubeletState:
+        """Image and name of the kubelet. `NotFound` where it is not set up yet."""
         return await self._resource(node, _KUBELET, "kubelet", _kubelet_state)
 
     async def kubernetes_node(self, node: MachineAddress) -> KubernetesNode:
+        """The machine as Kubernetes sees it. `NotFound` where Kubernetes does not know it yet."""
         name = await self._resource(
             node, _NODENAME, "nodename", lambda row: get_text(row, "nodename")
         )
@@ -125,44 +108,22 @@ def _kubernetes_node(row: Row) -> KubernetesNode:
     )
 
 
-_MAINTENANCE = "maintenance"
-
-
-class MaintenanceCalls(MachineCalls, NetworkCalls, DiskCalls, ConfigurationCalls):
-    """`ports.talos.maintenance.Maintenance` over a wire."""
-
-    async def is_in_maintenance(self, at: MaintenanceMachine) -> bool:
-        try:
-            status = await self._machine_status(at)
-        except (Denied, NotFound):
-            # Who asks for a certificate has a configuration; who has no stage yet still boots.
-            return False
-        return status.stage == _MAINTENANCE
-
-    async def maintenance_version(self, at: MaintenanceMachine) -> TalosVersion:
-        return await self._version(at)
-
-    async def maintenance_uuid(self, at: MaintenanceMachine) -> UUID:
-        return await self._system_uuid(at)
-
-    async def maintenance_disks(self, at: MaintenanceMachine) -> tuple[Disk, ...]:
-        return await self._disks(at)
-
-    async def maintenance_links(self, at: MaintenanceMachine) -> tuple[Link, ...]:
-        return await self._links(at)
-
-    async def configure(
-        self, at: MaintenanceMachine, application: ApplyConfigurationRequest
-    ) -> ApplyConfigurationResult:
-        return await self._applied(at, application)
-
-
-class TalosApi(
+class TalosClient(
     UpgradeCalls,
-    MaintenanceCalls,
+    NetworkCalls,
+    DiskCalls,
+    ConfigurationCalls,
     KubernetesCalls,
     ClientConfigCalls,
     EtcdCalls,
     EventCalls,
 ):
-    """`ports.Talos` over any wire."""
+    """The client of the machines of one cluster, and of machines in maintenance.
+
+    `node` is the address of the machine that a call is for; the endpoint that accepts the call
+    passes it on. Each call is made once; only a read on a dead connection is repeated, once.
+    Errors are `NotFound`, `Conflict` (`Locked`: another sequence runs), `Denied`, `Rejected`
+    (`Unsupported`: this Talos does not know the call), `Unreachable`, `Refused` and, if the
+    outcome of a change is unknown, `Uncertain`. An answer without a required field, or with
+    contradicting ones, is `Rejected`.
+    """

@@ -9,6 +9,7 @@ from stockman.model.pattern import pattern
 from stockman.model.secret import Secret
 from stockman.talos.api.calls import (
     MACHINE,
+    AnyMachine,
     InvalidAnswer,
     Row,
     build_request,
@@ -39,9 +40,10 @@ _SECRET_LINE = pattern(
 
 
 class ConfigurationCalls(ResourceCalls):
-    """`ports.talos.configuration.Configurations` over a wire."""
+    """Machine configurations."""
 
     async def machine_configuration(self, node: MachineAddress) -> Secret:
+        """The configuration in use, with all its documents, as it was applied."""
         found = await self._encoded_resource(node, _CONFIGS, _ACTIVE)
         try:
             return _config_text(decode_message(_CONFIG, found))
@@ -51,13 +53,13 @@ class ConfigurationCalls(ResourceCalls):
             ) from None
 
     async def apply_configuration(
-        self, node: MachineAddress, application: ApplyConfigurationRequest
+        self, at: AnyMachine, application: ApplyConfigurationRequest
     ) -> ApplyConfigurationResult:
-        return await self._applied(node, application)
+        """Apply a configuration. `Rejected` with Talos' own words where it does not take it.
 
-    async def _applied(
-        self, at: MachineAddress | MaintenanceMachine, application: ApplyConfigurationRequest
-    ) -> ApplyConfigurationResult:
+        In maintenance it is the first one. It holds all secrets of the cluster: without a
+        fingerprint any machine at that address receives them.
+        """
         content = application.text.reveal()
         fields: dict[str, object] = {
             "data": content.encode(),
@@ -70,9 +72,7 @@ class ConfigurationCalls(ResourceCalls):
         try:
             return _apply_result(row, application, is_stranger=isinstance(at, MaintenanceMachine))
         except InvalidAnswer as error:
-            raise invalid_answer_error(
-                build_request(_APPLY, _node_address(at)), str(error)
-            ) from None
+            raise invalid_answer_error(build_request(_APPLY, at), str(error)) from None
 
 
 def secret_values(config: str) -> tuple[str, ...]:
@@ -115,7 +115,3 @@ def _config_text(row: Row) -> Secret:
         return Secret(found.decode(), resolved=True)
     except UnicodeDecodeError:
         raise InvalidAnswer("the configuration is not a text") from None
-
-
-def _node_address(at: MachineAddress | MaintenanceMachine) -> MachineAddress:
-    return at.address if isinstance(at, MaintenanceMachine) else at

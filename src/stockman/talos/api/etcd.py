@@ -37,11 +37,16 @@ _NO_ALARM = "NONE"
 
 
 class EtcdCalls(FileCalls):
-    """`ports.talos.etcd.Etcd` over a wire."""
+    """etcd of the cluster."""
 
     async def bootstrap(
         self, node: MachineAddress, *, recover: bool = False, skip_hash: bool = False
     ) -> bool:
+        """Begin etcd on a machine; False: it has data already, and nothing was done.
+
+        With `recover` it begins from a snapshot that was sent before. `Conflict` where it is too
+        early.
+        """
         fields = {"recover_etcd": recover, "recover_skip_hash_check": skip_hash}
         try:
             await self._change(_BOOTSTRAP, node, fields)
@@ -52,32 +57,44 @@ class EtcdCalls(FileCalls):
         return True
 
     async def etcd_members(self, node: MachineAddress) -> tuple[EtcdMember, ...]:
+        """Members as the member on this machine has them."""
         fields = {"query_local": True}
         return await self._read(f"{MACHINE}/EtcdMemberList", node, _members, fields)
 
     async def etcd_status(self, node: MachineAddress) -> EtcdStatus:
+        """How the member on this machine is."""
         return await self._read(f"{MACHINE}/EtcdStatus", node, _status)
 
     async def etcd_alarms(self, node: MachineAddress) -> tuple[EtcdAlarm, ...]:
+        """Alarms of all members."""
         return await self._read(f"{MACHINE}/EtcdAlarmList", node, _alarms)
 
     async def disarm_etcd(self, node: MachineAddress) -> None:
+        """Take all alarms back."""
         await self._change(f"{MACHINE}/EtcdAlarmDisarm", node)
 
     async def defragment_etcd(self, node: MachineAddress) -> None:
+        """Make the file of the member smaller; it answers nothing meanwhile."""
         await self._change(f"{MACHINE}/EtcdDefragment", node, seconds=_DEFRAGMENT_SECONDS)
 
     async def forfeit_etcd_leadership(self, node: MachineAddress) -> str:
+        """Let another member lead; returns its name. Empty: this one was not the leader."""
         row = await self._change(f"{MACHINE}/EtcdForfeitLeadership", node)
         return str(row.get("member", ""))
 
     async def leave_etcd(self, node: MachineAddress) -> None:
+        """Take the member on this machine out, with its data."""
         await self._change(f"{MACHINE}/EtcdLeaveCluster", node, seconds=_LEAVE_SECONDS)
 
     async def remove_etcd_member(self, node: MachineAddress, member: int) -> None:
+        """Take a member out whose machine is gone. `NotFound` where it is not there."""
         await self._change(f"{MACHINE}/EtcdRemoveMemberByID", node, {"member_id": member})
 
     async def etcd_snapshot(self, node: MachineAddress) -> AsyncGenerator[bytes, None]:
+        """The database with its checksum, piece by piece, as fast as they are taken.
+
+        It ends without an error only where the checksum is right.
+        """
         summing = _SnapshotChecksum()
         pieces = self._each(_SNAPSHOT, node, chunk_bytes, seconds=_SNAPSHOT_SECONDS)
         async with aclosing(pieces):
@@ -89,6 +106,7 @@ class EtcdCalls(FileCalls):
             raise self._odd(_SNAPSHOT, node, flaw)
 
     async def send_etcd_snapshot(self, node: MachineAddress, pieces: AsyncIterable[bytes]) -> None:
+        """Bring a snapshot to a machine, for a bootstrap that recovers from it."""
         request = TalosRequest(method=_RECOVER, node=node, is_read=False, seconds=_RECOVER_SECONDS)
         answer = await self._wire.upload(request, _recovery_messages(pieces))
         read_answer(request, answer, single_message)

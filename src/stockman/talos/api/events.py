@@ -18,11 +18,12 @@ _PREFIX = "talos/runtime/machine."
 
 
 class EventCalls(FileCalls):
-    """`ports.talos.observing.Observing` over a wire."""
+    """Events and logs of a machine, as they happen."""
 
     async def events(
         self, node: MachineAddress, wish: EventsRequest | None = None
     ) -> AsyncGenerator[Event, None]:
+        """Events; after the greeting nothing is missed. It ends when the machine goes down."""
         wanted = wish or EventsRequest()
         fields = {
             "tail_events": wanted.last,
@@ -37,6 +38,7 @@ class EventCalls(FileCalls):
     async def service_log(
         self, node: MachineAddress, wish: ServiceLogRequest
     ) -> AsyncGenerator[str, None]:
+        """Lines of the log of a service."""
         fields = {
             "namespace": "system",
             "id": wish.service,
@@ -52,6 +54,7 @@ class EventCalls(FileCalls):
     async def kernel_log(
         self, node: MachineAddress, *, follow: bool = False
     ) -> AsyncGenerator[str, None]:
+        """Lines of the log of the kernel."""
         seconds = _FOLLOW_SECONDS if follow else READ_SECONDS
         lines = self._lines(_DMESG, node, {"follow": follow}, seconds)
         async with aclosing(lines):

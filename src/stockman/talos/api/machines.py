@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from uuid import UUID
 
-from stockman.model.errors import Denied, StockmanError, Unsupported
+from stockman.model.errors import Denied, NotFound, StockmanError, Unsupported
 from stockman.model.names import MachineAddress, SchematicId
 from stockman.model.version import Version
 from stockman.talos.api import errors
 from stockman.talos.api.calls import (
     MACHINE,
+    AnyMachine,
     InvalidAnswer,
     Row,
     build_request,
@@ -26,7 +27,6 @@ from stockman.talos.api.calls import (
 from stockman.talos.api.resources import FileCalls, ResourceKind
 from stockman.talos.records.machines import (
     ClockReading,
-    Diagnostic,
     DiscoveredMember,
     Extension,
     MachineStatus,
@@ -40,7 +40,6 @@ from stockman.talos.records.operations import MaintenanceMachine, RebootMode, Re
 _SYSTEM = ResourceKind(namespace="hardware", type="SystemInformations.hardware.talos.dev")
 _STATUS = ResourceKind(namespace="runtime", type="MachineStatuses.runtime.talos.dev")
 _EXTENSIONS = ResourceKind(namespace="runtime", type="ExtensionStatuses.runtime.talos.dev")
-_DIAGNOSTICS = ResourceKind(namespace="runtime", type="Diagnostics.runtime.talos.dev")
 _BOOT_IDS = ResourceKind(namespace="runtime", type="BootIDs.runtime.talos.dev")
 _TIME = ResourceKind(namespace="runtime", type="TimeStatuses.v1alpha1.talos.dev")
 _MEMBERS = ResourceKind(namespace="cluster", type="Members.cluster.talos.dev")
@@ -51,24 +50,35 @@ _IGNORED_EXTENSIONS = frozenset({_SCHEMATIC, "modules.dep"})
 
 
 class MachineCalls(FileCalls):
-    """`ports.talos.machines.Machines` over a wire."""
+    """What a machine is and how it is."""
 
-    async def version(self, node: MachineAddress) -> TalosVersion:
-        return await self._version(node)
+    async def version(self, at: AnyMachine) -> TalosVersion:
+        """Which Talos runs."""
+        return await self._read(f"{MACHINE}/Version", at, _version)
 
-    async def machine_status(self, node: MachineAddress) -> MachineStatus:
-        return await self._machine_status(node)
+    async def machine_status(self, at: AnyMachine) -> MachineStatus:
+        """How far the machine is."""
+        return await self._resource(at, _STATUS, "machine", _status)
 
-    async def system_uuid(self, node: MachineAddress) -> UUID:
-        return await self._system_uuid(node)
+    async def is_in_maintenance(self, at: MaintenanceMachine) -> bool:
+        """Whether a machine waits for its configuration; False: it has one, or is still booting."""
+        try:
+            status = await self.machine_status(at)
+        except (Denied, NotFound):
+            # One with a configuration asks for a certificate; one that boots has no stage yet.
+            return False
+        return status.stage == "maintenance"
+
+    async def system_uuid(self, at: AnyMachine) -> UUID:
+        """The UUID that its firmware tells: that of its VM."""
+        return await self._resource(at, _SYSTEM, "systeminformation", _uuid)
 
     async def services(self, node: MachineAddress) -> tuple[Service, ...]:
+        """All services, by name."""
         return await self._read(f"{MACHINE}/ServiceList", node, _services)
 
-    async def restart_service(self, node: MachineAddress, service: str) -> None:
-        await self._change(f"{MACHINE}/ServiceRestart", node, {"id": service})
-
     async def boot_id(self, node: MachineAddress) -> str:
+        """Another one after every boot. `Denied` for others than admins before Talos 1.14."""
         try:
             found = (await self.read_file(node, _BOOT_ID)).decode("ascii", "replace").strip()
         except Denied as denied:
@@ -78,10 +88,12 @@ class MachineCalls(FileCalls):
         return found
 
     async def extensions(self, node: MachineAddress) -> tuple[Extension, ...]:
+        """Extensions of the image that was booted, without its schematic."""
         found = await self._resources(node, _EXTENSIONS, _extension)
         return tuple(one for one in found if one.name not in _IGNORED_EXTENSIONS)
 
     async def schematic(self, node: MachineAddress) -> SchematicId | None:
+        """What the image was made of. None: it does not come from an Image Factory."""
         found = await self._resources(node, _EXTENSIONS, _extension)
         named = {one.version for one in found if one.name == _SCHEMATIC}
         if len(named) > 1:
@@ -89,25 +101,16 @@ class MachineCalls(FileCalls):
         return SchematicId(named.pop()) if named else None
 
     async def clock_reading(self, node: MachineAddress) -> ClockReading:
+        """The clocks of the machine and of its time server."""
         return await self._read("time.TimeService/Time", node, _clock_reading)
 
     async def time_sync(self, node: MachineAddress) -> TimeSync:
+        """Whether the clock is in sync."""
         return await self._resource(node, _TIME, "node", _time_sync)
 
-    async def diagnostics(self, node: MachineAddress) -> tuple[Diagnostic, ...]:
-        return await self._resources(node, _DIAGNOSTICS, _diagnostic)
-
     async def neighbours(self, node: MachineAddress) -> tuple[DiscoveredMember, ...]:
+        """All members of the cluster that discovery has found, the machine itself too."""
         return await self._resources(node, _MEMBERS, _cluster_member)
-
-    async def _version(self, at: MachineAddress | MaintenanceMachine) -> TalosVersion:
-        return await self._read(f"{MACHINE}/Version", at, _version)
-
-    async def _machine_status(self, at: MachineAddress | MaintenanceMachine) -> MachineStatus:
-        return await self._resource(at, _STATUS, "machine", _status)
-
-    async def _system_uuid(self, at: MachineAddress | MaintenanceMachine) -> UUID:
-        return await self._resource(at, _SYSTEM, "systeminformation", _uuid)
 
     async def _readable_boot_id(self, node: MachineAddress, denied: StockmanError) -> str:
         try:
@@ -197,10 +200,6 @@ def _time_sync(row: Row) -> TimeSync:
     return TimeSync(synced=get_required_flag(row, "synced"), disabled=get_flag(row, "syncDisabled"))
 
 
-def _diagnostic(name: str, row: Row) -> Diagnostic:
-    return Diagnostic(id=name, message=get_text(row, "message"), details=get_texts(row, "details"))
-
-
 def _cluster_member(name: str, row: Row) -> DiscoveredMember:
     return DiscoveredMember(
         hostname=get_optional_text(row, "hostname") or name,
@@ -215,18 +214,21 @@ _FORCE_SINCE = Version(1, 12)
 
 
 class PowerCalls(MachineCalls):
-    """`ports.talos.power.Power` over a wire."""
+    """Sequences that take a machine down; each returns the id of its actor at once."""
 
     async def reboot(self, node: MachineAddress, mode: RebootMode = RebootMode.DEFAULT) -> str:
+        """Boot again. `Unsupported` where this Talos does not know the mode."""
         if mode is RebootMode.FORCE:
             await self._need_force(node)
         return self._actor(_REBOOT, node, await self._change(_REBOOT, node, {"mode": mode.name}))
 
     async def shut_down(self, node: MachineAddress, *, force: bool = False) -> str:
+        """Switch off; without `force` pods are moved away first."""
         method = f"{MACHINE}/Shutdown"
         return self._actor(method, node, await self._change(method, node, {"force": force}))
 
     async def reset(self, node: MachineAddress, reset: ResetRequest) -> str:
+        """Wipe disks or partitions."""
         method = f"{MACHINE}/Reset"
         fields = {
             "graceful": reset.graceful,
@@ -240,6 +242,7 @@ class PowerCalls(MachineCalls):
         return self._actor(method, node, await self._change(method, node, fields))
 
     async def roll_back(self, node: MachineAddress) -> None:
+        """Boot what was installed before."""
         await self._change(f"{MACHINE}/Rollback", node)
 
     async def _need_force(self, node: MachineAddress) -> None:

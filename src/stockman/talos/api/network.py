@@ -5,6 +5,7 @@ from __future__ import annotations
 from stockman.model.errors import NotFound
 from stockman.model.names import Mac, MachineAddress
 from stockman.talos.api.calls import (
+    AnyMachine,
     Row,
     get_flag,
     get_number,
@@ -15,7 +16,6 @@ from stockman.talos.api.calls import (
 )
 from stockman.talos.api.resources import ResourceCalls, ResourceKind
 from stockman.talos.records.machines import Disk, Link, LinkAddress
-from stockman.talos.records.operations import MaintenanceMachine
 
 _HOSTNAME = ResourceKind(namespace="network", type="HostnameStatuses.net.talos.dev")
 _ADDRESSES = ResourceKind(namespace="network", type="AddressStatuses.net.talos.dev")
@@ -25,39 +25,38 @@ _SYSTEM_DISK = ResourceKind(namespace="runtime", type="SystemDisks.block.talos.d
 
 
 class NetworkCalls(ResourceCalls):
-    """`ports.talos.network.Networks` over a wire."""
+    """The network of a machine."""
 
     async def hostname(self, node: MachineAddress) -> str:
+        """The name that the machine gives itself."""
         return await self._resource(
             node, _HOSTNAME, "hostname", lambda row: get_text(row, "hostname")
         )
 
     async def addresses(self, node: MachineAddress) -> tuple[LinkAddress, ...]:
+        """All addresses, a shared one too where the machine holds it."""
         return await self._resources(node, _ADDRESSES, _address)
 
-    async def links(self, node: MachineAddress) -> tuple[Link, ...]:
-        return await self._links(node)
-
-    async def _links(self, at: MachineAddress | MaintenanceMachine) -> tuple[Link, ...]:
+    async def links(self, at: AnyMachine) -> tuple[Link, ...]:
+        """All links, by name."""
         return await self._resources(at, _LINKS, _link)
 
 
 class DiskCalls(ResourceCalls):
-    """`ports.talos.disks.Disks` over a wire."""
+    """The disks of a machine."""
 
-    async def disks(self, node: MachineAddress) -> tuple[Disk, ...]:
-        return await self._disks(node)
+    async def disks(self, at: AnyMachine) -> tuple[Disk, ...]:
+        """All disks and drives, by path."""
+        return await self._resources(at, _DISKS, _disk)
 
     async def system_disk(self, node: MachineAddress) -> str | None:
+        """Where Talos is installed, `/dev/sda`. None: nowhere, it runs in memory."""
         try:
             return await self._resource(
                 node, _SYSTEM_DISK, "system-disk", lambda row: get_text(row, "devPath")
             )
         except NotFound:
             return None
-
-    async def _disks(self, at: MachineAddress | MaintenanceMachine) -> tuple[Disk, ...]:
-        return await self._resources(at, _DISKS, _disk)
 
 
 def _address(name: str, row: Row) -> LinkAddress:

@@ -17,6 +17,7 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.talos.api.calls import (
     MACHINE,
+    AnyMachine,
     ApiCalls,
     Fields,
     InvalidAnswer,
@@ -27,7 +28,6 @@ from stockman.talos.api.calls import (
     read_answer,
 )
 from stockman.talos.api.errors import invalid_answer_error
-from stockman.talos.records.operations import MaintenanceMachine
 
 T = TypeVar("T")
 _GET, _LIST = "cosi.resource.State/Get", "cosi.resource.State/List"
@@ -47,7 +47,7 @@ class ResourceCalls(ApiCalls):
 
     async def _resource(
         self,
-        at: MachineAddress | MaintenanceMachine,
+        at: AnyMachine,
         kind: ResourceKind,
         name: str,
         read: Callable[[Row], T],
@@ -62,7 +62,7 @@ class ResourceCalls(ApiCalls):
 
     async def _resources(
         self,
-        at: MachineAddress | MaintenanceMachine,
+        at: AnyMachine,
         kind: ResourceKind,
         read: Callable[[str, Row], T],
     ) -> tuple[T, ...]:
@@ -106,18 +106,17 @@ _LARGEST_FILE = 32 << 20
 
 
 class FileCalls(ResourceCalls):
-    """`ports.talos.files.Files` over a wire."""
+    """Files and META values."""
 
     async def read_file(self, node: MachineAddress, path: str) -> bytes:
+        """The content of a file. `NotFound` where there is none."""
         return await self._whole(f"{MACHINE}/Read", node, {"path": path}, _LARGEST_FILE)
 
     async def write_meta(self, node: MachineAddress, key: int, value: Secret) -> None:
+        """Set a META value."""
         secret = value.reveal()
         fields = {"key": key, "value": secret.encode()}
         await self._change(f"{MACHINE}/MetaWrite", node, fields, secrets=(secret,))
-
-    async def delete_meta(self, node: MachineAddress, key: int) -> None:
-        await self._change(f"{MACHINE}/MetaDelete", node, {"key": key})
 
     async def _whole(
         self, method: str, node: MachineAddress, fields: Fields, largest: int

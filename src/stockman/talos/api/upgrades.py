@@ -36,15 +36,17 @@ PULL_SECONDS = 900.0
 
 
 class ImageCalls(PowerCalls):
-    """`ports.talos.images.Images` over a wire."""
+    """The image stores of a machine."""
 
     async def images(self, node: MachineAddress, store: ImageStore) -> tuple[StoredImage, ...]:
+        """All images of a store."""
         try:
             return await self._listed(_LIST, node, {"containerd": _containerd_instance(store)})
         except Unsupported:
             return await self._listed(_OLD_LIST, node, {"namespace": _NAMESPACES[store]})
 
     async def pull_image(self, node: MachineAddress, reference: str, store: ImageStore) -> None:
+        """Have the machine fetch an image; returns when it has it."""
         try:
             await self._pulled(node, reference, store)
         except Unsupported:
@@ -94,15 +96,17 @@ _TAIL = 5
 
 
 class UpgradeCalls(ImageCalls):
-    """`ports.talos.upgrades.Upgrades` over a wire."""
+    """Upgrades of machines."""
 
     async def upgrade_api(self, node: MachineAddress) -> UpgradeApi:
+        """How the Talos that runs is upgraded."""
         version = (await self.version(node)).parsed
         return UpgradeApi.LIFECYCLE if _AFTER < version < _BEFORE else UpgradeApi.LEGACY
 
     async def upgrade(
         self, node: MachineAddress, upgrade: UpgradeRequest, tell: ProgressCallback | None = None
     ) -> UpgradeResult:
+        """Upgrade in the way that the Talos which runs offers; images are pulled by this too."""
         if await self.upgrade_api(node) is UpgradeApi.LEGACY:
             return await self._begun(node, upgrade)
         await self.pull_image(node, upgrade.image, ImageStore.SYSTEM)
@@ -112,6 +116,10 @@ class UpgradeCalls(ImageCalls):
     async def run_installer(
         self, node: MachineAddress, image: str, tell: ProgressCallback | None = None
     ) -> tuple[str, ...]:
+        """Run an installer that was pulled, and return what it said; nothing boots.
+
+        `Rejected` where it ended with an error, `Uncertain` where it did not tell how it ended.
+        """
         fields = {
             "containerd": _containerd_instance(ImageStore.SYSTEM),
             "source": {"image_name": image},

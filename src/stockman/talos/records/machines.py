@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import Iterable
 from dataclasses import field
 from datetime import datetime
-from typing import Protocol
-from uuid import UUID
 
-from stockman.model.names import Mac, MachineAddress, SchematicId
+from stockman.model.names import Mac
 from stockman.model.record import record
-from stockman.model.secret import Secret
 from stockman.model.version import Version
 
 
@@ -82,15 +79,6 @@ class Extension:
 
 
 @record
-class Diagnostic:
-    """Something that Talos itself finds wrong."""
-
-    id: str
-    message: str
-    details: tuple[str, ...] = ()
-
-
-@record
 class ClockReading:
     """The clock of a machine beside that of its time server."""
 
@@ -124,58 +112,6 @@ class DiscoveredMember:
     """`Talos (v1.13.9)`."""
 
 
-class Machines(Protocol):
-    """Machines, one at a time."""
-
-    async def version(self, node: MachineAddress) -> TalosVersion:
-        """Which Talos runs."""
-        ...
-
-    async def system_uuid(self, node: MachineAddress) -> UUID:
-        """The UUID that its firmware tells: that of its VM."""
-        ...
-
-    async def machine_status(self, node: MachineAddress) -> MachineStatus:
-        """How far the machine is."""
-        ...
-
-    async def services(self, node: MachineAddress) -> tuple[Service, ...]:
-        """All services, by name."""
-        ...
-
-    async def restart_service(self, node: MachineAddress, service: str) -> None:
-        """Stop a service and start it again."""
-        ...
-
-    async def boot_id(self, node: MachineAddress) -> str:
-        """Another one after every boot. `Denied` for others than admins before Talos 1.14."""
-        ...
-
-    async def extensions(self, node: MachineAddress) -> tuple[Extension, ...]:
-        """Extensions of the image that was booted, without its schematic."""
-        ...
-
-    async def schematic(self, node: MachineAddress) -> SchematicId | None:
-        """What the image was made of. None: it does not come from an Image Factory."""
-        ...
-
-    async def clock_reading(self, node: MachineAddress) -> ClockReading:
-        """The clocks of the machine and of its time server."""
-        ...
-
-    async def time_sync(self, node: MachineAddress) -> TimeSync:
-        """Whether the clock is in sync."""
-        ...
-
-    async def diagnostics(self, node: MachineAddress) -> tuple[Diagnostic, ...]:
-        """What Talos itself finds wrong. Empty: nothing."""
-        ...
-
-    async def neighbours(self, node: MachineAddress) -> tuple[DiscoveredMember, ...]:
-        """All members of the cluster that discovery has found, the machine itself too."""
-        ...
-
-
 @record
 class Disk:
     """A disk, or a drive."""
@@ -191,18 +127,6 @@ class Disk:
     """`virtio`, `sata`, `nvme`. Empty: not told."""
     read_only: bool = False
     is_cdrom: bool = False
-
-
-class Disks(Protocol):
-    """The disks of a machine."""
-
-    async def disks(self, node: MachineAddress) -> tuple[Disk, ...]:
-        """All disks and drives, by path."""
-        ...
-
-    async def system_disk(self, node: MachineAddress) -> str | None:
-        """Where Talos is installed, `/dev/sda`. None: nowhere, it runs in memory."""
-        ...
 
 
 @record
@@ -251,38 +175,6 @@ def network_cards(links: Iterable[Link]) -> tuple[Link, ...]:
     return tuple(one for one in links if one.is_card)
 
 
-class Networks(Protocol):
-    """The network of a machine."""
-
-    async def hostname(self, node: MachineAddress) -> str:
-        """The name that the machine gives itself."""
-        ...
-
-    async def addresses(self, node: MachineAddress) -> tuple[LinkAddress, ...]:
-        """All addresses, a shared one too where the machine holds it."""
-        ...
-
-    async def links(self, node: MachineAddress) -> tuple[Link, ...]:
-        """All links, by name."""
-        ...
-
-
-class Files(Protocol):
-    """Files and META values."""
-
-    async def read_file(self, node: MachineAddress, path: str) -> bytes:
-        """The content of a file. `NotFound` where there is none."""
-        ...
-
-    async def write_meta(self, node: MachineAddress, key: int, value: Secret) -> None:
-        """Set a META value."""
-        ...
-
-    async def delete_meta(self, node: MachineAddress, key: int) -> None:
-        """Take a META value away. `NotFound` where there is none."""
-        ...
-
-
 @record
 class EventsRequest:
     """Which events are wanted; those that follow always are."""
@@ -315,25 +207,3 @@ class ServiceLogRequest:
     last: int = -1
     """So many lines from its end; below zero: all of them."""
     follow: bool = False
-
-
-class Observing(Protocol):
-    """What happens on a machine, told as it happens."""
-
-    def events(
-        self, node: MachineAddress, wish: EventsRequest | None = None
-    ) -> AsyncGenerator[Event, None]:
-        """Events; after the greeting nothing is missed. It ends when the machine goes down."""
-        ...
-
-    def service_log(
-        self, node: MachineAddress, wish: ServiceLogRequest
-    ) -> AsyncGenerator[str, None]:
-        """Lines of the log of a service."""
-        ...
-
-    def kernel_log(
-        self, node: MachineAddress, *, follow: bool = False
-    ) -> AsyncGenerator[str, None]:
-        """Lines of the log of the kernel."""
-        ...
