@@ -28,7 +28,6 @@ TESTS = "trixie"
 HARSH = "bookworm"
 """The system in which the demo also runs without HOME and the like."""
 PACKAGES = "make,git,python3,python3-venv,ca-certificates"
-MIRROR = "http://deb.debian.org/debian"
 MAX_AGE = 7 * 24 * 3600.0
 """Seconds until a system is built again."""
 
@@ -118,8 +117,8 @@ def build_system(system: str, cache: Path, mmdebstrap: Path) -> Path:
     add_user = f'chroot "$1" useradd --create-home --uid={UID} {USER}'
     command += [f"--customize-hook={add_user}", system]
     unfinished = archive.with_suffix(".new.tar")
-    mirror = os.environ.get("FRESH_MIRROR", MIRROR)
-    subprocess.run([*command, str(unfinished), mirror], check=True, stdin=subprocess.DEVNULL)
+    # Without a mirror, mmdebstrap uses that of Debian.
+    subprocess.run([*command, str(unfinished)], check=True, stdin=subprocess.DEVNULL)
     return unfinished.replace(archive)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
 import subprocess
 import sys
 import sysconfig
@@ -60,6 +61,8 @@ def instrumented(records: Path) -> Iterator[None]:
     path = str(Path(__file__).with_name("entered_functions.py"))
     install = f"['install']({str(LAB)!r}, {str(records.resolve())!r})"
     start.write_text(f"import runpy; runpy.run_path({path!r}){install}\n")
+    # pytest would load the modules of the lab with its own loader, to rewrite their assertions.
+    os.environ["PYTEST_ADDOPTS"] = "--assert=plain"
     try:
         yield
     finally:
