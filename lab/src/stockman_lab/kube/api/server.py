@@ -20,6 +20,8 @@ from stockman_lab.kube.api.definitions import establish, finish, is_definition, 
 from stockman_lab.kube.api.deleting import delete, delete_many
 from stockman_lab.kube.api.listing import Page, get, list_objects
 from stockman_lab.kube.api.messages import Request, Response
+from stockman_lab.kube.api.metrics import GROUP as METRICS_GROUP
+from stockman_lab.kube.api.metrics import node_metrics, served_kinds
 from stockman_lab.kube.api.negotiating import Wanted, negotiated
 from stockman_lab.kube.api.patches import patch
 from stockman_lab.kube.api.routes import NotAnObject, Route, not_allowed, read_route
@@ -39,6 +41,7 @@ _MOST_DEFINITIONS = 1024
 """How many are remembered, of all servers of the process."""
 _PRETTY_AGENTS = ("curl", "Wget", "Mozilla/5.0")
 _DEFINITIONS = ObjectKey("customresourcedefinitions", "").key + b"/"
+_API_SERVICES = ObjectKey("apiservices", "").key + b"/"
 _SHOWN = frozenset(
     {
         *(("", name) for name in ("namespaces", "persistentvolumes", "persistentvolumeclaims")),
@@ -91,7 +94,7 @@ class Api:
         self._elsewhere = elsewhere
         self._types = Types.of_server()
         self._definitions_of: Keyspace | None = None
-        self._definitions_at = 0
+        self._definitions_at = (0, 0)
         self._discovery: Discovery | None = None
         self._discovered: Types | None = None
 
@@ -99,11 +102,15 @@ class Api:
     def types(self) -> Types:
         """All kinds, with those of the definitions that are there now."""
         keyspace = self.store.keyspace
-        touched = keyspace.index.touched.get(family(_DEFINITIONS), 0)
+        last_change = keyspace.index.touched.get
+        touched = (
+            last_change(family(_DEFINITIONS), 0),
+            last_change(family(_API_SERVICES), 0),
+        )
         if self._definitions_of is not keyspace or self._definitions_at != touched:
             self._definitions_of, self._definitions_at = keyspace, touched
             self._types = Types.of_server()
-            read = self._crds()
+            read = [*self._crds(), *served_kinds(self.store)]
             if read:
                 self._types = Types(read)
         return self._types
@@ -198,6 +205,9 @@ class Api:
             if route.verb == "get":
                 return _object(call, component(call, self.settings.components))
             return _list(call, components(self.settings.components))
+        if route.resource.group == METRICS_GROUP and not watches:
+            entries = node_metrics(call)
+            return _object(call, entries[0]) if route.name else _list(call, Page(entries, {}))
         match route.verb:
             case "list" | "watch" if watches:
                 return watched(call)
