@@ -18,8 +18,8 @@ from h2.connection import H2Connection
 from h2.events import ResponseReceived, StreamEnded, StreamReset, TrailersReceived
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.core.timeline import Timeline, TimelineState
+from stockman_lab.doors.opening import PortTaken
 from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.port_taken import PortTaken
 from stockman_lab.doors.talos_face import TRUSTD_PORT, Keeping, TalosFace
 from stockman_lab.talos.api.call import Call
 from stockman_lab.world.world import World

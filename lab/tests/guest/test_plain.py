@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView
 from stockman_lab.guest.plain import PlainGuest
 from stockman_lab.guest.system import AgentError
 from stockman_lab.guest.view import GuestView

@@ -8,8 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stockman_lab.images.errors import CorruptImage
-from stockman_lab.images.facts import PLACE
+from stockman_lab.images.facts import PLACE, CorruptImage
 from stockman_lab.images.image import Form, Image, read_image
 from stockman_lab.images.making import MOST_RAW, disk_image, iso_image
 from stockman_lab.images.qcow2 import qcow2_file

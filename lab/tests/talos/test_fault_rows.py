@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from stockman_lab.core.faults import Effect, Point
 from stockman_lab.factory.schematics import post
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.world import World

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from stockman_lab.core.faults import Effect, Point
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.invariants import broken
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World

@@ -18,11 +18,9 @@ from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.doors.talos_memory import NothingMoves, WorldPatience
 from stockman_lab.pve.invariants import broken as broken_cluster
 from stockman_lab.talos import acting
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked
+from stockman_lab.talos.api.call import Asked, Cut, Refusal
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.refusal import Cut, Refusal
-from stockman_lab.talos.api.registry import all_methods
+from stockman_lab.talos.api.registry import Around, all_methods
 from stockman_lab.talos.invariants import broken
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.file import read_world, world_file

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.doors.listener import Listener
-from stockman_lab.doors.port_taken import PortTaken
+from stockman_lab.doors.opening import PortTaken
 from stockman_lab.http.go_style import go_house
 from stockman_lab.http.messages import Cut, Hang, Outcome, Request, Response, Stream
 from stockman_lab.http.parsing import split_target

@@ -44,7 +44,7 @@ class ObjectsDoor:
 
     def _first(self, request: Request) -> Outcome | Awaitable[Outcome]:
         # What answers is imported for the first request: the door opens without it.
-        from stockman_lab.doors.objects_memory import world_objects
+        from stockman_lab.doors.objects_port import world_objects
 
         api = world_objects(self._world, self._clock)
 

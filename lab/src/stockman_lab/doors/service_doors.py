@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from stockman_lab.doors.git_door import GitDoor
     from stockman_lab.doors.images_door import ImagesDoor
     from stockman_lab.doors.objects_door import ObjectsDoor
-    from stockman_lab.objects.keys import AccessKey
+    from stockman_lab.objects.state import AccessKey
 
 
 class ServiceDoors:
@@ -84,6 +84,6 @@ class ServiceDoors:
 
     def objects_key(self) -> AccessKey:
         """What opens object storage; made when first asked for."""
-        from stockman_lab.objects.keys import first_key
+        from stockman_lab.objects.state import first_key
 
         return first_key(self._premises.world.state.objects, self._premises.world.state.dice.seed)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stockman.crypto.pem import NotPem
 from stockman_lab.doors.listener import Listener
-from stockman_lab.talos.api.asked import Asked
-from stockman_lab.talos.api.call import MAINTENANCE, ApiMachine, Served
+from stockman_lab.talos.api.call import MAINTENANCE, ApiMachine, Asked, Served
 from stockman_lab.talos.api.maintenance import has_own_server
 from stockman_lab.talos.security.tls import server_context
 

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import socket
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.patience import ServedPatience
-from stockman_lab.doors.port_taken import PortTaken
+from stockman_lab.doors.opening import PortTaken
+from stockman_lab.doors.pace import Pace, ServedPatience
 from stockman_lab.doors.talos_door import Manner, TalosDoor
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked
-from stockman_lab.talos.api.call import MAINTENANCE, ApiLand, ApiMachine
+from stockman_lab.talos.api.call import MAINTENANCE, ApiLand, ApiMachine, Asked
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.registry import Methods, all_methods
+from stockman_lab.talos.api.registry import Around, Methods, all_methods
 from stockman_lab.talos.api.roles import only_reads
 from stockman_lab.talos.api.trust import certified
 
@@ -212,3 +210,44 @@ def _stamp(machine: ApiMachine) -> Stamp | None:
     if api is None:
         return None
     return (api.boot, api.mode, tuple(machine.addresses), machine.is_controlplane)
+
+
+_LOCALHOST = "127.0.0.1"
+
+
+class TalosPlaces:
+    """Remembers places, so that a machine that reboots is found where it was before."""
+
+    def __init__(self, port: int = APID_PORT, usual: int = APID_PORT) -> None:
+        """Of the API instead of the usual one; with 0 every address answers on any free port."""
+        self._ports_are_free = port == 0
+        self._shift = port - usual
+        self._known: dict[Place, Place] = {}
+
+    def of(self, machine: ApiMachine, address: str, port: int) -> Place | None:
+        """The place of an address and a port; None: it is not reached from here.
+
+        An address that this machine does not have is a port of `127.0.0.1`.
+        """
+        del machine
+        if not ipaddress.ip_address(address).is_loopback:
+            return None
+        asked = (address, port)
+        if asked not in self._known:
+            self._known[asked] = self._chosen(address, port)
+        return self._known[asked]
+
+    def _chosen(self, address: str, port: int) -> Place:
+        try:
+            free = _free_port(address)
+        except OSError as error:
+            if error.errno != errno.EADDRNOTAVAIL:
+                raise
+            return _LOCALHOST, _free_port(_LOCALHOST)
+        return address, free if self._ports_are_free else port + self._shift
+
+
+def _free_port(address: str) -> int:
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+        probe.bind((address, 0))
+        return int(probe.getsockname()[1])

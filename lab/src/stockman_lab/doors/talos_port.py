@@ -13,13 +13,10 @@ from stockman.talos.api.errors import CallFailure, call_error, lost_answer_error
 from stockman.talos.api.transport import TalosRequest
 from stockman.talos.records.operations import MaintenanceMachine
 from stockman_lab.doors.talos_memory import ADMIN, NothingMoves, WorldPatience
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked, single
-from stockman_lab.talos.api.call import MAINTENANCE
+from stockman_lab.talos.api.call import MAINTENANCE, Asked, Cut, single
+from stockman_lab.talos.api.call import Refusal as LabRefusal
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.refusal import Cut
-from stockman_lab.talos.api.refusal import Refusal as LabRefusal
-from stockman_lab.talos.api.registry import all_methods
+from stockman_lab.talos.api.registry import Around, all_methods
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.world import World
 

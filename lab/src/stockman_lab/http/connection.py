@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from stockman_lab.http.house import Cancellable, House, Timers
     from stockman_lab.http.messages import Handler
-    from stockman_lab.http.uploading import Spool
+    from stockman_lab.http.multipart import Spool
 
 _LARGEST_QUEUE = 64 * 1024
 """How much a client may send ahead while it waits for an answer."""
@@ -248,7 +248,7 @@ class Connection(Line):
         if house.is_upload(request):
             kind, boundary = refusals.content_type(request.headers.get("content-type", ""))
             if kind == "multipart/form-data" and boundary:
-                from stockman_lab.http.uploading import Spool
+                from stockman_lab.http.multipart import Spool
 
                 self._remaining = 0
                 self._spool = Spool(boundary, house.spool)

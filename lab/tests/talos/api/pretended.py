@@ -9,11 +9,9 @@ from functools import cache
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.core.faults import Fault, Faults, Point
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked, single
-from stockman_lab.talos.api.call import MAINTENANCE, SECURED, ApiMachine, Call
+from stockman_lab.talos.api.call import MAINTENANCE, SECURED, ApiMachine, Asked, Call, single
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.registry import Methods
+from stockman_lab.talos.api.registry import Around, Methods
 from stockman_lab.talos.security.certificates import (
     DAY,
     Names,

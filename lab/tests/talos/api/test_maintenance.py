@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.api.maintenance import is_siderolink
-from stockman_lab.talos.api.refusal import Refusal
 
 from lab.tests.talos.api.pretended import Asking, PretendedLand, PretendedMachine
 

@@ -11,8 +11,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-from stockman_lab.talos.api.asked import Asked, single
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Asked, Refusal, single
 from stockman_lab.talos.api.trust import certified
 
 from lab.tests.talos.api.pretended import TOKEN, PretendedLand, PretendedMachine, cluster_authority

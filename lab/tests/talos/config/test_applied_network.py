@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.guest.network import Pool, Pools
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView, Pool, Pools
 from stockman_lab.talos.config.applied import (
     AppliedAddress,
     AppliedNetwork,
@@ -13,10 +12,9 @@ from stockman_lab.talos.config.applied import (
     MachineNetwork,
     Operator,
 )
-from stockman_lab.talos.config.applied_network import applied_network
+from stockman_lab.talos.config.applied_network import address_name, applied_network, stable_name
 from stockman_lab.talos.config.cmdline import cmdline
 from stockman_lab.talos.config.effective import effective
-from stockman_lab.talos.config.hostnames import address_name, stable_name
 from stockman_lab.talos.config.nocloud import PlatformData, nocloud_data
 
 NODE_ID = "".join(["fGdOI05hVr", "x3YMagLo0B", "wxa2Nm9BAs", "wWm8XLeEj0", "aS4"])

@@ -6,8 +6,7 @@ import re
 from dataclasses import fields, replace
 
 import pytest
-from stockman_lab.guest.network import Pool, Pools
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView, Pool, Pools
 from stockman_lab.talos.config.applied import AppliedNetwork, MachineNetwork
 from stockman_lab.talos.config.applied_network import applied_network
 from stockman_lab.talos.config.cmdline import Cmdline

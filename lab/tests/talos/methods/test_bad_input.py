@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.invariants import broken
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.world import World

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.factory.schematics import post
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.extensions import extensions
 from stockman_lab.talos.state import Stage
 

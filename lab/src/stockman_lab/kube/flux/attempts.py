@@ -9,7 +9,7 @@ from stockman_lab.kube.flux.applying import SKIPPED, UNCHANGED
 from stockman_lab.kube.flux.applying import Change as Done
 from stockman_lab.kube.flux.inventory import Entry
 from stockman_lab.kube.objects import Object, part_of
-from stockman_lab.talos.cosi.durations import duration_text, seconds_of
+from stockman_lab.talos.cosi.encoding import duration_text, seconds_of
 
 _LEAST_TIMEOUT = 30.0
 

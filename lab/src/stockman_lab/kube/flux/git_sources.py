@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-from stockman_lab.git.places import found_place, place_of
+from stockman_lab.git.backend import found_place, place_of
 from stockman_lab.git.reading import Commit, Repository, Unreadable
 from stockman_lab.kube.flux.ignoring import kept_files
 from stockman_lab.kube.flux.known_trees import hash_of, known_tree

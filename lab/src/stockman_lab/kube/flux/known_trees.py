@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 
-from stockman_lab.git.places import place_of
+from stockman_lab.git.backend import place_of
 
 Tree = Callable[[str], Mapping[str, bytes] | None]
 """The files of a repository at a tag or a branch; None: there is no such one."""

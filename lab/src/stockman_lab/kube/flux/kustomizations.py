@@ -39,7 +39,7 @@ from stockman_lab.kube.flux.kustomize.files import Files
 from stockman_lab.kube.flux.manifests import PathMissing, folder_of, manifests, still_encrypted
 from stockman_lab.kube.flux.waiting import Waiting
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
-from stockman_lab.talos.cosi.durations import duration_text, seconds_of
+from stockman_lab.talos.cosi.encoding import duration_text, seconds_of
 
 _CANCEL = "CancelHealthCheckOnNewRevision=true"
 _DEPENDENCY_RETRY = "30s"

@@ -14,7 +14,7 @@ from stockman_lab.talos.cosi.facts import nodename
 from stockman_lab.talos.status import has_static_pods
 
 if TYPE_CHECKING:
-    from stockman_lab.talos.cosi.content import Contents
+    from stockman_lab.talos.cosi.registry import Contents
     from stockman_lab.talos.machine import Machine
 
 _INSTALLER = "ghcr.io/siderolabs/installer:v1.13.9"

@@ -9,9 +9,9 @@ from functools import lru_cache
 
 from stockman.model.errors import StockmanError
 from stockman.talos.nocloud import iso_reader
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView
 from stockman_lab.guest.view import DiskView, GuestView, PciView, SmbiosView
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 from stockman_lab.images.image import Form, Image, read_image
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 from stockman_lab.images.image import read_image
 from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.drive_names import is_drive

@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, cast
 from stockman.talos.api.transport import GrpcCode
 from stockman.talos.wire.schema import UnknownApiName, load_api_schema
 from stockman_lab.talos.api import controlplane, maintenance
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked
-from stockman_lab.talos.api.call import MAINTENANCE, ApiMachine, Call, Served
+from stockman_lab.talos.api.call import (
+    MAINTENANCE,
+    ApiMachine,
+    Asked,
+    BoundPatience,
+    Call,
+    Refusal,
+    Served,
+)
 from stockman_lab.talos.api.envelope import decoded, encoded
 from stockman_lab.talos.api.faulty import delayed, spoiled, struck
-from stockman_lab.talos.api.lasting import BoundPatience
-from stockman_lab.talos.api.refusal import Refusal
-from stockman_lab.talos.api.registry import Kind
+from stockman_lab.talos.api.registry import Around, Kind
 from stockman_lab.talos.api.roles import ADMIN, IMPERSONATOR, READER, allowed, reads_at_first_only
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

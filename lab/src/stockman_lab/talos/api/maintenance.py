@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 
 _MACHINE = "machine.MachineService"
 _OWN_SERVER = ("1.11", "1.12")

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from stockman.talos.api.transport import GrpcCode
 from stockman.talos.wire.schema import load_api_schema
-from stockman_lab.talos.api.asked import Asked
-from stockman_lab.talos.api.call import ApiLand, ApiMachine
+from stockman_lab.talos.api.call import ApiLand, ApiMachine, Asked, Refusal
 from stockman_lab.talos.api.dispatch import found_method
 from stockman_lab.talos.api.envelope import decoded, encoded
-from stockman_lab.talos.api.refusal import Refusal
 
 if TYPE_CHECKING:
     from stockman_lab.talos.api.call import Trust

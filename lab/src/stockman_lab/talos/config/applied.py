@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from stockman_lab.guest.network import Network
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import Network, NicView
 
 
 class Layer(Enum):

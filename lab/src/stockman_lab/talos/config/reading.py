@@ -7,11 +7,10 @@ from dataclasses import replace
 from stockman_lab.talos.config import reading_kubernetes as kube
 from stockman_lab.talos.config import reading_links as net
 from stockman_lab.talos.config import reading_node as node
-from stockman_lab.talos.config.documents import Documents, documents
+from stockman_lab.talos.config.documents import RELEASES, Documents, documents
 from stockman_lab.talos.config.effective_record import Effective
 from stockman_lab.talos.config.node_setting import Authority
 from stockman_lab.talos.config.reading_stores import registries, volumes
-from stockman_lab.talos.config.releases import RELEASES
 from stockman_lab.talos.config.values import (
     Tree,
     at,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman_lab.talos.config.documents import Documents
+from stockman_lab.talos.config.documents import Documents, Release
 from stockman_lab.talos.config.kubernetes_setting import (
     Arguments,
     Component,
@@ -13,7 +13,6 @@ from stockman_lab.talos.config.kubernetes_setting import (
     KubernetesSetting,
     Manifest,
 )
-from stockman_lab.talos.config.releases import Release
 from stockman_lab.talos.config.values import (
     Tree,
     at,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.api.roles import ADMIN
 from stockman_lab.talos.cosi.collection import Collection, collection
 from stockman_lab.talos.cosi.registry import Kind, kind_of

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from stockman.talos.api.transport import GrpcCode
 from stockman.talos.wire.values import Dynamic
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.cosi.seen import Seen
 
 Wanted: TypeAlias = Callable[[Seen], bool]

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.cosi.access import looked_at
 from stockman_lab.talos.cosi.collection import (
     BOOTSTRAPPED,

@@ -7,9 +7,8 @@ from typing import Any
 
 from stockman.talos.api.transport import GrpcCode
 from stockman_lab.talos import bootstrapping
-from stockman_lab.talos.api.call import Call
+from stockman_lab.talos.api.call import Call, Refusal
 from stockman_lab.talos.api.controlplane import not_here
-from stockman_lab.talos.api.refusal import Refusal
 from stockman_lab.talos.api.registry import Fields, method, uploaded
 from stockman_lab.talos.disk import EPHEMERAL
 

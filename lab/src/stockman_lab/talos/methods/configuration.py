@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from stockman.talos.api.transport import GrpcCode
 from stockman_lab.talos import acting, trying
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.durations import seconds_in
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Call, Refusal, seconds_in
 from stockman_lab.talos.api.registry import Fields, method
 from stockman_lab.talos.config import changes
 from stockman_lab.talos.config.effective import effective
