@@ -16,8 +16,6 @@ _OWN_PARAMETERS: dict[str, dict[str, object]] = {
     "feature": {"feature": "snapshot"},
     "cloudinit/dump": {"type": "user"},
     "rrddata": {"timeframe": "hour"},
-    "agent/exec-status": {"pid": 701},
-    "agent/file-read": {"file": "/etc/hostname"},
 }
 
 _LOOSE = ("firewall", "pending")
@@ -36,7 +34,6 @@ def _running_machine(profile: str) -> MemoryDoor:
     )
     start(api)
     ended(api, "POST", f"{VM}/snapshot", snapname="one")
-    api.post(f"{VM}/agent/exec", command=["true"])
     return api
 
 

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from stockman_lab.guest.agent_calls import Ask, execute, execution, plain_answer
+from stockman_lab.guest.system import Ask, plain_answer
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import Handler, endpoint
-from stockman_lab.pve.errors import die
 from stockman_lab.pve.qemu.asking import asked
-from stockman_lab.pve.qemu.power import power_off, press_button
+from stockman_lab.pve.qemu.power import press_button
 
 _BASE = "/nodes/{node}/qemu/{vmid}/agent"
-_GETS = (
-    *("get-fsinfo", "get-host-name", "get-memory-block-info", "get-memory-blocks", "get-osinfo"),
-    *("get-time", "get-timezone", "get-users", "get-vcpus", "info", "network-get-interfaces"),
-)
-_POSTS = (
-    *("fsfreeze-freeze", "fsfreeze-status", "fsfreeze-thaw", "fstrim", "ping", "shutdown"),
-    *("suspend-disk", "suspend-hybrid", "suspend-ram"),
-)
+_GETS = ("get-host-name", "get-osinfo", "get-time", "info", "network-get-interfaces")
+_POSTS = ("ping", "shutdown")
 
 
 def _handler(command: str) -> Handler:
@@ -36,37 +29,8 @@ for _name in _POSTS:
 def _result(call: Call, command: str) -> object:
     def question(ask: Ask) -> object:
         found = plain_answer(ask, command)
-        _afterwards(call, command)
+        if command == "shutdown":
+            press_button(call.cluster, call.guest())
         return {"result": found}
 
     return asked(call, command, question)
-
-
-def _afterwards(call: Call, command: str) -> None:
-    """What the machine does because its agent was told to."""
-    if command == "shutdown":
-        press_button(call.cluster, call.guest())
-    elif command in ("suspend-disk", "suspend-hybrid"):
-        power_off(call.cluster, call.guest())
-    elif command == "suspend-ram":
-        call.guest().paused = True
-
-
-@endpoint("POST", f"{_BASE}/exec")
-def execute_command(call: Call) -> object:
-    command = call.params.get("command")
-    words = [str(word) for word in command] if isinstance(command, list) else []
-    if not words and not call.has("input-data"):
-        raise die("command or input-data (or both) required")
-    return asked(
-        call,
-        "exec",
-        lambda ask: execute(
-            ask, words, call.text("input-data") if call.has("input-data") else None
-        ),
-    )
-
-
-@endpoint("GET", f"{_BASE}/exec-status")
-def execution_status(call: Call) -> object:
-    return asked(call, "exec-status", lambda ask: execution(ask, call.number("pid")))

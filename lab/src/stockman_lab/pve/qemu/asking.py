@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stockman_lab.core.faults import Effect, Point
-from stockman_lab.guest.agent_calls import AgentRefused, Ask
-from stockman_lab.guest.system import AgentError
+from stockman_lab.guest.system import Ask
 from stockman_lab.pve.api.call import Call, Deferred
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.formats.hardware import parse_agent
@@ -54,10 +53,6 @@ def _answer(call: Call, guest: Guest, question: Callable[[Ask], object]) -> obje
 
     try:
         return question(ask)
-    except AgentRefused as error:
-        raise die(str(error)) from None
-    except AgentError as error:
-        raise die(f"Agent error: {error.text}") from None
     finally:
         keep_system(call.cluster, guest, system)
 
