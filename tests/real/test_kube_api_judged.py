@@ -5,21 +5,16 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
-import socket
-import ssl
 import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
-from stockman_lab.http.go_style import go_house
 from stockman_lab.kube.api.negotiating import PROTOBUF
 from stockman_lab.kube.protobuf.reading import read_protobuf
 from stockman_lab.kube.schema.resource import Resource
 from stockman_lab.kube.schema.rewriting import rewritten
 from stockman_lab.kube.schema.types import Types
 
-from lab.tests.http.no_requests import NO_REQUESTS
-from lab.tests.http.serving import encrypted, rest, running
 from tests.real.kube_api.conversations import CONVERSATIONS, begin
 from tests.real.kube_api.talking import LabApi, RealApi, Step, compare, lab_api
 from tests.real.kube_api.watches import WATCHES, Watching, seen_by_lab, seen_by_real
@@ -79,38 +74,6 @@ def test_watches_see_the_same(watching: Watching, real: RealApi) -> None:
     space = f"watch-{watching.name}"
 
     assert seen_by_lab(watching, lab, space) == seen_by_real(watching, real, space)
-
-
-@pytest.mark.parametrize("odd", NO_REQUESTS)
-def test_what_is_no_request_is_answered_the_same(odd: str, server: ApiServer) -> None:
-    house = go_house(body_bytes=1000, any_method=True)
-    with running(house=house, context=encrypted()) as lab:
-        ours, theirs = (heard(port, NO_REQUESTS[odd]) for port in (lab.port, server.port))
-
-    assert ours == theirs
-
-
-def heard(port: int, sent: bytes) -> bytes:
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    with (
-        socket.create_connection(("127.0.0.1", port), timeout=30) as plain,
-        context.wrap_socket(plain) as line,
-    ):
-        line.sendall(sent)
-        return rest(line)
-
-
-def test_somebody_who_does_not_encrypt_is_told_the_same(server: ApiServer) -> None:
-    rests = []
-    with running(house=go_house(body_bytes=1000), context=encrypted()) as lab:
-        for port in (lab.port, server.port):
-            with socket.create_connection(("127.0.0.1", port), timeout=30) as line:
-                line.sendall(b"GET / HTTP/1.1\r\nHost: lab\r\n\r\n")
-                rests.append(rest(line))
-
-    assert rests[0] == rests[1]
 
 
 ELSEWISE = {"apiservices", "componentstatuses", "customresourcedefinitions", "statefulsets"}
