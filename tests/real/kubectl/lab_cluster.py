@@ -16,7 +16,7 @@ from stockman_lab.core.timeline import Arguments, Timeline, TimelineState
 from stockman_lab.doors.kube_certificates import server_context
 from stockman_lab.etcd.client import EtcdClient
 from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
-from stockman_lab.etcd.seeded import Surroundings, seed
+from stockman_lab.etcd.seeded import seed_server
 from stockman_lab.http.go_style import go_house
 from stockman_lab.http.messages import Outcome, Request, Response, Stream
 from stockman_lab.http.parsing import split_target
@@ -56,10 +56,7 @@ class LabCluster:
         self.timeline = Timeline(TimelineState(now=now - _EARLIER), self._happen)
         self._begin = self.timeline.now
         dice = Dice(7)
-        surroundings = Surroundings(
-            "https://127.0.0.1:6443", authority.itself.crt, service_cidr=SERVICE_NETWORK
-        )
-        seed(self._etcd.keyspace, surroundings, (), dice, self.timeline.now)
+        seed_server(self._etcd.keyspace, SERVICE_NETWORK, dice, self.timeline.now)
         api = Api(self._client, dice, Settings(service_network=SERVICE_NETWORK))
         add_builtin_roles(api.store, dice, self.timeline.now)
         self.front = Front(api, Trusted(account_key, "https://127.0.0.1"))
