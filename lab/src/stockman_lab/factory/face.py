@@ -153,9 +153,9 @@ class FactoryFace:
     # --- schematics -------------------------------------------------------------------------------
 
     def post(self, asked: _Asked) -> Response:
-        found = schematics.read(asked.body)
+        found = schematics.parse_schematic(asked.body)
         claims = asked.fault is not None and asked.fault.effect is Effect.CLAIM
-        made = schematic_id(found) if claims else schematics.post(self._state, found)
+        made = schematic_id(found) if claims else schematics.post_schematic(self._state, found)
         return _json({"id": made, "schematic": canonical_text(found)}, 201)
 
     def schematic(self, asked: _Asked) -> Response:
