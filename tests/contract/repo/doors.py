@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Protocol
 
-from stockman_lab.doors.git_door import GitDoor
+from stockman_lab.doors.service_doors import GitDoor
 from stockman_lab.git.backend import place_of, prepare
 
 from stockman.adapters.git.memory import MemoryRemote, MemoryRepo

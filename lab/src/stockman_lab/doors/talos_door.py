@@ -105,7 +105,7 @@ class TalosDoor:
     def admitted(self, line: Line) -> AbstractHandler | None:
         """The calls of a caller whose certificate was verified."""
         from stockman_lab.doors.grpc_calls import Calls
-        from stockman_lab.talos.security.callers import NotForClients, expires_at, roles_in
+        from stockman_lab.talos.security.tls import NotForClients, expires_at, roles_in
 
         shown = line.peer_certificate
         if shown is not None and expires_at(shown) < self.machine.clock:

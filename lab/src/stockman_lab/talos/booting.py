@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from stockman_lab.core.timeline import Arguments
 from stockman_lab.images.facts import ImageFacts
-from stockman_lab.talos import journal
+from stockman_lab.talos import events
 from stockman_lab.talos.disk import GRUB, SD_BOOT, STAGED_IMAGE, STAGED_OPTIONS, STATE, TalosDisk
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.sequences import running as sequences
@@ -165,7 +165,7 @@ def kernel_up(machine: Machine, arguments: Arguments) -> None:
     del arguments
     state = machine.state
     state.kernel_at = machine.now
-    journal.note(state, machine.now, f"Command line: {' '.join(state.cmdline)}", kernel=True)
+    events.note(state, machine.now, f"Command line: {' '.join(state.cmdline)}", kernel=True)
     machine.note(f"booting Talos {state.version}")
     if state.halted:
         machine.note(state.halted)

@@ -84,7 +84,7 @@ class TalosHost:
 
     @property
     def gpus(self) -> int:
-        from stockman_lab.talos.drivers import driver_of
+        from stockman_lab.talos.extensions import driver_of
 
         machine = self.machine
         if machine.land.guest(machine) is None:

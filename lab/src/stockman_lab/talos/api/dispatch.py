@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -20,7 +20,6 @@ from stockman_lab.talos.api.call import (
     Refusal,
     Served,
 )
-from stockman_lab.talos.api.envelope import decoded, encoded
 from stockman_lab.talos.api.faulty import delayed, spoiled, struck
 from stockman_lab.talos.api.registry import Around, Kind
 from stockman_lab.talos.api.roles import ADMIN, IMPERSONATOR, READER, allowed, reads_at_first_only
@@ -31,6 +30,51 @@ if TYPE_CHECKING:
     from stockman.talos.wire.schema import ApiMethod, ApiSchema
     from stockman_lab.talos.land import Land
     from stockman_lab.talos.machine import Machine
+
+_MESSAGES = "messages"
+_TOO_LARGE = 32 * 1024 * 1024
+
+
+def wrapped(
+    wire: ApiSchema, method: ApiMethod, fields: Mapping[str, object]
+) -> Mapping[str, object]:
+    """A reply in its envelope, where a method has one."""
+    if method.server_stream or not has_envelope(wire, method):
+        return fields
+    return {_MESSAGES: [fields]}
+
+
+def has_envelope(wire: ApiSchema, method: ApiMethod) -> bool:
+    """Whether replies of a method are lists."""
+    return [field.name for field in wire.message(method.response).DESCRIPTOR.fields] == [_MESSAGES]
+
+
+def encoded(wire: ApiSchema, method: ApiMethod, fields: Mapping[str, object]) -> bytes:
+    """A reply as it goes over the wire."""
+    from stockman.talos.wire.values import new_message
+
+    message = new_message(wire, method.response, wrapped(wire, method, fields))
+    text = message.SerializeToString()
+    if len(text) > _TOO_LARGE:
+        raise Refusal(
+            GrpcCode.RESOURCE_EXHAUSTED,
+            f"grpc: received message larger than max ({len(text)} vs. {_TOO_LARGE})",
+        )
+    return text
+
+
+def decoded(wire: ApiSchema, method: ApiMethod, piece: bytes) -> Message:
+    """What a caller sent; fields that nobody knows are kept aside."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        return wire.message(method.request).FromString(piece)
+    except DecodeError:
+        raise Refusal(
+            GrpcCode.INTERNAL,
+            "grpc: error unmarshalling request: proto: cannot parse invalid wire-format data",
+        ) from None
+
 
 _ELSEWHERE = frozenset({"securityapi.SecurityService", "signerapi.SignerService"})
 """Services that are on the wire, and not at this door."""

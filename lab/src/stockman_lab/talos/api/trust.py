@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from stockman.talos.api.transport import GrpcCode
 from stockman.talos.wire.schema import load_api_schema
 from stockman_lab.talos.api.call import ApiLand, ApiMachine, Asked, Refusal
-from stockman_lab.talos.api.dispatch import found_method
-from stockman_lab.talos.api.envelope import decoded, encoded
+from stockman_lab.talos.api.dispatch import decoded, encoded, found_method
 
 if TYPE_CHECKING:
     from stockman_lab.talos.api.call import Trust
@@ -50,7 +49,7 @@ def _authenticate(trust: Trust, asked: Asked) -> None:
 
 
 def _signed(land: ApiLand, trust: Trust, request: bytes) -> str:
-    from stockman_lab.talos.security.requests import BadRequest, signed
+    from stockman_lab.talos.security.certificates import BadRequest, signed
 
     try:
         return signed(trust.ca, trust.key, request, datetime.fromtimestamp(land.now, UTC))

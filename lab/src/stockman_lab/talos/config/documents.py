@@ -54,13 +54,8 @@ class Documents:
     oldest: Tree | None = None
     """None: there is none."""
     kinds: dict[str, list[Tree]] = field(default_factory=dict)
-    order: list[str] = field(default_factory=list)
-    """Kinds as they come."""
-    asked: set[str] = field(default_factory=set)
-    """Kinds that somebody read."""
 
     def all(self, kind: str) -> list[Tree]:
-        self.asked.add(kind)
         return self.kinds.get(kind, [])
 
     def one(self, kind: str) -> Tree | None:
@@ -79,11 +74,6 @@ class Documents:
     def cluster(self) -> Tree:
         return mapping(at(self.oldest, "cluster"))
 
-    @property
-    def unread(self) -> dict[str, tuple[Tree, ...]]:
-        """Documents of which nobody asked."""
-        return {kind: tuple(found) for kind, found in self.kinds.items() if kind not in self.asked}
-
 
 def documents(text: bytes | str) -> Documents:
     """What a text consists of; a text that is no YAML has no documents."""
@@ -92,7 +82,6 @@ def documents(text: bytes | str) -> Documents:
         kind = one.get("kind")
         if isinstance(kind, str) and kind:
             found.kinds.setdefault(kind, []).append(one)
-            found.order.append(kind)
         elif found.oldest is None and _OLD & one.keys():
             found.oldest = one
     return found

@@ -21,7 +21,7 @@ from stockman.talos.credentials.kubeconfig import render_kubeconfig
 from stockman.talos.credentials.talosconfig import Talosconfig, client_context, talosconfig_text
 from stockman_lab.talos.api.call import Call, Refusal, seconds_in
 from stockman_lab.talos.api.registry import Fields, method, streamed
-from stockman_lab.talos.config.effective import Effective
+from stockman_lab.talos.config.effective_record import Effective
 from stockman_lab.talos.config.node_setting import Authority
 
 _SERVICE = "machine.MachineService"

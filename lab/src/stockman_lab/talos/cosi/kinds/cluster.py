@@ -28,7 +28,7 @@ def infos(machine: Machine) -> Contents:
 def known(machine: Machine) -> list[Machine]:
     """Machines of its cluster that it found, itself too."""
     config = machine.config
-    if config is None or not config.discovery.enabled:
+    if config is None or not config.discovers_members:
         return []
     return [
         member

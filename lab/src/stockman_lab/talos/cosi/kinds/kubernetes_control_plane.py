@@ -15,7 +15,7 @@ from stockman_lab.talos.cosi.tables import definitions
 from stockman_lab.talos.status import has_static_pods
 
 if TYPE_CHECKING:
-    from stockman_lab.talos.config.effective import Effective
+    from stockman_lab.talos.config.effective_record import Effective
     from stockman_lab.talos.config.kubernetes_setting import Component
     from stockman_lab.talos.machine import Machine
 

@@ -11,7 +11,7 @@ from stockman_lab.talos.cosi.kinds.network_addresses import node_ip_addresses
 from stockman_lab.talos.cosi.registry import Contents, kind
 
 if TYPE_CHECKING:
-    from stockman_lab.talos.config.effective import Effective
+    from stockman_lab.talos.config.effective_record import Effective
     from stockman_lab.talos.machine import Machine
 
 _SINGLE = ("1.11", "1.12")
