@@ -32,8 +32,6 @@ class Manner:
 
     answered: Answered
     scratch: Path
-    asks_for_certificates: bool = True
-    """Whether callers need a certificate once the machine has a configuration."""
 
 
 class TalosDoor:
@@ -93,7 +91,7 @@ class TalosDoor:
         return tls
 
     def _tls(self, api: Served) -> ssl.SSLContext:
-        secured = api.mode != MAINTENANCE and self._manner.asks_for_certificates
+        secured = api.mode != MAINTENANCE
         key = (api.certificate, api.ca if secured else "")
         if self._context is None or self._context[0] != key:
             ssl_context = server_context(
@@ -127,4 +125,4 @@ class TalosDoor:
         api = self.machine.api
         in_maintenance = api is not None and api.mode == MAINTENANCE
         by_itself = in_maintenance and has_own_server(self.machine.minor)
-        return self._manner.asks_for_certificates and not by_itself
+        return not by_itself

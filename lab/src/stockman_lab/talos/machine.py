@@ -12,7 +12,7 @@ from stockman_lab.talos.state import MachineState, Service, Stage
 
 if TYPE_CHECKING:
     from stockman_lab.guest.view import GuestView
-    from stockman_lab.talos.apid import Apid, Trustd
+    from stockman_lab.talos.apid import Apid
     from stockman_lab.talos.config.effective_record import Effective
     from stockman_lab.talos.land import Land
 
@@ -164,13 +164,6 @@ class Machine:
         from stockman_lab.talos.apid import apid_of
 
         return apid_of(self)
-
-    @property
-    def trust(self) -> Trustd | None:
-        """What it signs certificates of others with. None: it signs nothing."""
-        from stockman_lab.talos.apid import trustd_of
-
-        return trustd_of(self)
 
     def service(self, name: str) -> Service | None:
         return self.state.services.get(name)

@@ -35,7 +35,6 @@ NOW = 1_767_225_600.0
 TODAY = datetime.fromtimestamp(NOW, UTC)
 ADMIN = frozenset({"os:admin"})
 READER = frozenset({"os:reader"})
-TOKEN = "a token of the tests"
 
 
 def cluster_authority(seed: int = 1) -> CertificateAndKey:
@@ -97,16 +96,6 @@ def _certificate(
     return server_certificate(cluster_authority(seed), names, today, dice.random_bytes)
 
 
-@dataclass
-class PretendedTrust:
-    """What a pretended machine signs with."""
-
-    token: str
-    ca: str
-    key: str
-    accepted: str
-
-
 @dataclass(eq=False)
 class PretendedMachine:
     """A machine that has an API."""
@@ -127,11 +116,6 @@ class PretendedMachine:
     @property
     def authority(self) -> CertificateAndKey:
         return cluster_authority(self.seed)
-
-    @property
-    def trust(self) -> PretendedTrust | None:
-        pair = self.authority
-        return PretendedTrust(TOKEN, pair.crt, pair.key.reveal(), pair.crt)
 
     @property
     def facts(self) -> Mapping[str, object]:

@@ -133,10 +133,6 @@ class HandMade(Machine):
         return self.served
 
     @property
-    def trust(self) -> Any:  # as above
-        return None
-
-    @property
     def is_on(self) -> bool:
         return True
 

@@ -91,25 +91,6 @@ class Served(Protocol):
         """Its private key, in PEM."""
 
 
-class Trust(Protocol):
-    """What a machine of the control plane signs certificates of others with."""
-
-    @property
-    def token(self) -> str:
-        """What those show who ask."""
-
-    @property
-    def ca(self) -> str:
-        """The authority that signs, in PEM."""
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def accepted(self) -> str:
-        """All authorities that are accepted, in PEM."""
-
-
 class ApiMachine(Protocol):
     """What the API asks of a machine."""
 
@@ -130,10 +111,6 @@ class ApiMachine(Protocol):
     @property
     def api(self) -> Served | None:
         """None: nobody listens."""
-
-    @property
-    def trust(self) -> Trust | None:
-        """None: it signs nothing."""
 
     @property
     def clock(self) -> float:

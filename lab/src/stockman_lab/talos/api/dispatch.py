@@ -22,7 +22,7 @@ from stockman_lab.talos.api.call import (
 )
 from stockman_lab.talos.api.faulty import delayed, spoiled, struck
 from stockman_lab.talos.api.registry import Around, Kind
-from stockman_lab.talos.api.roles import ADMIN, IMPERSONATOR, READER, allowed, reads_at_first_only
+from stockman_lab.talos.api.roles import IMPERSONATOR, READER, allowed, reads_at_first_only
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -76,8 +76,8 @@ def decoded(wire: ApiSchema, method: ApiMethod, piece: bytes) -> Message:
         ) from None
 
 
-_ELSEWHERE = frozenset({"securityapi.SecurityService", "signerapi.SignerService"})
-"""Services that are on the wire, and not at this door."""
+_INTERNAL_SERVICES = frozenset({"securityapi.SecurityService", "signerapi.SignerService"})
+"""Services of the wire that clients do not reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ async def answered(
             yield piece
 
 
-def found_method(wire: ApiSchema, path: str, elsewhere: frozenset[str] = _ELSEWHERE) -> ApiMethod:
+def found_method(wire: ApiSchema, path: str) -> ApiMethod:
     """The method that a path names, in a minor."""
     service, slash, name = path.removeprefix("/").rpartition("/")
     if not slash or not path.startswith("/"):
@@ -138,7 +138,7 @@ def found_method(wire: ApiSchema, path: str, elsewhere: frozenset[str] = _ELSEWH
         known = wire.service(service)
     except UnknownApiName:
         known = {}
-    if not known or service in elsewhere:
+    if not known or service in _INTERNAL_SERVICES:
         raise Refusal(GrpcCode.UNIMPLEMENTED, f"unknown service {service}")
     if name not in known:
         raise Refusal(GrpcCode.UNIMPLEMENTED, f"unknown method {name} for service {service}")
@@ -148,7 +148,7 @@ def found_method(wire: ApiSchema, path: str, elsewhere: frozenset[str] = _ELSEWH
 def roles_of(api: Served, asked: Asked) -> frozenset[str]:
     """The roles that a caller has; other machines speak for those who asked them."""
     if api.mode == MAINTENANCE:
-        return frozenset({ADMIN if maintenance.is_siderolink(asked.peer) else READER})
+        return frozenset({READER})
     if IMPERSONATOR in asked.roles and "talos-role" in asked.headers:
         return frozenset(asked.headers["talos-role"])
     return asked.roles
@@ -158,7 +158,7 @@ def authorize(machine: ApiMachine, api: Served, method: ApiMethod, roles: frozen
     """Refuse who may not call a method, and what a machine has no part in."""
     in_maintenance = api.mode == MAINTENANCE
     if in_maintenance and maintenance.has_own_server(machine.minor):
-        maintenance.check(method.service, method.name, by_admin=ADMIN in roles)
+        maintenance.check(method.service, method.name)
         return
     path = f"/{method.service}/{method.name}"
     passing = roles & allowed(path, machine.minor)

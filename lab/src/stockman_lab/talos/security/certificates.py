@@ -6,18 +6,12 @@ clients look at the real clock.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
-from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from stockman.crypto.certificates import (
     CertificateRequest,
@@ -25,11 +19,9 @@ from stockman.crypto.certificates import (
     ValidityPeriod,
     create_authority,
     issue_certificate,
-    read_certificate,
 )
 from stockman.crypto.pem import CertificateAndKey
 from stockman.crypto.private_keys import Algorithm, algorithm_of, read_key
-from stockman.model.secret import Secret
 
 RandomBytes = Callable[[int], bytes]
 
@@ -78,43 +70,3 @@ def maintenance_certificate(
 
 def _addresses(texts: Sequence[str]) -> tuple[IPv4Address | IPv6Address, ...]:
     return tuple(dict.fromkeys(ip_address(text) for text in texts))
-
-
-_BEGIN = b"-----BEGIN CERTIFICATE REQUEST-----"
-
-
-class BadRequest(Exception):
-    """A request that cannot be read."""
-
-
-def signed(authority: str, key: str, request: bytes, now: datetime) -> str:
-    """A certificate in PEM for what a request in PEM names, without its organizations."""
-    if _BEGIN not in request:
-        raise BadRequest("failed to decode CSR")
-    try:
-        pem_x509_csr = x509.load_pem_x509_csr(request)
-        wanted = pem_x509_csr.subject, pem_x509_csr.public_key()
-    except ValueError:
-        raise BadRequest("failed to parse CSR: x509: malformed certificate request") from None
-    subject, public = wanted
-    parent, signer = read_certificate(authority), read_key(Secret(key))
-    start = now.replace(microsecond=0)
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(
-            x509.Name([part for part in subject if part.oid != NameOID.ORGANIZATION_NAME])
-        )
-        .issuer_name(parent.subject)
-        .public_key(public)
-        .serial_number(int.from_bytes(hashlib.sha256(request).digest()[:15], "big") or 1)
-        .not_valid_before(start)
-        .not_valid_after(start + DAY)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-    )
-    for extension in pem_x509_csr.extensions:
-        if isinstance(extension.value, x509.SubjectAlternativeName):
-            builder = builder.add_extension(extension.value, critical=extension.critical)
-    if isinstance(signer, RSAPrivateKey):
-        raise BadRequest("failed to sign CSR: the authority is of another kind")
-    digest = None if isinstance(signer, Ed25519PrivateKey) else SHA256()
-    return builder.sign(signer, digest).public_bytes(Encoding.PEM).decode("ascii")
