@@ -46,14 +46,14 @@ def test_disks_that_cannot_be_made_are_refused() -> None:
         disk_image(facts(), Form.VMDK)
 
 
-def test_a_bootable_iso_image_says_what_it_is_and_holds_files() -> None:
-    content = iso_image(facts(0), MOMENT, {"readme": b"hello"})
+def test_a_bootable_iso_image_says_what_it_is() -> None:
+    content = iso_image(facts(0), MOMENT)
 
     image = read_image(content)
     volume = read_iso("talos.iso", content)
     assert (image.form, image.facts, image.is_bootable) == (Form.ISO, facts(0), True)
     assert image.virtual_size == len(content)
-    assert volume.files == {"readme": b"hello"}
+    assert volume.files == {}
     assert volume.label == "NOCLOUD_V1_13_9"
 
 
