@@ -446,18 +446,6 @@ def test_force_stops_what_runs() -> None:
     assert "forced to stop CT 200 before destroying!" in asked.cluster.state.tasks[str(upid)].log
 
 
-def test_a_template_with_linked_clones_stays() -> None:
-    asked = one_container()
-    asked.post(f"{CT}/template")
-    asked.world.settle()
-    asked.done(asked.post(f"{CT}/clone", newid=201))
-
-    upid = asked.delete(CT)
-
-    expected = "base volume 'basevol-200-disk-0' is still in use by linked cloned"
-    assert asked.done(upid) == expected
-
-
 def test_disks_that_nobody_names_go_when_that_is_asked_for() -> None:
     asked = one_container(mp0="thin:1,mp=/srv")
     del values(asked)["mp0"]

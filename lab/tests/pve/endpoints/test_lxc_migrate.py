@@ -87,20 +87,6 @@ def test_a_directory_of_the_host_keeps_it_there() -> None:
     assert done == "cannot migrate local bind mount point 'mp0'"
 
 
-def test_a_linked_clone_on_local_storage_stays() -> None:
-    asked = one_container()
-    asked.post(f"{CT}/template")
-    asked.world.settle()
-    asked.done(asked.post(f"{CT}/clone", newid=201))
-
-    upid = asked.post("/nodes/pve1/lxc/201/migrate", target="pve2")
-
-    assert asked.done(upid) == "can't migrate CT - check log"
-    log = asked.cluster.state.tasks[str(upid)].log
-    volid = "local-zfs:basevol-200-disk-0/subvol-201-disk-0"
-    assert f"can't migrate local volume '{volid}': clone of 'basevol-200-disk-0'" in log
-
-
 def test_a_failure_on_the_way_leaves_it_where_it_was_and_running() -> None:
     asked = running_container()
     asked.world.faults.add(Fault(Point.ALLOCATE, Effect.FAIL, {"node": "pve2"}))

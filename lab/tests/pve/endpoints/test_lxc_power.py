@@ -54,7 +54,6 @@ def test_a_container_stops(action: str, params: dict[str, object]) -> None:
     [
         ("stop", "CT 200 not running"),
         ("shutdown", "CT 200 not running"),
-        ("suspend", "CT 200 not running"),
         ("reboot", "VM 200 not running"),
     ],
 )
@@ -64,29 +63,10 @@ def test_what_does_not_run_cannot_stop(action: str, message: str) -> None:
     assert (error.status, error.message) == (500, message)
 
 
-@pytest.mark.parametrize("action", ["start", "resume"])
-def test_what_runs_cannot_start(action: str) -> None:
-    error = refused(running_container(), "POST", f"{STATUS}/{action}")
+def test_what_runs_cannot_start() -> None:
+    error = refused(running_container(), "POST", f"{STATUS}/start")
 
     assert (error.status, error.message) == (500, "CT 200 already running")
-
-
-def test_containers_cannot_be_frozen_on_hosts_without_the_program() -> None:
-    asked = running_container()
-
-    done = asked.done(asked.post(f"{STATUS}/suspend"))
-
-    expected = "command 'lxc-checkpoint -n 200 -s -D /var/lib/vz/dump' failed: exit code 1"
-    assert done == expected
-    assert status(asked) == "running"
-
-
-def test_nothing_is_there_to_go_on_from() -> None:
-    asked = one_container()
-
-    done = asked.done(asked.post(f"{STATUS}/resume"))
-
-    assert done.startswith("command 'lxc-checkpoint -n 200 -r")
 
 
 def test_a_template_does_not_start() -> None:

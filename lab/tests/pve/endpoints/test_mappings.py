@@ -81,13 +81,6 @@ def test_a_mapping_is_changed_and_deleted(lab: MemoryDoor) -> None:
                 " - file changed by other user? Try again."
             ),
         ),
-        ("POST", DIR, {"id": "dd", "map": ["node=pve1,path=/none"]}, "Path /none does not exist"),
-        (
-            "POST",
-            DIR,
-            {"id": "dd", "map": ["node=pve2,path=/srv", "node=pve2,path=/mnt"]},
-            "Node 'pve2' is specified 2 times.",
-        ),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -173,16 +166,6 @@ def test_usb_devices_are_checked_too(lab: MemoryDoor, entry: str, messages: list
     rows = lab.get(USB, check__node="pve1")
     assert isinstance(rows, list)
     assert [row["message"] for row in rows[0]["errors"]] == messages
-
-
-def test_directories_are_those_that_a_host_has(lab: MemoryDoor) -> None:
-    lab.cluster.state.hosts["pve1"].directories.append("/data/sheep")
-    lab.post(DIR, id="sheep", map=["node=pve1,path=/data/sheep", "node=pve2,path=/data/sheep"])
-    rows = lab.get(DIR, check__node="pve2")
-    assert isinstance(rows, list)
-    assert rows[0]["checks"][0]["message"] == (
-        "Invalid configuration: Path /data/sheep does not exist\n"
-    )
 
 
 def test_others_see_mappings_that_they_may_use(lab: MemoryDoor) -> None:

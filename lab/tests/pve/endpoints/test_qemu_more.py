@@ -132,29 +132,6 @@ def test_figures_begin_when_the_machine_does() -> None:
     assert rows[-1]["time"] - rows[-2]["time"] == 60
 
 
-def test_the_monitor_knows_whether_the_machine_runs() -> None:
-    api = door()
-    create(api)
-
-    stopped = api.post(f"{VM}/monitor", command="info status")
-    start(api)
-
-    assert stopped == "ERROR: VM 100 not running\n"
-    assert api.post(f"{VM}/monitor", command="info status") == "VM status: running\r\n"
-    assert api.post(f"{VM}/monitor", command="what") == "unknown command: 'what'\r\n"
-
-
-def test_keys_reach_only_a_machine_that_runs() -> None:
-    api = door()
-    create(api)
-
-    with pytest.raises(ApiError, match="VM 100 not running"):
-        api.put(f"{VM}/sendkey", key="ctrl-alt-delete")
-    start(api)
-
-    assert api.put(f"{VM}/sendkey", key="ctrl-alt-delete") is None
-
-
 @pytest.mark.parametrize(
     ("method", "path"),
     [("GET", "config"), ("GET", "status/current"), ("GET", "pending"), ("POST", "status/start")],

@@ -12,11 +12,9 @@ from stockman_lab.pve.storages.backup_archive import archive_of
 
 from lab.tests.pve.endpoints.guests import container, machine
 from lab.tests.pve.endpoints.people import somebody
-from lab.tests.returns import promised
 from lab.tests.worlds import door, small_world
 
 CONTENT = "/nodes/pve1/storage/local/content"
-PRUNE = "/nodes/pve1/storage/local/prunebackups"
 
 
 def backed_up(api: MemoryDoor, vmid: int = 100, **given: object) -> str:
@@ -176,18 +174,6 @@ def test_a_storage_for_backups_has_to_take_them(storage: str, text: str) -> None
     assert status == f"could not get storage information for '{storage}': {text}"
 
 
-def test_old_backups_go_when_the_storage_says_so() -> None:
-    api = door()
-    machine(api)
-    api.put("/storage/local", prune__backups="keep-last=2")
-
-    for _ in range(3):
-        assert backed_up(api) == "OK"
-        api.world.advance(3600)
-
-    assert len(backups(api)) == 2
-
-
 def test_a_protected_backup_is_not_pruned() -> None:
     api = door()
     machine(api)
@@ -197,51 +183,6 @@ def test_a_protected_backup_is_not_pruned() -> None:
     backed_up(api, prune__backups="keep-last=1")
 
     assert len(backups(api)) == 2
-
-
-def test_a_limit_without_removal_is_a_limit() -> None:
-    api = door()
-    machine(api)
-    backed_up(api)
-    api.world.advance(3600)
-
-    upid = api.post(
-        "/nodes/pve1/vzdump", vmid="100", storage="local", remove=0, prune__backups="keep-last=1"
-    )
-
-    assert api.done(upid) == "job errors"
-    assert any("max backup limit of 1" in line for line in api.cluster.state.tasks[str(upid)].log)
-
-
-def test_pruning_is_shown_before_it_is_done() -> None:
-    api = door()
-    machine(api)
-    for _ in range(3):
-        backed_up(api)
-        api.world.advance(7200)
-    first, *others = backups(api)
-
-    rows = api.get(PRUNE, prune__backups="keep-last=1,keep-daily=1", vmid=100)
-
-    assert isinstance(rows, list)
-    assert {row["volid"]: row["mark"] for row in rows} == {
-        first: "remove",
-        others[0]: "remove",
-        others[1]: "keep",
-    }
-    upid = api.delete(PRUNE, prune__backups="keep-last=2")
-    assert ":prunebackups:local:" in str(upid)
-    assert api.done(upid) == "OK"
-    assert backups(api) == others
-
-
-def test_without_retention_nothing_is_pruned() -> None:
-    with pytest.raises(ApiError) as error:
-        door().get(PRUNE)
-    assert error.value.message == "no prune-backups options configured for storage 'local'"
-    with pytest.raises(ApiError) as error:
-        door().get("/nodes/pve1/storage/thin/prunebackups", prune__backups="keep-last=1")
-    assert error.value.message == "storage 'thin' does not support backups"
 
 
 def test_a_missing_or_foreign_backup_cannot_be_looked_into() -> None:
@@ -289,20 +230,6 @@ def test_a_guest_that_is_kept_running_is_not_stopped_for_a_backup() -> None:
     assert backed_up(api, mode="snapshot") == "OK"
 
 
-def test_what_a_backup_is_by_default_comes_from_the_storage() -> None:
-    api = door()
-    api.put("/storage/local", prune__backups="keep-last=2")
-
-    nodes_pve1_vzdump_defaults = api.get("/nodes/pve1/vzdump/defaults")
-
-    assert nodes_pve1_vzdump_defaults == {
-        "storage": "local",
-        "dumpdir": "/var/lib/vz/dump",
-        "prune-backups": "keep-last=2",
-    }
-    assert promised(api, "GET", "/nodes/{node}/vzdump/defaults", nodes_pve1_vzdump_defaults) == []
-
-
 def test_a_backup_task_that_fails_leaves_no_lock() -> None:
     world = small_world()
     world.faults.add(Fault(Point.TASK, Effect.FAIL, {"type": "vzdump"}, "out of luck"))
@@ -311,18 +238,3 @@ def test_a_backup_task_that_fails_leaves_no_lock() -> None:
 
     assert backed_up(api) == "out of luck"
     assert guest.lock == ""
-
-
-@pytest.mark.parametrize("profile", ["8.4", "9.1"])
-def test_replies_are_what_the_schema_promises(profile: str) -> None:
-    api = door(small_world(profile))
-    machine(api)
-    upid = api.post("/nodes/pve1/vzdump", vmid="100", storage="local")
-    api.done(upid)
-
-    rows = api.get(PRUNE, prune__backups="keep-last=1")
-    text = api.get("/nodes/pve1/vzdump/extractconfig", volume=backups(api)[0])
-
-    assert promised(api, "POST", "/nodes/{node}/vzdump", upid) == []
-    assert promised(api, "GET", "/nodes/{node}/storage/{storage}/prunebackups", rows) == []
-    assert promised(api, "GET", "/nodes/{node}/vzdump/extractconfig", text) == []
