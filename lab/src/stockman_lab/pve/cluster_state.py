@@ -9,9 +9,34 @@ from stockman_lab.core.state import state
 from stockman_lab.pve.access.state import AccessState
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.host import Host, Pool
-from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.task import Task
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Storage, Volume
+
+
+@state
+class Task:
+    """One worker, running or ended."""
+
+    upid: str
+    node: str
+    type: str
+    id: str
+    """Of what it works on. Empty: nothing in particular."""
+    user: str
+    """Who asked for it: `user@realm` or `user@realm!token`."""
+    pid: int
+    pstart: int
+    started_at: float
+    work: str = ""
+    """Name of what it does."""
+    arguments: dict[str, object] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+    ended_at: float | None = None
+    exit_status: str = ""
+    hangs: bool = False
+
+    @property
+    def is_running(self) -> bool:
+        return self.ended_at is None
 
 
 @state

@@ -16,10 +16,9 @@ from stockman_lab.pve.formats.volume_name import parse_volume_name
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.state import container_config_text, machine_config_text
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.storage import Storage
+from stockman_lab.pve.storage import Storage, Volume
 from stockman_lab.pve.storages.paths import folder_of
 from stockman_lab.pve.storages.receiving import format_of
-from stockman_lab.pve.volume import Volume
 
 _RAW = "lxc."
 

@@ -13,8 +13,7 @@ from stockman_lab.guest.systems import Systems
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.happenings import happen
-from stockman_lab.pve.outside import NothingOutside, Outside
-from stockman_lab.pve.surroundings import Surroundings
+from stockman_lab.pve.surroundings import NothingOutside, Outside, Surroundings
 from stockman_lab.talos.guest import KIND, PLATFORMS, TalosGuest
 from stockman_lab.talos.land import Land
 from stockman_lab.world.state import WorldState

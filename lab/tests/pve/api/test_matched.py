@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.pve.api.matched import facts_of
+from stockman_lab.pve.api.api import facts_of
 from stockman_lab.pve.api.request import ApiRequest
 
 from lab.tests.worlds import door

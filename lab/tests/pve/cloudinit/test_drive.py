@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from stockman_lab.pve.cloudinit.drive import SIZE, Drive, drive, dump
-from stockman_lab.pve.cloudinit.network_config import network_version_1
+from stockman_lab.pve.cloudinit.drive import SIZE, Drive, drive, dump, network_version_1, user_data
 from stockman_lab.pve.cloudinit.settings import CloudInitError
-from stockman_lab.pve.cloudinit.user_data import user_data
 
 from lab.tests.images.made import MOMENT
 from lab.tests.pve.cloudinit.made import STATIC, vm

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.guest.first_boot import Addressing, first_boot
-from stockman_lab.pve.cloudinit.network_config import (
-    network_version_1,
-)
+from stockman_lab.pve.cloudinit.drive import network_version_1
 from stockman_lab.pve.cloudinit.settings import CloudInitError, Resolver
 
 from lab.tests.pve.cloudinit.made import SEVERAL, STATIC, vm

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 import pytest
-from stockman_lab.pve.cloudinit.user_data import user_data
+from stockman_lab.pve.cloudinit.drive import user_data
 
 from lab.tests.pve.cloudinit.made import vm
 

@@ -8,7 +8,7 @@ from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Volume
 
 from lab.tests.pve.endpoints.people import somebody
 from lab.tests.returns import promised

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.pve.formats.container_nic import completed_container_nic, parse_container_nic
 from stockman_lab.pve.formats.format_error import FormatError
+from stockman_lab.pve.formats.nic import completed_container_nic, parse_container_nic
 
 from lab.tests.pve.throws import Counting
 

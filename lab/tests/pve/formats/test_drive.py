@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.pve.formats.drive import parse_drive, print_drive, readable_drive
-from stockman_lab.pve.formats.drive_names import BOOT_DRIVES, bus_of, is_drive, is_unused
+from stockman_lab.pve.formats.drive import (
+    BOOT_DRIVES,
+    bus_of,
+    is_drive,
+    is_unused,
+    parse_drive,
+    print_drive,
+    readable_drive,
+)
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.sizes import GIB
 

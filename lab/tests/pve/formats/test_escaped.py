@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stockman_lab.pve.formats.escaped import decode_text, encode_text
+from stockman_lab.pve.formats.config_file import decode_text, encode_text
 
 
 @pytest.mark.parametrize(

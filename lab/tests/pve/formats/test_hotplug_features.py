@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.hotplug_features import parse_hotplug
+from stockman_lab.pve.guest_config.hotplug import parse_hotplug
 
 
 def test_one_is_the_default_and_zero_is_nothing() -> None:

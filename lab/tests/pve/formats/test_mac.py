@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stockman_lab.pve.formats.checks import unicast_mac
-from stockman_lab.pve.formats.mac import new_mac
+from stockman_lab.pve.formats.nic import new_mac
 
 from lab.tests.pve.throws import Counting
 

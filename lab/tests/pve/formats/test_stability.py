@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stockman_lab.pve.formats.boot import boot_order, print_order
-from stockman_lab.pve.formats.drive import parse_drive
-from stockman_lab.pve.formats.drive_names import DRIVES, bus_of
+from stockman_lab.pve.formats.drive import DRIVES, bus_of, parse_drive
 from stockman_lab.pve.formats.drive_options import ASKED
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.nic import NIC, parse_nic

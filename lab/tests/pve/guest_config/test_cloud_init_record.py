@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman_lab.pve.guest_config.cloud_init_record import record_change
+from stockman_lab.pve.guest_config.hotplug import record_change
 from stockman_lab.pve.guest_config.state import GuestConfig
 
 

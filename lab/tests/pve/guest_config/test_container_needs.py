@@ -9,8 +9,7 @@ from stockman_lab.pve.guest_config.container_needs import (
     container_key_needs,
     container_update_needs,
 )
-from stockman_lab.pve.guest_config.needs import Asked, Need, OnlyRoot
-from stockman_lab.pve.guest_config.volume_needs import Guest
+from stockman_lab.pve.guest_config.needs import Asked, Guest, Need, OnlyRoot
 
 
 def name_of(volume: str) -> VolumeName:

@@ -11,8 +11,7 @@ from stockman_lab.pve.guest_config.machine_needs import (
     machine_create_needs,
     machine_update_needs,
 )
-from stockman_lab.pve.guest_config.needs import Asked, Need, OnlyRoot
-from stockman_lab.pve.guest_config.volume_needs import Guest, TagRules
+from stockman_lab.pve.guest_config.needs import Asked, Guest, Need, OnlyRoot, TagRules
 
 TYPES = {"local": "dir", "local-lvm": "lvmthin"}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.pve.guest_config.stored import stored_in_container, stored_in_machine
+from stockman_lab.pve.guest_config.keys import stored_in_container, stored_in_machine
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.pve.errors import ApiError
-from stockman_lab.pve.qemu.storage_map import parse_storage_map
+from stockman_lab.pve.qemu.migrating import parse_storage_map
 
 
 @pytest.mark.parametrize(

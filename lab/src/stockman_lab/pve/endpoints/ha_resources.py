@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from stockman_lab.pve import ha_manager
-from stockman_lab.pve.access.failing import failing
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
-from stockman_lab.pve.errors import die
+from stockman_lab.pve.errors import die, failing
 from stockman_lab.pve.ha import placement
 from stockman_lab.pve.ha.names import guest_of, require_guest, resource_id, type_of
 from stockman_lab.pve.sections import delete_options, digest_of, refuse_changed, texts, typed

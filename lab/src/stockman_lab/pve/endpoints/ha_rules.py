@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from stockman_lab.pve import ha_manager
-from stockman_lab.pve.access.failing import failing
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
-from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.errors import ApiError, die, failing
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.ha.feasibility import problems_of, resources_of
 from stockman_lab.pve.ha.placement import node_priorities

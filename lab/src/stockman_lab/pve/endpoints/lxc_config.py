@@ -7,10 +7,9 @@ from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.guest_config.container_update import check_container_update
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.guest_config.views import pending_container_rows, shown_container
-from stockman_lab.pve.lxc.settings import settled_change
-from stockman_lab.pve.lxc.updating import update
+from stockman_lab.pve.lxc.settings import settled_change, update
+from stockman_lab.pve.qemu.file_lock import when_unlocked
 from stockman_lab.pve.qemu.settings import given_values
-from stockman_lab.pve.qemu.waiting import when_unlocked
 
 _RESTRICTED = "env"
 

@@ -12,7 +12,7 @@ from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.mount_point import is_mount
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest_config.keys import is_indexed
-from stockman_lab.pve.guest_config.volume_needs import volume_needs
+from stockman_lab.pve.guest_config.needs import volume_needs
 from stockman_lab.pve.lxc import creating, destroying
 from stockman_lab.pve.lxc.rows import list_row
 from stockman_lab.pve.lxc.settings import check_keys, owner, settled_values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
-from stockman_lab.pve.lxc import resizing
+from stockman_lab.pve.lxc import volumes
 
 _GUEST = "/nodes/{node}/lxc/{vmid}"
 _ALLOCATE_SPACE = "Datastore.AllocateSpace"
@@ -18,6 +18,6 @@ def resize(call: Call) -> object:
     call.cluster.refuse_locked(guest)
     if not call.caller.is_root:
         call.check(f"/vms/{call.vmid}", "VM.Config.Options")  # it asks for every parameter's key
-    found = resizing.planned(call.cluster, guest, **texts)
+    found = volumes.planned(call.cluster, guest, **texts)
     call.check(f"/storage/{found.volume.storage}", _ALLOCATE_SPACE)
-    return call.start("resize", str(call.vmid), resizing.Resize.name, {"vmid": call.vmid, **texts})
+    return call.start("resize", str(call.vmid), volumes.Resize.name, {"vmid": call.vmid, **texts})

@@ -8,9 +8,9 @@ from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest_config.keys import is_indexed
-from stockman_lab.pve.guest_config.volume_needs import Guest as Owner
-from stockman_lab.pve.guest_config.volume_needs import bridge_needs
-from stockman_lab.pve.qemu import templates
+from stockman_lab.pve.guest_config.needs import Guest as Owner
+from stockman_lab.pve.guest_config.needs import bridge_needs
+from stockman_lab.pve.qemu import cloning
 from stockman_lab.pve.qemu.cloning import Clone, Wish, check_clone, copied_drives, source_values
 from stockman_lab.pve.qemu.rights import check_needs
 from stockman_lab.pve.qemu.shelf import Shelf
@@ -64,6 +64,6 @@ def template(call: Call) -> object:
     """Let a worker make a template of a machine."""
     call.cluster.require_quorum()
     guest, disk = call.guest(), call.text("disk")
-    templates.check_template(call.cluster, guest, disk)
+    cloning.check_template(call.cluster, guest, disk)
     arguments = {"vmid": call.vmid, "disk": disk}
-    return call.start("qmtemplate", str(call.vmid), templates.Template.name, arguments)
+    return call.start("qmtemplate", str(call.vmid), cloning.Template.name, arguments)

@@ -7,10 +7,10 @@ from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import die
 from stockman_lab.pve.guest_config.change import Change, read_machine_change
 from stockman_lab.pve.guest_config.views import pending_machine_rows, shown_machine
+from stockman_lab.pve.qemu.file_lock import when_unlocked
 from stockman_lab.pve.qemu.rights import only_for_root
 from stockman_lab.pve.qemu.settings import given_values, settled_change
 from stockman_lab.pve.qemu.updating import Configure, change_argument, check_change, update
-from stockman_lab.pve.qemu.waiting import when_unlocked
 
 _NO_KEYS = frozenset(
     {"node", "vmid", "digest", "skiplock", "background_delay", "import-working-storage"}

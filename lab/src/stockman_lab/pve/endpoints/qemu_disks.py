@@ -6,7 +6,7 @@ from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import ApiError, bad_parameters
 from stockman_lab.pve.formats.volume_name import storage_of
-from stockman_lab.pve.qemu import moving, resizing
+from stockman_lab.pve.qemu import moving
 from stockman_lab.pve.qemu.rights import only_for_root
 
 _SPACE = "Datastore.AllocateSpace"
@@ -23,7 +23,7 @@ def resize(call: Call) -> object:
     arguments["may_grow"] = not storage_of(volume) or call.may(
         f"/storage/{storage_of(volume)}", _SPACE
     )
-    return call.start("resize", str(call.vmid), resizing.Resize.name, arguments)
+    return call.start("resize", str(call.vmid), moving.Resize.name, arguments)
 
 
 @endpoint("POST", "/nodes/{node}/qemu/{vmid}/move_disk")

@@ -8,7 +8,7 @@ from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import bad_parameters, die
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_traces import replication_jobs
+from stockman_lab.pve.guest_ids import replication_jobs
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.qemu import ha_requests
 from stockman_lab.pve.qemu.drives import drives_of
@@ -20,10 +20,9 @@ from stockman_lab.pve.qemu.local_parts import (
     local_disks,
     mapped_resources,
 )
-from stockman_lab.pve.qemu.migrating import Migrate, check_storages
+from stockman_lab.pve.qemu.migrating import Migrate, check_storages, parse_storage_map
 from stockman_lab.pve.qemu.power import shelf_of
 from stockman_lab.pve.qemu.rights import only_for_root
-from stockman_lab.pve.qemu.storage_map import parse_storage_map
 
 
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/migrate")

@@ -11,9 +11,9 @@ from stockman_lab.pve.guest_config.views import cloud_init_rows
 from stockman_lab.pve.guest_rows import cpus_of, disk_of, memory_of, used_memory_of
 from stockman_lab.pve.qemu.cloud_init_drive import dumped, regenerate
 from stockman_lab.pve.qemu.drives import drives_of
+from stockman_lab.pve.qemu.file_lock import when_unlocked
 from stockman_lab.pve.qemu.power import shelf_of
 from stockman_lab.pve.qemu.shelf import has_feature
-from stockman_lab.pve.qemu.waiting import when_unlocked
 
 _FRAMES = {"hour": 60, "day": 1800, "week": 10_800, "month": 43_200, "year": 604_800}
 _ROWS = 70

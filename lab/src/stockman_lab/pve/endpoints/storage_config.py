@@ -6,8 +6,12 @@ from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.space import configured
 from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.storages.config_text import config_digest
-from stockman_lab.pve.storages.configuring import add_storage, change_storage, remove_storage
+from stockman_lab.pve.storages.configuring import (
+    add_storage,
+    change_storage,
+    config_digest,
+    remove_storage,
+)
 from stockman_lab.pve.storages.settings import shown_settings, split_list
 
 READERS = ("Datastore.Audit", "Datastore.AllocateSpace")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.storages.disk_works import WIPE_DISK
-from stockman_lab.pve.storages.host_disks import disk_at, disk_row, is_mounted
+from stockman_lab.pve.storages.host_disks import WIPE_DISK, disk_at, disk_row, is_mounted
 
 
 @endpoint("GET", "/nodes/{node}/disks/list")

@@ -6,8 +6,13 @@ from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import die
 from stockman_lab.pve.storages.host_disks import unused_disk
-from stockman_lab.pve.storages.host_pools import pools_like, used_in
-from stockman_lab.pve.storages.making_pools import DROP_POOL, MAKE_POOL, check_storage
+from stockman_lab.pve.storages.making_pools import (
+    DROP_POOL,
+    MAKE_POOL,
+    check_storage,
+    pools_like,
+    used_in,
+)
 from stockman_lab.pve.storages.settings import split_list
 
 _FEWEST = {

@@ -6,8 +6,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.drive import readable_drive
-from stockman_lab.pve.formats.drive_names import BOOT_DRIVES
+from stockman_lab.pve.formats.drive import BOOT_DRIVES, readable_drive
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.formats.property_string import Format, Property, parse

@@ -4,13 +4,61 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-from stockman_lab.pve.formats.drive_names import bus_of, is_drive, is_unused
 from stockman_lab.pve.formats.drive_options import ANY, ASKED, DROPPED, STORED
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.holder import Holder
 from stockman_lab.pve.formats.property_string import parse, print_properties
 from stockman_lab.pve.formats.sizes import parse_size
+
+IDE = tuple(f"ide{number}" for number in range(4))
+SCSI = tuple(f"scsi{number}" for number in range(31))
+VIRTIO = tuple(f"virtio{number}" for number in range(16))
+SATA = tuple(f"sata{number}" for number in range(6))
+UNUSED = tuple(f"unused{number}" for number in range(256))
+
+BOOT_DRIVES = (*IDE, *SCSI, *VIRTIO, *SATA)
+"""In the order in which a disk to boot from is looked for."""
+
+DRIVES = (*BOOT_DRIVES, "efidisk0", "tpmstate0")
+
+_DRIVES = frozenset(DRIVES)
+_UNUSED = frozenset(UNUSED)
+_BUS = re.compile(r"([a-z]+)\d+")
+
+
+def is_drive(key: str) -> bool:
+    """Whether a key of a configuration holds a drive."""
+    return key in _DRIVES
+
+
+def is_unused(key: str) -> bool:
+    """Whether a key holds a volume that no drive uses."""
+    return key in _UNUSED
+
+
+def bus_of(key: str) -> str:
+    """`scsi` of `scsi0`."""
+    found = _BUS.fullmatch(key)
+    return found[1] if found else ""
+
+
+@dataclass(slots=True)
+class Holder:
+    """A place for a volume by its key, with its options; `size` is in bytes."""
+
+    key: str
+    options: dict[str, str]
+
+    @property
+    def size(self) -> int:
+        """Bytes as last written down, 0 if never."""
+        return int(self.options.get("size", "0"))
+
+    @size.setter
+    def size(self, value: int) -> None:
+        self.options["size"] = str(value)
+
 
 NEW_DISK = re.compile(r"(?:([^/:\s]+):)?(\d+(?:\.\d+)?)", re.ASCII)
 _CLOUD_INIT = re.compile(

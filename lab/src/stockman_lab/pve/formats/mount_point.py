@@ -6,8 +6,8 @@ import re
 from typing import Literal
 
 from stockman_lab.pve.formats.checks import device_path, mount_path, volume_id
+from stockman_lab.pve.formats.drive import Holder
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.holder import Holder
 from stockman_lab.pve.formats.property_string import Format, Property, parse, print_properties
 from stockman_lab.pve.formats.sizes import parse_size
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stockman_lab.pve.formats.nic import Throws
 from stockman_lab.pve.formats.property_string import Format, Property, parse, print_properties
-from stockman_lab.pve.formats.throws import Throws
 
 UUID_PATTERN = "[a-fA-F0-9]{8}(?:-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12}"
 LONGEST = 512

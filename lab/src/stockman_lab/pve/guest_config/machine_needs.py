@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from stockman_lab.pve.formats.drive import Drive, parse_drive, readable_drive
-from stockman_lab.pve.formats.drive_names import is_drive, is_unused
+from stockman_lab.pve.formats.drive import Drive, is_drive, is_unused, parse_drive, readable_drive
 from stockman_lab.pve.formats.hardware import RNG, VIRTIOFS, parse_cpu
 from stockman_lab.pve.formats.host_devices import is_socket, parse_pci, parse_usb
 from stockman_lab.pve.formats.nic import parse_nic
@@ -13,11 +12,15 @@ from stockman_lab.pve.formats.property_string import parse
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest_config.change import Change
 from stockman_lab.pve.guest_config.keys import CLOUD_INIT, is_indexed
-from stockman_lab.pve.guest_config.needs import Asked, Need, OnlyRoot, gives_up, on_guest
-from stockman_lab.pve.guest_config.volume_needs import (
+from stockman_lab.pve.guest_config.needs import (
     ALLOCATE_SPACE,
+    Asked,
     Guest,
+    Need,
+    OnlyRoot,
     bridge_needs,
+    gives_up,
+    on_guest,
     tag_needs,
     volume_needs,
 )

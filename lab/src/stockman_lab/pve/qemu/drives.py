@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from stockman_lab.images.untrusted import UntrustedImage, checked_image
 from stockman_lab.pve import space
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
-from stockman_lab.pve.formats.drive import Drive, parse_drive, readable_drive
-from stockman_lab.pve.formats.drive_names import is_drive
+from stockman_lab.pve.formats.drive import Drive, is_drive, parse_drive, readable_drive
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.new_volume import cloud_init_name
 from stockman_lab.pve.formats.sizes import GIB, MIB, new_disk_bytes
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.qemu.shelf import Shelf, has_feature
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Volume
 
 CLOUD_INIT_SIZE = TPM_SIZE = 4 * MIB
 IMPORT_A_GIB = (0.5, 2.0)

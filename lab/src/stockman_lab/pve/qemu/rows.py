@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from stockman_lab.pve.cluster import Cluster
-from stockman_lab.pve.formats.drive_names import is_drive
+from stockman_lab.pve.formats.drive import is_drive
 from stockman_lab.pve.formats.hardware import parse_agent, parse_vga
 from stockman_lab.pve.formats.sizes import MIB
 from stockman_lab.pve.guest import Guest

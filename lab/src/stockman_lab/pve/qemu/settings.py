@@ -9,15 +9,14 @@ from stockman_lab.pve.cloudinit.password import kept_password, salt
 from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.cloud_init import decode_keys
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.mac import DEFAULT_PREFIX
+from stockman_lab.pve.formats.nic import DEFAULT_PREFIX
 from stockman_lab.pve.formats.tags import PLAIN, TagStyle
 from stockman_lab.pve.guest_config.canonical import canonical_drives, canonical_machine
 from stockman_lab.pve.guest_config.change import Change, read_machine_change
 from stockman_lab.pve.guest_config.machine_needs import machine_create_needs, machine_update_needs
-from stockman_lab.pve.guest_config.needs import Asked
+from stockman_lab.pve.guest_config.needs import Asked, TagRules, tag_needs
+from stockman_lab.pve.guest_config.needs import Guest as Owner
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.guest_config.volume_needs import Guest as Owner
-from stockman_lab.pve.guest_config.volume_needs import TagRules, tag_needs
 from stockman_lab.pve.qemu.drives import check_sources
 from stockman_lab.pve.qemu.rights import check_needs
 from stockman_lab.pve.qemu.shelf import Shelf

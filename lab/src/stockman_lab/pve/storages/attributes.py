@@ -6,8 +6,8 @@ from stockman_lab.pve import space
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.formats.volume_name import VolumeName
+from stockman_lab.pve.space import given_size
 from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.storage_rounding import given_size
 from stockman_lab.pve.storages.paths import path_of
 
 _QEMU_FORMATS = frozenset({"raw", "qcow2", "vmdk", "subvol"})
