@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman_lab.pve.access.checks import may_use_bridge
+from stockman_lab.pve.endpoints.network import may_use_bridge
 
 from lab.tests.pve.access.house import ANN, authority
 

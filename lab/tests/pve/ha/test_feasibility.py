@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.pve.cluster_state import Section
-from stockman_lab.pve.ha.feasibility import problems_of
+from stockman_lab.pve.endpoints.ha_rules import problems_of
 
 
 def _nodes(name: str, resources: str, nodes: str = "pve1") -> Section:

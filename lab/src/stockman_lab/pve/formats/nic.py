@@ -1,4 +1,4 @@
-"""Network cards: `virtio=BC:24:11:AA:BB:CC,bridge=vmbr0,tag=62`, `name=eth0,bridge=vmbr0,ip=dhcp`."""
+"""Network cards of guests: `virtio=BC:24:11:AA:BB:CC,bridge=vmbr0`, `name=eth0,bridge=vmbr0`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys of configurations: which there are, of which kind their values are, and how a file keeps them."""
+"""Keys of configurations, the kinds of their values, and how a file stores them."""
 
 from __future__ import annotations
 

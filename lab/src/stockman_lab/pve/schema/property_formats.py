@@ -1,4 +1,4 @@
-"""Property strings of the schema: `virtio,bridge=vmbr0,tag=62` against keys, and named formats of them."""
+"""Property strings such as `virtio,bridge=vmbr0,tag=62`, and the named formats that are such."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/nodes/NODE/storage`: storages as a host sees them."""
+"""`/storage` and `/nodes/NODE/storage`: which storages the cluster has, and how hosts see them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,66 @@ from collections.abc import Iterator
 from stockman_lab.pve import space
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
-from stockman_lab.pve.endpoints.storage_config import READERS
 from stockman_lab.pve.errors import bad_parameters
+from stockman_lab.pve.space import configured
 from stockman_lab.pve.storage import Storage
+from stockman_lab.pve.storages.configuring import (
+    add_storage,
+    change_storage,
+    config_digest,
+    remove_storage,
+)
 from stockman_lab.pve.storages.rows import storage_row
-from stockman_lab.pve.storages.settings import split_list
+from stockman_lab.pve.storages.settings import shown_settings, split_list
+
+READERS = ("Datastore.Audit", "Datastore.AllocateSpace")
+"""Privileges of which one is enough to see a storage."""
+
+
+@endpoint("GET", "/storage")
+def storages(call: Call) -> object:
+    kind = call.text("type")
+    return [
+        _shown(call, storage)
+        for storage in call.cluster.state.storages.values()
+        if (not kind or storage.type == kind)
+        and call.may(f"/storage/{storage.id}", *READERS, any_of=True)
+    ]
+
+
+@endpoint("POST", "/storage")
+def create(call: Call) -> object:
+    values = {name: value for name, value in call.params.items() if name not in ("storage", "type")}
+    return add_storage(call.cluster, call.host, call.text("storage"), call.text("type"), values)
+
+
+@endpoint("GET", "/storage/{storage}")
+def read(call: Call) -> object:
+    return _shown(call, configured(call.cluster, call.text("storage")))
+
+
+@endpoint("PUT", "/storage/{storage}")
+def update(call: Call) -> object:
+    own = ("storage", "digest", "delete")
+    values = {name: value for name, value in call.params.items() if name not in own}
+    delete = split_list(call.text("delete"))
+    return change_storage(call.cluster, call.text("storage"), values, delete, call.text("digest"))
+
+
+@endpoint("DELETE", "/storage/{storage}")
+def delete(call: Call) -> object:
+    remove_storage(call.cluster, call.text("storage"))
+    return None
+
+
+def _shown(call: Call, storage: Storage) -> dict[str, object]:
+    return {
+        **shown_settings(call.cluster.state.profile, storage),
+        "storage": storage.id,
+        "type": storage.type,
+        "digest": config_digest(call.cluster.state.storages),
+    }
+
 
 _FOLDERS = (
     "content", "download-url", "file-restore", "import-metadata", "oci-registry-pull",
@@ -20,7 +75,7 @@ _FOLDERS = (
 
 
 @endpoint("GET", "/nodes/{node}/storage")
-def storages(call: Call) -> object:
+def host_storages(call: Call) -> object:
     text = call.text("storage")
     listed = {one.id for one in _with_content(call)}
     if text and text not in listed:
