@@ -11,7 +11,6 @@ from stockman_lab.pve.formats.boot import (
     default_order,
     print_order,
 )
-from stockman_lab.pve.formats.format_error import FormatError
 
 
 def test_an_order_is_a_list_of_devices() -> None:
@@ -29,14 +28,6 @@ def test_an_order_is_a_list_of_devices() -> None:
 def test_the_old_letters_name_no_device() -> None:
     assert boot_order("cdn") == []
     assert boot_order("") == []
-
-
-@pytest.mark.parametrize("device", ["efidisk0", "tpmstate0", "net32", "floppy", "unused0"])
-def test_what_cannot_be_booted_from_is_refused(device: str) -> None:
-    with pytest.raises(FormatError) as refused:
-        boot_order(f"order={device}")
-
-    assert refused.value.errors == {"order": f"invalid format - invalid boot device '{device}'\n"}
 
 
 def test_a_new_machine_boots_from_its_first_disk_then_cdrom_then_card() -> None:

@@ -78,7 +78,7 @@ def test_drives_are_printed_canonically(key: str, text: str, printed: str) -> No
 @pytest.mark.parametrize(
     ("key", "text", "complaint"),
     [
-        ("scsi0", "local:32,mbps=1,mbps_rd=2", "unable to parse drive options"),
+        ("scsi0", "local:32,ssd=1,ssd=0", "unable to parse drive options"),
         ("scsi0", "local:5,import-from=/a",
          "'import-from' requires special syntax - use <storage ID>:0,import-from=<source>"),
         ("scsi0", "local:vm-1-disk-0,import-from=/a",

@@ -22,11 +22,11 @@ from stockman_lab.pve.ha_manager import is_managed
 from stockman_lab.pve.lxc import creating, destroying, ha_requests, migrating, power, volumes
 from stockman_lab.pve.lxc.interfaces import interfaces_of
 from stockman_lab.pve.lxc.rows import list_row, status_row
-from stockman_lab.pve.lxc.settings import check_keys, owner, settled_change, settled_values, update
+from stockman_lab.pve.lxc.settings import owner, settled_change, settled_values, update
 from stockman_lab.pve.lxc.volumes import mounts_of
 from stockman_lab.pve.qemu.file_lock import when_unlocked
 from stockman_lab.pve.qemu.rights import check_needs, only_for_root
-from stockman_lab.pve.qemu.settings import given_values
+from stockman_lab.pve.qemu.settings import check_keys, given_values
 from stockman_lab.pve.qemu.shelf import Shelf
 
 _NO_KEYS = frozenset(

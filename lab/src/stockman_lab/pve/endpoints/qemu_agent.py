@@ -9,7 +9,7 @@ from stockman_lab.guest.system import Ask, plain_answer
 from stockman_lab.pve.api.call import Call, Deferred
 from stockman_lab.pve.api.registry import Handler, endpoint
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.hardware import parse_agent
+from stockman_lab.pve.formats.hardware import is_agent_enabled
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.qemu.power import keep_system, press_button, system_in
 
@@ -40,7 +40,7 @@ def ask_agent(call: Call, command: str, question: Callable[[Ask], object]) -> ob
 
 def _is_there(call: Call, guest: Guest) -> bool:
     system = system_in(call.cluster, guest)
-    connected = parse_agent(guest.config.values["agent"]).enabled and not guest.paused
+    connected = is_agent_enabled(guest.config.values["agent"]) and not guest.paused
     return connected and system is not None and system.agent_is_up(call.now)
 
 

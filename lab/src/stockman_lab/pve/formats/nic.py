@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from stockman_lab.pve.formats.checks import (
-    bridge_id,
-    ipv4,
-    ipv4_config,
-    ipv6,
-    ipv6_config,
-    unicast_mac,
+from stockman_lab.pve.formats.property_string import (
+    REQUIRED_DEFAULT_KEY,
+    Format,
+    Property,
+    booleans,
+    parse,
+    print_properties,
 )
-from stockman_lab.pve.formats.property_string import Format, Property, parse, print_properties
 
 
 class Throws(Protocol):
@@ -72,21 +71,8 @@ class Card:
 
 
 CONTAINER_NIC: Format = {
-    "type": Property(enum=("veth",)),
-    "name": Property(required=True, pattern=r"[-_.\w\d]+"),
-    "bridge": Property(pattern=r"[-_.\w\d]+"),
-    "hwaddr": Property(check=unicast_mac),
-    "mtu": Property(kind="integer", minimum=64, maximum=65535),
-    "ip": Property(check=ipv4_config),
-    "gw": Property(check=ipv4),
-    "ip6": Property(check=ipv6_config),
-    "gw6": Property(check=ipv6),
-    "firewall": Property(kind="boolean"),
-    "tag": Property(kind="integer", minimum=1, maximum=4094),
-    "trunks": Property(pattern=r"\d+(?:;\d+)*"),
-    "rate": Property(kind="number"),
-    "link_down": Property(kind="boolean"),
-    "host-managed": Property(kind="boolean"),
+    "name": Property(required=True),
+    **booleans("firewall link_down host-managed"),
 }
 
 
@@ -125,18 +111,9 @@ MODELS = (
 _LONGEST_VLAN = 4
 
 NIC: Format = {
-    "model": Property(required=True, default_key=True, enum=MODELS),
-    "macaddr": Property(check=unicast_mac),
+    "model": REQUIRED_DEFAULT_KEY,
     **{name: Property(alias="macaddr", kept_in="model") for name in MODELS},
-    "bridge": Property(check=bridge_id),
-    "queues": Property(kind="integer", minimum=0, maximum=64),
-    "rate": Property(kind="number", minimum=0),
-    "tag": Property(kind="integer", minimum=1, maximum=4094),
-    "trunks": Property(pattern=r"\d+(?:-\d+)?(?:;\d+(?:-\d+)?)*"),
-    "firewall": Property(kind="boolean"),
-    "link_down": Property(kind="boolean"),
-    "mtu": Property(kind="integer", minimum=1, maximum=65520),
-    "host-tunnel": Property(kind="boolean"),
+    **booleans("firewall link_down host-tunnel"),
 }
 
 

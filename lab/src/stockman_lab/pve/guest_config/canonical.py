@@ -72,7 +72,7 @@ def _bounded(units: str) -> str:
 
 def _checked_drive(key: str, text: str, shelf: Shelf) -> Drive:
     try:
-        drive = parse_drive(key, text, asked=True)
+        drive = parse_drive(key, text)
     except FormatError:
         raise bad_parameters({key: "unable to parse drive options"}) from None
     if drive.import_from:

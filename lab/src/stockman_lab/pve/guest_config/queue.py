@@ -112,7 +112,7 @@ class Queue:
 
     def _set_drive(self, key: str, value: str) -> None:
         config = self.config
-        drive = parse_drive(key, value, asked=True)
+        drive = parse_drive(key, value)
         if key == "tpmstate0":
             _check_tpm_version(config.values.get(key, ""), drive)
         waiting = config.pending.get(key)

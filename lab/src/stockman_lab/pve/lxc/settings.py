@@ -26,8 +26,6 @@ from stockman_lab.pve.qemu.rights import check_needs
 from stockman_lab.pve.qemu.settings import tag_rules, tag_style
 from stockman_lab.pve.qemu.shelf import Shelf
 
-_KEY_TYPES = ("ssh-", "ecdsa-", "sk-")
-
 
 def settled_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> Change:
     """The change that a request asks for, if the caller may ask for it."""
@@ -73,21 +71,6 @@ def owner(call: Call, *, creating: bool = False) -> Owner:
 def refuse_format(error: FormatError) -> NoReturn:
     """Refuse a text that does not fit its format."""
     raise die(error.text) from None
-
-
-def check_keys(text: str) -> None:
-    """Refuse what is no list of public keys."""
-    for line in filter(str.strip, text.split("\n")):
-        words = line.split()
-        if words[0].startswith("#"):
-            continue
-        if not any(word.startswith(_KEY_TYPES) for word in words[:-1]):
-            raise die("SSH public key validation error")
-
-
-def refuse_together(message: str, *names: str) -> NoReturn:
-    """Refuse parameters that do not go together."""
-    raise bad_parameters(dict.fromkeys(names, message))
 
 
 def update(cluster: Cluster, guest: Guest, change: Change) -> None:

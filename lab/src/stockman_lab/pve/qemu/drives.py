@@ -30,7 +30,7 @@ def efi_size(drive: Drive) -> int:
 def check_sources(shelf: Shelf, sets: Mapping[str, str]) -> None:
     """Refuse drives on storages for something else, and imports of what is no disk."""
     for key in sorted(sets):
-        drive = readable_drive(key, sets[key], asked=True) if is_drive(key) else None
+        drive = readable_drive(key, sets[key]) if is_drive(key) else None
         if drive is not None:
             _check_source(shelf, drive)
 
@@ -206,7 +206,7 @@ def leave_behind(shelf: Shelf, sets: Mapping[str, str]) -> None:
     """Volumes of drives of which nobody wrote down any more that they are the guest's."""
     maker = DriveMaker(shelf, sets)
     for key in sorted(sets):
-        drive = readable_drive(key, sets[key], asked=True) if is_drive(key) else None
+        drive = readable_drive(key, sets[key]) if is_drive(key) else None
         if drive is None or not (drive.new_disk or drive.new_cloud_init):
             continue
         try:
@@ -233,7 +233,7 @@ def disks_of(values: Mapping[str, str]) -> list[Drive]:
 def asked_drive(key: str, text: str) -> Drive:
     """A drive of a request; raises `ApiError`."""
     try:
-        return parse_drive(key, text, asked=True)
+        return parse_drive(key, text)
     except FormatError as error:
         raise die(error.text) from None
 
