@@ -15,31 +15,8 @@ from stockman_lab.pve.errors import ApiError
 from lab.tests.pve.access.house import ANN, BOB, ROOT, authority, populated
 
 
-def test_a_new_group_has_no_members() -> None:
-    state = populated()
-
-    create_group(state, "moon")
-    create_group(state, "sun", "day shift")
-
-    assert group_info(state, "moon") == {"members": []}
-    assert group_info(state, "sun") == {"members": [], "comment": "day shift"}
-
-
 def test_members_are_listed_by_name() -> None:
     assert group_info(populated(), "staff")["members"] == ["ann@pve", "bob@pve"]
-
-
-def test_a_comment_can_be_changed_and_emptied() -> None:
-    state = populated()
-
-    update_group(state, "staff", "all of us")
-    kept = group_info(state, "staff")["comment"]
-    update_group(state, "staff", None)
-    untouched = group_info(state, "staff")["comment"]
-    update_group(state, "staff", "")
-
-    assert (kept, untouched) == ("all of us", "all of us")
-    assert "comment" not in group_info(state, "staff")
 
 
 def test_a_deleted_group_takes_its_entries_along_and_not_its_members() -> None:

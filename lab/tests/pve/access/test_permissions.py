@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.pve.access.acl import AclChange, change_acl
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.access.privileges import Profile, privileges
-from stockman_lab.pve.access.tokens import TokenChange, update_token
-from stockman_lab.pve.access.users import UserChange, update_user
 from stockman_lab.pve.errors import ApiError
 
 from lab.tests.pve.access.house import (
     ANN,
     ANN_FULL_TOKEN,
     ANN_TOKEN,
-    BOB,
     ROOT,
     ROOT_TOKEN,
-    Pools,
     authority,
-    give,
-    populated,
 )
 
 EVERYTHING = privileges(Profile.PVE_9_1).all
@@ -143,80 +136,16 @@ def test_what_entries_give(
     assert authority(*entries).permissions(caller, path) == held
 
 
-@pytest.mark.parametrize(
-    ("entries", "path", "held"),
-    [
-        pytest.param(
-            ["/pool/web ann@pve Look"], "/vms/100", {"VM.Audit": False}, id="members get the roles"
-        ),
-        pytest.param(
-            ["/pool/web ann@pve PVEDatastoreUser"],
-            "/storage/fast",
-            {"Datastore.AllocateSpace": False, "Datastore.Audit": False},
-            id="storages too",
-        ),
-        pytest.param(["/pool/web ann@pve Look"], "/vms/101", {}, id="others do not"),
-        pytest.param(["/pool/web ann@pve Look"], "/vms", {}, id="nor does what is above"),
-        pytest.param(
-            ["/pool/web ann@pve Look", "/vms/100 ann@pve PVETemplateUser"],
-            "/vms/100",
-            {"VM.Audit": True, "VM.Clone": True},
-            id="roles of the pool are added",
-        ),
-        pytest.param(
-            ["/pool/web ann@pve Look", "/vms/100 ann@pve NoAccess"],
-            "/vms/100",
-            {},
-            id="no access to the guest beats the pool",
-        ),
-        pytest.param(
-            ["/pool/web ann@pve NoAccess", "/vms/100 ann@pve Look"],
-            "/vms/100",
-            {},
-            id="no access to the pool beats the guest",
-        ),
-        pytest.param(
-            ["/pool ann@pve Look"], "/vms/100", {"VM.Audit": False}, id="pools inherit as well"
-        ),
-        pytest.param(
-            ["/pool/outer ann@pve Look"],
-            "/vms/200",
-            {"VM.Audit": False},
-            id="a pool hands down to the pools in it",
-        ),
-        pytest.param(["/pool/outer/inner ann@pve Look"], "/vms/300", {}, id="but never upwards"),
-    ],
-)
-def test_what_pools_give(entries: list[str], path: str, held: dict[str, bool]) -> None:
-    pools = {
-        "web": {"/vms/100", "/storage/fast"},
-        "outer": {"/vms/300"},
-        "outer/inner": {"/vms/200"},
-    }
-
-    assert authority(*entries, pools=pools).permissions(ANN, path) == held
-
-
 def test_a_token_without_separation_is_its_user() -> None:
     found = authority("/vms ann@pve Start")
 
     assert found.permissions(ANN_FULL_TOKEN, "/vms/100") == START
 
 
-def test_a_fresh_separated_token_has_nothing() -> None:
-    assert authority("/ ann@pve Administrator").permissions(ANN_TOKEN, "/vms/100") == {}
-
-
 def test_a_separated_token_has_what_both_it_and_its_user_have() -> None:
     found = authority("/vms ann@pve Start", "/vms/100 ann@pve!narrow PVETemplateUser-")
 
     assert found.permissions(ANN_TOKEN, "/vms/100") == {"VM.Audit": False}
-
-
-def test_what_stays_on_its_path_for_the_user_stays_there_for_the_token() -> None:
-    found = authority("/vms/100 ann@pve Start-", "/vms/100 ann@pve!narrow Start")
-
-    assert found.permissions(ANN_TOKEN, "/vms/100") == {"VM.Audit": False, "VM.PowerMgmt": False}
 
 
 def test_a_separated_token_gains_nothing_from_the_groups_of_its_user() -> None:
@@ -242,19 +171,6 @@ def test_a_separated_token_of_root_has_its_own_entries_and_no_more() -> None:
     assert found.permissions(ROOT_TOKEN, "/nodes") == {}
 
 
-def test_a_full_token_of_root_holds_everything_and_still_is_not_root() -> None:
-    found = authority()
-    update_token(found.state, ROOT_TOKEN, TokenChange(privsep=False))
-
-    assert found.permissions(ROOT_TOKEN, "/") == dict.fromkeys(EVERYTHING, True)
-    assert not ROOT_TOKEN.is_root
-
-
-@pytest.mark.parametrize("caller", [Caller("ann@pve", "gone"), Caller("eve@pve", "full")])
-def test_a_token_that_does_not_exist_holds_nothing(caller: Caller) -> None:
-    assert authority("/ ann@pve Administrator").permissions(caller, "/") == {}
-
-
 def test_a_path_that_cannot_be_written_gives_nothing() -> None:
     assert authority("/ ann@pve Administrator").permissions(ANN, "") == {}
 
@@ -265,68 +181,5 @@ def test_a_very_deep_path_inherits_like_any_other() -> None:
     assert found.permissions(ANN, "/vms" + "/x" * 100_000) == LOOK
 
 
-def test_who_holds_all_privileges_passes() -> None:
-    found = authority("/vms ann@pve Start")
-
-    found.check(ANN, "/vms/100", "VM.Audit", "VM.PowerMgmt")
-
-    assert found.allowed(ANN, "/vms/100", "VM.Audit", "VM.PowerMgmt")
-
-
-def test_the_first_missing_privilege_is_named() -> None:
-    found = authority("/vms ann@pve Look")
-
-    assert not found.allowed(ANN, "/vms/100", "VM.Audit", "VM.PowerMgmt", "VM.Clone")
-    assert (
-        refusal(found, ANN, "/vms/100", "VM.Audit", "VM.PowerMgmt", "VM.Clone")
-        == "403 Permission check failed (/vms/100, VM.PowerMgmt)"
-    )
-
-
-def test_one_of_several_privileges_is_enough() -> None:
-    found = authority("/storage ann@pve PVEAuditor")
-    privs = ("Datastore.Audit", "Datastore.AllocateSpace")
-
-    found.check(ANN, "/storage/x", *privs, any_of=True)
-
-    assert found.allowed(ANN, "/storage/x", *privs, any_of=True)
-    assert (
-        refusal(found, BOB, "/storage/x", *privs, any_of=True)
-        == "403 Permission check failed (/storage/x, Datastore.Audit|Datastore.AllocateSpace)"
-    )
-
-
 def test_a_privilege_that_the_profile_does_not_know_is_a_mistake_even_for_root() -> None:
     assert refusal(authority(), ROOT, "/", "VM.Monitor") == "500 invalid privilege 'VM.Monitor'"
-
-
-def test_answers_follow_the_state() -> None:
-    found = authority()
-    before = dict(found.permissions(ANN, "/vms/100"))
-
-    give(found, "/vms @staff Look")
-    with_group = dict(found.permissions(ANN, "/vms/100"))
-    update_user(found.state, ANN.userid, UserChange(groups=[]))
-    outside = dict(found.permissions(ANN, "/vms/100"))
-
-    assert (before, with_group, outside) == ({}, LOOK, {})
-
-
-def test_answers_follow_the_pools() -> None:
-    pools = Pools()
-    found = Authority(populated(), pools)
-    give(found, "/pool/web ann@pve Look")
-    before = dict(found.permissions(ANN, "/vms/100"))
-
-    pools.join("web", "/vms/100")
-
-    assert before == {}
-    assert found.permissions(ANN, "/vms/100") == {"VM.Audit": False}
-
-
-def test_an_entry_taken_away_is_gone() -> None:
-    found = authority("/vms ann@pve Start", "/vms ann@pve Look")
-
-    change_acl(found, ROOT, AclChange(path="/vms", roles=["Start"], users=["ann@pve"], delete=True))
-
-    assert found.permissions(ANN, "/vms/100") == LOOK

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.pve.access.privileges import Profile
 from stockman_lab.pve.access.roles import (
     create_role,
     delete_role,
@@ -18,30 +17,6 @@ from lab.tests.pve.access.house import ANN, authority, populated
 
 def text(caught: pytest.ExceptionInfo[ApiError]) -> str:
     return f"{caught.value.status} {caught.value.message}"
-
-
-def test_a_role_is_shown_as_a_map() -> None:
-    state = populated()
-
-    create_role(state, "Keeper", ["VM.PowerMgmt", "VM.Audit"])
-    create_role(state, "Empty")
-
-    assert role_info(state, "Keeper") == {"VM.Audit": 1, "VM.PowerMgmt": 1}
-    assert role_info(state, "Empty") == {}
-
-
-def test_an_update_replaces_or_appends() -> None:
-    state = populated()
-
-    update_role(state, "Look", ["VM.Clone"])
-    replaced = role_info(state, "Look")
-    update_role(state, "Look", ["VM.Audit"], append=True)
-    appended = role_info(state, "Look")
-    update_role(state, "Look")
-
-    assert replaced == {"VM.Clone": 1}
-    assert appended == {"VM.Audit": 1, "VM.Clone": 1}
-    assert role_info(state, "Look") == {}
 
 
 def test_a_changed_role_changes_what_its_holders_may_do() -> None:
@@ -62,29 +37,6 @@ def test_a_deleted_role_takes_its_entries_along() -> None:
     assert list(found.state.acl) == ["/vms"]
     assert found.state.acl["/vms"].users == {}
     assert found.state.acl["/vms"].groups == {"staff": {"Start": True}}
-
-
-@pytest.mark.parametrize(
-    ("profile", "priv"),
-    [
-        (Profile.PVE_9_1, "VM.Monitor"),
-        (Profile.PVE_8_4, "VM.GuestAgent.Audit"),
-        (Profile.PVE_8_4, "VM.Replicate"),
-        (Profile.PVE_9_1, "Nonsense"),
-    ],
-)
-def test_a_privilege_that_the_profile_does_not_know(profile: Profile, priv: str) -> None:
-    state = populated(profile)
-
-    with pytest.raises(ApiError) as created:
-        create_role(state, "Keeper", ["VM.Audit", priv])
-    with pytest.raises(ApiError) as updated:
-        update_role(state, "Look", [priv])
-
-    assert text(created) == f"500 create role failed: invalid privilege '{priv}'"
-    assert text(updated) == f"500 update role failed: invalid privilege '{priv}'"
-    assert "Keeper" not in state.roles
-    assert role_info(state, "Look") == {"VM.Audit": 1}
 
 
 @pytest.mark.parametrize("name", ["PVEMine", "pvemine", "PVEAdmin"])

@@ -5,12 +5,10 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from stockman_lab.pve.cloudinit.drive import SIZE, Drive, drive, dump, network_version_1, user_data
+from stockman_lab.pve.cloudinit.drive import Drive, drive, dump, network_version_1, user_data
 from stockman_lab.pve.cloudinit.settings import CloudInitError
 
-from lab.tests.images.made import MOMENT
 from lab.tests.pve.cloudinit.made import STATIC, vm
-from stockman.talos.nocloud.iso_reader import read_image
 
 SNIPPETS = {
     "local:snippets/talos.yaml": b"version: v1alpha1\n",
@@ -36,43 +34,6 @@ def test_a_nocloud_drive_holds_four_files() -> None:
             "vendor-data": b"",
         },
     )
-
-
-def test_its_image_is_as_large_as_the_volume_and_holds_the_files() -> None:
-    found = made(STATIC)
-
-    image = found.image(MOMENT)
-
-    assert len(image) == SIZE
-    read = read_image("cloudinit", image)
-    assert (read.label, read.files) == (found.label, found.files)
-
-
-def test_snippets_replace_what_is_made() -> None:
-    found = made(STATIC | {"cicustom": "user=local:snippets/talos.yaml"})
-
-    network = network_version_1(vm(STATIC)).encode()
-    digest = hashlib.sha1(b"version: v1alpha1\n" + network).hexdigest()
-    assert found.files["user-data"] == b"version: v1alpha1\n"
-    assert found.files["network-config"] == network
-    assert found.files["meta-data"] == f"instance-id: {digest}\n".encode()
-
-
-def test_a_network_of_ones_own_needs_none_that_can_be_made() -> None:
-    values = {
-        "net0": "virtio,bridge=vmbr0",
-        "ipconfig0": "ip=dhcp",
-        "cicustom": "network=local:snippets/talos.yaml,meta=local:snippets/talos.yaml"
-        ",vendor=local:snippets/talos.yaml",
-    }
-
-    files = made(values).files
-
-    assert {name for name, text in files.items() if text == b"version: v1alpha1\n"} == {
-        "network-config",
-        "meta-data",
-        "vendor-data",
-    }
 
 
 def test_only_snippets_are_snippets() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.pve.cloudinit.password import kept_password, salt, sha256_crypt
+from stockman_lab.pve.cloudinit.password import sha256_crypt
 
 
 @pytest.mark.parametrize(
@@ -25,20 +25,3 @@ from stockman_lab.pve.cloudinit.password import kept_password, salt, sha256_cryp
 )
 def test_known_passwords_have_known_hashes(password: str, seed: str, hashed: str) -> None:
     assert sha256_crypt(password, seed) == hashed
-
-
-@pytest.mark.parametrize("given", ["$5$salt$hash", "$6$rounds=5000$a$b", "$2y$10$abc", "$1$a$b"])
-def test_what_is_hashed_already_is_kept(given: str) -> None:
-    assert kept_password(given, "seed") == given
-
-
-@pytest.mark.parametrize("given", ["secret", "$", "$9$a$b", "$5$onlysalt", ""])
-def test_what_is_not_is_hashed(given: str) -> None:
-    assert kept_password(given, "seed").startswith("$5$seed$")
-
-
-def test_salt_is_eight_letters_that_crypt_likes() -> None:
-    salts = {salt(bytes((number,))) for number in range(256)}
-
-    assert {len(one) for one in salts} == {8}
-    assert not any("+" in one for one in salts)

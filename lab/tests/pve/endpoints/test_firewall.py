@@ -23,20 +23,6 @@ def lab() -> MemoryDoor:
     return lab
 
 
-@pytest.mark.parametrize("place", PLACES)
-def test_a_new_rule_comes_first(lab: MemoryDoor, place: str) -> None:
-    rules = f"{place}/rules"
-    lab.post(rules, type="in", action="ACCEPT", proto="tcp", dport="22", enable=1, pos=5)
-    lab.post(rules, type="out", action="DROP", comment="last")
-
-    rows = _rows(lab, rules)
-
-    digest = rows[0]["digest"]
-    first = {"type": "out", "action": "DROP", "comment": "last", "enable": 0, "pos": 0}
-    second = {"type": "in", "action": "ACCEPT", "proto": "tcp", "dport": "22", "enable": 1}
-    assert rows == [first | {"digest": digest}, second | {"pos": 1, "digest": digest}]
-
-
 def test_rules_are_moved_in_front_of_others(lab: MemoryDoor) -> None:
     for name in ("c", "b", "a"):
         lab.post(f"{VM}/rules", type="in", action="ACCEPT", comment=name)
@@ -148,16 +134,6 @@ def test_invalid_requests_are_refused(
     errors = (reply.body or {}).get("errors", {})
     assert isinstance(errors, dict)
     assert message in (reply.reason, *errors.values())
-
-
-@pytest.mark.parametrize(
-    ("place", "lock"), [(CLUSTER, "firewall-cluster"), (VM, "firewall-vm-100")]
-)
-def test_rules_need_quorum(lab: MemoryDoor, place: str, lock: str) -> None:
-    for name in ("pve2", "pve3"):
-        lab.cluster.state.hosts[name].has_power = False
-    with pytest.raises(ApiError, match=f"cfs-lock '{lock}' error: no quorum!"):
-        lab.post(f"{place}/rules", type="in", action="ACCEPT")
 
 
 def _rows(lab: MemoryDoor, path: str) -> list[dict[str, object]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.core.faults import Effect, Fault, Point
 
 from lab.tests.pve.endpoints.containers import (
     CT,
@@ -35,23 +34,6 @@ def test_a_stopped_container_takes_everything_at_once() -> None:
     assert found["description"] == "sheep\nand more\n"
 
 
-def test_a_running_container_takes_some_later() -> None:
-    asked = running_container()
-
-    asked.put(f"{CT}/config", memory=1024, tty=4, features="nesting=1")
-
-    row = pending(rows(asked, f"{CT}/pending"), "tty")
-    assert row == {"key": "tty", "pending": 4}
-    assert shown(asked, f"{CT}/config")["tty"] == 4
-    assert "tty" not in shown(asked, f"{CT}/config", current=1)
-    assert shown(asked, f"{CT}/config", current=1)["memory"] == 1024
-
-    asked.done(asked.post(f"{CT}/status/reboot"))
-
-    assert values(asked)["tty"] == "4"
-    assert values(asked)["features"] == "nesting=1"
-
-
 def test_what_waits_can_be_taken_back() -> None:
     asked = running_container()
     asked.put(f"{CT}/config", tty=4)
@@ -59,15 +41,6 @@ def test_what_waits_can_be_taken_back() -> None:
     asked.put(f"{CT}/config", revert="tty")
 
     assert [row["key"] for row in rows(asked, f"{CT}/pending") if "pending" in row] == []
-
-
-def test_a_new_mount_point_is_there_at_once() -> None:
-    asked = running_container()
-
-    asked.put(f"{CT}/config", mp0="thin:2,mp=/srv")
-
-    assert values(asked)["mp0"] == "thin:vm-200-disk-0,mp=/srv,size=2G"
-    assert "thin:vm-200-disk-0" in volumes(asked)
 
 
 def test_a_mount_point_that_goes_is_unused_and_then_destroyed() -> None:
@@ -89,27 +62,6 @@ def test_a_volume_that_is_there_already_is_mounted_with_its_own_size() -> None:
 
     assert values(asked)["mp1"] == "thin:vm-200-disk-0,mp=/new,size=2G"
     assert "unused0" not in values(asked)
-
-
-def test_nothing_is_left_of_a_change_that_failed() -> None:
-    asked = one_container()
-    asked.world.faults.add(Fault(Point.ALLOCATE, Effect.FAIL, skip=1))
-
-    error = refused(asked, "PUT", f"{CT}/config", mp0="thin:2,mp=/a", mp1="thin:2,mp=/b")
-
-    assert error.status == 400
-    assert set(error.errors) == {"mp1"}
-    assert error.errors["mp1"].startswith("unable to apply pending change mp1 : cfs-lock")
-    assert volumes(asked) == ["local-zfs:subvol-200-disk-0"]
-    assert "mp0" not in values(asked)
-
-
-def test_a_new_card_gets_an_address() -> None:
-    asked = running_container()
-
-    asked.put(f"{CT}/config", net1="name=eth1,bridge=vmbr0,tag=5")
-
-    assert values(asked)["net1"].startswith("name=eth1,bridge=vmbr0,hwaddr=BC:24:11:")
 
 
 @pytest.mark.parametrize(
@@ -161,48 +113,6 @@ def test_changes_that_cannot_be(
     error = refused(one_container(), "PUT", f"{CT}/config", **parameters)
 
     assert (error.status, error.message, error.errors) == (status, message, errors)
-
-
-def test_a_locked_container_is_left_alone() -> None:
-    asked = one_container()
-    values(asked)["lock"] = "backup"
-
-    error = refused(asked, "PUT", f"{CT}/config", memory=1024)
-
-    assert error.message == "CT is locked (backup)"
-
-
-def test_a_change_waits_for_who_works_on_the_container_and_gives_up() -> None:
-    asked = one_container()
-    guest = asked.cluster.state.guests[200]
-    guest.busy_until = asked.world.now + 60
-
-    error = refused(asked, "PUT", f"{CT}/config", memory=1024)
-
-    expected = "can't lock file '/var/lock/lxc/pve-config-200.conf' - got timeout"
-    assert error.message == expected
-
-
-def test_the_digest_follows_every_change() -> None:
-    asked = one_container()
-    before = shown(asked, f"{CT}/config")["digest"]
-
-    asked.put(f"{CT}/config", memory=1024, digest=before)
-
-    assert shown(asked, f"{CT}/config")["digest"] != before
-
-
-def test_who_may_change_something_may_not_change_everything() -> None:
-    asked = one_container()
-    user = somebody(asked, "/vms/200", "VM.Config.CPU")
-
-    user.put(f"{CT}/config", cores=2)
-    error = refused(user, "PUT", f"{CT}/config", memory=1024)
-
-    assert (error.status, error.message) == (
-        403,
-        "Permission check failed (/vms/200, VM.Config.Memory)",
-    )
 
 
 def test_the_environment_is_shown_only_to_who_may_change_it() -> None:

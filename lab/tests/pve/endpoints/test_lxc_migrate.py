@@ -11,33 +11,9 @@ from lab.tests.pve.endpoints.containers import (
     one_container,
     refused,
     running_container,
-    shown,
     values,
 )
 from lab.tests.pve.endpoints.people import somebody
-
-
-def test_a_stopped_container_takes_its_local_volumes_along() -> None:
-    asked = one_container(mp0="thin:1,mp=/srv")
-
-    upid = asked.post(f"{CT}/migrate", target="pve2")
-
-    assert values(asked)["lock"] == "migrate"
-    assert asked.done(upid) == "OK"
-    guest = asked.cluster.state.guests[200]
-    assert guest.node == "pve2"
-    assert "lock" not in guest.config.values
-    volumes = [volume for volume in asked.cluster.state.volumes if "200" in volume]
-    assert volumes == ["pve2/local-zfs:subvol-200-disk-0", "pve2/thin:vm-200-disk-0"]
-
-
-def test_a_shared_volume_stays_where_it_is() -> None:
-    asked = one_container(rootfs="ceph:2")
-
-    asked.done(asked.post(f"{CT}/migrate", target="pve3"))
-
-    assert asked.cluster.state.guests[200].node == "pve3"
-    assert values(asked)["rootfs"] == "ceph:vm-200-disk-0,size=2G"
 
 
 def test_a_running_container_is_restarted_on_the_way() -> None:
@@ -120,13 +96,3 @@ def test_other_storages_need_rights() -> None:
 
     expected = "Permission check failed (/storage/ceph, Datastore.AllocateSpace)"
     assert (error.status, error.message) == (403, expected)
-
-
-def test_where_it_could_go_is_told_beforehand() -> None:
-    asked = one_container()
-
-    assert shown(asked, f"{CT}/migrate") == {
-        "running": 0,
-        "allowed-nodes": ["pve2", "pve3"],
-        "not-allowed-nodes": {},
-    }

@@ -13,7 +13,6 @@ from lab.tests.pve.endpoints.containers import (
     refused,
     running_container,
     shown,
-    values,
 )
 
 STATUS = f"{CT}/status"
@@ -26,18 +25,6 @@ def status(asked: MemoryDoor) -> object:
 def managed(asked: MemoryDoor) -> MemoryDoor:
     asked.cluster.state.ha_resources["ct:200"] = Section("ct:200", "ct", {"state": "stopped"})
     return asked
-
-
-def test_a_container_starts_and_counts_its_seconds() -> None:
-    asked = one_container()
-
-    assert asked.done(asked.post(f"{STATUS}/start")) == "OK"
-    asked.world.advance(90)
-
-    found = shown(asked, f"{STATUS}/current")
-    assert (found["status"], found["ha"]) == ("running", {"managed": 0})
-    assert int(str(found["uptime"])) >= 90
-    assert int(str(found["pid"])) > 0
 
 
 @pytest.mark.parametrize(("action", "params"), [("stop", {}), ("shutdown", {"timeout": 30})])
@@ -69,15 +56,6 @@ def test_what_runs_cannot_start() -> None:
     assert (error.status, error.message) == (500, "CT 200 already running")
 
 
-def test_a_template_does_not_start() -> None:
-    asked = one_container()
-    values(asked)["template"] = "1"
-
-    done = asked.done(asked.post(f"{STATUS}/start"))
-
-    assert done == "you can't start a CT if it's a template"
-
-
 def test_a_container_that_became_a_template_does_not_come_back() -> None:
     asked = running_container()
     asked.put(f"{CT}/config", template=1)
@@ -92,32 +70,6 @@ def test_quotas_are_not_for_unprivileged_containers() -> None:
     done = asked.done(asked.post(f"{STATUS}/start"))
 
     assert done == "Quotas are not supported by unprivileged containers."
-
-
-def test_a_locked_container_does_not_start_unless_it_is_only_mounted() -> None:
-    asked = one_container()
-    values(asked)["lock"] = "backup"
-
-    assert asked.done(asked.post(f"{STATUS}/start")) == "CT is locked (backup)"
-    values(asked)["lock"] = "mounted"
-    assert asked.done(asked.post(f"{STATUS}/start")) == "OK"
-
-
-def test_root_may_look_over_a_lock() -> None:
-    asked = one_container()
-    values(asked)["lock"] = "backup"
-
-    assert asked.done(asked.post(f"{STATUS}/start", skiplock=1)) == "OK"
-
-
-def test_a_container_whose_volume_is_gone_does_not_start() -> None:
-    asked = one_container()
-    asked.cluster.state.volumes.clear()
-
-    done = asked.done(asked.post(f"{STATUS}/start"))
-
-    assert done == "volume 'local-zfs:subvol-200-disk-0' does not exist"
-    assert status(asked) == "stopped"
 
 
 def test_a_container_whose_bridge_is_not_there_does_not_start() -> None:
@@ -136,20 +88,6 @@ def test_a_fault_keeps_a_container_from_starting() -> None:
     assert asked.done(asked.post(f"{STATUS}/start")) == "startup for container '200' failed"
 
 
-def test_a_container_that_does_not_care_is_killed_only_on_request() -> None:
-    asked = running_container()
-    asked.world.faults.add(Fault(Point.SHUTDOWN, Effect.HANG, times=2))
-
-    first = asked.post(f"{STATUS}/shutdown", timeout=7)
-    began = asked.world.now
-
-    assert asked.done(first) == "container did not stop"
-    assert asked.world.now - began == pytest.approx(7)
-    assert status(asked) == "running"
-    assert asked.done(asked.post(f"{STATUS}/shutdown", timeout=7, forceStop=1)) == "OK"
-    assert status(asked) == "stopped"
-
-
 def test_a_reboot_kills_what_does_not_stop_and_starts_it_again() -> None:
     asked = running_container()
     asked.world.faults.add(Fault(Point.SHUTDOWN, Effect.HANG))
@@ -159,19 +97,6 @@ def test_a_reboot_kills_what_does_not_stop_and_starts_it_again() -> None:
 
     assert status(asked) == "running"
     assert shown(asked, f"{STATUS}/current")["pid"] != before
-
-
-def test_a_stop_can_overrule_a_shutdown_that_takes_too_long() -> None:
-    asked = running_container()
-    asked.world.faults.add(Fault(Point.SHUTDOWN, Effect.HANG))
-    slow = asked.post(f"{STATUS}/shutdown", timeout=600)
-
-    quick = asked.post(f"{STATUS}/stop", overrule__shutdown=1)
-
-    assert asked.done(quick) == "OK"
-    assert asked.cluster.state.tasks[str(slow)].exit_status == "unexpected status"
-    log = asked.cluster.state.tasks[str(quick)].log
-    assert log[0] == f"overruled vzshutdown tasks: {slow}"
 
 
 def test_two_at_once_wait_for_each_other_up_to_ten_seconds() -> None:

@@ -7,7 +7,6 @@ from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.errors import ApiError
 
-from lab.tests.returns import promised
 from lab.tests.worlds import door
 
 NETWORK = "/nodes/pve1/network"
@@ -20,32 +19,6 @@ def lab() -> MemoryDoor:
     for card in ("eno2", "eno3"):
         found.cluster.state.hosts["pve1"].interfaces[card] = {"type": "eth", "exists": "1"}
     return found
-
-
-def test_rows_tell_what_the_file_says(lab: MemoryDoor) -> None:
-    rows = _rows(lab)
-    assert [row["iface"] for row in rows] == ["eno1", "eno2", "eno3", "vmbr0"]
-    assert promised(lab, "GET", "/nodes/{node}/network", rows) == []
-    assert rows[-1] == {
-        "iface": "vmbr0",
-        "type": "bridge",
-        "method": "static",
-        "method6": "manual",
-        "families": ["inet"],
-        "address": "127.66.0.11",
-        "netmask": "16",
-        "cidr": "127.66.0.11/16",
-        "gateway": "127.66.0.1",
-        "autostart": 1,
-        "active": 1,
-        "bridge_ports": "eno1",
-        "bridge_stp": "off",
-        "bridge_fd": "0",
-        "bridge_vlan_aware": 1,
-        "bridge_vids": "2-4094",
-        "priority": 6,
-    }
-    assert rows[0]["exists"] == 1
 
 
 def test_edits_wait_for_a_reload(lab: MemoryDoor) -> None:
@@ -64,22 +37,6 @@ def test_edits_wait_for_a_reload(lab: MemoryDoor) -> None:
     assert "vmbr9" in host.interfaces
 
 
-def test_edits_are_shown_as_a_difference(lab: MemoryDoor) -> None:
-    assert "changes" not in (lab.reply("GET", NETWORK).body or {})
-    lab.put(
-        f"{NETWORK}/vmbr0",
-        type="bridge",
-        cidr="127.66.0.99/16",
-        gateway="127.66.0.1",
-        bridge_ports="eno1",
-        bridge_vlan_aware=1,
-        autostart=1,
-    )
-    changes = str((lab.reply("GET", NETWORK).body or {})["changes"])
-    assert "-\taddress 127.66.0.11/16\n+\taddress 127.66.0.99/16\n" in changes
-    assert changes.startswith("--- /etc/network/interfaces\n+++ /etc/network/interfaces.new\n")
-
-
 def test_edits_are_thrown_away(lab: MemoryDoor) -> None:
     lab.delete(f"{NETWORK}/vmbr0")
     assert [row["iface"] for row in _rows(lab)] == ["eno1", "eno2", "eno3"]
@@ -87,41 +44,11 @@ def test_edits_are_thrown_away(lab: MemoryDoor) -> None:
     assert [row["iface"] for row in _rows(lab)] == ["eno1", "eno2", "eno3", "vmbr0"]
 
 
-def test_addresses_that_are_not_given_again_are_lost(lab: MemoryDoor) -> None:
-    lab.post(NETWORK, iface="vmbr9", type="bridge", cidr="10.9.0.1/24", cidr6="fd00::1/64")
-    row = lab.get(f"{NETWORK}/vmbr9")
-    assert isinstance(row, dict)
-    assert (row["families"], row["method6"]) == (["inet", "inet6"], "static")
-    lab.put(f"{NETWORK}/vmbr9", type="bridge", cidr="10.9.0.1/24")
-    row = lab.get(f"{NETWORK}/vmbr9")
-    assert isinstance(row, dict)
-    assert (row["families"], "address6" in row, row["method6"]) == (["inet"], False, "manual")
-
-
-def test_an_empty_comment_is_none(lab: MemoryDoor) -> None:
-    lab.post(NETWORK, iface="vmbr9", type="bridge", comments="wool")
-    row = lab.get(f"{NETWORK}/vmbr9")
-    assert isinstance(row, dict)
-    assert row["comments"] == "wool\n"
-    lab.put(f"{NETWORK}/vmbr9", type="bridge", comments="")
-    row = lab.get(f"{NETWORK}/vmbr9")
-    assert isinstance(row, dict)
-    assert "comments" not in row
-
-
 def test_a_vlan_is_told_by_its_name(lab: MemoryDoor) -> None:
     lab.post(NETWORK, iface="eno2.62", type="vlan")
     row = lab.get(f"{NETWORK}/eno2.62")
     assert isinstance(row, dict)
     assert (row["vlan-raw-device"], row["vlan-id"], row["exists"]) == ("eno2", "62", 1)
-
-
-def test_a_vlan_with_a_name_of_its_own(lab: MemoryDoor) -> None:
-    options = {"iface": "storage", "type": "vlan", "vlan-id": 7, "vlan-raw-device": "eno2"}
-    assert lab.reply("POST", NETWORK, options).status == 200
-    row = lab.get(f"{NETWORK}/storage")
-    assert isinstance(row, dict)
-    assert (row["vlan-raw-device"], row["vlan-id"]) == ("eno2", "7")
 
 
 def test_a_bond_has_a_mode(lab: MemoryDoor) -> None:
@@ -205,16 +132,6 @@ def test_an_interface_has_to_be_there(lab: MemoryDoor, method: str) -> None:
     params: dict[str, object] = {"type": "bridge"} if method == "PUT" else {}
     reply = lab.reply(method, f"{NETWORK}/vmbr77", params)
     assert (reply.body or {})["errors"] == {"iface": "interface does not exist"}
-
-
-@pytest.mark.parametrize(
-    ("kind", "names"),
-    [("bridge", ["vmbr0"]), ("any_bridge", ["vmbr0"]), ("eth", ["eno1", "eno2", "eno3"])],
-)
-def test_interfaces_of_one_kind_are_asked_for(lab: MemoryDoor, kind: str, names: list[str]) -> None:
-    rows = lab.get(NETWORK, type=kind)
-    assert isinstance(rows, list)
-    assert [row["iface"] for row in rows] == names
 
 
 def test_others_see_bridges_that_they_may_use(lab: MemoryDoor) -> None:

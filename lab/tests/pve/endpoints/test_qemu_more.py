@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.schema.schema import Schema
 
-from lab.tests.machines import QEMU, create, create_linux, ended, put_file, replied, start
+from lab.tests.machines import QEMU, create_linux, ended, put_file, replied, start
 from lab.tests.returns import misfits
 from lab.tests.worlds import door, small_world
 
@@ -59,38 +58,6 @@ def test_every_answer_about_a_machine_is_what_the_schema_promises(profile: str) 
     assert len(paths) > 25
 
 
-def test_features_depend_on_the_storages_of_disks() -> None:
-    api = door()
-    create(api, 100, scsi0="local-zfs:1")
-    create(api, 101, scsi0="files:1,format=raw")
-    create(api, 102, scsi0="ceph:1")
-
-    assert replied(api, "GET", f"{QEMU}/100/feature", feature="snapshot") == {
-        "hasFeature": 1,
-        "nodes": ["pve1"],
-    }
-    assert api.get(f"{QEMU}/101/feature", feature="snapshot") == {
-        "hasFeature": 0,
-        "nodes": ["pve1"],
-    }
-    assert api.get(f"{QEMU}/102/feature", feature="copy") == {
-        "hasFeature": 1,
-        "nodes": ["pve1", "pve2", "pve3"],
-    }
-    assert api.get(f"{QEMU}/100/feature", feature="clone")["hasFeature"] == 0  # type: ignore[index]
-
-
-def test_the_cloud_init_drive_is_made_of_the_values() -> None:
-    api = door()
-    create(api, name="web", ide2="local-zfs:cloudinit", ciuser="ann", net0="virtio,bridge=vmbr0")
-
-    text = replied(api, "GET", f"{VM}/cloudinit/dump", type="user")
-
-    assert isinstance(text, str)
-    assert "hostname: web\n" in text
-    assert "user: ann\n" in text
-
-
 def test_a_changed_value_waits_until_the_drive_is_made_anew() -> None:
     api = door()
     create_linux(api, ide2="local-zfs:cloudinit", ciuser="ann")
@@ -116,35 +83,3 @@ def test_snippets_are_read_when_the_drive_is_made() -> None:
     assert ended(api, "POST", f"{QEMU}/101/status/start") == (
         "can't open '/var/lib/vz/snippets/gone.yaml' - No such file or directory"
     )
-
-
-def test_figures_begin_when_the_machine_does() -> None:
-    api = door()
-    create_linux(api)
-    start(api)
-    api.world.advance(600)
-
-    rows = replied(api, "GET", f"{VM}/rrddata", timeframe="hour")
-
-    assert isinstance(rows, list)
-    assert "cpu" not in rows[0]
-    assert rows[-1]["cpu"] > 0
-    assert rows[-1]["time"] - rows[-2]["time"] == 60
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "config"), ("GET", "status/current"), ("GET", "pending"), ("POST", "status/start")],
-)
-def test_a_machine_that_is_not_there_is_missed_by_the_name_of_its_file(
-    method: str, path: str
-) -> None:
-    api = door()
-    create(api, 100)
-
-    for host, vmid in (("pve1", 999), ("pve2", 100)):
-        with pytest.raises(ApiError) as caught:
-            api.call(method, f"/nodes/{host}/qemu/{vmid}/{path}")
-        assert caught.value.message == (
-            f"Configuration file 'nodes/{host}/qemu-server/{vmid}.conf' does not exist"
-        )

@@ -9,7 +9,6 @@ from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.host import PhysicalDisk
 
-from lab.tests.pve.endpoints.people import somebody
 from lab.tests.worlds import TIB, door
 
 DISKS = "/nodes/pve1/disks"
@@ -19,16 +18,6 @@ def with_disks(*paths: str, size: int = TIB) -> MemoryDoor:
     api = door()
     api.cluster.state.hosts["pve1"].disks += [PhysicalDisk(path, size) for path in paths]
     return api
-
-
-def test_disks_are_listed_with_their_use() -> None:
-    rows = door().get(f"{DISKS}/list")
-
-    assert isinstance(rows, list)
-    assert [(row["devpath"], row.get("used"), row["type"]) for row in rows] == [
-        ("/dev/nvme0n1", "ZFS", "nvme"),
-        ("/dev/sda", None, "hdd"),
-    ]
 
 
 def test_unused_disks_can_be_asked_for() -> None:
@@ -42,26 +31,6 @@ def test_a_path_that_is_no_disk_is_refused() -> None:
     reply = door().reply("PUT", f"{DISKS}/wipedisk", {"disk": "/dev/sdz"})
 
     assert (reply.status, reply.reason) == (500, "not a valid block device")
-
-
-def test_a_zfs_pool_with_a_storage_is_made_of_disks() -> None:
-    api = with_disks("/dev/sdb", "/dev/sdc")
-
-    upid = api.post(
-        f"{DISKS}/zfs", name="tank", raidlevel="mirror", devices="/dev/sdb,/dev/sdc", add_storage=1
-    )
-
-    assert ":zfscreate:tank:" in str(upid)
-    assert api.done(upid) == "OK"
-    status = api.get("/nodes/pve1/storage/tank/status")
-    assert isinstance(status, dict)
-    assert (status["type"], status["active"], status["total"]) == ("zfspool", 1, TIB)
-    rows = api.get(f"{DISKS}/list", type="unused")
-    assert isinstance(rows, list)
-    assert [row["devpath"] for row in rows] == ["/dev/sda"]
-    storage_tank = api.get("/storage/tank")
-    assert isinstance(storage_tank, dict)
-    assert (storage_tank["nodes"], storage_tank["pool"]) == ("pve1", "tank")
 
 
 def test_the_same_pool_on_another_host_extends_the_storage() -> None:
@@ -133,13 +102,3 @@ def test_a_disk_is_wiped_unless_somebody_uses_it() -> None:
     assert disks["/dev/sda"].used == ""
     status = api.done(api.put(f"{DISKS}/wipedisk", disk="/dev/nvme0n1"))
     assert status.endswith("probing initialization failed: Device or resource busy")
-
-
-def test_disks_are_not_for_everybody() -> None:
-    user = somebody(door(), "/nodes/pve1", "Sys.Audit")
-
-    user.get(f"{DISKS}/list")
-    with pytest.raises(ApiError, match=r"^Permission check failed \(/, Sys.Audit\)$"):
-        user.get(f"{DISKS}/zfs")
-    with pytest.raises(ApiError, match=r"^Permission check failed \(user != root@pam\)$"):
-        user.put(f"{DISKS}/wipedisk", disk="/dev/sda")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.guest_config.canonical import (
-    canonical_container,
     canonical_drives,
     canonical_machine,
 )
@@ -42,37 +41,6 @@ def test_cards_get_addresses_and_the_generation_is_thrown() -> None:
         "cores": "2",
     }
     assert canonical_machine({"vmgenid": "0"}, Counting()) == {"vmgenid": "0"}
-
-
-def test_cards_of_containers_get_addresses() -> None:
-    sets = {"net0": "name=eth0", "cpuunits": "100", "memory": "512"}
-
-    assert canonical_container(sets, Counting(), "AA:BB:CC") == {
-        "net0": "name=eth0,hwaddr=AA:BB:CC:00:00:01,type=veth",
-        "cpuunits": "100",
-        "memory": "512",
-    }
-
-
-@pytest.mark.parametrize(
-    ("key", "text", "printed"),
-    [
-        ("scsi0", "ssd=1,file=local-lvm:32", "local-lvm:32,ssd=1"),
-        ("ide2", "none", "none,media=cdrom"),
-        ("ide2", "cdrom", "cdrom,media=cdrom"),
-        ("ide2", "local:iso/a.iso,media=cdrom", "local:iso/a.iso,media=cdrom"),
-        ("ide2", "local:cloudinit", "local:cloudinit"),
-        ("ide2", "/var/lib/vz/template/iso/a.iso", "local:iso/a.iso,media=cdrom"),
-        ("scsi1", "/var/lib/vz/images/100/a.raw", "local:100/a.raw"),
-        ("scsi1", "/dev/sdb", "/dev/sdb"),
-        ("scsi0", "file=local:0,import-from=local:import/a.qcow2,format=raw",
-         "local:0,format=raw,import-from=local:import/a.qcow2"),
-        ("efidisk0", "local:0,pre-enrolled-keys=0,import-from=/a,efitype=4m",
-         "local:0,efitype=4m,import-from=/a,pre-enrolled-keys=0"),
-    ],
-)  # fmt: skip
-def test_drives_are_printed_canonically(key: str, text: str, printed: str) -> None:
-    assert drive(key, text) == printed
 
 
 @pytest.mark.parametrize(

@@ -59,9 +59,3 @@ def _resources(name: str, resources: str, affinity: str) -> Section:
 def test_contradictions_are_told(rule: Section, others: list[Section], text: str) -> None:
     rules = {one.id: one for one in (rule, *others)}
     assert problems_of(rule, rules, hosts=3) == ({"resources": text} if text else {})
-
-
-def test_a_rule_that_is_off_is_never_wrong() -> None:
-    rule = _resources("a", "vm:1", "positive")
-    rule.options["disable"] = "1"
-    assert problems_of(rule, {"a": rule}, hosts=3) == {}

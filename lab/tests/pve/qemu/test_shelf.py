@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.pve.errors import ApiError
-from stockman_lab.pve.qemu.shelf import Shelf, grown, has_feature
+from stockman_lab.pve.qemu.shelf import Shelf, has_feature
 
 from lab.tests.worlds import door
 
@@ -12,14 +12,6 @@ from lab.tests.worlds import door
 def _shelf(vmid: int = 100) -> Shelf:
     cluster = door().cluster
     return Shelf(cluster, cluster.state.hosts["pve1"], vmid)
-
-
-@pytest.mark.parametrize(
-    ("storage", "size"),
-    [("local-zfs", 1 << 20), ("thin", 4 << 20), ("files", 5), ("ceph", 1 << 20)],
-)
-def test_storages_have_grains(storage: str, size: int) -> None:
-    assert grown(_shelf().storage(storage), 5) == size
 
 
 def test_paths_of_the_host_are_volumes_of_its_storages() -> None:
@@ -30,15 +22,6 @@ def test_paths_of_the_host_are_volumes_of_its_storages() -> None:
         "files:100/vm-100-disk-0.raw"
     )
     assert shelf.volume_at("/etc/passwd") == ""
-
-
-def test_a_volume_belongs_to_who_its_name_says() -> None:
-    shelf = _shelf(100)
-
-    assert shelf.owns("local-zfs:vm-100-disk-0")
-    assert not shelf.owns("local-zfs:vm-101-disk-0")
-    assert not shelf.owns("nowhere:vm-100-disk-0")
-    assert not shelf.owns("local:iso/x.iso")
 
 
 def test_names_that_no_storage_gives_are_refused() -> None:

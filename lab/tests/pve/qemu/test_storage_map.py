@@ -8,21 +8,6 @@ from stockman_lab.pve.qemu.migrating import parse_storage_map
 
 
 @pytest.mark.parametrize(
-    ("text", "storage", "target"),
-    [
-        ("", "a", "a"),
-        ("1", "a", "a"),
-        ("x", "a", "x"),
-        ("a:b", "a", "b"),
-        ("a:b", "c", "c"),
-        ("a:b,x", "c", "x"),
-    ],
-)
-def test_pairs_come_first_then_the_one_for_all(text: str, storage: str, target: str) -> None:
-    assert parse_storage_map(text).target_of(storage) == target
-
-
-@pytest.mark.parametrize(
     ("text", "why"),
     [
         ("a:b,a:c", "duplicate mapping for source 'a'"),

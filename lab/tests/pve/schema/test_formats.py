@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stockman_lab.pve.schema.formats import formats_of
@@ -38,20 +37,6 @@ def _checks(profile: str) -> list[Check]:
 
 
 CHECKS = [check for profile in PROFILES for check in _checks(profile)]
-
-
-def test_a_value_without_a_format_has_no_check() -> None:
-    assert formats_of("9.1").check(Shape("string")) is None
-
-
-def test_an_unknown_format_takes_every_value() -> None:
-    assert formats_of("9.1").check(Shape("string", form="pve-future")) is None
-    assert not formats_of("9.1").is_known("pve-future-list")
-
-
-@pytest.mark.parametrize("form", ["pve-vmid", "pve-vmid-list", "email-opt", "pve-qm-boot"])
-def test_a_named_format_is_known_alone_and_as_a_list(form: str) -> None:
-    assert formats_of("9.1").is_known(form)
 
 
 @given(st.sampled_from(CHECKS), st.text() | HOSTILE)

@@ -16,33 +16,6 @@ def said(key: str, value: str, profile: str = "9.1") -> str:
 
 
 @pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("net0", "virtio,bridge=vmbr0"),
-        ("net31", "virtio=BC:24:11:AA:BB:CC,bridge=vmbr0,firewall=on,tag=62"),
-        ("net0", "model=virtio,macaddr=BC:24:11:AA:BB:CC"),
-        ("scsi0", "local-zfs:32,discard=on,iothread=1,ssd=yes"),
-        ("scsi0", "file=local:0,import-from=local:import/talos.qcow2"),
-        ("ide2", "none,media=cdrom"),
-        ("cdrom", "local:iso/a.iso"),
-        ("agent", "enabled=1,fstrim_cloned_disks=1,type=virtio"),
-        ("cpu", "cputype=x86-64-v2-AES,flags=+aes;-pcid"),
-        ("boot", "order=scsi0;ide2;net0"),
-        ("boot", "cdn"),
-        ("ipconfig0", "ip=10.0.0.5/24,gw=10.0.0.1,ip6=auto"),
-        ("smbios1", "base64=1,serial=aD1hO2k9MQ==,uuid=00000000-0000-0000-0000-000000000001"),
-        ("hostpci0", "mapping=gpu0,pcie=1"),
-        ("hostpci0", "0000:01:00.0;0000:01:00.1,x-vga=1"),
-        ("efidisk0", "local:1,efitype=4m,pre-enrolled-keys=0"),
-        ("memory", "4096"),
-        ("net0", "virtio, ,bridge=vmbr0,"),
-    ],
-)
-def test_these_are_fit(key: str, value: str) -> None:
-    assert parameters("PUT", f"{VM}/config", **{key: value})[key] == value
-
-
-@pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
         (
@@ -110,13 +83,6 @@ def test_flags_of_processors_are_a_closed_list() -> None:
 
     assert problem.startswith(
         "invalid format - VM-specific CPU flags must be a subset of: aes, amd-"
-    )
-
-
-def test_a_bare_yes_is_understood_since_version_9() -> None:
-    assert parameters("PUT", f"{VM}/config", agent="on")["agent"] == "on"
-    assert said("agent", "on", "8.4") == (
-        "invalid format - format error\nagent.enabled: type check ('boolean') failed - got 'on'\n"
     )
 
 

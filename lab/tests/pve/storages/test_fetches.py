@@ -19,19 +19,6 @@ def started(api: MemoryDoor) -> str:
     )
 
 
-def test_a_download_that_nobody_brings_to_an_end_is_ended() -> None:
-    shelf = Shelf({URL: b"content" * 1000})
-    shelf.waits = True
-    api = MemoryDoor(world_with(shelf), NAME)
-    upid = started(api)
-
-    loaded = World(read_world(world_file(api.world.state)), shelf)
-    interrupted(loaded.clusters[NAME])
-
-    task = loaded.clusters[NAME].state.tasks[upid]
-    assert task.exit_status == "unexpected status"
-
-
 def test_a_download_whose_content_came_goes_on() -> None:
     shelf = Shelf({URL: b"content" * 1000})
     api = MemoryDoor(world_with(shelf), NAME)

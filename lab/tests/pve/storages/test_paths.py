@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storages.paths import path_of
 
@@ -67,8 +66,3 @@ def test_a_volume_has_the_path_that_its_storage_gives_it(
     storage: Storage, name: str, path: str
 ) -> None:
     assert path_of(storage, name) == path
-
-
-def test_a_name_that_is_none_has_no_path() -> None:
-    with pytest.raises(FormatError):
-        path_of(DIRECTORY, "../etc/passwd")
