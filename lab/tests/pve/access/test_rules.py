@@ -1,4 +1,4 @@
-"""The `permissions` blocks of the schema."""
+"""What the schema demands of who calls, and values of parameters."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.access.parameters import number, required, text
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.access.rules import rule
 from stockman_lab.pve.errors import ApiError
@@ -172,3 +173,25 @@ def test_a_required_parameter_alone_is_a_bare_refusal() -> None:
 )
 def test_who_may_change_entries(entries: list[str], path: str, expected: str) -> None:
     assert answer(authority(*entries), ACL, ANN, {"path": path}) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [("x", "x"), (7, "7"), (True, "1"), (False, "0"), (["a", 7], "a,7"), (None, None), ("", "")],
+)
+def test_a_value_as_text(value: object, found: str | None) -> None:
+    assert text({"x": value}, "x") == found
+
+
+def test_a_value_as_number() -> None:
+    assert number({"x": "42"}, "x") == 42
+    with pytest.raises(ApiError) as caught:
+        number({"x": "many"}, "x")
+    assert caught.value.errors == {"x": "type check ('integer') failed - got 'many'"}
+
+
+def test_a_value_that_has_to_be_there() -> None:
+    with pytest.raises(ApiError) as caught:
+        required({}, "x")
+
+    assert caught.value.errors == {"x": "property is missing and it is not optional"}
