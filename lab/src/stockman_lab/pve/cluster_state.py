@@ -61,13 +61,10 @@ class ResourcePool:
 
 @state
 class Firewall:
-    """Rules of one place: the cluster, a host, a guest, a group."""
+    """Options and rules of the firewall of a guest."""
 
     options: dict[str, str] = field(default_factory=dict)
     rules: list[dict[str, str]] = field(default_factory=list)
-    aliases: dict[str, dict[str, str]] = field(default_factory=dict)
-    ipsets: dict[str, list[dict[str, str]]] = field(default_factory=dict)
-    ipset_comments: dict[str, str] = field(default_factory=dict)
 
 
 @state
@@ -104,9 +101,6 @@ class ClusterState:
     """By kind, `pci`, `usb` or `dir`."""
     backup_jobs: dict[str, Section] = field(default_factory=dict)
     replication: dict[str, Section] = field(default_factory=dict)
-    firewall: Firewall = field(default_factory=Firewall)
-    firewall_groups: dict[str, Firewall] = field(default_factory=dict)
-    host_firewalls: dict[str, Firewall] = field(default_factory=dict)
     guest_firewalls: dict[int, Firewall] = field(default_factory=dict)
     cfs_version: int = 1
     """Grows with every change of a file that all hosts share."""

@@ -55,14 +55,11 @@ def test_hosts_are_listed(lab: MemoryDoor) -> None:
         "/nodes/{node}/apt/versions",
         "/nodes/{node}/certificates/info",
         "/nodes/{node}/subscription",
-        "/nodes/{node}/firewall/options",
-        "/nodes/{node}/firewall/rules",
         "/cluster/options",
         "/cluster/sdn/zones",
         "/cluster/sdn/vnets",
         "/nodes/{node}/sdn/zones",
         "/cluster/ha/status/manager_status",
-        "/cluster/firewall/groups",
     ],
 )
 @pytest.mark.parametrize("profile", ["8.4", "9.1"])

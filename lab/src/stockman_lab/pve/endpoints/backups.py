@@ -6,6 +6,7 @@ from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import bad_parameters, die
+from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.schema.schema import Schema
 from stockman_lab.pve.storages.access import check_volume_access
 from stockman_lab.pve.storages.backing_up import BACK_UP
@@ -19,7 +20,6 @@ from stockman_lab.pve.storages.backup_jobs import (
     scheduled,
     written,
 )
-from stockman_lab.pve.storages.settings import split_list
 
 _FILE = "file-jobs_cfg"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import die
+from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.storages.host_disks import (
     WIPE_DISK,
     disk_at,
@@ -19,7 +20,6 @@ from stockman_lab.pve.storages.making_pools import (
     pools_like,
     used_in,
 )
-from stockman_lab.pve.storages.settings import split_list
 
 
 @endpoint("GET", "/nodes/{node}/disks/list")

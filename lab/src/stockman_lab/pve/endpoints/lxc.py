@@ -18,8 +18,9 @@ from stockman_lab.pve.guest_config.keys import is_indexed
 from stockman_lab.pve.guest_config.needs import volume_needs
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.guest_config.views import pending_container_rows, shown_container
+from stockman_lab.pve.ha.requests import HaMigrate, HaStart, HaStop
 from stockman_lab.pve.ha_manager import is_managed
-from stockman_lab.pve.lxc import creating, destroying, ha_requests, migrating, power, volumes
+from stockman_lab.pve.lxc import creating, destroying, migrating, power, volumes
 from stockman_lab.pve.lxc.interfaces import interfaces_of
 from stockman_lab.pve.lxc.rows import list_row, status_row
 from stockman_lab.pve.lxc.settings import owner, settled_change, settled_values, update
@@ -204,7 +205,7 @@ def start(call: Call) -> object:
     guest = _stopped(call)
     call.cluster.require_quorum()
     if is_managed(call.cluster, guest):
-        return _began(call, "hastart", ha_requests.HaStart.name)
+        return _began(call, "hastart", HaStart.name)
     return _began(call, "vzstart", power.Start.name, "skiplock")
 
 
@@ -214,7 +215,7 @@ def stop(call: Call) -> object:
     if is_managed(call.cluster, _running(call)):
         if call.flag("overrule-shutdown"):
             raise bad_parameters({"overrule-shutdown": "Not applicable for HA resources."})
-        return _began(call, "hastop", ha_requests.HaStop.name, timeout=0)
+        return _began(call, "hastop", HaStop.name, timeout=0)
     return _began(call, "vzstop", power.Stop.name, "skiplock", "overrule-shutdown")
 
 
@@ -222,7 +223,7 @@ def stop(call: Call) -> object:
 def shutdown(call: Call) -> object:
     timeout = call.number("timeout", power.Shutdown.default_timeout)
     if is_managed(call.cluster, _running(call)):
-        return _began(call, "hastop", ha_requests.HaStop.name, timeout=timeout)
+        return _began(call, "hastop", HaStop.name, timeout=timeout)
     return _began(call, "vzshutdown", power.Shutdown.name, "forceStop", timeout=timeout)
 
 
@@ -305,7 +306,7 @@ def migrate(call: Call) -> object:
     storages = _storages(call, target)
     if is_managed(call.cluster, guest):
         arguments = {"vmid": call.vmid, "target": target}
-        return call.start("hamigrate", str(call.vmid), ha_requests.HaMigrate.name, arguments)
+        return call.start("hamigrate", str(call.vmid), HaMigrate.name, arguments)
     more: dict[str, object] = {
         name: call.params[name] for name in ("online", "restart", "timeout") if call.has(name)
     }

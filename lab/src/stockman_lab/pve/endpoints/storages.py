@@ -8,6 +8,7 @@ from stockman_lab.pve import space
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import bad_parameters
+from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.space import configured
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storages.configuring import (
@@ -17,7 +18,7 @@ from stockman_lab.pve.storages.configuring import (
     remove_storage,
 )
 from stockman_lab.pve.storages.rows import storage_row
-from stockman_lab.pve.storages.settings import shown_settings, split_list
+from stockman_lab.pve.storages.settings import shown_settings
 
 READERS = ("Datastore.Audit", "Datastore.AllocateSpace")
 """Privileges of which one is enough to see a storage."""

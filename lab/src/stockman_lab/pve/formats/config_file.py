@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from urllib.parse import unquote_to_bytes
 
 _PLAIN = frozenset(range(0x20, 0x7F)) - frozenset(b":%")
 
@@ -15,11 +14,6 @@ def encode_text(text: str) -> str:
         chr(byte) if byte in _PLAIN else f"%{byte:02X}"
         for byte in text.encode("utf-8", "surrogatepass")
     )
-
-
-def decode_text(text: str) -> str:
-    """One line as it was meant."""
-    return unquote_to_bytes(text).decode("utf-8", "replace")
 
 
 Section = Mapping[str, str]

@@ -64,20 +64,6 @@ def allocated(shelf: Shelf, storage: Storage, size: int) -> Volume:
     return allocate
 
 
-def copied(shelf: Shelf, source: Volume, storage: Storage) -> Volume:
-    """A full copy of a volume."""
-    volume = shelf.copy(source, storage, form_on(storage, source.size))
-    volume.content = CONTENT
-    return volume
-
-
-def linked(shelf: Shelf, source: Volume) -> Volume:
-    """A linked clone of a base volume."""
-    link = shelf.link(source)
-    link.content = CONTENT
-    return link
-
-
 def existing(shelf: Shelf, volid: str) -> Volume:
     """A volume that has to be there."""
     shelf.name_of(volid)
@@ -122,40 +108,6 @@ class MountMaker:
         for volid in self.made:
             self.shelf.free(volid)
         self.made.clear()
-
-
-def has_feature(shelf: Shelf, feature: str, volid: str, snapshot: str = "") -> bool:
-    """Whether a storage can do something with a volume of a container."""
-    storage = space.configured(shelf.cluster, storage_of(volid))
-    name = shelf.name_of(volid)
-    if storage.is_files and storage.type != "btrfs":
-        # Linked clones on file storages are qcow2, which containers cannot use.
-        return _in_files(feature, name.format, is_base=name.is_base, snapshot=snapshot)
-    if storage.type == "lvm":
-        return feature in ("copy", "rename") and not snapshot and not name.is_base
-    state = "snap" if snapshot else "base" if name.is_base else "current"
-    return state in _ON_VOLUMES.get(feature, ())
-
-
-_ON_VOLUMES = {
-    "snapshot": ("current", "snap"),
-    "clone": ("base",),
-    "template": ("current",),
-    "copy": ("base", "current"),
-    "rename": ("current",),
-}
-
-
-def _in_files(feature: str, form: str, *, is_base: bool, snapshot: str) -> bool:
-    match feature:
-        case "template":
-            return not is_base and not snapshot
-        case "copy":
-            return form != "subvol" and not snapshot
-        case "rename":
-            return form != "subvol" and not is_base
-        case _:
-            return False
 
 
 def free_all(shelf: Shelf, volids: list[str]) -> Iterator[str]:

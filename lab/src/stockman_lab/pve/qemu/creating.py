@@ -24,7 +24,6 @@ from stockman_lab.pve.workers import Job, register
 
 _SECONDS = (0.5, 1.5)
 _START = (1.0, 3.0)
-_MADE = "made"
 _CREATED = "created"
 
 

@@ -9,10 +9,10 @@ from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import bad_parameters, die
+from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.schema.schema import Schema
 from stockman_lab.pve.storages.calendar import next_event
-from stockman_lab.pve.storages.settings import split_list
 
 _ESCAPE = re.compile(r"\\(.)")
 _VARIABLE = re.compile(r"\{\{([^\s{}]+)\}\}")

@@ -34,10 +34,6 @@ class ArchiveInfo:
     created_at: float | None = None
     """None: it was renamed."""
 
-    @property
-    def is_usual(self) -> bool:
-        return self.created_at is not None
-
 
 def archive_info(name: str) -> ArchiveInfo:
     """What a backup is; `name` is that of its volume."""
