@@ -29,7 +29,6 @@ def test_settings_of_several_values_are_taken_apart(lab: MemoryDoor) -> None:
         description="wool",
     )
     found = lab.get(OPTIONS)
-    assert isinstance(found, dict)
     assert found["migration"] == {"type": "insecure", "network": "10.0.0.0/8"}
     assert found["crs"] == {"ha": "static", "ha-rebalance-on-start": 1}
     assert found["next-id"] == {"lower": "200", "upper": "300"}
@@ -52,7 +51,6 @@ def test_tags_are_those_in_sight_and_those_of_the_cluster(lab: MemoryDoor) -> No
     }
     assert lab.reply("PUT", OPTIONS, dict(settings)).status == 200
     found = lab.get(OPTIONS)
-    assert isinstance(found, dict)
     assert found["allowed-tags"] == ["grass", "hay", "shepherd", "white", "wool"]
     assert found["registered-tags"] == ["shepherd"]
     assert found["user-tag-access"]["user-allow-list"] == ["grass", "hay"]

@@ -22,7 +22,6 @@ def test_a_mapping_is_changed_and_deleted(lab: MemoryDoor) -> None:
     lab.post(PCI, id="gpu", map=[CARD], description="cards")
     lab.put(f"{PCI}/gpu", map=[CARD], delete="description")
     found = lab.get(f"{PCI}/gpu")
-    assert isinstance(found, dict)
     assert "description" not in found
     lab.delete(f"{PCI}/gpu")
     lab.delete(f"{PCI}/gpu")
@@ -115,7 +114,6 @@ def test_devices_of_a_mapping_are_checked_on_a_host(
 ) -> None:
     lab.post(PCI, id="gpu", map=[entry], description="cards")
     rows = lab.get(PCI, check__node="pve1")
-    assert isinstance(rows, list)
     assert [row["message"] for row in rows[0]["checks"]] == ([message] if message else [])
     assert promised(lab, "GET", PCI, rows) == []
 
@@ -123,7 +121,6 @@ def test_devices_of_a_mapping_are_checked_on_a_host(
 def test_a_host_without_a_mapping_is_warned_about(lab: MemoryDoor) -> None:
     lab.post(PCI, id="gpu", map=[CARD])
     rows = lab.get(PCI, check__node="pve2")
-    assert isinstance(rows, list)
     warning = {"severity": "warning", "message": "No mapping for node pve2."}
     assert rows[0]["checks"] == [warning]
 
@@ -150,7 +147,6 @@ def test_a_host_without_a_mapping_is_warned_about(lab: MemoryDoor) -> None:
 def test_usb_devices_are_checked_too(lab: MemoryDoor, entry: str, messages: list[str]) -> None:
     lab.post(USB, id="stick", map=[entry])
     rows = lab.get(USB, check__node="pve1")
-    assert isinstance(rows, list)
     assert [row["message"] for row in rows[0]["errors"]] == messages
 
 
@@ -160,5 +156,4 @@ def test_others_see_mappings_that_they_may_use(lab: MemoryDoor) -> None:
     lab.post("/access/users", userid="ada@pve")
     lab.put("/access/acl", path="/mapping/pci/gpu", roles="PVEMappingUser", users="ada@pve")
     rows = lab.as_caller(Caller("ada@pve")).get(PCI)
-    assert isinstance(rows, list)
     assert [row["id"] for row in rows] == ["gpu"]

@@ -23,7 +23,6 @@ def lab() -> MemoryDoor:
 def test_hosts_are_listed(lab: MemoryDoor) -> None:
     lab.cluster.state.hosts["pve2"].has_power = False
     rows = lab.get("/nodes")
-    assert isinstance(rows, list)
     assert [(row["node"], row["status"]) for row in rows] == [
         ("pve1", "online"),
         ("pve2", "offline"),
@@ -72,7 +71,6 @@ def test_replies_are_what_the_schema_promises(profile: str, template: str) -> No
 def test_settings_of_a_host(lab: MemoryDoor) -> None:
     lab.put(f"{NODE}/config", description="wool", startall__onboot__delay=30)
     found = lab.get(f"{NODE}/config")
-    assert isinstance(found, dict)
     assert (found["description"], found["startall-onboot-delay"]) == ("wool\n", 30)
     assert lab.get(f"{NODE}/config", property="startall-onboot-delay") == {
         "startall-onboot-delay": 30
@@ -90,19 +88,16 @@ def test_names_are_looked_up_where_it_is_said(lab: MemoryDoor) -> None:
 
 def test_the_hosts_file_is_written_by_who_read_it(lab: MemoryDoor) -> None:
     found = lab.get(f"{NODE}/hosts")
-    assert isinstance(found, dict)
     lab.post(f"{NODE}/hosts", data="127.0.0.1 localhost\n", digest=found["digest"])
     with pytest.raises(ApiError, match="detected modified configuration"):
         lab.post(f"{NODE}/hosts", data="", digest=found["digest"])
     changed = lab.get(f"{NODE}/hosts")
-    assert isinstance(changed, dict)
     assert changed["data"] == "127.0.0.1 localhost\n"
 
 
 def test_local_time_is_that_of_the_zone(lab: MemoryDoor) -> None:
     lab.put(f"{NODE}/time", timezone="Asia/Tokyo")
     found = lab.get(f"{NODE}/time")
-    assert isinstance(found, dict)
     assert found["localtime"] - found["time"] == 9 * 3600
     reply = lab.reply("PUT", f"{NODE}/time", {"timezone": "Meadow/Hill"})
     assert (reply.body or {})["errors"] == {"timezone": "No such timezone: 'Meadow/Hill'"}
@@ -110,7 +105,6 @@ def test_local_time_is_that_of_the_zone(lab: MemoryDoor) -> None:
 
 def test_moments_without_power_are_empty(lab: MemoryDoor) -> None:
     rows = lab.get(f"{NODE}/rrddata", timeframe="day")
-    assert isinstance(rows, list)
     assert "cpu" not in rows[0]
     assert rows[-1]["maxcpu"] == 16
 
@@ -126,7 +120,6 @@ def test_cards_that_can_be_divided_say_so(lab: MemoryDoor) -> None:
 
 def test_packages_are_those_of_the_release(lab: MemoryDoor) -> None:
     rows = lab.get(f"{NODE}/apt/versions")
-    assert isinstance(rows, list)
     assert rows[1]["ManagerVersion"] == "9.1.9/7e6ae3dcc6e6ee0d"
     assert lab.done(lab.post(f"{NODE}/apt/update")) == "OK"
 
@@ -138,15 +131,11 @@ def test_certificates_are_those_that_are_served(lab: MemoryDoor) -> None:
     names = names_of_host("pve1", "127.66.0.11")
     state.certificates["pve1"] = new_certificate(state.authority, names, now, dice.random_bytes)
     rows = lab.get(f"{NODE}/certificates/info")
-    assert isinstance(rows, list)
     assert [row["filename"] for row in rows] == ["pve-root-ca.pem", "pve-ssl.pem"]
     assert promised(lab, "GET", "/nodes/{node}/certificates/info", rows) == []
     nodes = lab.get("/nodes")
-    assert isinstance(nodes, list)
     assert nodes[0]["ssl_fingerprint"] == rows[1]["fingerprint"]
 
 
 def _rows(lab: MemoryDoor, below: str, **params: object) -> list[dict[str, object]]:
-    rows = lab.get(f"{NODE}/hardware/{below}", **params)
-    assert isinstance(rows, list)
-    return rows
+    return lab.get(f"{NODE}/hardware/{below}", **params)

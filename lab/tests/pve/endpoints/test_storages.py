@@ -29,7 +29,6 @@ def test_a_new_storage_is_shown_as_it_was_written_down() -> None:
 
     assert reply == {"storage": "backups", "type": "dir"}
     storage_backups = api.get("/storage/backups")
-    assert isinstance(storage_backups, dict)
     digest = storage_backups.pop("digest")
     assert storage_backups == {
         "storage": "backups",
@@ -48,7 +47,6 @@ def test_what_goes_without_saying_is_shown_too() -> None:
     api.post("/storage", storage="nas", type="nfs", server="10.0.0.9", export="/tank")
 
     storage_nas = api.get("/storage/nas")
-    assert isinstance(storage_nas, dict)
     assert (storage_nas["path"], storage_nas["content"], storage_nas["shared"]) == (
         "/mnt/pve/nas",
         "images",
@@ -63,7 +61,6 @@ def test_the_server_of_a_new_network_storage_answers_on_all_hosts() -> None:
 
     for host in ("pve1", "pve2", "pve3"):
         status = api.get(f"/nodes/{host}/storage/nas/status")
-        assert isinstance(status, dict)
         assert (status["active"], status["shared"]) == (1, 1)
         assert status["total"] > 0
 
@@ -76,7 +73,6 @@ def test_two_storages_of_one_server_share_its_space() -> None:
     api.post("/nodes/pve1/storage/nas1/content", vmid=100, filename="vm-100-a.raw", size="1G")
 
     status = api.get("/nodes/pve2/storage/nas2/status")
-    assert isinstance(status, dict)
     assert status["used"] == 1 << 30
 
 
@@ -180,7 +176,6 @@ def test_a_pool_that_only_other_hosts_have_is_not_asked_for() -> None:
     api.post("/storage", storage="far", type="zfspool", pool="tank", nodes="pve2")
 
     status = api.get("/nodes/pve2/storage/far/status")
-    assert isinstance(status, dict)
     assert (status["enabled"], status["active"]) == (1, 0)
 
 
@@ -190,7 +185,6 @@ def test_a_volume_group_that_is_not_there_leaves_a_storage_inactive() -> None:
     api.post("/storage", storage="vg", type="lvm", vgname="nothere")
 
     status = api.get("/nodes/pve1/storage/vg/status")
-    assert isinstance(status, dict)
     assert (status["enabled"], status["active"], status["total"]) == (1, 0, 0)
     with pytest.raises(ApiError, match=r"^no such volume group 'nothere'$"):
         api.post("/nodes/pve1/storage/vg/content", vmid=100, filename="vm-100-a", size="4M")
@@ -210,10 +204,8 @@ def test_a_generated_encryption_key_is_told_once() -> None:
         encryption__key="autogen",
     )
 
-    assert isinstance(reply, dict)
     key = json.loads(reply["config"]["encryption-key"])
     storage_pbs = api.get("/storage/pbs")
-    assert isinstance(storage_pbs, dict)
     assert storage_pbs["encryption-key"] == key["fingerprint"]
     assert "password" not in storage_pbs
     assert key["data"] not in json.dumps(storage_pbs)
@@ -227,7 +219,6 @@ def test_options_change_and_go_away() -> None:
 
     assert reply == {"storage": "dd", "type": "dir"}
     storage_dd = api.get("/storage/dd")
-    assert isinstance(storage_dd, dict)
     assert (storage_dd["content"], storage_dd["disable"]) == ("iso,backup", 1)
     assert "nodes" not in storage_dd
 
@@ -267,12 +258,10 @@ def test_a_change_that_cannot_be_is_refused(given: dict[str, object], text: str 
 def test_a_digest_that_is_still_right_lets_a_change_pass() -> None:
     api = door()
     storage_local = api.get("/storage/local")
-    assert isinstance(storage_local, dict)
 
     api.put("/storage/local", content="iso", digest=storage_local["digest"])
 
     changed = api.get("/storage/local")
-    assert isinstance(changed, dict)
     assert changed["digest"] != storage_local["digest"]
 
 
@@ -293,11 +282,8 @@ def test_volumes_outlive_their_storage_and_are_found_again_under_another_name() 
     api.post("/storage", storage="renamed", type="dir", path="/srv/files")
 
     rows = api.get("/nodes/pve2/storage/renamed/content")
-    assert isinstance(rows, list)
     assert [row["volid"] for row in rows] == ["renamed:100/vm-100-a.raw"]
     after = api.get("/nodes/pve2/storage/renamed/status")
-    assert isinstance(before, dict)
-    assert isinstance(after, dict)
     assert after["used"] == before["used"] == 1 << 30
 
 
@@ -309,7 +295,6 @@ def test_a_folder_that_two_storages_name_keeps_its_volumes_when_one_goes() -> No
     api.delete("/storage/second")
 
     rows = api.get("/nodes/pve1/storage/files/content")
-    assert isinstance(rows, list)
     assert [row["volid"] for row in rows] == ["files:100/vm-100-a.raw"]
 
 
@@ -320,7 +305,6 @@ def test_a_storage_that_becomes_shared_keeps_its_volumes() -> None:
     api.put("/storage/files", shared=1)
 
     rows = api.get("/nodes/pve1/storage/files/content")
-    assert isinstance(rows, list)
     assert [row["volid"] for row in rows] == ["files:100/vm-100-a.raw"]
     api.put("/storage/files", shared=0)
     assert api.get("/nodes/pve2/storage/files/content") == []
@@ -342,7 +326,6 @@ def test_the_local_storage_is_for_every_host() -> None:
     api.put("/storage/local", nodes="pve2")
 
     storage_local = api.get("/storage/local")
-    assert isinstance(storage_local, dict)
     assert "nodes" not in storage_local
 
 
@@ -352,11 +335,9 @@ def test_folders_of_contents_are_shown_as_an_object_and_used() -> None:
     api.put("/storage/files", content__dirs="iso=discs,images=vms")
 
     storage_files = api.get("/storage/files")
-    assert isinstance(storage_files, dict)
     assert storage_files["content-dirs"] == {"iso": "discs", "images": "vms"}
     api.post("/nodes/pve1/storage/files/content", vmid=100, filename="vm-100-a.raw", size="1G")
     info = api.get("/nodes/pve1/storage/files/content/100/vm-100-a.raw")
-    assert isinstance(info, dict)
     assert info["path"] == "/srv/files/vms/100/vm-100-a.raw"
 
 
@@ -368,7 +349,6 @@ def test_volumes_without_a_storage_still_take_their_space() -> None:
     api.post("/storage", storage="beside", type="dir", path="/srv/files/beside")
 
     status = api.get("/nodes/pve1/storage/beside/status")
-    assert isinstance(status, dict)
     assert status["used"] == 1 << 30
     assert api.get("/nodes/pve1/storage/beside/content") == []
 
@@ -380,7 +360,6 @@ def test_removing_a_storage_takes_its_permissions_and_its_place_in_pools() -> No
     api.delete("/storage/files")
 
     acl = api.get("/access/acl")
-    assert isinstance(acl, list)
     assert [row for row in acl if row["path"] == "/storage/files"] == []
 
 
@@ -390,7 +369,6 @@ def test_the_local_storage_always_comes_back() -> None:
     api.delete("/storage/local")
 
     storage_local = api.get("/storage/local")
-    assert isinstance(storage_local, dict)
     assert (storage_local["type"], storage_local["path"]) == ("dir", "/var/lib/vz")
 
 
@@ -400,7 +378,6 @@ def test_only_storages_that_somebody_may_see_are_listed() -> None:
 
     rows = user.get("/storage")
 
-    assert isinstance(rows, list)
     assert [row["storage"] for row in rows] == ["ceph"]
     with pytest.raises(ApiError, match=r"Permission check failed \(/storage, Datastore.Allocate\)"):
         user.delete("/storage/ceph")
@@ -411,7 +388,6 @@ def test_only_storages_that_somebody_may_see_are_listed() -> None:
 def test_storages_are_listed_by_type() -> None:
     rows = door().get("/storage", type="dir")
 
-    assert isinstance(rows, list)
     assert [row["storage"] for row in rows] == ["local", "files"]
 
 
@@ -454,7 +430,6 @@ def test_filters_leave_out_what_is_not_asked_for() -> None:
 
     def listed(**given: object) -> list[str]:
         rows = api.get("/nodes/pve1/storage", **given)
-        assert isinstance(rows, list)
         return [row["storage"] for row in rows]
 
     assert listed() == ["local", "local-zfs", "thin", "files", "ceph"]
@@ -474,7 +449,6 @@ def test_status_replies_are_what_the_schema_promises(profile: str) -> None:
 
     assert promised(api, "GET", "/nodes/{node}/storage", rows) == []
     assert promised(api, "GET", "/nodes/{node}/storage/{storage}/status", status) == []
-    assert isinstance(status, dict)
     assert status["total"] == 20 * TIB
     index = api.get("/nodes/pve1/storage/ceph")
     assert promised(api, "GET", "/nodes/{node}/storage/{storage}", index) == []
