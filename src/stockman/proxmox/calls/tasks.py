@@ -95,10 +95,6 @@ class TaskCalls(Calls):
                 raise Uncertain(_timeout_problem(task, seconds))
             await self._clock.sleep(wait)
 
-    async def stop_task(self, task: TaskRef) -> None:
-        """Abort a running task."""
-        await self._do("DELETE", _path(task))
-
     async def past_tasks(self, host: HostName, limit: int = 50) -> tuple[TaskSummary, ...]:
         """List the tasks of a host, newest first, including running ones."""
         return await self._rows(
