@@ -12,6 +12,7 @@ from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.ports.images import RemoteFile
 from stockman.proxmox.client import ProxmoxClient
+from stockman.proxmox.guest_values import image_volume
 from stockman.proxmox.storages import Checksum, Download, Upload, Volume
 from stockman.proxmox.tasks import TaskRef
 from stockman.steps.ports import Ports
@@ -53,7 +54,7 @@ class FetchImage(RetryingAction):
 
     @property
     def volume(self) -> str:
-        return f"{self.storage}:import/{self.name}"
+        return image_volume(self.storage, self.name)
 
     async def done(self, ports: Ports) -> bool:
         volume = await self._find_volume(ports.on(self.cluster))

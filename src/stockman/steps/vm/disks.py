@@ -7,6 +7,7 @@ from typing import ClassVar
 from stockman.model.names import Datastore, Vmid
 from stockman.model.proxmox_values import Drive, parse_properties
 from stockman.model.record import record
+from stockman.proxmox.guest_values import data_disk, new_volume
 from stockman.proxmox.storages import NewVolume
 from stockman.proxmox.vms import GuestRef, VmConfig, VmUpdate
 from stockman.steps.ports import Ports
@@ -78,12 +79,10 @@ class AttachDisk(GuestAction):
         source = (
             await self._find_or_create_volume(ports, seen.at)
             if self.volume
-            else f"{self.storage}:{self.gib}"
+            else new_volume(self.storage, self.gib)
         )
-        extra = f",{self.options}" if self.options else ""
-        change = VmUpdate(
-            values={self.slot: f"{source},serial={self.name}{extra}"}, digest=seen.config.digest
-        )
+        value = data_disk(source, self.name, self.options)
+        change = VmUpdate(values={self.slot: value}, digest=seen.config.digest)
         await ports.permit()
         await pve.wait_task(await pve.update_vm(seen.at, change))
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from stockman.model.errors import Conflict, Locked, Rejected
 from stockman.model.names import Datastore, HostName
 from stockman.model.record import record
+from stockman.proxmox.guest_values import imported_disk
 from stockman.proxmox.storages import Volume
 from stockman.proxmox.vms import VmConfig, VmUpdate
 from stockman.steps.ports import Ports
@@ -43,8 +44,7 @@ class ImportedDisk:
     @property
     def value(self) -> str:
         """What Proxmox VE is asked for."""
-        more = f",{self.options}" if self.options else ""
-        return f"{self.storage}:0,import-from={self.source}{more}"
+        return imported_disk(self.storage, self.source, self.options)
 
     def is_in(self, config: VmConfig) -> bool:
         """Whether a VM has it, as large as it should be."""

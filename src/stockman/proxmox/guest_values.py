@@ -1,17 +1,20 @@
-"""Values of VMs and containers for Proxmox VE, built from the configuration."""
+"""Values of the configuration of VMs and containers, in the syntax of Proxmox VE."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
+from uuid import UUID
 
-from stockman.config.resolve import card_mac
 from stockman.model.guest import CloudInit, Container, MountPoint
 from stockman.model.hardware import DataDisk, Hardware, Nic, PciDevice, StartOrder, UsbDevice
 from stockman.model.names import Datastore
 from stockman.model.proxmox_values import format_properties
+from stockman.model.record import require
 
 SYSTEM_DISK_OPTIONS = "discard=on,ssd=1"
+SYSTEM_DISK = "scsi0"
+CLOUD_INIT_DRIVE = "ide2"
 
 
 def hardware_keys(hardware: Hardware) -> dict[str, str]:
@@ -41,26 +44,61 @@ def hardware_keys(hardware: Hardware) -> dict[str, str]:
     return keys | {f"usb{number}": text for number, text in enumerate(_usb_value(hardware.usb))}
 
 
-def nic_keys(nics: Iterable[Nic], owner: str, name: str) -> dict[str, str]:
+def nic_keys(nics: Iterable[Nic]) -> dict[str, str]:
     """Return the values of the network cards of a VM."""
-    return {f"net{number}": _nic_value(nic, mac) for number, nic, mac in _nics(nics, owner, name)}
+    return {f"net{number}": _nic_value(nic) for number, nic in enumerate(nics)}
 
 
-def nic_macs(nics: Iterable[Nic], owner: str, name: str) -> tuple[str, ...]:
-    """Return the MAC addresses of the cards, in lower case."""
-    return tuple(mac.lower() for _, _, mac in _nics(nics, owner, name))
+def new_volume(storage: Datastore, gib: int) -> str:
+    """Return the value of a volume that is created with its guest."""
+    return f"{storage}:{gib}"
 
 
-def volume_keys(hardware: Hardware, datastore: Datastore) -> dict[str, str]:
+def empty_system_disk(storage: Datastore, gib: int) -> str:
+    """Return the value of a system disk that is created without an image."""
+    return f"{new_volume(storage, gib)},{SYSTEM_DISK_OPTIONS}"
+
+
+def image_volume(storage: Datastore, name: str) -> str:
+    """Return the volume of a downloaded image."""
+    return f"{storage}:import/{name}"
+
+
+def imported_disk(storage: Datastore, source: str, options: str) -> str:
+    """Return the value of a disk that is copied from an image or another disk."""
+    return f"{storage}:0,import-from={source}" + (f",{options}" if options else "")
+
+
+def data_disk(source: str, serial: str, options: str) -> str:
+    """Return the value of a data disk; `source` is an existing or a new volume."""
+    return f"{source},serial={serial}" + (f",{options}" if options else "")
+
+
+def cloud_init_drive(storage: Datastore) -> str:
+    """Return the value of a cloud-init drive that Proxmox VE creates."""
+    return f"{storage}:cloudinit"
+
+
+def cdrom_drive(volume: str) -> str:
+    """Return the value of a CD drive with an image."""
+    return f"{volume},media=cdrom"
+
+
+def smbios_value(uuid: UUID) -> str:
+    """Return the value with the UUID of a VM."""
+    return f"uuid={uuid}"
+
+
+def volume_keys(hardware: Hardware) -> dict[str, str]:
     """Return the values of the EFI and TPM disks, which are created with the VM."""
     keys: dict[str, str] = {}
     if hardware.bios == "ovmf":
         enrolled = _flag(hardware.efi_disk.pre_enrolled_keys)
-        storage = hardware.efi_disk.datastore or datastore
-        keys["efidisk0"] = f"{storage}:1,efitype=4m,pre-enrolled-keys={enrolled}"
+        volume = new_volume(require(hardware.efi_disk.datastore), 1)
+        keys["efidisk0"] = f"{volume},efitype=4m,pre-enrolled-keys={enrolled}"
     if hardware.tpm is not None:
-        storage = hardware.tpm.datastore or datastore
-        keys["tpmstate0"] = f"{storage}:1,version={hardware.tpm.version}"
+        volume = new_volume(require(hardware.tpm.datastore), 1)
+        keys["tpmstate0"] = f"{volume},version={hardware.tpm.version}"
     return keys
 
 
@@ -92,7 +130,7 @@ def cloud_init_keys(cloud: CloudInit) -> dict[str, str]:
     return keys
 
 
-def container_keys(container: Container, owner: str, name: str) -> dict[str, str]:
+def container_keys(container: Container, name: str) -> dict[str, str]:
     """Return the values of a container, without volumes."""
     keys = {
         "cores": str(container.cores),
@@ -104,8 +142,8 @@ def container_keys(container: Container, owner: str, name: str) -> dict[str, str
     }
     if container.nesting:
         keys["features"] = "nesting=1"
-    for number, nic, mac in _nics(container.nics, owner, name):
-        keys[f"net{number}"] = _container_nic_value(number, nic, mac, container)
+    for number, nic in enumerate(container.nics):
+        keys[f"net{number}"] = _container_nic_value(number, nic, container)
     for number, device in enumerate(container.devices):
         keys[f"dev{number}"] = device
     return keys
@@ -115,7 +153,7 @@ def container_volumes(container: Container) -> dict[str, str]:
     """Return the values that are only set on creation of a container."""
     keys = {
         "ostemplate": container.template,
-        "rootfs": f"{container.datastore}:{container.disk_gb}",
+        "rootfs": new_volume(container.datastore, container.disk_gb),
         "unprivileged": _flag(container.unprivileged),
     }
     for number, mount in enumerate(container.mounts):
@@ -131,12 +169,7 @@ def mount_value(mount: MountPoint) -> str:
     return format_properties(values, default="volume")
 
 
-def _nics(nics: Iterable[Nic], owner: str, name: str) -> Iterator[tuple[int, Nic, str]]:
-    for number, nic in enumerate(nics):
-        yield number, nic, nic.mac_addr or card_mac(owner, name, number)
-
-
-def _nic_value(nic: Nic, mac: str) -> str:
+def _nic_value(nic: Nic) -> str:
     values = {"bridge": str(nic.bridge)}
     if nic.firewall:
         values["firewall"] = "1"
@@ -146,14 +179,14 @@ def _nic_value(nic: Nic, mac: str) -> str:
         values["queues"] = str(nic.queues)
     if nic.vlan_id is not None:
         values["tag"] = str(nic.vlan_id)
-    return f"{nic.model}={mac.upper()},{format_properties(values)}"
+    return f"{nic.model}={require(nic.mac_addr).upper()},{format_properties(values)}"
 
 
-def _container_nic_value(number: int, nic: Nic, mac: str, container: Container) -> str:
+def _container_nic_value(number: int, nic: Nic, container: Container) -> str:
     values = {
         "name": f"eth{number}",
         "bridge": str(nic.bridge),
-        "hwaddr": mac.upper(),
+        "hwaddr": require(nic.mac_addr).upper(),
         "ip": "dhcp",
         "type": "veth",
     }
