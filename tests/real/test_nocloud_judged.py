@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from stockman.talos.nocloud.iso_format import nocloud_image
 from stockman.talos.nocloud.iso_reader import read_image
-from stockman.talos.nocloud.iso_writer import nocloud_image
 from stockman.talos.nocloud.seed import NetworkConfigVersion, meta_data, network_config
 from tests.real.test_migration_judged import asked
 from tests.talos.nocloud.networks import NETWORKS, node

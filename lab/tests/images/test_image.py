@@ -14,8 +14,8 @@ from stockman_lab.images.making import MOST_RAW, disk_image, iso_image
 from stockman_lab.images.qcow2 import qcow2_file
 
 from lab.tests.images.made import GIB, MIB, MOMENT, facts
+from stockman.talos.nocloud.iso_format import nocloud_image
 from stockman.talos.nocloud.iso_reader import read_image as read_iso
-from stockman.talos.nocloud.iso_writer import nocloud_image
 
 
 @pytest.mark.parametrize("size", [2 * MIB, 10 * GIB, 8192 * GIB])

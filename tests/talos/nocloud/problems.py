@@ -9,8 +9,8 @@ import pytest
 
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
+from stockman.talos.nocloud.iso_format import nocloud_image
 from stockman.talos.nocloud.iso_reader import read_image
-from stockman.talos.nocloud.iso_writer import nocloud_image
 from stockman.talos.nocloud.native_keys import smbios_serial
 
 

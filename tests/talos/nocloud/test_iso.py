@@ -13,9 +13,15 @@ from hypothesis import strategies as st
 
 from stockman.model.errors import Refused
 from stockman.model.secret import Secret
-from stockman.talos.nocloud.iso_format import SECTOR, is_file_name, short_names
+from stockman.talos.nocloud.iso_format import (
+    MOST_BYTES,
+    MOST_FILES,
+    SECTOR,
+    is_file_name,
+    nocloud_image,
+    short_names,
+)
 from stockman.talos.nocloud.iso_reader import read_image
-from stockman.talos.nocloud.iso_writer import MOST_BYTES, MOST_FILES, nocloud_image
 from stockman.talos.nocloud.seed import NocloudSeed
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

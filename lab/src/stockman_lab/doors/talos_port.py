@@ -103,19 +103,23 @@ class WorldTalosWire:
             api = machine.api
             if machine.is_controlplane and api is not None and api.mode != MAINTENANCE:
                 return machine
-        raise Unreachable(errors.unreachable_problem("", "no machine of the control plane answers"))
+        raise Unreachable(
+            errors.talos_problem("talos.unreachable", "", "no machine of the control plane answers")
+        )
 
     def _stranger(self, stranger: MaintenanceMachine) -> Machine:
         machine = self._world.talos.machine_at(stranger.address)
         api = None if machine is None else machine.api
         if machine is None or api is None:
-            raise Unreachable(errors.unreachable_problem(stranger.address, "connection refused"))
+            raise Unreachable(
+                errors.talos_problem("talos.unreachable", stranger.address, "connection refused")
+            )
         if stranger.fingerprint and _fingerprint(api.certificate) != stranger.fingerprint:
             why = f"the fingerprint of its key is {_fingerprint(api.certificate)}"
-            raise Refused(errors.untrusted_certificate_problem(stranger.address, why))
+            raise Refused(errors.talos_problem("talos.certificate", stranger.address, why))
         if api.mode != MAINTENANCE:
             why = "it aborts the handshake with 'certificate required'"
-            raise Denied(errors.unauthenticated_problem(stranger.address, why))
+            raise Denied(errors.talos_problem("talos.not-let-in", stranger.address, why))
         return machine
 
 

@@ -12,7 +12,7 @@ from stockman_lab.pve.qemu.view import guest_view
 
 from lab.tests.machines import QEMU, create, create_linux, ended, put_file
 from lab.tests.worlds import door
-from stockman.talos.nocloud.iso_writer import nocloud_image
+from stockman.talos.nocloud.iso_format import nocloud_image
 
 
 def _shelf(vmid: int = 100) -> Shelf:

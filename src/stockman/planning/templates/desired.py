@@ -36,7 +36,7 @@ from stockman.proxmox.guest_values import (
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.vm.identity import GuestIdentity
 from stockman.steps.vm.system_disk import ImportedDisk
-from stockman.talos.images import node_image, template_name
+from stockman.talos.schematic import node_image, template_name
 
 _KEYS_WITHOUT_TEMPLATES = ("hostpci", "startup", "usb")
 """Key families that belong to a single machine."""

@@ -9,7 +9,7 @@ from stockman.model.names import MachineAddress
 from stockman.model.record import record
 from stockman.steps.talos.machine import READ_ERRORS, TalosMachine
 from stockman.talos.api.client import TalosClient
-from stockman.talos.records.etcd import EtcdMember, EtcdStatus
+from stockman.talos.records.machines import EtcdMember, EtcdStatus
 
 _ETCD = "etcd"
 _WAITS = "Preparing"

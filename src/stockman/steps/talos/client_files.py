@@ -23,16 +23,22 @@ from stockman.talos.credentials.certificates import (
     CertificateRequirements,
     CertificateState,
     ClientIssuer,
+    TalosRole,
     client_certificate_state,
+    organizations,
 )
 from stockman.talos.credentials.kubeconfig import (
     DesiredAdmin,
     client_certificates,
     update_kubeconfig,
 )
-from stockman.talos.credentials.roles import TalosRole, organizations
-from stockman.talos.credentials.talosconfig import Talosconfig, read_talosconfig, talosconfig_text
-from stockman.talos.credentials.talosconfig_update import DesiredContext, update_talosconfig
+from stockman.talos.credentials.talosconfig import (
+    DesiredContext,
+    Talosconfig,
+    read_talosconfig,
+    talosconfig_text,
+    update_talosconfig,
+)
 from stockman.talos.secrets.bundle import SecretsBundle
 from stockman.talos.secrets.bundle_reader import read_bundle
 

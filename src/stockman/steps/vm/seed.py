@@ -18,7 +18,7 @@ from stockman.steps.ports import Ports
 from stockman.steps.retry import RetryingAction
 from stockman.steps.vm.disks import drives
 from stockman.steps.vm.identity import GuestIdentity, find_guest
-from stockman.talos.nocloud.iso_writer import nocloud_image
+from stockman.talos.nocloud.iso_format import nocloud_image
 
 _MOMENT = datetime(2020, 1, 1, tzinfo=UTC)
 """In every image, so that the same files make the same image."""

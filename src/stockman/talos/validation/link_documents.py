@@ -5,7 +5,7 @@ from __future__ import annotations
 from ipaddress import ip_address, ip_interface
 
 from stockman.talos.validation.cel.checker import matches
-from stockman.talos.validation.cel.environments import LINK
+from stockman.talos.validation.cel.types import LINK
 from stockman.talos.validation.formats import HIGHEST_PORT, base64_key_error, is_unspecified
 from stockman.talos.validation.interfaces import check_wireguard_key
 from stockman.talos.validation.report import ConfigValue, Rule, check_name, required

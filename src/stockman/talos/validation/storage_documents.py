@@ -5,7 +5,7 @@ from __future__ import annotations
 from stockman.model.pattern import pattern
 from stockman.talos.patches.scalars import parse_nanoseconds, parse_size
 from stockman.talos.validation.cel.checker import check_expression, matches
-from stockman.talos.validation.cel.environments import DISK, MEMBER, VOLUME
+from stockman.talos.validation.cel.types import DISK, MEMBER, VOLUME
 from stockman.talos.validation.machine_section import check_keys
 from stockman.talos.validation.report import ConfigValue, Rule, not_negative, required
 from stockman.talos.validation.shared_rules import check_least_time

@@ -7,7 +7,7 @@ import posixpath
 from stockman.model.pattern import pattern
 from stockman.talos.patches.scalars import parse_nanoseconds, parse_size
 from stockman.talos.validation.cel.checker import check_expression, matches
-from stockman.talos.validation.cel.environments import DISK, OOM_RANKING, OOM_TRIGGER
+from stockman.talos.validation.cel.types import DISK, OOM_RANKING, OOM_TRIGGER
 from stockman.talos.validation.formats import (
     CERTIFICATE,
     host_port_error,

@@ -9,7 +9,7 @@ from datetime import datetime
 from ipaddress import IPv4Network
 from typing import TypeAlias
 
-from stockman.talos.nocloud.iso_writer import LABEL, nocloud_image
+from stockman.talos.nocloud.iso_format import LABEL, nocloud_image
 from stockman_lab.pve.cloudinit.settings import Card, CloudInitError, Settings, pairs
 
 

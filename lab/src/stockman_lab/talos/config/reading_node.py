@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stockman.talos.migration.disk_selector import disk_expression
+from stockman.talos.migration.system import disk_expression
 from stockman_lab.talos.config.documents import Documents
 from stockman_lab.talos.config.node_setting import (
     Features,

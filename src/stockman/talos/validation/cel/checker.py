@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stockman.talos.validation.cel.environments import Environment, message_fields
 from stockman.talos.validation.cel.parser import (
     Call,
     Expression,
@@ -24,11 +23,13 @@ from stockman.talos.validation.cel.types import (
     SIMPLE,
     UNBOUND,
     CelType,
+    Environment,
     Overload,
     is_assignable,
     join_types,
     list_of,
     map_of,
+    message_fields,
     optional_of,
     substitute_type,
     type_of,
