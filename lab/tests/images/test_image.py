@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stockman_lab.images.facts import PLACE, CorruptImage
 from stockman_lab.images.image import Form, Image, read_image
+from stockman_lab.images.iso_files import read_iso
 from stockman_lab.images.making import MOST_RAW, disk_image, iso_image
 from stockman_lab.images.qcow2 import qcow2_file
 
 from lab.tests.images.made import GIB, MIB, MOMENT, facts
 from stockman.talos.nocloud.iso_format import nocloud_image
-from stockman.talos.nocloud.iso_reader import read_image as read_iso
 
 
 @pytest.mark.parametrize("size", [2 * MIB, 10 * GIB, 8192 * GIB])
@@ -50,7 +50,7 @@ def test_a_bootable_iso_image_says_what_it_is() -> None:
     content = iso_image(facts(0), MOMENT)
 
     image = read_image(content)
-    volume = read_iso("talos.iso", content)
+    volume = read_iso(content)
     assert (image.form, image.facts, image.is_bootable) == (Form.ISO, facts(0), True)
     assert image.virtual_size == len(content)
     assert volume.files == {}

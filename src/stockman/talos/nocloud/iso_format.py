@@ -25,19 +25,6 @@ def unsupported_content(what: str, why: str) -> Refused:
     )
 
 
-def unreadable_image(file: str, why: str) -> Refused:
-    """Return the error for an image that cannot be read."""
-    return Refused(
-        Problem(
-            code="nocloud.image-unreadable",
-            what="this is not a readable ISO image",
-            where=file,
-            why=why,
-            fix="create the image again; `stockman config nocloud NODE --iso FILE` writes one",
-        )
-    )
-
-
 LONGEST_FILE_NAME = 64
 """Maximum length of a Joliet name in characters."""
 _FILE_NAME = pattern(rf"[A-Za-z0-9._-]{{1,{LONGEST_FILE_NAME}}}")

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from stockman.model.record import record
-from stockman.talos.nocloud.iso_format import DIRECTORY, PARENT, SECTOR, SELF, unreadable_image
+from stockman.talos.nocloud.iso_format import DIRECTORY, PARENT, SECTOR, SELF
+from stockman_lab.images.errors import CorruptImage
 
 _FIRST, _MOST_VOLUMES = 16, 64
 _PRIMARY, _JOLIET, _END = 1, 2, 255
@@ -27,9 +28,9 @@ class IsoImage:
     """Contents by path, `user-data`."""
 
 
-def read_image(file: str, content: bytes) -> IsoImage:
-    """Return the files of an image; raises Refused if it is invalid or damaged."""
-    return _IsoReader(file, content).read()
+def read_iso(content: bytes) -> IsoImage:
+    """Return the files of an image; raises CorruptImage if it is invalid or damaged."""
+    return _IsoReader(content).read()
 
 
 class _DirectoryEntry(NamedTuple):
@@ -46,8 +47,7 @@ class _DirectoryEntry(NamedTuple):
 
 
 class _IsoReader:
-    def __init__(self, file: str, content: bytes) -> None:
-        self._file = file
+    def __init__(self, content: bytes) -> None:
         self._content = content
         self._left = _MOST_ENTRIES
         self._coding = "ascii"
@@ -71,7 +71,7 @@ class _IsoReader:
         for number in range(_FIRST, _FIRST + _MOST_VOLUMES):
             volume = self._slice(number * SECTOR, SECTOR)
             if volume[1:6] != b"CD001":
-                raise unreadable_image(self._file, f"sector {number} is not a volume descriptor")
+                raise CorruptImage(f"sector {number} is not a volume descriptor")
             if volume[0] == _END:
                 break
             if volume[0] == _PRIMARY and primary is None:
@@ -79,14 +79,14 @@ class _IsoReader:
             if volume[0] == _JOLIET and volume[88:91] in _ESCAPES:
                 joliet = volume
         if primary is None:
-            raise unreadable_image(self._file, "it has no primary volume")
+            raise CorruptImage("it has no primary volume")
         return primary, joliet
 
     def _files(
         self, folder: _DirectoryEntry, above: str, depth: int
     ) -> Iterator[tuple[str, bytes]]:
         if depth > _DEEPEST:
-            raise unreadable_image(self._file, f"folders are nested deeper than {_DEEPEST} levels")
+            raise CorruptImage(f"folders are nested deeper than {_DEEPEST} levels")
         for entry in self._entries(folder):
             if entry.raw in (SELF, PARENT):
                 continue
@@ -94,7 +94,7 @@ class _IsoReader:
             if entry.is_directory:
                 yield from self._files(entry, f"{path}/", depth + 1)
             elif entry.flags & _MULTIPLE:
-                raise unreadable_image(self._file, f"{path} is split into several extents")
+                raise CorruptImage(f"{path} is split into several extents")
             else:
                 yield path, self._slice(entry.extent * SECTOR, entry.size) if entry.size else b""
 
@@ -108,14 +108,14 @@ class _IsoReader:
                 continue
             self._left -= 1
             if self._left < 0:
-                raise unreadable_image(self._file, f"it has more than {_MOST_ENTRIES} entries")
+                raise CorruptImage(f"it has more than {_MOST_ENTRIES} entries")
             yield self._entry(directory, offset)
             offset += length
 
     def _entry(self, holder: bytes, offset: int) -> _DirectoryEntry:
         raw = holder[offset : offset + holder[offset]]
         if len(raw) < _HEAD or len(raw) < _HEAD + raw[32]:
-            raise unreadable_image(self._file, "a directory entry is truncated")
+            raise CorruptImage("a directory entry is truncated")
         name = raw[_HEAD : _HEAD + raw[32]]
         extent, size = struct.unpack_from("<I", raw, 2)[0], struct.unpack_from("<I", raw, 10)[0]
         start = _HEAD + raw[32] + (0 if raw[32] % 2 else 1)
@@ -162,18 +162,18 @@ class _IsoReader:
             if further is None:
                 return
             area = further
-        raise unreadable_image(self._file, "its Rock Ridge continuation areas form a loop")
+        raise CorruptImage("its Rock Ridge continuation areas form a loop")
 
     def _decode(self, raw: bytes, coding: str) -> str:
         try:
             name = raw.decode(coding)
         except UnicodeDecodeError:
-            raise unreadable_image(self._file, "a name is not valid text") from None
+            raise CorruptImage("a name is not valid text") from None
         if "/" in name or name in ("", ".", "..") or "\x00" in name:
-            raise unreadable_image(self._file, f"{name!r} is not a valid file name")
+            raise CorruptImage(f"{name!r} is not a valid file name")
         return name
 
     def _slice(self, start: int, length: int) -> bytes:
         if start + length > len(self._content):
-            raise unreadable_image(self._file, f"it is truncated at byte {len(self._content)}")
+            raise CorruptImage(f"it is truncated at byte {len(self._content)}")
         return self._content[start : start + length]
