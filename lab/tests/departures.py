@@ -12,9 +12,7 @@ _TOKEN = r"(data|data\.info)\.(privsep|expire): '\d+' is no (boolean|integer)"
 
 DEPARTURES: dict[tuple[str, str], tuple[str, ...]] = {
     # As it came with the path.
-    ("GET", "/nodes/{node}/qemu/{vmid}/firewall/rules/{pos}"): (
-        r"data\.pos: '\d+' is no integer",
-    ),
+    ("GET", "/nodes/{node}/qemu/{vmid}/firewall/rules/{pos}"): (r"data\.pos: '\d+' is no integer",),
     ("GET", "/cluster/nextid"): (r"data: '\d+' is no integer",),
     # As they stand in user.cfg: texts, and nothing where a user has none.
     ("POST", "/access/users/{userid}/token/{tokenid}"): (_TOKEN,),

@@ -578,9 +578,7 @@ def _resolve_guest(owner: str, guest: Guest) -> Guest:
 def _resolve_templates(cluster: ProxmoxCluster, nodes: tuple[Node, ...]) -> ProxmoxCluster:
     vms = {node.name: node.vm for node in nodes}
     templates = tuple(
-        _resolve_template(template, vm)
-        if (vm := vms.get(template.like)) is not None
-        else template
+        _resolve_template(template, vm) if (vm := vms.get(template.like)) is not None else template
         for template in cluster.templates
     )
     return replace(cluster, templates=templates)

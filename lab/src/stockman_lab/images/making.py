@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from stockman.talos.nocloud.iso_format import SECTOR
-from stockman.talos.nocloud.iso_format import nocloud_image
+from stockman.talos.nocloud.iso_format import SECTOR, nocloud_image
 from stockman_lab.images.facts import PLACE, ImageFacts, facts_area
 from stockman_lab.images.image import Form
 from stockman_lab.images.partitions import boot_tables
