@@ -7,7 +7,8 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
-from stockman_lab.authority.making import Authority, names_of_host, new_authority, new_certificate
+from stockman_lab.authority.making import names_of_host, new_authority, new_certificate
+from stockman_lab.authority.state import Authority
 
 from lab.tests.http.serving import dice
 from stockman.crypto.certificates import is_issued_by, key_matches_certificate

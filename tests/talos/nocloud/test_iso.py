@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 from stockman_lab.images.iso_files import read_iso
 
 from stockman.model.errors import Refused

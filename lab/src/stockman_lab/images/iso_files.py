@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from stockman.model.record import record
 from stockman.talos.nocloud.iso_format import DIRECTORY, PARENT, SECTOR, SELF
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 
 _FIRST, _MOST_VOLUMES = 16, 64
 _PRIMARY, _JOLIET, _END = 1, 2, 255

@@ -72,7 +72,6 @@ def test_a_new_disk_names_storage_and_gibibytes_until_it_has_a_volume() -> None:
     assert drive.import_from == "local:import/talos.qcow2"
     del drive.options["import-from"]
     drive.file, drive.size = "local-lvm:vm-100-disk-2", 32 * GIB
-    assert drive.new_disk is None
     assert str(drive) == "local-lvm:vm-100-disk-2,size=32G,ssd=1"
     assert (drive.volume, drive.size, drive.bus) == (drive.file, 32 * GIB, "scsi")
 

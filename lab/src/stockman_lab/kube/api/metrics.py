@@ -37,10 +37,10 @@ def served_kinds(store: Store) -> list[Crd]:
 
 @cache
 def _node_metrics_kind() -> Crd:
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    version = {"name": _VERSION, "served": True, "schema": {"openAPIV3Schema": schema}}
-    names = {"plural": "nodes", "singular": "", "kind": "NodeMetrics"}
-    spec = {"group": GROUP, "scope": "Cluster", "names": names, "versions": [version]}
+    schema: Object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version: Object = {"name": _VERSION, "served": True, "schema": {"openAPIV3Schema": schema}}
+    names: Object = {"plural": "nodes", "singular": "", "kind": "NodeMetrics"}
+    spec: Object = {"group": GROUP, "scope": "Cluster", "names": names, "versions": [version]}
     kind = read_crd({"metadata": {"name": f"nodes.{GROUP}"}, "spec": spec})
     readable = (replace(resource, verbs=("get", "list")) for resource in kind.resources)
     return replace(kind, resources=tuple(readable))
