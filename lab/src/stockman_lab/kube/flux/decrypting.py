@@ -107,7 +107,7 @@ def _opened(content: Object, keys: Sequence[AgeIdentity]) -> Object:
 
 
 def _cipher(content: Object, keys: Sequence[AgeIdentity]) -> ValueCipher:
-    from stockman.crypto.sops.decryption import file_metadata, unwrap_data_key
+    from stockman.crypto.sops.files import file_metadata, unwrap_data_key
     from stockman.crypto.sops.values import ValueCipher
 
     try:
@@ -122,8 +122,8 @@ def _reason(why: StockmanError) -> str:
 
 
 def _values(value: Tree, path: tuple[str, ...], cipher: ValueCipher) -> Tree:
-    from stockman.crypto.sops.contents import format_value
     from stockman.crypto.sops.scalars import CommentText, Timestamp
+    from stockman.crypto.sops.update import format_value
     from stockman.crypto.sops.values import bound_path, looks_encrypted
 
     if isinstance(value, dict):
