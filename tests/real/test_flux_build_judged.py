@@ -12,7 +12,7 @@ import yaml
 from stockman_lab.kube.flux.kustomize.building import built
 from stockman_lab.kube.flux.kustomize.documents import documents
 from stockman_lab.kube.flux.kustomize.files import Files
-from stockman_lab.kube.flux.overlay import overlaid
+from stockman_lab.kube.flux.manifests import resources
 from stockman_lab.kube.flux.post_build import owned, with_metadata, with_variables
 
 from tests.real.rendered.estates import SOME, Estate, repository
@@ -60,7 +60,6 @@ def _flux(real_tool: RealTool, place: Path, one: Object) -> tuple[list[Object], 
 def _ours(files: Files, one: Object) -> list[Object]:
     spec, metadata = one["spec"], one["metadata"]
     folder = spec.get("path", ".").removeprefix("./").strip("/").removeprefix(".")
-    tree = overlaid(files, folder, spec)
     variables = spec.get("postBuild", {}).get("substitute", {})
     return [
         owned(
@@ -68,7 +67,7 @@ def _ours(files: Files, one: Object) -> list[Object]:
             metadata["name"],
             metadata["namespace"],
         )
-        for found in built(tree, folder)
+        for found in resources(files, folder, spec)
     ]
 
 

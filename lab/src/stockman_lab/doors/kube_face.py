@@ -265,9 +265,8 @@ def _oversized() -> Response:
     """What is said of a body that is not even read to its end."""
     from stockman_lab.kube.api import answers
     from stockman_lab.kube.api.decoding import too_large
-    from stockman_lab.kube.api.negotiating import Wanted
 
-    made = answers.refused(too_large(), Wanted())
+    made = answers.refused(too_large())
     return Response(made.status, headers=made.headers, body=made.body, close=True)
 
 

@@ -14,6 +14,7 @@ from stockman.etcd.kubernetes.keys import ObjectKey
 from stockman_lab.kube.api.call import Call
 from stockman_lab.kube.failures import not_found
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of, written_time
+from stockman_lab.kube.programs import is_ready, purposes
 from stockman_lab.kube.schema.crd import Crd, read_crd
 from stockman_lab.kube.schema.quantity import added
 from stockman_lab.kube.store.entries import Entry
@@ -48,13 +49,20 @@ def _node_metrics_kind() -> Crd:
 
 def node_metrics(call: Call) -> list[Entry]:
     """Return the usage of all nodes, or of the node of the request; raises `Failure`."""
-    entries = [_node_entry(call, node.content) for node in call.store.list(_NODES).entries]
+    nodes = call.store.list(_NODES).entries if _is_measured(call.store) else []
+    entries = [_node_entry(call, node.content) for node in nodes]
     if not call.name:
         return entries
     named = [entry for entry in entries if metadata_of(entry.content)["name"] == call.name]
     if not named:
         raise not_found(call.named, call.name)
     return named
+
+
+def _is_measured(store: Store) -> bool:
+    """Whether a metrics-server is ready; nodes without metrics are left out of its answers."""
+    pods = (entry.content for entry in store.list(_PODS, cached=True).entries)
+    return any("metrics" in purposes(pod) and is_ready(pod) for pod in pods)
 
 
 def _node_entry(call: Call, node: Object) -> Entry:
