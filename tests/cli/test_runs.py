@@ -132,7 +132,7 @@ def test_a_run_that_is_not_there_is_told(runs: Runs) -> None:
     found = runs("show", "yesterday")
 
     assert found.status == 1
-    assert "error[run.not-found]: there is no run yesterday" in found.err
+    assert "error[run.not-found]: run yesterday does not exist" in found.err
 
 
 def test_a_run_is_exported_with_plan_and_journal(directory: Path, runs: Runs) -> None:

@@ -175,7 +175,7 @@ def test_snapshots_in_a_directory_are_found(here: Scene, tmp_path: Path) -> None
     )
 
     assert (found[0].newest, found[0].size) == (NOW, 4)
-    assert found[1].why == "No such file or directory"
+    assert found[1].why == "the system says: No such file or directory"
 
 
 def test_a_directory_gets_advice_of_its_own(here: Scene) -> None:
