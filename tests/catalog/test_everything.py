@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.catalog.registry import names
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.secret import Secret
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.rendering.bootstrap import all_charts, charts_before_flux
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING

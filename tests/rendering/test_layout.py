@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from tests.rendering.shapes import drawn, shaped, texts
 
 MARKS: dict[Dialect, set[str]] = {

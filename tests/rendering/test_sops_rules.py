@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.rendering.sops_rules import sops_config_text, sops_rules_file
 from tests.catalog.estates import MATERIALS
 from tests.rendering.shapes import drawn, shaped

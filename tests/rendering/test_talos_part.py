@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.rendering.talos_files import Patches, talos_files

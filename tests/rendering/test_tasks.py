@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from docs._ext.names import complaint_about
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.rendering.tasks import task_files
 from tests.rendering.shapes import drawn, shaped
 

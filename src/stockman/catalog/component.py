@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from stockman.catalog.app import App, PlainFile
 from stockman.catalog.conditions import Condition, SmokeTest, in_namespace
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.component import Component as ComponentOptions
 from stockman.model.component import ComponentFacts
 from stockman.model.desired import Cluster, Desired

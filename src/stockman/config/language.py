@@ -66,6 +66,9 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
 
+Dialect = Literal["classic", "toml"]
+"""How files are written: `cluster.yaml` and `nodes.yaml`, or `cluster.toml`."""
+
 
 @record
 class ProxmoxSection(ProxmoxCluster):
@@ -353,7 +356,7 @@ class RepositorySection(Traced):
     """Whether the configuration of Renovate is rendered."""
     tasks: bool = False
     """Whether a Taskfile.yaml (with cluster.toml: a justfile) with common tasks is rendered."""
-    layout: Literal["classic", "toml"] | None = None
+    layout: Dialect | None = None
     """Layout of rendered files: classic is for talhelper, helmfile.d and go-task; toml is for topf,
     helmfile and just. None: that of the dialect of the files."""
 

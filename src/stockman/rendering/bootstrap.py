@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from stockman.catalog.app import Object, Sheet
 from stockman.catalog.component import InputFiles, Phase
 from stockman.catalog.selection import SelectedComponent
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.config.writers.yaml_writer import Commented, render_yaml_document
 from stockman.model.desired import Cluster
 from stockman.model.git_address import git_host

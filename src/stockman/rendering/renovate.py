@@ -109,6 +109,11 @@ KUBERNETES = "ghcr.io/siderolabs/kubelet"
 
 _KUBERNETES_FILES = ["/(^|/)kubernetes/.+\\.ya?ml(\\.j2)?$/"]
 _HELMFILES = ["/^bootstrap/helmfile(\\.d)?/.+\\.ya?ml$/"]
+MARKERS = {
+    "talosVersion": f"renovate: datasource=github-releases depName={TALOS}",
+    "kubernetesVersion": f"renovate: datasource=docker depName={KUBERNETES}",
+}
+"""Comments above versions that the marker manager updates."""
 _WEEKEND_SCHEDULE = "* * * * 6"
 _GROUPED_CHARTS = ("flux-operator", "flux-instance")
 """Components that are updated together."""

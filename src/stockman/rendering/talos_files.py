@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.config.writers.yaml_writer import Commented, render_yaml_document
 from stockman.crypto.pem import CertificateAndKey
 from stockman.model.desired import Cluster, Desired, Talos
@@ -14,7 +14,7 @@ from stockman.model.names import NodeName
 from stockman.model.origin import Origin
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret, SecretForm, replace_secrets
-from stockman.rendering.topf import MARKERS
+from stockman.rendering.renovate import MARKERS
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 from stockman.talos.secrets.bundle import (
     ClusterAuthorities,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman import __version__
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.config.writers.yaml_writer import Commented, render_yaml_document
 from stockman.model.desired import Repository
 from stockman.model.record import record

@@ -17,7 +17,7 @@ from stockman.app.client_config.files import (
 )
 from stockman.app.secrets.bundle import open_bundle
 from stockman.app.workspace.secret_names import dialect_of
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused
 from stockman.model.problem import Problems

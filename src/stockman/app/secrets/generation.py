@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.crypto.age import identities
 from stockman.model.secret import Secret
 

@@ -353,13 +353,15 @@ def check_patches(directory: Path, loaded: LoadedConfig) -> dict[str, str]:
     desired = resolve(loaded)
     patches = files.patches(desired)
     check_reserved_paths(patches, loaded.problems)
-    if loaded.problems.errors or patches.is_empty:
+    if loaded.problems.errors or patches.is_empty or desired.cluster is None:
         return files.texts
     patch_problems = Problems()
     try:
         texts = machine_files(directory, desired)
         assembly = ConfigurationAssembler(desired, placeholder_bundle(), patches, texts)
         for node in desired.nodes:
+            if not patches.of(node, desired.cluster):
+                continue
             of_node = Problems()
             assembled = assembly.of(node, of_node)
             if not of_node.errors:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import IPv4Address, IPv4Network
-from typing import Literal
 
 from stockman.config.classic import CLASSIC_KEYS
+from stockman.config.language import Dialect
 from stockman.config.load import CLUSTER_TOML
 from stockman.config.source.toml_reader import read_toml
 from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
-from stockman.config.source.tree import MappingNode as Tree
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.writers.yaml_writer import format_scalar
 from stockman.model.compatibility import talos_line
@@ -79,7 +78,7 @@ def _keys_and_values(node: TreeNode) -> Iterator[ScalarNode]:
     elif isinstance(node, SequenceNode):
         for item in node.items:
             yield from _keys_and_values(item)
-    elif isinstance(node, Tree):
+    elif isinstance(node, MappingNode):
         for entry in node.entries.values():
             yield entry.key
             yield from _keys_and_values(entry.value)
@@ -241,8 +240,6 @@ def _replace_value(text: str, key: str, value: str) -> str:
     start, stop = node.span
     return text[:start] + format_scalar(value) + text[stop:]
 
-
-Dialect = Literal["classic", "toml"]
 
 PRESETS: tuple[str, ...] = ("single", "three-node", "fifteen-node", "home")
 """Names, smallest first."""
