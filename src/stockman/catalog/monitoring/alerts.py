@@ -1,8 +1,16 @@
-"""Alerts about the cluster itself. Components define their own."""
+"""Alerts about the cluster itself, and all rules in the format of Prometheus.
+
+Components define their own alerts.
+"""
 
 from __future__ import annotations
 
-from stockman.catalog.component import Alert
+from collections.abc import Iterable
+
+from stockman.catalog.app import Object
+from stockman.catalog.component import Alert, ComponentContext
+from stockman.catalog.monitoring.settings import MonitoringSettings
+from stockman.catalog.registry import component
 
 CLUSTER_ALERTS: tuple[Alert, ...] = (
     Alert(
@@ -191,3 +199,37 @@ OUTSIDE_ALERTS: tuple[Alert, ...] = (
     ),
 )
 """For a Prometheus outside of the cluster, which survives an outage of the cluster."""
+
+_OWN = "monitoring"
+
+
+def rule_groups(context: ComponentContext) -> list[Object]:
+    """Return a group of rules for the cluster, and one for each component with alerts."""
+    groups = [_group(context, "cluster", CLUSTER_ALERTS)]
+    if context.settings_as(MonitoringSettings).control_plane:
+        controllers = sum(node.is_controller for node in context.desired.nodes)
+        groups.append(_group(context, "etcd", (*ETCD_ALERTS, *quorum_alerts(controllers))))
+    for name in sorted(context.enabled):
+        alerts = component(name).alerts
+        if alerts and name != _OWN:
+            groups.append(_group(context, name, alerts))
+    return groups
+
+
+def outside_groups(context: ComponentContext) -> list[Object]:
+    """Return the same rules, and those that need a Prometheus outside of the cluster."""
+    return [_group(context, "outside", OUTSIDE_ALERTS), *rule_groups(context)]
+
+
+def _group(context: ComponentContext, name: str, alerts: Iterable[Alert]) -> Object:
+    return {"name": f"stockman-{name}", "rules": [_rule(context, alert) for alert in alerts]}
+
+
+def _rule(context: ComponentContext, alert: Alert) -> Object:
+    return {
+        "alert": alert.name,
+        "expr": alert.expr,
+        "for": alert.holds,
+        "labels": {"severity": alert.severity, "cluster": context.cluster.name},
+        "annotations": {"summary": alert.summary},
+    }
