@@ -59,25 +59,25 @@ def test_every_known_metric_has_a_source_and_is_used() -> None:
 
 
 def test_names_of_alerts_are_unique() -> None:
-    found = [alert.name for alert in ALERTS]
+    repository = [alert.name for alert in ALERTS]
 
-    assert sorted(set(found)) == sorted(found)
+    assert sorted(set(repository)) == sorted(repository)
 
 
 def test_without_monitoring_nothing_asks_for_its_kinds() -> None:
-    found = rendered()
+    repository = rendered()
 
-    assert [one for kind in KINDS for one in objects(found, kind)] == []
-    for release in objects(found, "HelmRelease"):
+    assert [item for kind in KINDS for item in objects(repository, kind)] == []
+    for release in objects(repository, "HelmRelease"):
         assert "serviceMonitor': {'enabled': True" not in str(release)
         assert "podMonitor': {'enabled': True" not in str(release)
 
 
 def test_rules_of_what_is_on_are_there_and_no_others() -> None:
-    found = rendered({"components": MONITORED})
+    repository = rendered({"components": MONITORED})
 
     groups = [
-        group["name"] for group in named(found, "PrometheusRule", "stockman")["spec"]["groups"]
+        group["name"] for group in named(repository, "PrometheusRule", "stockman")["spec"]["groups"]
     ]
 
     assert "stockman-cluster" in groups
@@ -94,11 +94,11 @@ def test_a_cluster_that_does_not_answer_is_noticed_inside_and_outside() -> None:
 
 def test_the_control_plane_is_read_only_where_machines_show_it() -> None:
     assert objects(rendered({"components": MONITORED}), "ScrapeConfig") == []
-    found = rendered(EVERYTHING, preset="fifteen-node")
+    repository = rendered(EVERYTHING, preset="fifteen-node")
 
-    etcd = named(found, "ScrapeConfig", "etcd")["spec"]
+    etcd = named(repository, "ScrapeConfig", "etcd")["spec"]
     assert [len(static_config["targets"]) for static_config in etcd["staticConfigs"]] == [3]
-    scheduler = named(found, "Service", "kube-scheduler")["spec"]
+    scheduler = named(repository, "Service", "kube-scheduler")["spec"]
     assert scheduler["selector"] == {"k8s-app": "kube-scheduler"}
     assert scheduler["ports"] == [{"name": "metrics", "port": 10259}]
 
@@ -111,42 +111,42 @@ def test_the_alert_about_the_quorum_knows_how_many_controllers_there_are(
 
 
 def test_flux_substitutes_nothing_in_rules_and_dashboards() -> None:
-    found = rendered({"components": MONITORED})
+    repository = rendered({"components": MONITORED})
     written = [
-        named(found, "PrometheusRule", "stockman"),
-        named(found, "ConfigMap", "stockman-dashboard-cluster"),
+        named(repository, "PrometheusRule", "stockman"),
+        named(repository, "ConfigMap", "stockman-dashboard-cluster"),
     ]
 
-    for one in written:
-        annotations = one["metadata"]["annotations"]
+    for item in written:
+        annotations = item["metadata"]["annotations"]
         assert annotations == {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}
 
 
 def test_files_for_outside_hold_the_same_rules_and_more() -> None:
-    found = rendered(EVERYTHING, preset="fifteen-node")
+    repository = rendered(EVERYTHING, preset="fifteen-node")
 
-    inside = named(found, "PrometheusRule", "stockman")["spec"]["groups"]
-    outside = yaml.safe_load(text(found, "monitoring/rules.yaml"))["groups"]
+    inside = named(repository, "PrometheusRule", "stockman")["spec"]["groups"]
+    outside = yaml.safe_load(text(repository, "monitoring/rules.yaml"))["groups"]
 
     assert outside[1:] == inside
     assert outside[0]["name"] == "stockman-outside"
 
 
 def test_jobs_that_rules_speak_of_are_in_the_example() -> None:
-    found = rendered(EVERYTHING, preset="fifteen-node")
+    repository = rendered(EVERYTHING, preset="fifteen-node")
 
-    jobs = yaml.safe_load(text(found, "monitoring/scrape.yaml"))["scrape_configs"]
+    jobs = yaml.safe_load(text(repository, "monitoring/scrape.yaml"))["scrape_configs"]
 
     assert [job["job_name"] for job in jobs] == ["kubernetes-api", "talos-api", "apiserver", "etcd"]
 
 
 def test_dashboards_are_json_that_grafana_takes() -> None:
-    found = rendered(EVERYTHING, preset="fifteen-node")
+    repository = rendered(EVERYTHING, preset="fifteen-node")
 
     for name in ("cluster", "etcd", "proxmox"):
-        content = json.loads(text(found, f"monitoring/dashboards/{name}.json"))
-        places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in content["panels"]]
-        assert len(set(places)) == len(places)
+        content = json.loads(text(repository, f"monitoring/dashboards/{name}.json"))
+        positions = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in content["panels"]]
+        assert len(set(positions)) == len(positions)
         assert content["uid"].startswith("stockman-")
 
 
@@ -155,9 +155,9 @@ def test_rules_that_would_go_nowhere_are_an_error() -> None:
 
 
 def test_files_for_outside_need_nothing_inside() -> None:
-    found = rendered(
+    repository = rendered(
         {"components": {"monitoring": {"enabled": True, "settings": {"outside": True}}}}
     )
 
-    assert text(found, "monitoring/rules.yaml")
-    assert [one for kind in KINDS for one in objects(found, kind)] == []
+    assert text(repository, "monitoring/rules.yaml")
+    assert [item for kind in KINDS for item in objects(repository, kind)] == []

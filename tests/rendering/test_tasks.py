@@ -50,12 +50,12 @@ def test_a_task_for_one_machine_asks_for_it_and_quotes_it() -> None:
 
 
 def test_every_module_of_just_has_the_known_recipes() -> None:
-    found = written("toml")
+    result = written("toml")
 
-    assert {path: {name for name, _ in _RECIPE.findall(text)} for path, text in found.items()} == (
+    assert {path: {name for name, _ in _RECIPE.findall(text)} for path, text in result.items()} == (
         RECIPES
     )
-    modules = re.findall(r"^mod (\S+) '(\S+)'$", found["justfile"], re.MULTILINE)
+    modules = re.findall(r"^mod (\S+) '(\S+)'$", result["justfile"], re.MULTILINE)
     assert dict(modules) == {
         "bootstrap": "bootstrap",
         "kube": "kubernetes",
@@ -75,7 +75,7 @@ def test_tasks_only_call_commands_and_options_that_stockman_has(dialect: Dialect
     called = {name for text in written(dialect).values() for name in _CALL.findall(text)}
 
     assert len(called) > 5
-    assert [found for one in called if (found := complaint_about(f"stockman {one}"))] == []
+    assert [result for item in called if (result := complaint_about(f"stockman {item}"))] == []
 
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])

@@ -468,29 +468,13 @@ class Configuration(Traced):
     """Desired state of Proxmox hosts, by host name."""
 
 
-CLUSTER_SECTIONS = (
-    "cluster",
-    "network",
-    "kubernetes",
-    "gateways",
-    "repository",
-    "domain",
-    "dns",
-    "ingress",
-    "cilium",
-    "spegel",
-    "talos",
-    "proxmox",
-    "components",
-    "upgrade",
-    "backup",
-    "lock",
-    "drift",
-)
-"""Sections of `cluster.yaml`."""
-
 MACHINE_SECTIONS = ("nodes", "classes", "guests", "hosts")
 """Sections of `nodes.yaml`."""
+
+CLUSTER_SECTIONS = tuple(
+    name for name in Configuration.__annotations__ if name not in MACHINE_SECTIONS
+)
+"""Sections of `cluster.yaml`, in the order of the language."""
 
 RESERVED_SECTIONS = ("tenants", "platform", "exports")
 """Names reserved for later versions."""
