@@ -31,6 +31,7 @@ GATEWAY = "gateway.networking.k8s.io/v1"
 KARPENTER = "karpenter.proxmox.sinextra.dev/v1alpha1"
 TUPPR = "tuppr.home-operations.com/v1alpha1"
 NVIDIA = "nvcr.io/nvidia/k8s-device-plugin:v0.17.4"
+METRICS_SERVER = "registry.k8s.io/metrics-server/metrics-server:v0.8.1"
 CERT_MANAGER = "quay.io/jetstack/cert-manager-controller:v1.19.1"
 PROXMOX_CSI = "ghcr.io/sergelogvinov/proxmox-csi-controller:v0.16.0"
 CEPH_CSI = "quay.io/cephcsi/cephcsi:v3.16.2"
@@ -268,15 +269,6 @@ def identify_node(provider_id: str) -> Change:
     return identify
 
 
-def serve_metrics(cluster: Installing) -> None:
-    serve(cluster, "metrics.k8s.io/v1beta1", "NodeMetrics")
-
-
-def measure_node(cluster: Installing) -> None:
-    usage = {"cpu": "250m", "memory": "1Gi"}
-    create(cluster, "metrics.k8s.io/v1beta1", "NodeMetrics", "k8s-ctrl-1", usage=usage)
-
-
 def add_gpu(cluster: Installing) -> None:
     cluster.hosts.by_name["n1"].gpus = 1
     run_program(NVIDIA)(cluster)
@@ -315,7 +307,7 @@ CASES: dict[str, tuple[Change, Change]] = {
     "flux-instance": (with_objects(*FLUX), with_status(READY, *FLUX)),
     "k8s-gateway": (add_service, with_status(BALANCED, DNS)),
     "karpenter": (with_objects(*NEW_NODES), with_status(READY, *NEW_NODES)),
-    "metrics-server": (serve_metrics, measure_node),
+    "metrics-server": (nothing, run_program(METRICS_SERVER)),
     "multus": (commands_fail, commands_succeed),
     "nvidia": (nothing, add_gpu),
     "proxmox-ccm": (nothing, identify_node("proxmox://pve/101")),

@@ -38,6 +38,8 @@ from stockman.model.names import ClassName, Datastore, Mac, NodeName, Region
 from stockman.model.origin import Origin, Traced, derivation
 from stockman.model.policies import Backup
 from stockman.model.problem import Problem
+from stockman.model.proxmox import ProxmoxCluster, VmTemplate
+from stockman.model.record import require
 from stockman.model.version import Version
 
 if TYPE_CHECKING:
@@ -56,16 +58,6 @@ def card_mac(cluster: str, node: str, card: int) -> Mac:
     """Return the MAC address of a network card of a node, with the prefix of Proxmox."""
     digest = hashlib.sha256(f"{cluster}/{node}/{card}".encode()).digest()
     return Mac(":".join([_PREFIX, *(f"{octet:02x}" for octet in digest[:3])]))
-
-
-T = TypeVar("T")
-
-
-def require(value: T | None) -> T:
-    """Return a value that the rules guarantee to be set."""
-    if value is None:
-        raise ValueError("a required value is missing although no rule reported it")
-    return value
 
 
 H = TypeVar("H", bound=Hardware)
@@ -250,8 +242,8 @@ def _resolve_vm(estate: Configuration, node: NodeSection, vm: VmSection) -> Vm:
         host=require(vm.host),
         region=Region(vm.region) if vm.region is not None else _only_region(estate),
         uuid=vm.uuid or machine_uuid(cluster, name),
-        data_disks=tuple(_data_disk(disk, vm) for disk in vm.data_disks),
-        nics=_network_cards(cluster, name, require(node.mac_addr), vm),
+        data_disks=_data_disks(vm.data_disks, vm.datastore),
+        nics=_node_cards(cluster, name, require(node.mac_addr), vm),
     )
 
 
@@ -265,28 +257,38 @@ def _high_availability(vm: VmSection) -> HighAvailability | None:
     return replace(vm.ha or HighAvailability(), group=vm.ha_group)
 
 
-def _data_disk(disk: DataDisk, vm: VmSection) -> DataDisk:
-    if disk.datastore is not None:
-        return disk
-    origins = {**disk.origins, "datastore": derivation("the storage of the system disk")}
-    return replace(disk, origins=origins, datastore=vm.datastore)
+def _data_disks(disks: tuple[DataDisk, ...], datastore: Datastore) -> tuple[DataDisk, ...]:
+    beside = derivation("the storage of the system disk")
+    return tuple(
+        replace(disk, origins={**disk.origins, "datastore": beside}, datastore=datastore)
+        if disk.datastore is None
+        else disk
+        for disk in disks
+    )
 
 
-def _network_cards(cluster: str, node: NodeName, first: Mac, vm: VmSection) -> tuple[Nic, ...]:
+def _node_cards(cluster: str, node: NodeName, first: Mac, vm: VmSection) -> tuple[Nic, ...]:
     short = {field: vm.origins[field] for field in ("bridge", "vlan_id") if field in vm.origins}
     written = vm.nics or (Nic(origins=short, bridge=vm.bridge, vlan_id=vm.vlan_id),)
-    cards = []
-    for index, nic in enumerate(written):
-        if index == 0:
-            mac, reason = first, "the node's mac_addr"
-        else:
-            mac, reason = card_mac(cluster, node, index), "from cluster, node and position"
-        if nic.mac_addr is None:
-            origins = {**nic.origins, "mac_addr": derivation(reason)}
-            cards.append(replace(nic, origins=origins, mac_addr=mac))
-        else:
-            cards.append(nic)
-    return tuple(cards)
+    return (
+        _with_mac(written[0], first, "the node's mac_addr"),
+        *network_cards(cluster, node, written)[1:],
+    )
+
+
+def network_cards(owner: str, name: str, nics: tuple[Nic, ...]) -> tuple[Nic, ...]:
+    """Return the network cards of a machine with their MAC addresses."""
+    return tuple(
+        _with_mac(nic, card_mac(owner, name, index), "from cluster, node and position")
+        for index, nic in enumerate(nics)
+    )
+
+
+def _with_mac(nic: Nic, mac: Mac, reason: str) -> Nic:
+    if nic.mac_addr is not None:
+        return nic
+    origins = {**nic.origins, "mac_addr": derivation(reason)}
+    return replace(nic, origins=origins, mac_addr=mac)
 
 
 _DNS_INDEX = 10
@@ -299,17 +301,18 @@ def resolve(loaded: LoadedConfig) -> Desired:
     _check_ready(loaded)
     estate = loaded.configuration
     clusters = proxmox_clusters(estate.proxmox) if estate.proxmox is not None else ()
+    name, nodes = configuration_name(estate), resolve_nodes(estate)
     return _resolved(
         Desired,
         estate,
-        name=configuration_name(estate),
+        name=name,
         cluster=_cluster(estate) if estate.nodes else None,
-        nodes=resolve_nodes(estate),
-        proxmox=clusters,
+        nodes=nodes,
+        proxmox=tuple(_resolve_templates(cluster, nodes) for cluster in clusters),
         connect=dict(estate.proxmox.connect) if estate.proxmox is not None else {},
         components=resolve_components(estate),
         backup=_backup(estate),
-        guests=tuple(_resolve_guest(guest) for guest in estate.guests),
+        guests=tuple(_resolve_guest(name, guest) for guest in estate.guests),
     )
 
 
@@ -508,9 +511,46 @@ def _backup(estate: Configuration) -> Backup:
     return replace(backup, origins=origins, enabled=enabled, targets=targets)
 
 
-def _resolve_guest(guest: Guest) -> Guest:
-    vm = guest.vm
-    return guest if vm is None else replace(guest, vm=complete_hardware(vm, vm.datastore))
+def _resolve_guest(owner: str, guest: Guest) -> Guest:
+    vm, container = guest.vm, guest.container
+    if vm is not None:
+        origins = dict(vm.origins)
+        if vm.uuid is None:
+            origins["uuid"] = derivation("from cluster and guest name")
+        vm = replace(
+            vm,
+            origins=origins,
+            uuid=vm.uuid or machine_uuid(owner, guest.name),
+            data_disks=_data_disks(vm.data_disks, vm.datastore),
+            nics=network_cards(owner, guest.name, vm.nics),
+        )
+        vm = complete_hardware(vm, vm.datastore)
+    if container is not None:
+        container = replace(container, nics=network_cards(owner, guest.name, container.nics))
+    return replace(guest, vm=vm, container=container)
+
+
+def _resolve_templates(cluster: ProxmoxCluster, nodes: tuple[Node, ...]) -> ProxmoxCluster:
+    vms = {node.name: node.vm for node in nodes}
+    templates = tuple(
+        _resolve_template(template, vm) if (vm := vms.get(template.like)) is not None else template
+        for template in cluster.templates
+    )
+    return replace(cluster, templates=templates)
+
+
+def _resolve_template(template: VmTemplate, vm: Vm) -> VmTemplate:
+    origins = dict(template.origins)
+    if template.datastore is None:
+        origins["datastore"] = derivation("the storage of the node")
+    if not template.hosts:
+        origins["hosts"] = derivation("the host of the node")
+    return replace(
+        template,
+        origins=origins,
+        datastore=template.datastore or vm.datastore,
+        hosts=template.hosts or (vm.host,),
+    )
 
 
 def _rename_origins(section: Traced, **names: str) -> dict[str, Origin]:

@@ -9,14 +9,13 @@ import pytest
 
 from stockman.app.schemas import write_schemas
 from stockman.config.classic import CLASSIC_KEYS
-from stockman.config.language import Configuration
+from stockman.config.language import Configuration, Dialect
 from stockman.config.load import LoadedConfig, load
 from stockman.config.presets import (
     NETWORKS,
     PRESETS,
     SCHEMAS,
     SUMMARIES,
-    Dialect,
     render_preset,
 )
 from stockman.config.resolve import resolve

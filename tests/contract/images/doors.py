@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.images_door import ImagesDoor
 from stockman_lab.doors.images_port import memory_images
 from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.service_doors import ImagesDoor
 from stockman_lab.world.world import World
 
 from stockman.adapters.images import HttpImages

@@ -53,7 +53,7 @@ def test_a_schematic_with_an_unknown_key_is_rejected_with_the_reason(backend: Ba
             await scene.images.register("customisation: {}\n")
         return caught.value.problem.why
 
-    assert "field customisation not found in type schematic.Schematic" in backend(story)
+    assert "customisation is not a key of the schematic" in backend(story)
 
 
 def test_versions_are_told_in_order(backend: Backend) -> None:

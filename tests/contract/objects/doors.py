@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.objects_door import ObjectsDoor
 from stockman_lab.doors.objects_port import ENDPOINT, memory_objects, world_credentials
 from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.service_doors import ObjectsDoor
 from stockman_lab.objects.state import Bucket
 from stockman_lab.world.world import World
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha1
 from uuid import UUID
 
@@ -29,7 +29,6 @@ class Guest:
     config: dict[str, str]
     running: bool = False
     lock: str = ""
-    snapshots: dict[str, str] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -169,17 +168,6 @@ class SmallPve(SmallAccess):
             return Answer(str(next(n for n in range(100, 10**6) if n not in self.guests)))
         return wrong(vmid=f"VM {vmid} already exists") if int(vmid) in self.guests else Answer(vmid)
 
-    @on("GET", "/nodes/{host}/status")
-    def host_status(self, request: Asked, host: str) -> Answer:
-        return Answer({
-            "pveversion": "pve-manager/9.1.4/5ac30304265fbd8e", "kversion": "Linux 6.17.4-1-pve",
-            "current-kernel": {"release": "6.17.4-1-pve"},
-            "boot-info": {"mode": "efi", "secureboot": 0},
-            "cpuinfo": {"model": "EPYC", "cpus": 16, "cores": 8, "sockets": 1, "mhz": "2000.0"},
-            "memory": {"total": 64 * GIB, "used": 4 * GIB}, "uptime": 8000,
-            "rootfs": {"total": 100 * GIB, "avail": 90 * GIB}, "loadavg": ["0.1", "0.2", "0.1"],
-        })  # fmt: skip
-
     @on("GET", "/nodes/{host}/network")
     def network(self, request: Asked, host: str) -> Answer:
         port = {"iface": "eno1", "type": "eth", "active": 1, "exists": 1, "priority": 3}
@@ -316,20 +304,6 @@ class SmallPve(SmallAccess):
             return died(f"VM {vmid} is running - destroy failed")
         del self.guests[int(vmid)]
         return self._task(host, "qmdestroy", vmid)
-
-    @on("GET", "/nodes/{host}/{kind}/{vmid}/snapshot")
-    def snapshots(self, request: Asked, host: str, kind: str, vmid: str) -> Answer:
-        rows = [{"name": name, "description": text, "snaptime": 1893456000}
-                for name, text in self.guests[int(vmid)].snapshots.items()]  # fmt: skip
-        return Answer([*rows, {"name": "current", "description": "You are here!", "running": 0}])
-
-    @on("POST", "/nodes/{host}/{kind}/{vmid}/snapshot")
-    def snapshot(self, request: Asked, host: str, kind: str, vmid: str) -> Answer:
-        taken, name = self.guests[int(vmid)].snapshots, request.values["snapname"]
-        if name in taken:
-            return self._task(host, "qmsnapshot", vmid, f"snapshot name '{name}' already used")
-        taken[name] = request.values.get("description", "")
-        return self._task(host, "qmsnapshot", vmid)
 
     @on("POST", "/nodes/{host}/qemu/{vmid}/agent/ping")
     def ping(self, request: Asked, host: str, vmid: str) -> Answer:

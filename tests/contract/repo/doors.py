@@ -12,9 +12,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Protocol
 
-from stockman_lab.doors.git_door import GitDoor
-from stockman_lab.git.backend import prepare
-from stockman_lab.git.places import place_of
+from stockman_lab.doors.service_doors import GitDoor
+from stockman_lab.git.backend import place_of, prepare
 
 from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
 from stockman.adapters.git.probe import git_environment

@@ -98,7 +98,7 @@ def test_an_installer_that_fails_is_no_upgrade(backend: Backend) -> None:
         with pytest.raises(Rejected) as caught:
             await talos.upgrade(stage.node(), UpgradeRequest(image=installer("1.14.1")))
         assert caught.value.problem.code == "talos.installer"
-        assert "exit code 7" in caught.value.problem.what
+        assert "exit code 7" in caught.value.problem.why
         assert "no room" in caught.value.problem.why
 
     world = staged()

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 from stockman_lab.talos.cosi.collection import Collection, collection
-from stockman_lab.talos.cosi.durations import seconds_of
+from stockman_lab.talos.cosi.encoding import seconds_of
 from stockman_lab.talos.cosi.parts import Part, parts
 from stockman_lab.talos.cosi.registry import claimed
 from stockman_lab.talos.cosi.tables import definitions, rows, shape_of, words
@@ -15,7 +15,7 @@ from stockman_lab.talos.machine import Machine
 
 from lab.tests.talos.cosi.handmade import MINORS, handmade_land, waiting_machine
 from lab.tests.talos.cosi.reading import contents
-from tests.quick_yaml import load_yaml
+from tests.fast_yaml import load_yaml
 
 PLAIN = [name for name, kind in claimed().items() if kind.written is None]
 EMPTY_HERE = {"Diagnostics.runtime.talos.dev"}

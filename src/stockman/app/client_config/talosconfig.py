@@ -23,12 +23,18 @@ from stockman.model.errors import Refused
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.talos.credentials.certificates import CLIENT_LIFETIME, CertificateRequirements
-from stockman.talos.credentials.roles import TalosRole, organizations
-from stockman.talos.credentials.talosconfig import Talosconfig, read_talosconfig, talosconfig_text
-from stockman.talos.credentials.talosconfig_update import (
+from stockman.talos.credentials.certificates import (
+    CLIENT_LIFETIME,
+    CertificateRequirements,
+    TalosRole,
+    organizations,
+)
+from stockman.talos.credentials.talosconfig import (
     DesiredContext,
+    Talosconfig,
     TalosconfigUpdate,
+    read_talosconfig,
+    talosconfig_text,
     update_talosconfig,
 )
 

@@ -228,7 +228,7 @@ def _machine_templates(
     if like not in names:
         return {}
     from stockman.app.machine_config.machines import load_machines
-    from stockman.talos.machine.worker_template import render_worker_template
+    from stockman.talos.machine.assembly import render_worker_template
 
     machines = load_machines(directory, context.environment)
     name = str(like)

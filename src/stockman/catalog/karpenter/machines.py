@@ -8,7 +8,7 @@ from stockman.catalog.karpenter.settings import KarpenterSettings, template_of
 from stockman.catalog.objects import secret
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.talos.images import FactoryImage, node_image, template_name
+from stockman.talos.schematic import FactoryImage, node_image, template_name
 
 _GROUP = "karpenter.proxmox.sinextra.dev"
 _NAME = "default"

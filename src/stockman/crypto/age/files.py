@@ -12,14 +12,13 @@ from stockman.crypto.age.header import (
     BYTES_PER_LINE,
     COLUMNS,
     FILE_KEY_BYTES,
+    ByteStream,
     Header,
     build_header,
     has_valid_mac,
     read_header,
 )
-from stockman.crypto.age.identities import AgeIdentity
-from stockman.crypto.age.recipients import Recipient
-from stockman.crypto.age.stream import ByteStream
+from stockman.crypto.age.identities import AgeIdentity, Recipient
 from stockman.crypto.hkdf import derive_key
 
 BEGIN = b"-----BEGIN AGE ENCRYPTED FILE-----"
