@@ -160,7 +160,7 @@ DEFINITIONS = {
 
 def ready_cluster(name: str, image: str = "example.org/does-nothing:1") -> Installing:
     """Return a cluster in which a component is ready; its programs do nothing."""
-    cluster = Installing("n1")
+    cluster = Installing("k8s-ctrl-1")
     for condition in everything().conditions[name]:
         api_version, kind = condition.api_version, condition.kind
         if kind in ("Deployment", "DaemonSet"):
@@ -191,11 +191,11 @@ def nothing(cluster: Installing) -> None:
 
 def commands_fail(cluster: Installing) -> None:
     """Let every command in a pod fail."""
-    cluster.hosts.by_name["n1"].faults["run"] = Effect.FAIL
+    cluster.hosts.by_name["k8s-ctrl-1"].faults["run"] = Effect.FAIL
 
 
 def commands_succeed(cluster: Installing) -> None:
-    cluster.hosts.by_name["n1"].faults.clear()
+    cluster.hosts.by_name["k8s-ctrl-1"].faults.clear()
 
 
 def run_program(image: str) -> Change:
@@ -264,13 +264,13 @@ def identify_node(provider_id: str) -> Change:
     def identify(cluster: Installing) -> None:
         labels = {f"topology.kubernetes.io/{name}": "pve" for name in ("region", "zone")}
         change = {"metadata": {"labels": labels}, "spec": {"providerID": provider_id}}
-        cluster.ask("PATCH", "/api/v1/nodes/n1", change)
+        cluster.ask("PATCH", "/api/v1/nodes/k8s-ctrl-1", change)
 
     return identify
 
 
 def add_gpu(cluster: Installing) -> None:
-    cluster.hosts.by_name["n1"].gpus = 1
+    cluster.hosts.by_name["k8s-ctrl-1"].gpus = 1
     run_program(NVIDIA)(cluster)
 
 
@@ -320,7 +320,7 @@ CASES: dict[str, tuple[Change, Change]] = {
         run_program(CEPH_CSI),
     ),
     "talos-backup": (add_cron_job, commands_succeed),
-    "talos-ccm": (nothing, identify_node("talos://n1")),
+    "talos-ccm": (nothing, identify_node("talos://k8s-ctrl-1")),
     "tuppr": (refuse_tuppr, with_status({"failureReason": None}, TUPPR_ACCOUNT)),
 }
 """What is broken although the component is ready, and what repairs it."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 
-from stockman_lab.git.places import place_of
+from stockman_lab.git.backend import place_of
 from stockman_lab.kube.helm.definitions import definitions
 from stockman_lab.kube.objects import Object, metadata_of
 
