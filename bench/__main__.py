@@ -39,8 +39,8 @@ def start_ups(directory: Path) -> list[Ratio]:
         "--help": [*stockman, "--help"],
         "validate fifteen-node": [*stockman, "-C", str(directory), "validate"],
     }
-    found = least(commands, environment(), ROUNDS)
-    bare = found.pop("bare")
+    measured = least(commands, environment(), ROUNDS)
+    bare = measured.pop("bare")
     limits = {"--version": 6.0, "--help": 2.5, "validate fifteen-node": 10.0}
     return [
         Ratio(
@@ -49,7 +49,7 @@ def start_ups(directory: Path) -> list[Ratio]:
             limits[name],
             f"{seconds * 1000:.0f} ms / {bare * 1000:.0f} ms",
         )
-        for name, seconds in found.items()
+        for name, seconds in measured.items()
     ]
 
 
@@ -57,21 +57,21 @@ def growth(directory: Path) -> list[Ratio]:
     """Validation of 1,000 nodes against ten times that of 100: the command, and reading alone."""
     commands = {}
     for nodes in (100, 1000):
-        place = directory / str(nodes)
-        place.mkdir()
+        folder = directory / str(nodes)
+        folder.mkdir()
         for name, content in estate(nodes).items():
-            (place / name).write_bytes(content)
-        commands[str(nodes)] = [sys.executable, "-m", "stockman", "-C", str(place), "validate"]
-    whole = least(commands, environment(), ROUNDS)
+            (folder / name).write_bytes(content)
+        commands[str(nodes)] = [sys.executable, "-m", "stockman", "-C", str(folder), "validate"]
+    total = least(commands, environment(), ROUNDS)
     inner = least_call({"100": reading(100), "1000": reading(1000)}, ROUNDS)
     return [
         Ratio(
             f"{name} of 1,000 nodes / 10 x 100 nodes",
-            found["1000"] / (10 * found["100"]),
+            measured["1000"] / (10 * measured["100"]),
             1.3,
-            f"{found['1000'] * 1000:.0f} ms / 10 x {found['100'] * 1000:.1f} ms",
+            f"{measured['1000'] * 1000:.0f} ms / 10 x {measured['100'] * 1000:.1f} ms",
         )
-        for name, found in (("validate", whole), ("reading and rules", inner))
+        for name, measured in (("validate", total), ("reading and rules", inner))
     ]
 
 
@@ -108,9 +108,9 @@ def beside_cue(directory: Path) -> list[Ratio]:
         "stockman": stockman,
         "cue": [str(cue), "vet", data, str(definitions / "cluster.cue"), "-d", "#Cluster"],
     }
-    found = least(commands, environment(), ROUNDS)
-    detail = f"{found['stockman'] * 1000:.0f} ms / {found['cue'] * 1000:.0f} ms"
-    return [Ratio("validate / cue vet", found["stockman"] / found["cue"], None, detail)]
+    measured = least(commands, environment(), ROUNDS)
+    detail = f"{measured['stockman'] * 1000:.0f} ms / {measured['cue'] * 1000:.0f} ms"
+    return [Ratio("validate / cue vet", measured["stockman"] / measured["cue"], None, detail)]
 
 
 def environment() -> dict[str, str]:
@@ -123,16 +123,16 @@ def main() -> int:
     """Measure everything."""
     from stockman.config.presets import render_preset
 
-    with tempfile.TemporaryDirectory() as made:
-        directory = Path(made)
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = Path(temporary)
         for name, text in render_preset("fifteen-node").items():
             (directory / name).write_text(text)
-        found = [*start_ups(directory), *growth(directory), *beside_cue(directory)]
-    found += [*crypto.ratios(), *machine_configs.ratios(), *templates.ratios()]
-    found += [*rendering.ratios(), *lab.ratios(), *talos.ratios(), *etcd.ratios()]
-    found += [*thousand.ratios(), *kubernetes.ratios()]
-    found += [*vms.ratios(), *nodes_memory.ratios()]
-    return report(found)
+        measured = [*start_ups(directory), *growth(directory), *beside_cue(directory)]
+    measured += [*crypto.ratios(), *machine_configs.ratios(), *templates.ratios()]
+    measured += [*rendering.ratios(), *lab.ratios(), *talos.ratios(), *etcd.ratios()]
+    measured += [*thousand.ratios(), *kubernetes.ratios()]
+    measured += [*vms.ratios(), *nodes_memory.ratios()]
+    return report(measured)
 
 
 if __name__ == "__main__":

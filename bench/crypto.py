@@ -102,25 +102,25 @@ def age_stream(directory: Path, age: Path, age_keygen: Path) -> list[Ratio]:
         ),
     ]
     subprocess.run([age, "-r", public, "-o", sealed, plain], check=True)
-    found: list[Ratio] = []
+    measured: list[Ratio] = []
     for name, mine, theirs in pairs:
         best = _least_wall(mine, theirs, environment)
         speed = best[1] / best[0]
         detail = f"{GIB / best[0] / 2**20:.0f} MiB/s / {GIB / best[1] / 2**20:.0f} MiB/s"
         # The limit is one on slowness: at least half the speed is at most twice the time.
-        found.append(Ratio(f"age {name} 1 GiB, time / age", 1 / speed, 2.0, detail))
+        measured.append(Ratio(f"age {name} 1 GiB, time / age", 1 / speed, 2.0, detail))
         peak = int(subprocess.run(mine, env=environment, check=True, capture_output=True).stdout)
-        found.append(Ratio(f"age {name} 1 GiB, memory in MiB", peak / 1024, 50.0, "peak"))
-    return found
+        measured.append(Ratio(f"age {name} 1 GiB, memory in MiB", peak / 1024, 50.0, "peak"))
+    return measured
 
 
 def _least_wall(mine: list[str], theirs: list[str], environment: dict[str, str]) -> list[float]:
     best = [float("inf"), float("inf")]
     for _ in range(STREAM_ROUNDS):
-        for place, command in enumerate((mine, theirs)):
+        for folder, command in enumerate((mine, theirs)):
             begin = time.perf_counter()
             subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-            best[place] = min(best[place], time.perf_counter() - begin)
+            best[folder] = min(best[folder], time.perf_counter() - begin)
     return best
 
 
@@ -139,10 +139,10 @@ def stream(action: str, key: str, source: str, target: str) -> None:
 
     with Path(source).open("rb") as plain, Path(target).open("wb") as out:
         if action == "encrypt":
-            parts = encrypt_stream(read_chunks(plain), [parse_recipient(key)], os.urandom)
+            pieces = encrypt_stream(read_chunks(plain), [parse_recipient(key)], os.urandom)
         else:
-            parts = decrypt_stream(read_chunks(plain), parse_identities(Path(key).read_text()))
-        out.writelines(parts)
+            pieces = decrypt_stream(read_chunks(plain), parse_identities(Path(key).read_text()))
+        out.writelines(pieces)
     print(_peak())
 
 
@@ -150,9 +150,9 @@ def _peak() -> int:
     """Most memory this program had, in KiB; the usual figure still counts its parent's on Linux."""
     status = Path("/proc/self/status")
     if status.exists():
-        found = re.search(r"^VmHWM:\s+(\d+) kB$", status.read_text(), re.MULTILINE)
-        if found is not None:
-            return int(found[1])
+        measured = re.search(r"^VmHWM:\s+(\d+) kB$", status.read_text(), re.MULTILINE)
+        if measured is not None:
+            return int(measured[1])
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
@@ -167,8 +167,8 @@ def ratios() -> list[Ratio]:
     except ToolError as missing:
         print(f"sops and age are left out: {missing}")
         return []
-    with tempfile.TemporaryDirectory() as made:
-        directory = Path(made)
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = Path(temporary)
         return [
             *sops_files(directory, sops, age_keygen),
             *age_stream(directory, age, age_keygen),

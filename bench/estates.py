@@ -41,13 +41,13 @@ def estate(nodes: int) -> dict[str, bytes]:
     """Both files of a cluster with so many nodes, three of them controllers."""
     lines = ["nodes:\n"]
     for number in range(nodes):
-        place = number + 16
+        folder = number + 16
         lines.append(
             _NODE.format(
                 number=number,
-                second=65 + (place >> 16),
-                third=place >> 8 & 255,
-                fourth=place & 255,
+                second=65 + (folder >> 16),
+                third=folder >> 8 & 255,
+                fourth=folder & 255,
                 controller="true" if number < min(nodes, 3) else "false",
                 a=number >> 16,
                 b=number >> 8 & 255,

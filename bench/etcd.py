@@ -69,17 +69,18 @@ def measure() -> None:
     size = sum(map(len, snapshot(cluster)))
     grown = (_resident() - before) / MIB
     assert size > SIZE
-    whole = b"".join(snapshot(cluster))
-    view = memoryview(whole)
+    content = b"".join(snapshot(cluster))
+    view = memoryview(content)
     pieces = [view[begin : begin + PIECE] for begin in range(0, size, PIECE)]
     with _connected() as send:
         sent = least_call(
             {"stream": lambda: send(snapshot(cluster)), "copy": lambda: send(pieces)}, ROUNDS
         )
-    found = least_call(
-        {"status": lambda: snapshot_status(whole), "hash": lambda: hashlib.sha256(whole)}, ROUNDS
+    measured = least_call(
+        {"status": lambda: snapshot_status(content), "hash": lambda: hashlib.sha256(content)},
+        ROUNDS,
     )
-    print(sent["stream"], sent["copy"], grown, found["status"], found["hash"])
+    print(sent["stream"], sent["copy"], grown, measured["status"], measured["hash"])
 
 
 @contextmanager
@@ -95,8 +96,11 @@ def _connected() -> Iterator[Callable[[Iterable[bytes | memoryview]], None]]:
     authority = new_authority(now, dice.random_bytes)
     certificate = new_certificate(authority, ["127.0.0.1"], now, dice.random_bytes)
     trusting = ssl.create_default_context(cadata=authority.certificate.pem)
-    with tempfile.TemporaryDirectory() as place, socket.create_server(("127.0.0.1", 0)) as listener:
-        context = server_context(certificate, Path(place))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        socket.create_server(("127.0.0.1", 0)) as listener,
+    ):
+        context = server_context(certificate, Path(folder))
         taker = Thread(target=_drain, args=(listener.getsockname()[1], trusting))
         taker.start()
         accepted, _ = listener.accept()

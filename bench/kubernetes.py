@@ -64,8 +64,8 @@ def _fifteen() -> list[Ratio]:
 
 def _up(network: str) -> tuple[float, float]:
     """CPU seconds and MiB of a lab until its doors are open."""
-    with tempfile.TemporaryDirectory() as place:
-        state = Path(place, "lab.state")
+    with tempfile.TemporaryDirectory() as folder:
+        state = Path(folder, "lab.state")
         command = [
             *(sys.executable, "-m", "stockman", "lab", "up", "--preset", FIFTEEN),
             *("--stage", "cluster", "--speed", "max", "--network", network, "--state", str(state)),
@@ -75,11 +75,11 @@ def _up(network: str) -> tuple[float, float]:
                 while not Path(f"{state}.run").exists():
                     assert process.poll() is None
                     time.sleep(0.01)
-                found = _used(process.pid)
+                measured = _used(process.pid)
             finally:
                 process.send_signal(signal.SIGTERM)
         _check_saved(state)
-    return found
+    return measured
 
 
 def _used(pid: int) -> tuple[float, float]:
@@ -135,30 +135,30 @@ def many(nodes: int) -> None:
     check(cluster, nodes, nodes + DEPLOYMENTS * REPLICAS)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MIB
     content = json.loads(_asked(cluster, EVERYTHING))
-    found = least_call(
+    measured = least_call(
         {"list": lambda: _asked(cluster, EVERYTHING), "json": lambda: json.dumps(content)}, ROUNDS
     )
-    with tempfile.TemporaryDirectory() as place:
-        wired = asyncio.run(_over_https(world, Path(place)))
-    print(peak, seconds, found["list"], wired, found["json"])
+    with tempfile.TemporaryDirectory() as folder:
+        wired = asyncio.run(_over_https(world, Path(folder)))
+    print(peak, seconds, measured["list"], wired, measured["json"])
 
 
 async def _over_https(world: World, scratch: Path) -> float:
     """The least CPU seconds of a list with all that carries it, its client too."""
     least = float("inf")
-    with kubernetes_rates.opened(world, scratch) as asked:
+    with kubernetes_rates.opened(world, scratch) as server:
         for _ in range(ROUNDS):
             begin = time.process_time()
-            await kubernetes_rates.answer(asked, EVERYTHING)
+            await kubernetes_rates.answer(server, EVERYTHING)
             least = min(least, time.process_time() - begin)
     return least
 
 
 def cluster_of(world: World) -> KubernetesCluster:
     """The one cluster of a world."""
-    found = world.kubernetes.cluster_of(world.talos.machines[0])
-    assert found is not None
-    return found
+    measured = world.kubernetes.cluster_of(world.talos.machines[0])
+    assert measured is not None
+    return measured
 
 
 def _fill(world: World) -> None:
@@ -190,11 +190,11 @@ def check(cluster: KubernetesCluster, nodes: int, pods: int) -> None:
     """Fail where not all nodes are ready, or not so many pods run at least."""
     objects = cluster.controllers.objects
     ready = sum(
-        one["type"] == "Ready" and one["status"] == "True"
+        item["type"] == "Ready" and item["status"] == "True"
         for node in objects.listed("nodes")
-        for one in node["status"]["conditions"]
+        for item in node["status"]["conditions"]
     )
-    phases = Counter(one["status"]["phase"] for one in objects.listed("pods"))
+    phases = Counter(item["status"]["phase"] for item in objects.listed("pods"))
     if ready != nodes or phases["Running"] < pods or len(phases) > 1:
         raise RuntimeError(f"{ready} nodes are ready; pods: {dict(phases)}")
 

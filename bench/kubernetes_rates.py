@@ -59,14 +59,14 @@ _LIMIT = 1 / 0.25
 class Asked:
     """A server, and how somebody who may do everything asks it."""
 
-    place: tuple[str, int]
+    address: tuple[str, int]
     tls: ssl.SSLContext
     headers: dict[str, str] = field(default_factory=dict)
 
     def request(self, path: str) -> bytes:
         """A GET as it goes over the wire."""
-        told = {"Host": "bench", "User-Agent": "bench", "Accept": "application/json"}
-        lines = "".join(f"{name}: {value}\r\n" for name, value in (told | self.headers).items())
+        standard = {"Host": "bench", "User-Agent": "bench", "Accept": "application/json"}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in (standard | self.headers).items())
         return f"GET {path} HTTP/1.1\r\n{lines}\r\n".encode()
 
 
@@ -87,8 +87,8 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._read += data
-        head, found, body = self._read.partition(b"\r\n\r\n")
-        if not found:
+        head, measured, body = self._read.partition(b"\r\n\r\n")
+        if not measured:
             return
         length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
         if len(body) < int(length):
@@ -120,9 +120,9 @@ def ratios() -> list[Ratio]:
         lab = stack.enter_context(lab_server())
         least = {"real": float("inf"), "lab": float("inf")}
         for _ in range(ROUNDS):
-            for name, one in (("real", real), ("lab", lab)):
-                least[name] = min(least[name], seconds_of(one, f"{PODS}/sheep", GETS))
-    rates = {name: GETS / one for name, one in least.items()}
+            for name, item in (("real", real), ("lab", lab)):
+                least[name] = min(least[name], seconds_of(item, f"{PODS}/sheep", GETS))
+    rates = {name: GETS / item for name, item in least.items()}
     return [
         Ratio(
             "GETs a second, kube-apiserver / the lab",
@@ -133,48 +133,49 @@ def ratios() -> list[Ratio]:
     ]
 
 
-def seconds_of(asked: Asked, path: str, count: int, connections: int = CONNECTIONS) -> float:
+def seconds_of(server: Asked, path: str, count: int, connections: int = CONNECTIONS) -> float:
     """Seconds that so many answers take, without those of opening the connections."""
-    return asyncio.run(_seconds(asked, path, count, connections))
+    return asyncio.run(_seconds(server, path, count, connections))
 
 
-async def answer(asked: Asked, path: str) -> bytes:
+async def answer(server: Asked, path: str) -> bytes:
     """What is answered to one GET."""
-    one = await _opened(asked, asked.request(path), 1)
+    item = await _opened(server, server.request(path), 1)
     try:
-        return await one.over
+        return await item.over
     finally:
-        assert one.transport is not None
-        one.transport.close()
+        assert item.transport is not None
+        item.transport.close()
 
 
-async def _seconds(asked: Asked, path: str, count: int, connections: int) -> float:
-    request = asked.request(path)
-    opened = [await _opened(asked, request, 1) for _ in range(connections)]
-    for one in opened:
-        await one.over
+async def _seconds(server: Asked, path: str, count: int, connections: int) -> float:
+    request = server.request(path)
+    opened = [await _opened(server, request, 1) for _ in range(connections)]
+    for item in opened:
+        await item.over
     begin = time.perf_counter()
-    for one in opened:
-        assert one.transport is not None
+    for item in opened:
+        assert item.transport is not None
         again = _Connection(request, count // connections)
-        one.transport.set_protocol(again)
-        again.connection_made(one.transport)
-        one.over = again.over
-    for one in opened:
-        await one.over
+        item.transport.set_protocol(again)
+        again.connection_made(item.transport)
+        item.over = again.over
+    for item in opened:
+        await item.over
     taken = time.perf_counter() - begin
-    for one in opened:
-        assert one.transport is not None
-        one.transport.close()
+    for item in opened:
+        assert item.transport is not None
+        item.transport.close()
     return taken
 
 
-async def _opened(asked: Asked, request: bytes, count: int) -> _Connection:
+async def _opened(server: Asked, request: bytes, count: int) -> _Connection:
     loop = asyncio.get_running_loop()
-    _, made = await loop.create_connection(
-        lambda: _Connection(request, count), *asked.place, ssl=asked.tls, server_hostname="bench"
+    host, port = server.address
+    _, connection = await loop.create_connection(
+        lambda: _Connection(request, count), host, port, ssl=server.tls, server_hostname="bench"
     )
-    return made
+    return connection
 
 
 @contextmanager
@@ -182,7 +183,7 @@ def real_server(tool: RealTool) -> Iterator[Asked]:
     """A real kube-apiserver on a real etcd, with the pod."""
     from tests.real.rendered.api_server import TOKEN, api_server
 
-    with tempfile.TemporaryDirectory() as place, api_server(Path(place), tool) as server:
+    with tempfile.TemporaryDirectory() as folder, api_server(Path(folder), tool) as server:
         answer = server.sent("POST", PODS, json.dumps(POD).encode())
         assert answer.status == 201, answer.body
         host, _, port = server.address.partition(":")
@@ -192,25 +193,25 @@ def real_server(tool: RealTool) -> Iterator[Asked]:
 @contextmanager
 def lab_server() -> Iterator[Asked]:
     """A lab with one machine, served by a process of its own, with the pod."""
-    with tempfile.TemporaryDirectory() as place:
-        command = [sys.executable, "-m", "bench.kubernetes_rates", "serve", place]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "bench.kubernetes_rates", "serve", folder]
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as server:
             assert server.stdout is not None
             try:
                 host, port = json.loads(server.stdout.readline())
-                yield Asked((host, port), _trusting(Path(place)))
+                yield Asked((host, port), _trusting(Path(folder)))
             finally:
                 server.send_signal(signal.SIGTERM)
 
 
 def _trusting(scratch: Path | None = None) -> ssl.SSLContext:
-    found = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    found.check_hostname = False
-    found.verify_mode = ssl.CERT_NONE
+    measured = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    measured.check_hostname = False
+    measured.verify_mode = ssl.CERT_NONE
     if scratch is not None:
-        found.load_cert_chain(scratch / CLIENT)
-    return found
+        measured.load_cert_chain(scratch / CLIENT)
+    return measured
 
 
 async def serve(scratch: Path) -> None:
@@ -223,8 +224,8 @@ async def serve(scratch: Path) -> None:
     stage_cluster(world, Staging(preset="single", network=NETWORK, real_now=now))
     create(world, PODS, POD)
     world.settle()
-    with opened(world, scratch) as asked:
-        print(json.dumps(asked.place), flush=True)
+    with opened(world, scratch) as server:
+        print(json.dumps(server.address), flush=True)
         await asyncio.get_running_loop().create_future()
 
 
@@ -248,7 +249,7 @@ def opened(world: World, scratch: Path) -> Iterator[Asked]:
     from stockman_lab.doors.kube_face import KubeFace
     from stockman_lab.doors.pace import Pace
 
-    machine = next(one for one in world.talos.machines if one.is_controlplane)
+    machine = next(item for item in world.talos.machines if item.is_controlplane)
     config = machine.config
     assert config is not None
     moment = datetime.now(UTC) - timedelta(minutes=30)
@@ -256,9 +257,9 @@ def opened(world: World, scratch: Path) -> Iterator[Asked]:
     (scratch / CLIENT).write_text(shown.key.reveal() + shown.crt)
     face = KubeFace(world, Pace(world, 1.0), scratch, _any_port)
     face.reconcile()
-    place = face.place_of(machine, machine.address)
-    assert place is not None
-    yield Asked(place, _trusting(scratch))
+    address = face.place_of(machine, machine.address)
+    assert address is not None
+    yield Asked(address, _trusting(scratch))
     face.stop()
 
 
@@ -270,8 +271,8 @@ def _any_port(machine: ApiMachine, address: str, port: int) -> tuple[str, int]:
 def main(arguments: list[str]) -> int:
     """Measure, or be the process that is measured."""
     match arguments:
-        case ["serve", place]:
-            asyncio.run(serve(Path(place)))
+        case ["serve", folder]:
+            asyncio.run(serve(Path(folder)))
         case _:
             return report(ratios())
     return 0

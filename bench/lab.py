@@ -47,26 +47,26 @@ def _requests() -> list[Ratio]:
 
 def _served_seconds(kind: str) -> float:
     """CPU seconds that a server spends on many requests over kept connections."""
-    with tempfile.TemporaryDirectory() as place:
-        command = [sys.executable, "-m", "bench.lab", "serve", kind, place]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "bench.lab", "serve", kind, folder]
         with subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE) as server:
             assert server.stdout is not None
-            told = json.loads(server.stdout.readline())
+            answer = json.loads(server.stdout.readline())
             try:
-                _ask(told, 200)
+                _ask(answer, 200)
                 begin = _cpu(server.pid)
-                _ask(told, REQUESTS)
+                _ask(answer, REQUESTS)
                 return _cpu(server.pid) - begin
             finally:
                 server.send_signal(signal.SIGTERM)
 
 
-def _ask(told: dict[str, str], count: int) -> None:
-    context = ssl.create_default_context(cadata=told["ca"])
-    headers = {"Authorization": told["authorization"]}
+def _ask(answer: dict[str, str], count: int) -> None:
+    context = ssl.create_default_context(cadata=answer["ca"])
+    headers = {"Authorization": answer["authorization"]}
     left = count
     while left:
-        connection = HTTPSConnection(told["address"], int(told["port"]), context=context)
+        connection = HTTPSConnection(answer["address"], int(answer["port"]), context=context)
         for _ in range(min(left, 100)):
             connection.request("GET", "/api2/json/version", headers=headers)
             reply = connection.getresponse()
@@ -76,9 +76,9 @@ def _ask(told: dict[str, str], count: int) -> None:
         connection.close()
 
 
-def serve(kind: str, place: str) -> None:
+def serve(kind: str, folder: str) -> None:
     """Serve a small world, or next to nothing, until killed."""
-    asyncio.run(_serve(kind, Path(place)))
+    asyncio.run(_serve(kind, Path(folder)))
 
 
 async def _serve(kind: str, scratch: Path) -> None:
@@ -92,43 +92,45 @@ async def _serve(kind: str, scratch: Path) -> None:
     world = small_world()
     serving = Serving(world, Manner(port=0), scratch, datetime.now(UTC))
     await serving.start()
-    made = MemoryDoor(world, NAME).post("/access/users/root@pam/token/lab", privsep=0)
-    assert isinstance(made, dict)
+    temporary = MemoryDoor(world, NAME).post("/access/users/root@pam/token/lab", privsep=0)
+    assert isinstance(temporary, dict)
     if kind == "minimal":
         body = b'{"data":{"release":"9.1","repoid":"7e6ae3dcc6e6ee0d","version":"9.1.9"}}'
         for server in serving.hosts.servers:
             server.handler = lambda _: Response(200, "OK", JSON, body)
     authority = serving.hosts.authority(world.clusters[NAME])
-    told = {
+    answer = {
         "address": serving.hosts.places[0].address,
         "port": str(serving.hosts.places[0].port),
         "ca": authority.certificate.pem,
-        "authorization": f"PVEAPIToken=root@pam!lab={made['value']}",
+        "authorization": f"PVEAPIToken=root@pam!lab={temporary['value']}",
     }
-    print(json.dumps(told), flush=True)
+    print(json.dumps(answer), flush=True)
     await asyncio.get_running_loop().create_future()
 
 
 def _resources() -> Ratio:
     """A list of a thousand guests against the JSON of its own reply."""
-    asked = _with_guests(VMS)
-    data = asked("/cluster/resources")
+    client = _with_guests(VMS)
+    data = client("/cluster/resources")
     encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-    found = least_call(
-        {"list": lambda: encode({"data": asked("/cluster/resources")}),
+    measured = least_call(
+        {"list": lambda: encode({"data": client("/cluster/resources")}),
          "json": lambda: encode({"data": data})},
         ROUNDS,
     )  # fmt: skip
-    detail = f"{found['list'] * 1000:.1f} ms / {found['json'] * 1000:.1f} ms"
-    return Ratio(f"list of {VMS} guests / its JSON", found["list"] / found["json"], 20.0, detail)
+    detail = f"{measured['list'] * 1000:.1f} ms / {measured['json'] * 1000:.1f} ms"
+    return Ratio(
+        f"list of {VMS} guests / its JSON", measured["list"] / measured["json"], 20.0, detail
+    )
 
 
 def _with_guests(count: int) -> Callable[[str], object]:
-    from lab.tests.worlds import door
+    from lab.tests.worlds import connect
 
-    asked = door()
+    client = connect()
     for number in range(count):
-        asked.post(
+        client.post(
             "/nodes/pve1/qemu",
             vmid=100 + number,
             name=f"sheep-{number}",
@@ -137,9 +139,9 @@ def _with_guests(count: int) -> Callable[[str], object]:
             net0="virtio,bridge=vmbr0",
             scsi0="ceph:8",
         )
-        asked.world.settle()
-    assert len(asked.cluster.state.guests) == count
-    return asked.get
+        client.world.settle()
+    assert len(client.cluster.state.guests) == count
+    return client.get
 
 
 def _memory() -> list[Ratio]:
@@ -157,9 +159,9 @@ def memory(count: int) -> None:
     """Print the largest memory of this process before and after it made guests."""
     _with_guests(1)
     before = _resident()
-    asked = _with_guests(count)
+    client = _with_guests(count)
     after = _resident()
-    assert asked("/version")
+    assert client("/version")
     print(before, after)
 
 
@@ -176,8 +178,8 @@ def _start_up() -> Ratio:
 
 
 def _ready_seconds(number: int) -> float:
-    with tempfile.TemporaryDirectory() as place:
-        state = Path(place, "lab.state")
+    with tempfile.TemporaryDirectory() as folder:
+        state = Path(folder, "lab.state")
         command = [
             sys.executable, "-m", "stockman", "lab", "up",
             "--network", f"127.{120 + number}.0.0/16", "--state", str(state),
@@ -209,8 +211,8 @@ def _environment() -> dict[str, str]:
 def main(arguments: list[str]) -> int:
     """Measure, or be one of the processes that are measured."""
     match arguments:
-        case ["serve", kind, place]:
-            serve(kind, place)
+        case ["serve", kind, folder]:
+            serve(kind, folder)
         case ["memory", count]:
             memory(int(count))
         case _:

@@ -124,12 +124,12 @@ def talconfig(directory: Path) -> None:
     """The same cluster for talhelper."""
     lines = [_TALCONFIG]
     for number in range(NODES):
-        place = number + 16
+        folder = number + 16
         lines.append(
             _TALNODE.format(
                 number=number,
-                third=place >> 8 & 255,
-                fourth=place & 255,
+                third=folder >> 8 & 255,
+                fourth=folder & 255,
                 controller="true" if number < 3 else "false",
                 image=IMAGE,
             )
@@ -158,7 +158,7 @@ def machine_configs(directory: Path, talhelper: Path, talosctl: Path) -> list[Ra
             spent = {
                 "ours": cpu_seconds(ours, environment),
                 "talhelper": cpu_seconds(theirs, environment),
-                "talosctl": sum(cpu_seconds(one, environment) for one in calls) * NODES / CALLS,
+                "talosctl": sum(cpu_seconds(item, environment) for item in calls) * NODES / CALLS,
             }
             best = {name: min(best[name], spent[name]) for name in best}
     return [
@@ -194,12 +194,12 @@ def ratios() -> list[Ratio]:
 
     provider = Provider()
     try:
-        talhelper, talosctl = (provider.path(one) for one in ("talhelper", "talosctl@1.13.9"))
+        talhelper, talosctl = (provider.path(item) for item in ("talhelper", "talosctl@1.13.9"))
     except ToolError as missing:
         print(f"talhelper and talosctl are left out: {missing}")
         return []
-    with tempfile.TemporaryDirectory() as made:
-        return machine_configs(Path(made), talhelper, talosctl)
+    with tempfile.TemporaryDirectory() as temporary:
+        return machine_configs(Path(temporary), talhelper, talosctl)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def ratios(*, apply: bool = False) -> list[Ratio]:
         fewer = stockman_nodes(Path(folder, "fewer"), lab, FEWER).run(*_PLAN, status=CHANGES)
         side = stockman_nodes(Path(folder, "many"), lab, MANY)
         many = side.run(*_PLAN, status=CHANGES)
-        found = [
+        measured = [
             Ratio(
                 f"MiB of a plan of {MANY:,} nodes",
                 many.mib,
@@ -43,7 +43,7 @@ def ratios(*, apply: bool = False) -> list[Ratio]:
                 f"{many.cpu:.1f} s / 10 x {fewer.cpu:.1f} s of CPU",
             ),
         ]
-        return [*found, *(_applied(side) if apply else [])]
+        return [*measured, *(_applied(side) if apply else [])]
 
 
 def _applied(side: Side) -> list[Ratio]:

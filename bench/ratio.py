@@ -17,10 +17,10 @@ class Ratio(NamedTuple):
 def report(ratios: list[Ratio]) -> int:
     """Print a table; the exit status."""
     over = False
-    for one in ratios:
-        verdict = "for the record" if one.limit is None else f"limit {one.limit:g}"
-        if one.limit is not None and one.value > one.limit:
+    for item in ratios:
+        verdict = "for the record" if item.limit is None else f"limit {item.limit:g}"
+        if item.limit is not None and item.value > item.limit:
             verdict += "  OVER"
             over = True
-        print(f"{one.name:42} {one.value:7.2f}   {verdict:20} {one.detail}")
+        print(f"{item.name:42} {item.value:7.2f}   {verdict:20} {item.detail}")
     return 1 if over else 0

@@ -60,8 +60,8 @@ _STREAM_LIMIT = 1 / 0.3
 
 def ratios() -> list[Ratio]:
     """Everything that is measured here."""
-    with tempfile.TemporaryDirectory() as place:
-        return asyncio.run(_measured(Path(place)))
+    with tempfile.TemporaryDirectory() as folder:
+        return asyncio.run(_measured(Path(folder)))
 
 
 async def _measured(scratch: Path) -> list[Ratio]:
@@ -129,37 +129,37 @@ def _client(machine: Machine, scratch: Path) -> ssl.SSLContext:
         period=period, purposes=(Purpose.CLIENT,), organizations=("os:admin",)
     )
     pair = issue_certificate(authority, leaf, Dice(1).random_bytes)
-    found = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    found.set_alpn_protocols(["h2"])
-    found.check_hostname = False
-    found.load_verify_locations(cadata=config.os_ca.crt)
+    measured = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    measured.set_alpn_protocols(["h2"])
+    measured.check_hostname = False
+    measured.load_verify_locations(cadata=config.os_ca.crt)
     path = scratch / "client.pem"
     path.write_text(pair.key.reveal().replace("ED25519 PRIVATE", "PRIVATE") + pair.crt, "ascii")
-    found.load_cert_chain(path)
-    return found
+    measured.load_cert_chain(path)
+    return measured
 
 
 async def _least(steps: dict[str, Callable[[], Awaitable[None]]]) -> dict[str, float]:
     """The least processor time of each, with its client, measured in turns."""
-    found: dict[str, float] = {}
+    measured: dict[str, float] = {}
     for _ in range(ROUNDS):
         for name, step in steps.items():
             begin = time.process_time()
             await step()
             taken = time.process_time() - begin
-            found[name] = min(found.get(name, taken), taken)
-    return found
+            measured[name] = min(measured.get(name, taken), taken)
+    return measured
 
 
-async def _calls(place: tuple[str, int], tls: ssl.SSLContext, path: str) -> None:
-    channel = Channel(*place, codec=RawCodec(), ssl=tls)
+async def _calls(address: tuple[str, int], tls: ssl.SSLContext, path: str) -> None:
+    channel = Channel(*address, codec=RawCodec(), ssl=tls)
     method = UnaryUnaryMethod(channel, path, bytes, bytes)
     for _ in range(CALLS):
         await method(b"")
     channel.close()
 
 
-async def _stream(place: tuple[str, int], tls: ssl.SSLContext) -> None:
+async def _stream(address: tuple[str, int], tls: ssl.SSLContext) -> None:
     """Read a stream with as little of a client as there can be: no HTTP/2 but its window."""
     from h2.config import H2Configuration
     from h2.connection import H2Connection
@@ -170,7 +170,7 @@ async def _stream(place: tuple[str, int], tls: ssl.SSLContext) -> None:
     http2.increment_flow_control_window((1 << 31) - 1 - 65_535)
     http2.send_headers(1, _headers(SNAPSHOT))
     http2.send_data(1, bytes(5), end_stream=True)
-    reader, writer = await asyncio.open_connection(*place, ssl=tls)
+    reader, writer = await asyncio.open_connection(*address, ssl=tls)
     writer.write(http2.data_to_send())
     left = PIECE * PIECES
     while left > 0:
@@ -214,9 +214,9 @@ async def _face(world: World, machine: Machine, scratch: Path) -> AsyncIterator[
     keeping = Keeping(placing=_any_port)
     face = TalosFace(world.talos, Pace(world, None), scratch, keeping)
     face.reconcile()
-    place = face.place_of(machine, machine.address)
-    assert place is not None
-    yield place
+    address = face.place_of(machine, machine.address)
+    assert address is not None
+    yield address
     face.stop()
 
 

@@ -32,20 +32,20 @@ def ratios() -> list[Ratio]:
         "PATH": os.environ["PATH"],
         "PYTHONPATH": os.pathsep.join(sys.path),
     }
-    with tempfile.TemporaryDirectory() as made:
-        top = workspace(Path(made), "classic")
+    with tempfile.TemporaryDirectory() as temporary:
+        top = workspace(Path(temporary), "classic")
         templates = len(list(top.glob("templates/**/*.j2")))
         inside = f"cd {shlex.quote(str(top))} && exec {shlex.quote(python)} -m makejinja"
         commands = {
             "stockman": [python, "-m", "bench.templates", str(top)],
             "makejinja": ["sh", "-c", inside],
         }
-        found = least(commands, environment, ROUNDS)
+        measured = least(commands, environment, ROUNDS)
     detail = (
-        f"{found['stockman'] * 1000:.0f} ms / {found['makejinja'] * 1000:.0f} ms"
+        f"{measured['stockman'] * 1000:.0f} ms / {measured['makejinja'] * 1000:.0f} ms"
         f" for {templates} templates"
     )
-    ratio = found["stockman"] / found["makejinja"]
+    ratio = measured["stockman"] / measured["makejinja"]
     return [Ratio("render templates / makejinja", ratio, LIMIT, detail)]
 
 

@@ -145,18 +145,18 @@ def _staged(machines: int, now: datetime | None = None) -> tuple[World, Staged]:
 
 
 def _hosts(world: World) -> list[list[str]]:
-    return [list(one.state.hosts) for one in world.clusters.values()]
+    return [list(item.state.hosts) for item in world.clusters.values()]
 
 
 def _files(machines: int, hosts: list[str]) -> dict[str, str]:
     nodes = ["nodes:\n"]
     for number in range(machines):
-        place = number + 256
+        folder = number + 256
         nodes.append(
             _NODE.format(
                 number=number,
-                third=place >> 8,
-                fourth=place & 255,
+                third=folder >> 8,
+                fourth=folder & 255,
                 controller="true" if number < CONTROLLERS else "false",
                 b=number >> 8,
                 c=number & 255,
@@ -170,10 +170,10 @@ def _files(machines: int, hosts: list[str]) -> dict[str, str]:
 def _check(world: World, machines: int) -> None:
     from stockman_lab.talos.state import Stage
 
-    running = sum(one.state.stage is Stage.RUNNING for one in world.talos.machines)
+    running = sum(item.state.stage is Stage.RUNNING for item in world.talos.machines)
     healthy = sum(
-        one.runs("etcd") and one.state.services["etcd"].is_healthy is True
-        for one in world.talos.machines
+        item.runs("etcd") and item.state.services["etcd"].is_healthy is True
+        for item in world.talos.machines
     )
     if (running, healthy) != (machines, CONTROLLERS):
         raise RuntimeError(f"{running} machines run, {healthy} members of etcd are well")

@@ -53,24 +53,24 @@ class VmLab:
 @contextmanager
 def vm_lab(speed: str, seed: int = 1) -> Iterator[VmLab]:
     """A new lab, in real time or as fast as it can; with the same seed, the same dice."""
-    with tempfile.TemporaryDirectory() as place:
-        command = [sys.executable, "-m", "bench.vm_lab", speed, place, str(seed)]
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "bench.vm_lab", speed, folder, str(seed)]
         with subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE) as server:
             assert server.stdout is not None
-            told = json.loads(server.stdout.readline())
+            answer = json.loads(server.stdout.readline())
             try:
                 yield VmLab(
-                    told["endpoint"],
-                    Path(told["ca"]),
-                    told["token"],
-                    told["secret"],
-                    told["factory"],
+                    answer["endpoint"],
+                    Path(answer["ca"]),
+                    answer["token"],
+                    answer["secret"],
+                    answer["factory"],
                 )
             finally:
                 server.send_signal(signal.SIGTERM)
 
 
-def main(speed: str, place: str, seed: str) -> None:
+def main(speed: str, folder: str, seed: str) -> None:
     """Serve until killed; says where on one line."""
     from stockman_lab.doors.manner import Manner
     from stockman_lab.testing.thread import LabThread
@@ -80,16 +80,16 @@ def main(speed: str, place: str, seed: str) -> None:
         speed=None if speed == AT_ONCE else float(speed), port=0, images_port=0, kube_port=None
     )
     world = _world(now, int(seed), late=speed != AT_ONCE)
-    thread = LabThread(world, Path(place), now, manner=manner)
+    thread = LabThread(world, Path(folder), now, manner=manner)
     lab = thread.start()
-    told = {
+    answer = {
         "endpoint": lab.endpoint,
         "ca": str(lab.ca),
         "token": lab.token_id,
         "secret": lab.token_secret,
         "factory": thread.talos(lab).factory,
     }
-    print(json.dumps(told), flush=True)
+    print(json.dumps(answer), flush=True)
     asyncio.run(_for_ever())
 
 

@@ -49,10 +49,10 @@ def ratios() -> list[Ratio]:
     except ToolError as missing:
         print(f"OpenTofu is left out: {missing}")
         return []
-    return [*made(FEW, ROUNDS), *made_with_agents(FEW), *looked_at(MANY, _PLANS)]
+    return [*temporary(FEW, ROUNDS), *made_with_agents(FEW), *looked_at(MANY, _PLANS)]
 
 
-def made(count: int, rounds: int = 1) -> list[Ratio]:
+def temporary(count: int, rounds: int = 1) -> list[Ratio]:
     """VMs made in real time by both, without an agent to wait for.
 
     Each round has dice of its own, the same for both: on average they are equally lucky.
@@ -61,9 +61,9 @@ def made(count: int, rounds: int = 1) -> list[Ratio]:
     for seed in range(1, rounds + 1):
         ours.append(_made_by_us(count, seed=seed))
         tofu.append(_made_by_tofu(count, seed=seed))
-    run, theirs = fmean(one.run for one in ours), fmean(tofu)
-    whole = fmean(one.whole for one in ours)
-    longest = max(ours, key=lambda one: one.run / one.path)
+    run, theirs = fmean(item.run for item in ours), fmean(tofu)
+    whole = fmean(item.whole for item in ours)
+    longest = max(ours, key=lambda item: item.run / item.path)
     return [
         Ratio(
             f"apply of {count} VMs / tofu apply",
@@ -121,7 +121,7 @@ def looked_at(count: int, rounds: int = 1) -> list[Ratio]:
         side.run(*_TOFU_APPLY)
         theirs = [side.run(*_TOFU_PLAN) for _ in range(rounds)]
     wall, tofu = _least_wall(ours), _least_wall(theirs)
-    memory = max(one.mib for one in ours)
+    memory = max(item.mib for item in ours)
     return [
         Ratio(
             f"plan of {count} VMs / tofu plan",
@@ -133,7 +133,7 @@ def looked_at(count: int, rounds: int = 1) -> list[Ratio]:
 
 
 def _least_wall(runs: list[Taken]) -> float:
-    return min(one.wall for one in runs)
+    return min(item.wall for item in runs)
 
 
 @contextmanager
@@ -154,11 +154,11 @@ def _run_of(folder: Path) -> tuple[float, float]:
 
     run = max((folder / ".stockman" / "runs").glob("*/"))
     entries, _ = parse_journal((run / "journal.jsonl").read_bytes(), str(run))
-    began = {one.step: one.at for one in entries if one.event is EntryType.STARTED}
+    began = {item.step: item.at for item in entries if item.event is EntryType.STARTED}
     took = {
-        one.step: (one.at - began[one.step]).total_seconds()
-        for one in entries
-        if one.event is EntryType.FINISHED and one.step in began
+        item.step: (item.at - began[item.step]).total_seconds()
+        for item in entries
+        if item.event is EntryType.FINISHED and item.step in began
     }
     plan = parse_plan((run / "plan.json").read_text(), str(run))
     return (entries[-1].at - entries[0].at).total_seconds(), _path(plan, took)
@@ -188,7 +188,7 @@ def main(arguments: list[str]) -> int:
         case ["1000"]:
             return report(looked_at(1000))
         case ["100"]:
-            return report(made(MANY))
+            return report(temporary(MANY))
         case _:
             return report(ratios())
 

@@ -191,12 +191,12 @@ def nothing(cluster: Installing) -> None:
 
 def commands_fail(cluster: Installing) -> None:
     """Let every command in a pod fail."""
-    for host in cluster.hosts.by_name.values():
+    for host in cluster.hosts.hosts():
         host.faults["run"] = Effect.FAIL
 
 
 def commands_succeed(cluster: Installing) -> None:
-    for host in cluster.hosts.by_name.values():
+    for host in cluster.hosts.hosts():
         host.faults.clear()
 
 

@@ -29,7 +29,7 @@ def test_other_packages_of_the_library_are_not_loaded() -> None:
 
 
 def test_the_library_is_not_loaded_before_it_is_used() -> None:
-    program = "import sys, stockman.crypto.sops.decryption\nsys.exit('cryptography' in sys.modules)"
+    program = "import sys, stockman.crypto.sops.files\nsys.exit('cryptography' in sys.modules)"
 
     subprocess.run([sys.executable, "-c", program], timeout=PATIENCE, check=True)
 

@@ -20,15 +20,15 @@ FOLDERS: dict[Dialect, tuple[str, str]] = {
 
 
 def releases(path: str, files: dict[str, str]) -> list[dict[str, Any]]:
-    files: list[dict[str, Any]] = yaml.safe_load(files[path])["releases"]
-    return files
+    entries: list[dict[str, Any]] = yaml.safe_load(files[path])["releases"]
+    return entries
 
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
 def test_what_comes_before_flux_comes_in_its_order(dialect: Dialect) -> None:
-    files = releases(FOLDERS[dialect][1], texts(drawn(shaped(), dialect)))
+    entries = releases(FOLDERS[dialect][1], texts(drawn(shaped(), dialect)))
 
-    assert [item["name"] for item in files] == [
+    assert [item["name"] for item in entries] == [
         "cilium",
         "coredns",
         "spegel",
@@ -36,27 +36,27 @@ def test_what_comes_before_flux_comes_in_its_order(dialect: Dialect) -> None:
         "flux-operator",
         "flux-instance",
     ]
-    named = [f"{item['namespace']}/{item['name']}" for item in files]
-    assert [item.get("needs", []) for item in files] == [[], *([name] for name in named[:-1])]
+    named = [f"{item['namespace']}/{item['name']}" for item in entries]
+    assert [item.get("needs", []) for item in entries] == [[], *([name] for name in named[:-1])]
 
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
 def test_only_what_can_run_at_once_is_waited_for(dialect: Dialect) -> None:
     everything = texts(rendered(EVERYTHING, preset="fifteen-node", dialect=dialect))
-    files = releases(FOLDERS[dialect][1], everything)
-    assert [item["name"] for item in files if item.get("wait") is False] == ["cilium"]
+    entries = releases(FOLDERS[dialect][1], everything)
+    assert [item["name"] for item in entries if item.get("wait") is False] == ["cilium"]
     usual = releases(FOLDERS[dialect][1], texts(rendered(dialect=dialect)))
     assert all("wait" not in item for item in usual)
 
 
 def test_a_single_node_shares_no_images() -> None:
-    files = releases(FOLDERS["classic"][1], texts(rendered(preset="single")))
-    assert "spegel" not in [item["name"] for item in files]
+    entries = releases(FOLDERS["classic"][1], texts(rendered(preset="single")))
+    assert "spegel" not in [item["name"] for item in entries]
 
 
 def test_what_gives_nodes_their_identity_comes_before_names_resolve() -> None:
-    files = rendered(EVERYTHING, preset="fifteen-node")
-    names = [chart.release for chart in charts_before_flux(files.selection, files.apps)]
+    repository = rendered(EVERYTHING, preset="fifteen-node")
+    names = [chart.release for chart in charts_before_flux(repository.selection, repository.apps)]
     assert names[:4] == ["cilium", "proxmox-ccm", "talos-ccm", "coredns"]
 
 
@@ -79,10 +79,12 @@ def test_values_of_what_comes_before_flux_need_no_substitution() -> None:
 
 
 def test_classic_releases_name_chart_and_version_of_the_sources() -> None:
-    files = rendered(EVERYTHING, preset="fifteen-node")
-    files = texts(files)
+    repository = rendered(EVERYTHING, preset="fifteen-node")
+    files = texts(repository)
     known = {
-        (chart.namespace, chart.release): chart for chart in all_charts(files.apps) if chart.is_main
+        (chart.namespace, chart.release): chart
+        for chart in all_charts(repository.apps)
+        if chart.is_main
     }
     for path in FOLDERS["classic"]:
         for release in releases(path, files):
@@ -111,9 +113,9 @@ def test_without_charts_that_bring_kinds_there_is_no_list_of_them(dialect: Diale
 
 
 def test_an_app_that_waits_for_its_token_is_left_to_flux() -> None:
-    files = rendered({"components": {"proxmox-ccm": {"enabled": True}}}, preset="fifteen-node")
-    pending = [placed.owner for placed in files.apps if placed.app.pending]
-    names = [chart.component for chart in charts_before_flux(files.selection, files.apps)]
+    repository = rendered({"components": {"proxmox-ccm": {"enabled": True}}}, preset="fifteen-node")
+    pending = [placed.owner for placed in repository.apps if placed.app.pending]
+    names = [chart.component for chart in charts_before_flux(repository.selection, repository.apps)]
 
     assert "proxmox-ccm" in pending
     assert "proxmox-ccm" not in names

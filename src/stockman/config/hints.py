@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import sys
 from functools import cache
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 def type_hints(cls: type) -> dict[str, Any]:
     """Return the type hints of a class by field name, with `Annotated` markers.
 
-    Like `typing.get_type_hints`, without features that records do not use: twice as fast.
+    Like `typing.get_type_hints`, without features that records do not use, and faster.
     """
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
@@ -22,13 +21,10 @@ def type_hints(cls: type) -> dict[str, Any]:
 
 @cache
 def _own_hints(cls: type) -> dict[str, Any]:
-    names = vars(sys.modules[cls.__module__])
-    return {
-        name: _evaluate(hint, names) if isinstance(hint, str) else hint
-        for name, hint in getattr(cls, "__annotations__", {}).items()
-    }
-
-
-def _evaluate(hint: str, names: dict[str, Any]) -> object:
-    known = names.get(hint) or getattr(builtins, hint, None)
-    return eval(hint, names) if known is None else known  # noqa: S307  # our own source
+    hints: dict[str, Any] = getattr(cls, "__annotations__", {})
+    if not all(isinstance(hint, str) for hint in hints.values()):
+        return hints
+    # One expression for all hints: compiling each of them takes twice as long.
+    source = "".join(f"({hint}), " for hint in hints.values())
+    values = eval(f"({source})", vars(sys.modules[cls.__module__]))  # noqa: S307  # our own source
+    return dict(zip(hints, values, strict=True))

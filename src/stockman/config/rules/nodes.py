@@ -27,19 +27,32 @@ class Claim(NamedTuple):
 
 def check_identity(context: RuleContext) -> None:
     """Check that names, MAC addresses, VMIDs and UUIDs are unique."""
-    for claims, code, conflict, fix in (
-        (_name_claims, "node.name-taken", "a name that is taken", "another name"),
-        (_mac_claims, "mac.taken", "a MAC address that is taken", "another one"),
-        (_vmid_claims, "vm.vmid-taken", "a VMID that is taken", "another VMID"),
-        (_uuid_claims, "vm.uuid-taken", "a UUID that is taken", "another UUID"),
-    ):
-        _check_unique_claims(context, claims(context), code, conflict, fix)
+    _check_unique_claims(
+        context,
+        _name_claims(context),
+        "a name that is taken",
+        "another name",
+        code="node.name-taken",
+    )
+    _check_unique_claims(
+        context,
+        _mac_claims(context),
+        "a MAC address that is taken",
+        "another one",
+        code="mac.taken",
+    )
+    _check_unique_claims(
+        context, _vmid_claims(context), "a VMID that is taken", "another VMID", code="vm.vmid-taken"
+    )
+    _check_unique_claims(
+        context, _uuid_claims(context), "a UUID that is taken", "another UUID", code="vm.uuid-taken"
+    )
     _check_reserved(context)
     _check_macs(context)
 
 
 def _check_unique_claims(
-    context: RuleContext, claims: Iterable[Claim], code: str, conflict: str, fix: str
+    context: RuleContext, claims: Iterable[Claim], conflict: str, fix: str, *, code: str
 ) -> None:
     first: dict[Hashable, Claim] = {}
     for claim in claims:
