@@ -1,4 +1,4 @@
-"""What holds for every test: the same dice each time, nobody's own settings, no network."""
+"""Settings of all tests: fixed random seeds, no settings of the developer, no network."""
 
 import gc
 import ipaddress
@@ -10,9 +10,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from stockman.crypto import private_keys
-from tests.kept_rsa_keys import KeptRsaKeys
-from tests.less_talk import Files, LessTalk, is_enough, scheduling
-from tests.reading_from_the_end import FromTheEnd, reads_from_the_end
+from tests.rsa_key_cache import RsaKeyCache
+from tests.xdist_plugins import (
+    FileScheduling,
+    ResultReports,
+    ReverseCollection,
+    collects_in_reverse,
+    make_scheduler,
+    needs_only_results,
+)
 
 pytest_plugins = ["stockman_lab.testing.plugin"]
 
@@ -33,8 +39,8 @@ settings.register_profile(
 )
 settings.load_profile("ci")
 
-_SETTINGS_OF_THE_DEVELOPER = {
-    # How wide and how colourful output is.
+_DEVELOPER_SETTINGS = {
+    # Width and colors of output.
     "CLICOLOR",
     "CLICOLOR_FORCE",
     "COLUMNS",
@@ -43,22 +49,22 @@ _SETTINGS_OF_THE_DEVELOPER = {
     "NO_COLOR",
     "TTY_COMPATIBLE",
     "TTY_INTERACTIVE",
-    # Which repository git works on, as its hooks set it.
+    # The repository of git, as its hooks set it.
     "GIT_COMMON_DIR",
     "GIT_DIR",
     "GIT_INDEX_FILE",
     "GIT_OBJECT_DIRECTORY",
     "GIT_PREFIX",
     "GIT_WORK_TREE",
-    # What `make` tells the programs that it starts.
+    # Options of make.
     "MAKEFLAGS",
     "MAKELEVEL",
     "MFLAGS",
 }
-for _name in _SETTINGS_OF_THE_DEVELOPER.intersection(os.environ):
+for _name in _DEVELOPER_SETTINGS.intersection(os.environ):
     del os.environ[_name]
 
-_SETTINGS_OF_GIT = {
+_GIT_SETTINGS = {
     "init.defaultBranch": "main",
     "safe.directory": "*",
     "user.email": "tests@stockman.invalid",
@@ -66,19 +72,19 @@ _SETTINGS_OF_GIT = {
 }
 os.environ["GIT_CONFIG_GLOBAL"] = os.devnull
 os.environ["GIT_CONFIG_NOSYSTEM"] = "1"
-os.environ["GIT_CONFIG_COUNT"] = str(len(_SETTINGS_OF_GIT))
-for _number, (_name, _value) in enumerate(_SETTINGS_OF_GIT.items()):
+os.environ["GIT_CONFIG_COUNT"] = str(len(_GIT_SETTINGS))
+for _number, (_name, _value) in enumerate(_GIT_SETTINGS.items()):
     os.environ[f"GIT_CONFIG_KEY_{_number}"] = _name
     os.environ[f"GIT_CONFIG_VALUE_{_number}"] = _value
 
 
 class NetworkUsed(RuntimeError):
-    """A test dialled something that is not this machine."""
+    """A test tried to connect to another machine."""
 
 
-def _only_loopback(event: str, arguments: tuple[object, ...]) -> None:
+def _allow_only_loopback(event: str, arguments: tuple[object, ...]) -> None:
     if not event.startswith("socket."):
-        return  # files, modules and objects are told of far more often
+        return  # most events are about files, modules and objects
     match event, arguments:
         case (("socket.connect" | "socket.sendto" | "socket.sendmsg"), (_, (str(host), *_))):
             if not _is_loopback(host):
@@ -100,32 +106,32 @@ def _is_numeric(host: str) -> bool:
     return True
 
 
-sys.addaudithook(_only_loopback)
+sys.addaudithook(_allow_only_loopback)
 
-vars(private_keys)["generate_rsa"] = KeptRsaKeys()
+vars(private_keys)["generate_rsa"] = RsaKeyCache()
 
 sys.dont_write_bytecode = False
-"""Processes that tests start would compile everything anew, and so would every worker."""
+"""Otherwise processes that tests start, and every worker, would compile all modules again."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let workers share the work of reading modules, and say no more than is read."""
-    if reads_from_the_end(config):
-        config.pluginmanager.register(FromTheEnd())
-    if is_enough(config):
-        config.pluginmanager.register(LessTalk())
+    """Register the plugins that make workers faster."""
+    if collects_in_reverse(config):
+        config.pluginmanager.register(ReverseCollection())
+    if needs_only_results(config):
+        config.pluginmanager.register(ResultReports())
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Files | None:
-    """Hand out whole files."""
-    return scheduling(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
+    """Schedule complete files."""
+    return make_scheduler(config, log)
 
 
 def pytest_collection_finish() -> None:
-    """Let the collector of garbage pass over modules and tests, which stay until the end.
+    """Exclude modules and tests, which exist until the end, from garbage collection.
 
-    Worlds are large and go in circles: looking through all of them seldom is enough.
+    Simulated worlds are large and cyclic, so collections are rare.
     """
     gc.collect()
     gc.freeze()

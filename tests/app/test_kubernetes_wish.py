@@ -16,7 +16,7 @@ from stockman.steps.kubernetes.crds import available_crd_versions
 from stockman.steps.kubernetes.resources import ApplySecret
 from tests.catalog.estates import rendered, wanted
 from tests.catalog.everything import EVERYTHING
-from tests.quick_yaml import load_yaml
+from tests.fast_yaml import load_yaml
 
 
 def made(

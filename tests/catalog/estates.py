@@ -16,7 +16,7 @@ from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.rendering.repository import RenderedRepository, render_repository
 from stockman.rendering.talos_files import without_references
-from tests.quick_yaml import load_yaml
+from tests.fast_yaml import load_yaml
 
 MATERIALS = InputFiles(
     age_recipient="age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p",

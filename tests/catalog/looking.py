@@ -8,7 +8,7 @@ from typing import Any
 
 from stockman.model.secret import Secret
 from stockman.rendering.repository import RenderedRepository
-from tests.quick_yaml import load_all_yaml
+from tests.fast_yaml import load_all_yaml
 
 
 def objects(found: RenderedRepository, kind: str) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.rendering.talos_files import Patches, talos_files
 from stockman.talos.patches.patch import Patch
-from tests.quick_yaml import load_all_yaml, load_yaml
+from tests.fast_yaml import load_all_yaml, load_yaml
 from tests.rendering.shapes import SCHEMATIC, shaped
 from tests.talos.machine.clusters import TALOS_SECTION, desired
 

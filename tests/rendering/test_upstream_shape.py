@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.quick_yaml import load_all_yaml
+from tests.fast_yaml import load_all_yaml
 from tests.rendering.shapes import drawn, shaped, texts
 
 APPS = {

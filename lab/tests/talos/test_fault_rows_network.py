@@ -25,7 +25,7 @@ from lab.tests.talos.troubles import (
 )
 from stockman.talos.api.transport import GrpcCode
 from stockman.talos.schematic import ImageSchematic
-from tests.quick_yaml import dump_yaml, load_all_yaml
+from tests.fast_yaml import dump_yaml, load_all_yaml
 
 LINKS, ADDRESSES = "LinkStatuses.net.talos.dev", "NodeAddresses.net.talos.dev"
 PCI, MODULES = "PCIDevices.hardware.talos.dev", "LoadedKernelModules.runtime.talos.dev"

@@ -10,7 +10,7 @@ from stockman.config.convert.output import ConversionResult
 from stockman.config.load import load
 from stockman.config.rules import check_rules
 from stockman.model.problem import Problem
-from tests.quick_yaml import load_yaml
+from tests.fast_yaml import load_yaml
 from tests.talos.imports.adopting import GIVEN, from_talhelper
 from tests.talos.imports.directories import (
     ALL,

@@ -6,7 +6,7 @@ import pytest
 
 from stockman.config.load import load
 from stockman.config.rules import check_rules
-from tests.quick_yaml import load_yaml
+from tests.fast_yaml import load_yaml
 from tests.talos.imports.adopting import from_topf
 from tests.talos.imports.topf_directories import meadow
 

@@ -19,7 +19,7 @@ from stockman_lab.world.world import World
 
 from lab.tests.kube.estates.written import Written
 from stockman.config.presets import NETWORKS
-from tests.quick_yaml import dump_yaml, load_yaml
+from tests.fast_yaml import dump_yaml, load_yaml
 
 OPERATOR = User("admin", ("system:masters", "system:authenticated"))
 HELM = "docker.io/alpine/helm:4.0.1"

@@ -26,7 +26,7 @@ from stockman.rendering.repository import RenderedRepository, render_repository
 from stockman.rendering.talos_files import without_references
 from tests.catalog.estates import MATERIALS
 from tests.contract.repo.doors import git
-from tests.quick_yaml import load_all_yaml, load_yaml
+from tests.fast_yaml import load_all_yaml, load_yaml
 
 KEY = age_key_pair(b"k" * 32)
 _RECIPE = EncryptionSettings(

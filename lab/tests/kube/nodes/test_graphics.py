@@ -16,7 +16,7 @@ from stockman_lab.world.world import World
 from lab.tests.kube.nodes.test_talos_nodes import NODES, SYSTEM, ask, cluster_of
 from stockman.config.presets import Answers, render_preset
 from stockman.talos.schematic import ImageSchematic, canonical_text
-from tests.quick_yaml import dump_yaml, load_yaml
+from tests.fast_yaml import dump_yaml, load_yaml
 
 NETWORK = IPv4Network("127.67.0.0/16")
 CONTROLLER, WORKER = "k8s-ctrl-1", "k8s-work-4"

@@ -15,7 +15,7 @@ from stockman_lab.talos.machine import Machine
 
 from lab.tests.talos.cosi.handmade import MINORS, handmade_land, waiting_machine
 from lab.tests.talos.cosi.reading import contents
-from tests.quick_yaml import load_yaml
+from tests.fast_yaml import load_yaml
 
 PLAIN = [name for name, kind in claimed().items() if kind.written is None]
 EMPTY_HERE = {"Diagnostics.runtime.talos.dev"}
