@@ -1,4 +1,4 @@
-"""Pages of the commands, from the registry and from the parser itself."""
+"""Pages of the commands, generated from the registry and the parser."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import click
 from stockman_lab.commands.registry import COMMANDS as LAB_COMMANDS
 
+from docs._ext.link_targets import of_command
 from docs._ext.markdown import block, code, contents, page, table
-from docs._ext.places import of_command
 from stockman.cli import overview
 from stockman.cli.command import Command
 from stockman.cli.group import load
@@ -23,15 +23,15 @@ _OPTION = re.compile(r"(?<![\w`-])(--?[a-z][a-z-]*)")
 
 
 def pages() -> dict[str, str]:
-    """Page texts by path below `docs`, without suffix."""
-    found = {of_command("").page: _overview()}
+    """Return page texts by path below `docs`, without suffix."""
+    texts = {of_command("").page: _overview()}
     for name in COMMANDS:
-        found[of_command(name).page] = _command(name)
-    return found
+        texts[of_command(name).page] = _command(name)
+    return texts
 
 
-def command_named(name: str) -> click.Command:
-    """The command of a name in the registry, imported."""
+def find_command(name: str) -> click.Command:
+    """Import and return a command of the registry."""
     return load(COMMANDS[name].target)
 
 
@@ -39,13 +39,13 @@ def _overview() -> str:
     return page(
         "# Commands",
         "",
-        "`stockman COMMAND --help` prints the same texts. What holds for all commands stands in",
-        "[](../../command-line.md).",
+        "`stockman COMMAND --help` prints the same texts. See also the conventions of",
+        "[all commands](../../command-line.md).",
         "",
         *_sections(),
         "## Options of every command",
         "",
-        table(("Option", "Meaning"), ((code(one.usage), one.help) for one in overview.ROOT)),
+        table(("Option", "Meaning"), ((code(flag.usage), flag.help) for flag in overview.ROOT)),
         contents(name.replace(" ", "-") for name in COMMANDS),
     )
 
@@ -62,7 +62,7 @@ def _sections() -> Iterator[str]:
 
 
 def _command(name: str) -> str:
-    command = command_named(name)
+    command = find_command(name)
     context = _context(name, command)
     return page(
         f"# {PROGRAM} {name}",
@@ -72,7 +72,7 @@ def _command(name: str) -> str:
         _inner(name),
         _options(command, context),
         _examples(command),
-        "The options of every command, such as `-C`, stand in the [overview](index.md).",
+        "Common options, such as `-C`, are listed in the [overview](index.md).",
     )
 
 
@@ -95,7 +95,7 @@ def _inner(name: str) -> Iterator[str]:
         yield ""
         yield from table(
             ("Command", "Meaning"),
-            ((code(f"{PROGRAM} {name} {one}"), entry.help) for one, entry in inner.items()),
+            ((code(f"{PROGRAM} {name} {child}"), entry.help) for child, entry in inner.items()),
         )
 
 
@@ -103,10 +103,10 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     common = {name for flag in (*overview.COMMON, overview.HELP) for name in flag.names}
     rows = [
         (code(record[0]), record[1])
-        for one in command.get_params(context)
-        if isinstance(one, click.Option)
-        and not common.intersection(one.opts)
-        and (record := one.get_help_record(context)) is not None
+        for parameter in command.get_params(context)
+        if isinstance(parameter, click.Option)
+        and not common.intersection(parameter.opts)
+        and (record := parameter.get_help_record(context)) is not None
     ]
     if rows:
         yield "## Options"
@@ -118,5 +118,5 @@ def _examples(command: click.Command) -> Iterator[str]:
     if isinstance(command, Command):
         yield "## Examples"
         yield ""
-        lines = [f"# {what}\n{line}" for line, what in command.examples.items()]
+        lines = [f"# {comment}\n{line}" for line, comment in command.examples.items()]
         yield from block("\n".join(lines), "sh")

@@ -1,11 +1,11 @@
-"""The page of compatibility tables."""
+"""The page with compatibility tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from docs._ext.link_targets import GENERATED
 from docs._ext.markdown import code, page, table
-from docs._ext.places import GENERATED
 from stockman.model.compatibility import (
     extensions,
     kubernetes_lines,
@@ -18,12 +18,12 @@ from stockman.model.tables import read_table
 
 
 def pages() -> dict[str, str]:
-    """Page texts by path below `docs`, without suffix."""
+    """Return page texts by path below `docs`, without suffix."""
     text = page(
         "# Compatibility",
         "",
-        "Which versions fit together, as `stockman versions` prints it. What these tables refuse,",
-        "`stockman validate` refuses; a patch that is newer than they know is a warning only.",
+        "Compatible versions, as printed by `stockman versions`. `stockman validate` refuses other",
+        "versions; a newer patch release is only a warning.",
         "",
         _talos(),
         _kubernetes(),
@@ -40,20 +40,20 @@ def _talos() -> Iterator[str]:
         ("Talos", "Newest", "Kubernetes", "Default", "etcd", "Linux", "Installs over"),
         (
             (
-                str(one.line),
-                str(one.newest),
-                f"{one.kubernetes[0]} to {one.kubernetes[1]}",
-                str(one.kubernetes_default),
-                str(one.etcd),
-                str(one.kernel),
-                f"{one.installs_over[0]} to before {one.installs_over[1]}",
+                str(line.line),
+                str(line.newest),
+                f"{line.kubernetes[0]} to {line.kubernetes[1]}",
+                str(line.kubernetes_default),
+                str(line.etcd),
+                str(line.kernel),
+                f"{line.installs_over[0]} to before {line.installs_over[1]}",
             )
-            for one in talos_lines()
+            for line in talos_lines()
         ),
     )
     for line in talos_lines():
         if line.notes:
-            yield f"Of Talos {line.line}:"
+            yield f"Notes for Talos {line.line}:"
             yield ""
             yield from (f"- {note}" for note in line.notes)
             yield ""
@@ -61,7 +61,7 @@ def _talos() -> Iterator[str]:
 
 def _kubernetes() -> Iterator[str]:
     yield from _heading("Kubernetes", "kubernetes")
-    rows = ((str(one.line), str(one.newest)) for one in kubernetes_lines())
+    rows = ((str(line.line), str(line.newest)) for line in kubernetes_lines())
     yield from table(("Kubernetes", "Newest"), rows)
 
 
@@ -70,10 +70,14 @@ def _proxmox() -> Iterator[str]:
     yield from table(
         ("Proxmox VE", "Supported", "Notes"),
         (
-            (str(one.line), "no" if one.refused else "yes", "; ".join((one.refused, *one.notes)))
-            if one.refused
-            else (str(one.line), "yes", "; ".join(one.notes))
-            for one in proxmox_lines()
+            (
+                str(line.line),
+                "no" if line.refused else "yes",
+                "; ".join((line.refused, *line.notes)),
+            )
+            if line.refused
+            else (str(line.line), "yes", "; ".join(line.notes))
+            for line in proxmox_lines()
         ),
     )
 
@@ -84,12 +88,12 @@ def _components() -> Iterator[str]:
         ("Component", "Chart", "Version", "Needs"),
         (
             (
-                code(one.name),
-                code(one.chart) if one.chart else "none",
-                str(one.version or "not known"),
-                _needs(one),
+                code(component.name),
+                code(component.chart) if component.chart else "none",
+                str(component.version or "unknown"),
+                _needs(component),
             )
-            for one in all_component_facts()
+            for component in all_component_facts()
         ),
     )
 
@@ -102,19 +106,22 @@ def _extensions() -> Iterator[str]:
     yield from _heading("System extensions", "extensions")
     yield from table(
         ("Extension", "Since Talos", "Purpose"),
-        ((code(one.name), str(one.since), one.purpose) for one in extensions()),
+        (
+            (code(extension.name), str(extension.since), extension.purpose)
+            for extension in extensions()
+        ),
     )
-    yield "Gone from newer releases:"
+    yield "Removed from newer releases:"
     yield ""
     yield from table(
-        ("Extension", "Last Talos", "Instead"),
+        ("Extension", "Last Talos", "Replacement"),
         (
             (
-                code(one.name),
-                str(one.last_line),
-                " or ".join(code(name) for name in one.replacements) or "none",
+                code(extension.name),
+                str(extension.last_line),
+                " or ".join(code(name) for name in extension.replacements) or "none",
             )
-            for one in removed_extensions()
+            for extension in removed_extensions()
         ),
     )
 

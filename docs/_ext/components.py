@@ -1,93 +1,101 @@
-"""Pages of the catalog: one for each component, and one that lists them."""
+"""Pages of the catalog: one for each component, and a list."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from docs._ext.link_targets import GENERATED, of_component
 from docs._ext.markdown import code, contents, page, table
-from docs._ext.places import GENERATED, of_component
 from stockman.app.explanation import component_pages
 from stockman.catalog.explanation import ComponentPage
 from stockman.config.reference.explain import field_text
 
 
 def pages() -> dict[str, str]:
-    """Page texts by path below `docs`, without suffix."""
-    found = component_pages()
-    texts = {of_component(one.name).page: _component(one) for one in found}
-    return {f"{GENERATED}/components/index": _overview(found), **texts}
+    """Return page texts by path below `docs`, without suffix."""
+    components = component_pages()
+    texts = {of_component(component.name).page: _component(component) for component in components}
+    return {f"{GENERATED}/components/index": _overview(components), **texts}
 
 
-def _overview(found: tuple[ComponentPage, ...]) -> str:
+def _overview(components: tuple[ComponentPage, ...]) -> str:
     return page(
         "# Components",
         "",
-        "What stockman can install. `stockman explain component NAME` prints the same as the page",
-        "of a component; [how they come together](../../../explanation/catalog.md) is told apart.",
+        "Components that stockman can install. `stockman explain component NAME` prints the same",
+        "texts. [The catalog](../../../explanation/catalog.md) explains how they work together.",
         "",
         table(
-            ("Component", "Version", "On", "What for"),
+            ("Component", "Version", "Enabled", "Purpose"),
             (
-                (f"[{one.name}]({one.name}.md)", one.version or one.app, one.on, one.about)
-                for one in found
+                (
+                    f"[{component.name}]({component.name}.md)",
+                    component.version or component.app,
+                    component.on,
+                    component.about,
+                )
+                for component in components
             ),
         ),
-        contents(one.name for one in found),
+        contents(component.name for component in components),
     )
 
 
-def _component(one: ComponentPage) -> str:
+def _component(component: ComponentPage) -> str:
     return page(
-        f"# {one.name}",
+        f"# {component.name}",
         "",
-        one.about,
+        component.about,
         "",
-        table(("", ""), _facts(one)),
-        *_settings(one),
-        *_pairs("Secrets", ((code(name), text) for name, text in one.secrets.items())),
-        *_list("Ready when", one.ready),
-        *_list("Smoke test", (one.smoke_test,) if one.smoke_test else ()),
-        *_pairs("Alerts", ((f"{a.name} ({a.severity})", a.summary) for a in one.alerts)),
+        table(("", ""), _facts(component)),
+        *_settings(component),
+        *_pairs("Secrets", ((code(name), text) for name, text in component.secrets.items())),
+        *_list("Ready when", component.ready),
+        *_list("Smoke test", (component.smoke_test,) if component.smoke_test else ()),
+        *_pairs("Alerts", ((f"{a.name} ({a.severity})", a.summary) for a in component.alerts)),
         *_pairs(
-            "Troubles",
-            ((t.symptom, f"Because {t.cause}. Fix: {t.fix}.") for t in one.known_problems),
+            "Known problems",
+            ((t.symptom, f"Cause: {t.cause}. Fix: {t.fix}.") for t in component.known_problems),
         ),
     )
 
 
-def _facts(one: ComponentPage) -> Iterator[tuple[str, str]]:
-    yield "On", one.on
-    yield "Phase", one.phase
-    if one.chart:
-        yield "Chart", f"{code(one.chart)} {one.version} from {code(one.repository)}"
-    if one.app:
-        yield "Program", one.app
-    for name, tag in one.further.items():
-        yield "Further", f"{code(name)} {tag}"
-    security = f", pods are {one.pod_security}" if one.pod_security else ""
-    yield "Namespace", f"{code(one.namespace)}{security}"
-    yield "Needs", ", ".join(f"[{need}]({need}.md)" for need in one.requires) or "nothing"
-    yield "Licence", one.licence
-    if one.talos_role:
-        yield "Role at Talos", code(one.talos_role)
-    if one.proxmox is not None:
-        access = one.proxmox
+def _facts(component: ComponentPage) -> Iterator[tuple[str, str]]:
+    yield "Enabled", component.on
+    yield "Phase", component.phase
+    if component.chart:
+        yield (
+            "Chart",
+            f"{code(component.chart)} {component.version} from {code(component.repository)}",
+        )
+    if component.app:
+        yield "Program", component.app
+    for name, tag in component.further.items():
+        yield "Additional", f"{code(name)} {tag}"
+    security = f", Pod Security level {component.pod_security}" if component.pod_security else ""
+    yield "Namespace", f"{code(component.namespace)}{security}"
+    yield "Needs", ", ".join(f"[{need}]({need}.md)" for need in component.requires) or "nothing"
+    yield "Licence", component.licence
+    if component.talos_role:
+        yield "Talos role", code(component.talos_role)
+    if component.proxmox is not None:
+        access = component.proxmox
         rights = ", ".join(map(code, access.privileges))
         later = ", ".join(map(code, access.privileges_from_9))
-        more = f"; from Proxmox VE 9 on also {later}" if later else ""
+        more = f"; since Proxmox VE 9 also {later}" if later else ""
         where = " and ".join(map(code, access.paths))
-        yield "Role at Proxmox VE", f"{code(access.role)} on {where}: {rights}{more}"
-    if one.definitions:
-        yield "Custom resources", ", ".join(one.definitions)
-    if one.note:
-        yield "Note", one.note
+        yield "Proxmox VE role", f"{code(access.role)} on {where}: {rights}{more}"
+    if component.definitions:
+        yield "Custom resources", ", ".join(component.definitions)
+    if component.note:
+        yield "Note", component.note
 
 
-def _settings(one: ComponentPage) -> Iterator[str]:
-    start = f"components.{one.name}.settings."
+def _settings(component: ComponentPage) -> Iterator[str]:
+    start = f"components.{component.name}.settings."
     pairs = (
         (f"{code(key.path.removeprefix(start))} *{key.type}*", field_text(key))
-        for key in one.settings
+        for key in component.settings
     )
     yield from _pairs("Settings", pairs)
 
@@ -98,8 +106,8 @@ def _list(title: str, texts: tuple[str, ...]) -> Iterator[str]:
 
 
 def _pairs(title: str, pairs: Iterator[tuple[str, str]]) -> Iterator[str]:
-    found = list(pairs)
-    if found:
+    rows = list(pairs)
+    if rows:
         yield from (f"## {title}", "")
-    for name, text in found:
+    for name, text in rows:
         yield from (name, f": {text}", "")

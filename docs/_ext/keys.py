@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from docs._ext.link_targets import GENERATED, of_key
 from docs._ext.markdown import code, contents, page, table
-from docs._ext.places import GENERATED, of_key
 from stockman.config.reference.explain import default_text, range_text
 from stockman.config.reference.keys import Key, all_keys, child_keys, flat_keys
 
 
 def pages() -> dict[str, str]:
-    """Page texts by path below `docs`, without suffix."""
-    found = {f"{GENERATED}/keys/index": _overview(), f"{GENERATED}/keys/flat": _flat()}
+    """Return page texts by path below `docs`, without suffix."""
+    texts = {f"{GENERATED}/keys/index": _overview(), f"{GENERATED}/keys/flat": _flat()}
     for section in _sections():
-        found[of_key(section.path).page] = _section(section)
-    return found
+        texts[of_key(section.path).page] = _section(section)
+    return texts
 
 
 def _sections() -> tuple[Key, ...]:
@@ -26,11 +26,11 @@ def _overview() -> str:
     return page(
         "# Keys",
         "",
-        "Every key that may stand in the files; `stockman explain KEY` prints the same. How they",
-        "fit together stands in [](../../config.md).",
+        "All keys of the configuration; `stockman explain KEY` prints the same texts. See also the",
+        "[configuration language](../../config.md).",
         "",
-        "The flat keys of `cluster.yaml`, as users of cluster-template know them, have",
-        "[a page of their own](flat.md). Each stands for a key in one of the sections.",
+        "The flat keys of `cluster.yaml`, known from cluster-template, are on [their own",
+        "page](flat.md). Each is another name of a key in a section.",
         "",
         table(
             ("Section", "File", "Meaning"),
@@ -46,7 +46,7 @@ def _flat() -> str:
     return page(
         "# Flat keys of cluster.yaml",
         "",
-        "Each stands for a key of a section: write the one or the other, not both.",
+        "Each is another name of a key in a section. Use only one of them.",
         "",
         *(line for key in flat_keys() for line in _entry(key)),
     )
@@ -54,7 +54,7 @@ def _flat() -> str:
 
 def _section(section: Key) -> str:
     blocks = [section, *(key for key in child_keys(section, recursive=True) if child_keys(key))]
-    return page(f"# {section.path}", "", *(line for one in blocks for line in _block(one, section)))
+    return page(f"# {section.path}", "", *(line for key in blocks for line in _block(key, section)))
 
 
 def _block(key: Key, section: Key) -> Iterator[str]:
@@ -73,12 +73,12 @@ def _block(key: Key, section: Key) -> Iterator[str]:
 
 
 def _entry(key: Key, *, short: bool = False) -> Iterator[str]:
-    place = of_key(key.path)
+    target = of_key(key.path)
     name = code(key.name if short else key.path)
     if short and child_keys(key):
-        yield f"[{name}](#{place.anchor})"
+        yield f"[{name}](#{target.anchor})"
     else:
-        yield f"{name}{{#{place.anchor}}}"
+        yield f"{name}{{#{target.anchor}}}"
     yield f": {key.docs or _capital(key.absent)}"
     yield f": {' '.join(_facts(key))}"
     yield ""
@@ -100,9 +100,9 @@ def _facts(key: Key) -> Iterator[str]:
     elif key.absent or not child_keys(key):
         yield f"Default: {default_text(key)}."
     if key.examples and not key.default and not key.secret:
-        yield f"Example: {', '.join(code(one) for one in key.examples)}."
+        yield f"Example: {', '.join(code(example) for example in key.examples)}."
     if key.same_as:
-        yield f"Stands for {code(key.same_as)}; in cluster.toml {code(key.toml)}."
+        yield f"Another name of {code(key.same_as)}; in cluster.toml {code(key.toml)}."
     if key.classic:
         flat = " and ".join(code(name) for name in key.classic)
         yield f"Flat in cluster.yaml: {flat}."

@@ -1,4 +1,4 @@
-"""The page of calls that the lab answers."""
+"""The page with the Proxmox VE calls that the lab implements."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Iterator
 
 from stockman_lab.commands.runtime.coverage import coverage
 
+from docs._ext.link_targets import GENERATED
 from docs._ext.markdown import code, page, table
-from docs._ext.places import GENERATED
 
 _PROFILES = ("9.1", "8.4")
 
 
 def pages() -> dict[str, str]:
-    """Page texts by path below `docs`, without suffix."""
+    """Return page texts by path below `docs`, without suffix."""
     text = page(
-        "# Calls of the lab",
+        "# Proxmox VE API of the lab",
         "",
-        "What the simulated Proxmox VE answers of the API, as `stockman lab coverage` prints it.",
-        "Every other call is refused as the real one refuses an unknown method, with status 501.",
+        "Calls that the simulated Proxmox VE implements, as printed by `stockman lab coverage`.",
+        "Other calls return status 501, as unknown methods of the real API do.",
         "",
         _areas(),
-        "## Every call of release 9.1 that is answered",
+        "## Calls of release 9.1",
         "",
         _calls(),
     )
@@ -29,17 +29,17 @@ def pages() -> dict[str, str]:
 
 
 def _areas() -> Iterator[str]:
-    found = {profile: coverage(profile) for profile in _PROFILES}
+    coverages = {profile: coverage(profile) for profile in _PROFILES}
     rows: dict[str, list[str]] = {}
-    for profile, one in found.items():
-        for area in one.areas:
+    for profile, release_coverage in coverages.items():
+        for area in release_coverage.areas:
             if area.there:
                 rows.setdefault(area.area, ["", ""])[_PROFILES.index(profile)] = (
                     f"{area.there} of {area.all}"
                 )
-    for profile, one in found.items():
-        there = sum(call.there for call in one.calls)
-        yield f"- release {profile}: {there} of {len(one.calls)} calls"
+    for profile, release_coverage in coverages.items():
+        implemented = sum(call.there for call in release_coverage.calls)
+        yield f"- release {profile}: {implemented} of {len(release_coverage.calls)} calls"
     yield ""
     yield from table(
         ("Area", *_PROFILES), ((code(area), *cells) for area, cells in sorted(rows.items()))

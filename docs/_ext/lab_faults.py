@@ -1,4 +1,4 @@
-"""The page of what can go wrong in the lab."""
+"""The page with the faults of the lab."""
 
 from __future__ import annotations
 
@@ -7,26 +7,28 @@ from collections.abc import Iterable, Iterator
 from stockman_lab.core.offered import FACTS, OFFERED
 from stockman_lab.core.points import Effect, Point
 
+from docs._ext.link_targets import GENERATED
 from docs._ext.markdown import code, page, table
-from docs._ext.places import GENERATED
 from stockman.config.reference.key_types import field_docs
 
 
 def pages() -> dict[str, str]:
-    """Page texts by path below `docs`, without suffix."""
+    """Return page texts by path below `docs`, without suffix."""
     text = page(
         "# Faults of the lab",
         "",
-        "A fault is an effect at a point, as `stockman lab fault POINT EFFECT` sets it. It strikes",
-        "where every fact that is asked for with `--match FACT=PATTERN` fits. What is not listed",
-        "for a point is refused there.",
+        "A fault is an effect at a point: `stockman lab fault POINT EFFECT`. It applies where all",
+        "facts match that are given with `--match FACT=PATTERN`. Other combinations are refused.",
         "",
         "## Points",
         "",
         _points(),
         "## Effects",
         "",
-        table(("Effect", "What happens"), ((code(one.value), _meaning(one)) for one in Effect)),
+        table(
+            ("Effect", "What happens"),
+            ((code(effect.value), _meaning(effect)) for effect in Effect),
+        ),
     )
     return {f"{GENERATED}/lab-faults": text}
 
@@ -37,14 +39,14 @@ def _points() -> Iterator[str]:
         yield ""
         yield _meaning(point)
         yield ""
-        yield f"- effects: {_codes(one.value for one in Effect if one in OFFERED[point])}"
+        yield f"- effects: {_codes(effect.value for effect in Effect if effect in OFFERED[point])}"
         yield f"- facts: {_codes(FACTS[point])}"
         yield ""
 
 
-def _meaning(one: Point | Effect) -> str:
-    return field_docs(type(one))[one.name]
+def _meaning(member: Point | Effect) -> str:
+    return field_docs(type(member))[member.name]
 
 
-def _codes(words: Iterable[str]) -> str:
-    return ", ".join(code(word) for word in words)
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join(code(name) for name in names)

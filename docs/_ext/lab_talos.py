@@ -1,4 +1,4 @@
-"""The page of what Talos machines of the lab answer."""
+"""The page with the Talos methods and resources of the lab."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from stockman_lab.talos.api.registry import all_methods
 from stockman_lab.talos.cosi.registry import claimed
 from stockman_lab.talos.cosi.tables import definitions
 
+from docs._ext.link_targets import GENERATED
 from docs._ext.markdown import code, page, table
-from docs._ext.places import GENERATED
 from stockman.talos.wire.schema import UnknownApiName, load_api_schema
 from stockman.talos.wire.tables import MINORS
 
 
 def pages() -> dict[str, str]:
-    """Page texts by path below `docs`, without suffix."""
+    """Return page texts by path below `docs`, without suffix."""
     text = page(
         "# Talos API of the lab",
         "",
-        "What Talos machines of the lab answer, in which minor release. Every other method is",
-        "refused as the real one refuses a method that it does not know, with `Unimplemented`.",
+        "Methods and resources of Talos machines of the lab, by release line. Other methods return",
+        "`Unimplemented`, as unknown methods of the real API do.",
         "",
         "## Methods",
         "",
         table(("Method", *MINORS), _methods()),
         "## Resources",
         "",
-        "Every kind that a release defines can be listed, with its aliases and columns. Those",
-        "below have contents in the lab; all others are empty.",
+        "All kinds of a release can be listed, with aliases and columns. These have content in the",
+        "lab; all others are empty.",
         "",
         table(("Kind", *MINORS), _kinds()),
     )
@@ -38,12 +38,12 @@ def pages() -> dict[str, str]:
 def _methods() -> Iterator[tuple[str, ...]]:
     methods = all_methods()
     for service, name in sorted(methods.names()):
-        there = [
+        supported = [
             methods.entry_of(service, name, minor) is not None and _on_wire(service, name, minor)
             for minor in MINORS
         ]
-        if any(there):
-            yield code(f"{service}/{name}"), *map(_yes, there)
+        if any(supported):
+            yield code(f"{service}/{name}"), *map(_yes, supported)
 
 
 def _on_wire(service: str, name: str, minor: str) -> bool:
@@ -56,9 +56,9 @@ def _on_wire(service: str, name: str, minor: str) -> bool:
 
 def _kinds() -> Iterator[tuple[str, ...]]:
     for kind in claimed():
-        there = [kind.lower() in definitions(minor) for minor in MINORS]
-        yield code(kind), *map(_yes, there)
+        supported = [kind.lower() in definitions(minor) for minor in MINORS]
+        yield code(kind), *map(_yes, supported)
 
 
-def _yes(there: bool) -> str:
-    return "yes" if there else ""
+def _yes(supported: bool) -> str:
+    return "yes" if supported else ""

@@ -1,4 +1,4 @@
-"""Pieces of Markdown as the generated pages use them."""
+"""Markdown of the generated pages."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 
 def code(text: str) -> str:
-    """A text as inline code, whatever it holds."""
+    """Return a text as inline code, also if it contains backticks."""
     fence = "`" * (1 + _longest_run(text))
     edge = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{fence}{edge}{text}{edge}{fence}"
 
 
 def block(text: str, language: str = "") -> Iterator[str]:
-    """A text as a block of code."""
+    """Return a text as a code block."""
     fence = "`" * max(3, 1 + _longest_run(text))
     yield f"{fence}{language}"
     yield from text.rstrip("\n").split("\n")
@@ -22,7 +22,7 @@ def block(text: str, language: str = "") -> Iterator[str]:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A table; cells are Markdown, and may hold bars."""
+    """Return a table; cells are Markdown, and may contain bars."""
     yield _row(head)
     yield _row(["---"] * len(head))
     for row in rows:
@@ -31,7 +31,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def contents(names: Iterable[str]) -> Iterator[str]:
-    """A list of pages that belong below this one, not shown: a table shows them better."""
+    """Return a hidden table of contents; a visible table shows more."""
     yield "```{toctree}"
     yield ":hidden:"
     yield ""
@@ -40,9 +40,11 @@ def contents(names: Iterable[str]) -> Iterator[str]:
     yield ""
 
 
-def page(*parts: Iterable[str]) -> str:
-    """The text of a page."""
-    lines = [line for part in parts for line in ([part] if isinstance(part, str) else part)]
+def page(*blocks: Iterable[str]) -> str:
+    """Return the text of a page."""
+    lines: list[str] = []
+    for content in blocks:
+        lines += [content] if isinstance(content, str) else content
     return "\n".join(lines).rstrip("\n") + "\n"
 
 

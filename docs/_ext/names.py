@@ -1,12 +1,10 @@
-"""What inline code in the documentation names, and what it only seems to name.
+"""Check that names in inline code exist, and find the pages they can be linked to.
 
-A page writes names as inline code. What is judged, and by which form it is known:
-
-- a command line: `stockman` and what follows; command, options and preset have to exist
-- a problem code or key: two or more words with dots, the first of them an area of problems or a
-  section of the files; the end of a key will do (`vm.nics`), and file names are not meant
-- a flat key: words with `_`, the first of them as in the flat keys of cluster.yaml; fixtures of the
-  plugin for pytest look like them, and are none
+- A command line starts with `stockman`; command, options and preset must exist.
+- A problem code or key has two or more words with dots, the first of which is an area of problems
+  or a section of the files. The end of a key is sufficient (`vm.nics`). File names are ignored.
+- A flat key has words with `_`, the first of which occurs in a flat key of cluster.yaml. Fixtures
+  of the pytest plugin are ignored.
 """
 
 from __future__ import annotations
@@ -18,9 +16,9 @@ from functools import cache
 import click
 from stockman_lab.testing import plugin
 
-from docs._ext import commands, places
+from docs._ext import commands, link_targets
 from docs._ext.commands import COMMANDS
-from docs._ext.places import Place
+from docs._ext.link_targets import LinkTarget
 from stockman.catalog.explanation import settings_keys
 from stockman.catalog.registry import components
 from stockman.cli import overview
@@ -34,26 +32,26 @@ _FILE = re.compile(r".*\.(yaml|yml|toml|tf|key|md|py|json|txt|svg|lock)")
 _FLAT = re.compile(r"([a-z]+)_[a-z0-9_]+")
 
 
-def place_of(text: str) -> Place | None:
-    """Where the reference tells about what a piece of inline code names; None: nowhere."""
+def link_target(text: str) -> LinkTarget | None:
+    """Return the reference page for inline code. None: there is none."""
     if text.startswith(f"{PROGRAM} "):
         name = command_in(text)
-        return places.of_command(name) if name else None
+        return link_targets.of_command(name) if name else None
     if _DOTTED.fullmatch(text) or text in _sections() or _FLAT.fullmatch(text):
         key = find_key(text)
         if key is not None:
-            return places.of_key(key.path)
+            return link_targets.of_key(key.path)
     if text in problem_codes():
-        return places.of_problem(text)
+        return link_targets.of_problem(text)
     if text in PRESETS and "-" in text:
-        return places.of_preset(text)
+        return link_targets.of_preset(text)
     return None
 
 
-def complaint_about(text: str) -> str:
-    """What is wrong with a piece of inline code; empty: nothing."""
+def find_mistake(text: str) -> str:
+    """Return what is wrong with inline code. Empty: nothing."""
     if text == PROGRAM or text.startswith(f"{PROGRAM} "):
-        return _about_command(text)
+        return _mistake_in_command(text)
     dotted = _DOTTED.fullmatch(text)
     if dotted is not None and not _FILE.fullmatch(text):
         known = text in problem_codes() or find_key(text) is not None or _ends_a_key(text)
@@ -67,49 +65,52 @@ def complaint_about(text: str) -> str:
 
 
 def command_in(line: str) -> str:
-    """The longest name of a command that a command line starts with; empty: none."""
-    words = [word for word in _words(line)[1:] if not word.startswith("-")]
+    """Return the longest command name that a command line starts with. Empty: none."""
+    arguments = [argument for argument in _split_command(line)[1:] if not argument.startswith("-")]
     for length in (2, 1):
-        name = " ".join(words[:length])
+        name = " ".join(arguments[:length])
         if name in COMMANDS:
             return name
     return ""
 
 
-def _about_command(line: str) -> str:
-    words = _words(line)
+def _mistake_in_command(line: str) -> str:
+    arguments = _split_command(line)
     name = command_in(line)
-    bare = [word for word in words[1:] if not word.startswith("-")]
+    bare = [argument for argument in arguments[1:] if not argument.startswith("-")]
     if not name and bare and bare != ["COMMAND"]:
         return f"there is no command in `{line}`"
     known = _options(name)
-    for word in words:
-        option = word.partition("=")[0]
+    for argument in arguments:
+        option = argument.partition("=")[0]
         if option.startswith("-") and option not in known:
             return f"`{' '.join([PROGRAM, *name.split()])}` has no option {option}"
-    if "--preset" in words:
-        preset = words[words.index("--preset") + 1]
+    if "--preset" in arguments:
+        preset = arguments[arguments.index("--preset") + 1]
         if preset not in (*PRESETS, "NAME"):
             return f"there is no preset {preset}"
     return ""
 
 
-def _words(line: str) -> list[str]:
-    """The words of one command, without `-C` and its directory and without what the shell takes."""
-    words = shlex.split(re.split(r"\s*(?:[|;&]|\d?>)", line)[0], comments=True)
-    while "-C" in words:
-        at = words.index("-C")
-        del words[at : at + 2]
-    return words
+def _split_command(line: str) -> list[str]:
+    """Split a command line, without `-C DIR`, pipes and redirections."""
+    arguments = shlex.split(re.split(r"\s*(?:[|;&]|\d?>)", line)[0], comments=True)
+    while "-C" in arguments:
+        at = arguments.index("-C")
+        del arguments[at : at + 2]
+    return arguments
 
 
 @cache
 def _options(name: str) -> frozenset[str]:
     if not name:
-        return frozenset(one for flag in overview.ROOT for one in flag.names)
-    command = commands.command_named(name)
+        return frozenset(option for flag in overview.ROOT for option in flag.names)
+    command = commands.find_command(name)
     taken = {
-        one for param in command.params if isinstance(param, click.Option) for one in param.opts
+        option
+        for param in command.params
+        if isinstance(param, click.Option)
+        for option in param.opts
     }
     return frozenset({*taken, *overview.HELP.names})
 
@@ -135,5 +136,5 @@ def _flat_words() -> frozenset[str]:
 
 @cache
 def _last_words() -> frozenset[str]:
-    settings = (key for one in components() for key in settings_keys(one))
+    settings = (key for component in components() for key in settings_keys(component))
     return frozenset(key.name for key in (*flat_keys(), *all_keys(), *settings))

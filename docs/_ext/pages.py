@@ -1,4 +1,4 @@
-"""All reference pages that are made from the code."""
+"""All reference pages that are generated from the code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from docs._ext import (
     commands,
     compatibility,
     components,
-    exits,
+    exit_codes,
     keys,
     lab_calls,
     lab_faults,
@@ -16,14 +16,14 @@ from docs._ext import (
     presets,
     problems,
 )
-from docs._ext.places import GENERATED
+from docs._ext.link_targets import GENERATED
 
-_MAKERS = (
+_GENERATORS = (
     commands,
     keys,
     problems,
     components,
-    exits,
+    exit_codes,
     presets,
     compatibility,
     lab_calls,
@@ -32,14 +32,14 @@ _MAKERS = (
 )
 
 
-def generated() -> dict[str, str]:
-    """Page texts by path below `docs`, without suffix."""
-    return {path: text for maker in _MAKERS for path, text in maker.pages().items()}
+def generate_pages() -> dict[str, str]:
+    """Return page texts by path below `docs`, without suffix."""
+    return {path: text for generator in _GENERATORS for path, text in generator.pages().items()}
 
 
 def write(docs: Path) -> None:
-    """Write every page that changed, and remove those of things that are gone."""
-    texts = {docs / f"{path}.md": text for path, text in generated().items()}
+    """Write all changed pages, and delete stale ones."""
+    texts = {docs / f"{path}.md": text for path, text in generate_pages().items()}
     for stale in set((docs / GENERATED).rglob("*.md")).difference(texts):
         stale.unlink()
     for path, text in texts.items():

@@ -1,25 +1,24 @@
-"""The page of presets, with the files that each of them writes."""
+"""The page of presets, with their files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from docs._ext.link_targets import GENERATED, of_preset
 from docs._ext.markdown import block, code, page, table
-from docs._ext.places import GENERATED, of_preset
 from stockman.config.load import load
 from stockman.config.presets import NETWORKS, PRESETS, SUMMARIES, render_preset
 
 
 def pages() -> dict[str, str]:
-    """Page texts by path below `docs`, without suffix."""
+    """Return page texts by path below `docs`, without suffix."""
     text = page(
         "# Presets",
         "",
-        "What `stockman init --preset NAME` starts with. What a preset does not know of your",
-        "machines is invented, and listed in the first lines of each file. `--network CIDR` moves",
-        "every address into another network.",
+        "Files that `stockman init --preset NAME` writes. Their first lines list the values that\n"
+
         "",
-        table(("Preset", "What it is", "Nodes", "Guests", "Network"), map(_row, PRESETS)),
+        table(("Preset", "Description", "Nodes", "Guests", "Network"), map(_row, PRESETS)),
         *(line for name in PRESETS for line in _preset(name)),
     )
     return {f"{GENERATED}/presets": text}

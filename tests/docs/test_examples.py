@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from docs._ext.commands import command_named
+from docs._ext.commands import find_command
 from stockman.cli.command import Command
 from stockman.cli.registry import COMMANDS, EXAMPLES
 from tests.docs import consoles
@@ -117,7 +117,7 @@ SCENE = [
 
 
 def examples() -> list[str]:
-    commands = [command for name in COMMANDS if isinstance(command := command_named(name), Command)]
+    commands = [command for name in COMMANDS if isinstance(command := find_command(name), Command)]
     lines = [line for command in commands for line in command.examples]
     return list(dict.fromkeys([*EXAMPLES, *lines]))
 
@@ -143,7 +143,7 @@ def test_examples_with_a_treatment_of_their_own_exist() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_examples_of_a_command_call_that_command(name: str) -> None:
-    command = command_named(name)
+    command = find_command(name)
 
     assert isinstance(command, Command)
     assert command.examples

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from docs._ext import places
-from docs._ext.names import complaint_about, place_of
-from docs._ext.pages import generated
+from docs._ext import link_targets
+from docs._ext.names import find_mistake, link_target
+from docs._ext.pages import generate_pages
 from stockman.cli.exit import Exit
 from stockman.cli.registry import COMMANDS
 from stockman.config.presets import PRESETS
@@ -17,13 +17,13 @@ from stockman.model.problems import problem_codes
 from tests.docs import consoles, pages
 
 HAND_WRITTEN = pages.hand_written()
-GENERATED = generated()
+GENERATED = generate_pages()
 NOTHING = consoles.Step("", "", ())
 _EXIT = re.compile(r"\b(?:[Ee]xit(?:s|ed)?|[Ee]nd(?:s|ed)?)(?: code| status)?(?: with)? `?(\d+)`?")
 _PRESET = re.compile(r"\bpreset `([a-z-]+)`|`([a-z-]+)` preset\b")
 
 
-def has_place(place: places.Place) -> bool:
+def has_target(place: link_targets.LinkTarget) -> bool:
     text = GENERATED.get(place.page)
     if text is None:
         return False
@@ -33,33 +33,33 @@ def has_place(place: places.Place) -> bool:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_a_page(name: str) -> None:
-    assert has_place(places.of_command(name))
+    assert has_target(link_targets.of_command(name))
 
 
 def test_every_key_has_a_place() -> None:
     keys = (*flat_keys(), *all_keys())
 
-    assert [key.path for key in keys if not has_place(places.of_key(key.path))] == []
+    assert [key.path for key in keys if not has_target(link_targets.of_key(key.path))] == []
 
 
 def test_no_two_keys_share_a_place() -> None:
-    taken = [places.of_key(key.path) for key in (*flat_keys(), *all_keys())]
+    taken = [link_targets.of_key(key.path) for key in (*flat_keys(), *all_keys())]
 
     assert len(set(taken)) == len(taken)
 
 
 def test_every_problem_code_has_a_page() -> None:
-    assert [code for code in problem_codes() if not has_place(places.of_problem(code))] == []
+    assert [code for code in problem_codes() if not has_target(link_targets.of_problem(code))] == []
 
 
 @pytest.mark.parametrize("status", Exit)
 def test_every_exit_code_has_a_place(status: Exit) -> None:
-    assert has_place(places.of_exit(status))
+    assert has_target(link_targets.of_exit(status))
 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_has_a_place(name: str) -> None:
-    assert has_place(places.of_preset(name))
+    assert has_target(link_targets.of_preset(name))
 
 
 @pytest.mark.parametrize("page", HAND_WRITTEN, ids=lambda page: page.name)
@@ -67,7 +67,7 @@ def test_what_a_page_names_exists(page: Path) -> None:
     complaints = [
         f"{one.place}: {complaint}"
         for one in pages.inline(page)
-        if (complaint := complaint_about(one.text))
+        if (complaint := find_mistake(one.text))
     ]
 
     assert complaints == []
@@ -80,7 +80,7 @@ def test_what_generated_pages_name_exists(tmp_path: Path) -> None:
 
     found = [one for file in tmp_path.glob("*.md") for one in pages.inline(file)]
 
-    assert [complaint for one in found if (complaint := complaint_about(one.text))] == []
+    assert [complaint for one in found if (complaint := find_mistake(one.text))] == []
 
 
 def test_commands_in_blocks_exist_unless_they_show_wrong_usage() -> None:
@@ -96,7 +96,7 @@ def test_commands_in_blocks_exist_unless_they_show_wrong_usage() -> None:
     complaints = [
         f"{step.place}: {complaint}"
         for step, following in steps
-        if (complaint := complaint_about(step.command)) and following.shown != (f"{Exit.USAGE}",)
+        if (complaint := find_mistake(step.command)) and following.shown != (f"{Exit.USAGE}",)
     ]
 
     assert complaints == []
@@ -116,10 +116,10 @@ def test_exit_codes_and_presets_that_a_page_names_exist(page: Path) -> None:
 def test_places_that_inline_code_is_linked_to_exist() -> None:
     texts = {one.text for page in HAND_WRITTEN for one in pages.inline(page)}
 
-    found = [place for text in sorted(texts) if (place := place_of(text)) is not None]
+    found = [place for text in sorted(texts) if (place := link_target(text)) is not None]
 
     assert found
-    assert [place for place in found if not has_place(place)] == []
+    assert [place for place in found if not has_target(place)] == []
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_places_that_inline_code_is_linked_to_exist() -> None:
     ],
 )
 def test_names_that_do_not_exist_are_seen(text: str) -> None:
-    assert complaint_about(text)
+    assert find_mistake(text)
 
 
 @pytest.mark.parametrize(
@@ -155,4 +155,4 @@ def test_names_that_do_not_exist_are_seen(text: str) -> None:
     ],
 )
 def test_names_that_exist_and_other_words_are_fine(text: str) -> None:
-    assert complaint_about(text) == ""
+    assert find_mistake(text) == ""

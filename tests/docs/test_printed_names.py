@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from docs._ext.names import complaint_about
+from docs._ext.names import find_mistake
 
 SOURCE = Path(__file__).parents[2] / "src" / "stockman"
 PLACEHOLDERS = {"stockman COMMAND --help"}
@@ -41,7 +41,7 @@ def test_command_lines_in_what_is_printed_exist() -> None:
         for line in named(text)
     }
 
-    wrong = sorted((path, told) for path, line in found if (told := complaint_about(line)))
+    wrong = sorted((path, told) for path, line in found if (told := find_mistake(line)))
     assert len(found) > 100
     assert wrong == []
 
@@ -51,4 +51,4 @@ def test_a_command_that_is_not_there_would_be_found() -> None:
         one for text in texts(ast.parse('x = f"run `stockman fly {where}`"')) for one in named(text)
     )
 
-    assert complaint_about(line)
+    assert find_mistake(line)

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from docs._ext.names import complaint_about
+from docs._ext.names import find_mistake
 from stockman.config.presets import Dialect
 from stockman.rendering.tasks import task_files
 from tests.rendering.shapes import drawn, shaped
@@ -75,7 +75,7 @@ def test_tasks_only_call_commands_and_options_that_stockman_has(dialect: Dialect
     called = {name for text in written(dialect).values() for name in _CALL.findall(text)}
 
     assert len(called) > 5
-    assert [found for one in called if (found := complaint_about(f"stockman {one}"))] == []
+    assert [found for one in called if (found := find_mistake(f"stockman {one}"))] == []
 
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
