@@ -15,8 +15,8 @@ def pages() -> dict[str, str]:
     text = page(
         "# Presets",
         "",
-        "Files that `stockman init --preset NAME` writes. Their first lines list the values that\n"
-
+        "Files that `stockman init --preset NAME` writes. Their first lines list the values that",
+        "were invented. `--network CIDR` moves all addresses to another network.",
         "",
         table(("Preset", "Description", "Nodes", "Guests", "Network"), map(_row, PRESETS)),
         *(line for name in PRESETS for line in _preset(name)),
