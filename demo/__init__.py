@@ -1,1 +1,1 @@
-"""A run through stockman on this machine alone: `python -m demo`."""
+"""Demo of stockman on simulated hosts: `python -m demo`."""

@@ -1,4 +1,4 @@
-"""`python -m demo`: stockman at work on a lab; `--record FILE` makes the picture instead."""
+"""`python -m demo`: run the demo; `--record FILE` records it as an SVG."""
 
 from __future__ import annotations
 
@@ -8,66 +8,67 @@ import sys
 import time
 from pathlib import Path
 
-from demo.places import NoNetwork, free_network, scene_of_action
-from demo.stage import Unexpected, ended_in_order, play, print_line
-from demo.story import CASTS, Cast, afterwards, story
+from demo.runner import DemoFailed, play, print_line, stop_on_signals
+from demo.sandbox import NoFreeNetwork, find_free_network, temporary_home
+from demo.steps import DEMO_PRESETS, DemoPreset, demo_steps, follow_up_commands
 from stockman.cli.terminal.screen import OutputClosed
 
 
 def main() -> int:
-    """Show the story, or record it; the exit status of this process."""
-    wanted = _arguments()
-    cast = CASTS[wanted.preset]
+    """Run or record the demo; returns the exit status."""
+    options = _parse_arguments()
+    preset = DEMO_PRESETS[options.preset]
     try:
-        with ended_in_order():
-            if wanted.record is not None:
+        with stop_on_signals():
+            if options.record is not None:
                 from demo.picture import record
 
-                record(wanted.record, cast)
+                record(options.record, preset)
             else:
-                _show(cast, keep=wanted.keep)
-    except (Unexpected, NoNetwork) as surprise:
-        sys.stderr.write(f"demo: {surprise}\n")
+                _show(preset, keep=options.keep)
+    except (DemoFailed, NoFreeNetwork) as error:
+        sys.stderr.write(f"demo: {error}\n")
         return 1
     except OutputClosed:
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("demo: interrupted; everything that it started is gone\n")
+        sys.stderr.write("demo: interrupted; all its processes were stopped\n")
         return 130
     return 0
 
 
-def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m demo", description="See stockman at work.")
-    parser.add_argument("--preset", choices=sorted(CASTS), default="three-node")
+def _parse_arguments() -> argparse.Namespace:
+    description = "Run stockman on simulated hosts."
+    parser = argparse.ArgumentParser(prog="python -m demo", description=description)
+    parser.add_argument("--preset", choices=sorted(DEMO_PRESETS), default="three-node")
     parser.add_argument("--keep", action="store_true", help="leave the lab running")
-    parser.add_argument("--record", metavar="FILE", type=Path, help="make a picture of the run")
+    parser.add_argument("--record", metavar="FILE", type=Path, help="record the run as an SVG")
     return parser.parse_args()
 
 
-def _show(cast: Cast, *, keep: bool) -> None:
-    begun = time.monotonic()
-    with scene_of_action(keep=keep) as home:
-        network = free_network()
-        play(story(cast, network), print_line, home)
+def _show(preset: DemoPreset, *, keep: bool) -> None:
+    start = time.monotonic()
+    with temporary_home(keep=keep) as home:
+        network = find_free_network()
+        play(demo_steps(preset, network), print_line, home)
         print_line()
-        seconds = time.monotonic() - begun
-        print_line(f"# {cast.preset}: from nothing to a plan that is empty, with a host that")
-        print_line(f"# died on the way, in {seconds:.0f} s", "heading")
+        seconds = time.monotonic() - start
+        result = f"# {preset.name}: from nothing to an empty plan, with a failed host"
+        print_line(f"{result}, in {seconds:.0f} s", "heading")
         if keep:
-            print_line(f"The lab runs on. In {home / cast.directory}:")
+            print_line(f"The lab is still running. In {home / preset.directory}:")
             if program := shutil.which("stockman"):
                 print_line(f'  export PATH="{Path(program).parent}:$PATH"', "name")
         else:
-            print_line("These commands work after `make demo KEEP=1`, which leaves the lab:")
-        for line in afterwards(cast, network):
+            print_line("After `make demo KEEP=1` the lab keeps running, and these commands work:")
+        for line in follow_up_commands(preset, network):
             print_line(f"  {line}", "name")
         if keep:
             print_line("To stop it:")
-            stop = f"  stockman -C {home / cast.directory} lab down; rm -r {home}"
+            stop = f"  stockman -C {home / preset.directory} lab down; rm -r {home}"
             print_line(stop, "name")
         else:
-            print_line("The lab was stopped, and nothing of it is left.")
+            print_line("The lab was stopped and removed.")
 
 
 if __name__ == "__main__":

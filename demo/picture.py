@@ -1,4 +1,4 @@
-"""A picture of the demo: one SVG that needs nothing from outside of itself."""
+"""Records the demo as an SVG without external resources."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from rich.console import Console as RichConsole
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from demo.places import free_network, scene_of_action
-from demo.stage import Called, Console, play
-from demo.story import Cast, story
-from demo.terminal import settled
+from demo.runner import Console, ProgramCall, play
+from demo.sandbox import find_free_network, temporary_home
+from demo.steps import DemoPreset, demo_steps
+from demo.terminal import visible_lines
 from stockman.cli.terminal.styles import paint_text
 
 COLUMNS = 98
@@ -74,20 +74,20 @@ clip-path="url(#{unique_id}-clip-terminal)">
 )
 _NAME = "demo"
 _CHARACTER = 12.2
-"""Width of a character in the units of the picture, as rich draws it."""
+"""Width of a character in units of the SVG, as rich draws it."""
 _TEXT = re.compile(
     r'<text class="(demo-r\d+)" x="([\d.]+)" y="([\d.]+)" textLength="[\d.]+"'
     r' clip-path="[^"]*">([^<]*)</text>\n?'
 )
 
 
-_SETTLED = re.compile(
+_STRIPPED_TEXT = re.compile(
     r'<text class="(demo-r\d+)" x="([\d.]+)" y="([\d.]+)" textLength="[\d.]+">([^<]*)</text>'
 )
 
 
-def record(target: Path, cast: Cast) -> None:
-    """Play the story for the picture and write it."""
+def record(target: Path, preset: DemoPreset) -> None:
+    """Run the demo and write the SVG."""
     rich_console = RichConsole(
         width=COLUMNS,
         file=StringIO(),
@@ -101,52 +101,52 @@ def record(target: Path, cast: Cast) -> None:
     def console(text: str = "", style: str = "") -> None:
         rich_console.print(Text.from_ansi(paint_text(text, style)))
 
-    with scene_of_action(keep=False) as home:
-        play(story(cast, free_network()), console, home, for_the_picture)
+    with temporary_home(keep=False) as home:
+        play(demo_steps(preset, find_free_network()), console, home, run_in_recording)
     svg = rich_console.export_svg(title=_TITLE, theme=_THEME, code_format=_FORMAT, unique_id=_NAME)
-    target.write_text(_TEXT.sub(_settled, svg), "utf-8")
+    target.write_text(_TEXT.sub(_strip_spaces, svg), "utf-8")
 
 
-def for_the_picture(called: Called, console: Console) -> int:
-    """Run the program on a terminal of its own, and show as many lines as there is room for."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", _LINES, COLUMNS, 0, 0))
-    plain = {"COLUMNS", "LINES", "NO_COLOR"}
-    kept = {name: value for name, value in called.environment.items() if name not in plain}
+def run_in_recording(call: ProgramCall, console: Console) -> int:
+    """Run a program in a pseudo-terminal and print as many lines as there is room for."""
+    own_end, program_end = pty.openpty()
+    fcntl.ioctl(program_end, termios.TIOCSWINSZ, struct.pack("HHHH", _LINES, COLUMNS, 0, 0))
+    ignored = {"COLUMNS", "LINES", "NO_COLOR"}
+    kept = {name: value for name, value in call.environment.items() if name not in ignored}
     with subprocess.Popen(
-        called.command,
-        cwd=called.directory,
+        call.command,
+        cwd=call.directory,
         env=kept | {"TERM": "xterm", "LANG": "C.UTF-8"},
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        stdin=program_end,
+        stdout=program_end,
+        stderr=program_end,
     ) as process:
-        os.close(theirs)
-        shown = settled(_read(ours))
-        os.close(ours)
-    room = abs(called.lines)
+        os.close(program_end)
+        shown = visible_lines(_read(own_end))
+        os.close(own_end)
+    room = abs(call.lines)
     left = len(shown) - room
-    if left > 0 > called.lines:
+    if left > 0 > call.lines:
         console(f"... {left} lines before", "faint")
-    for line in shown[-room:] if called.lines < 0 else shown[:room]:
+    for line in shown[-room:] if call.lines < 0 else shown[:room]:
         console(line)
-    if left > 0 and called.lines >= 0:
+    if left > 0 and call.lines >= 0:
         console(f"... {left} more lines", "faint")
     return process.returncode
 
 
 def lines_of(svg: str) -> list[str]:
-    """The lines of text that a picture shows, from top to bottom."""
+    """Return the lines of text in an SVG, from top to bottom."""
     rows: dict[float, str] = {}
-    for _, x, y, text in _SETTLED.findall(svg):
+    for _, x, y, text in _STRIPPED_TEXT.findall(svg):
         column = round(float(x) / _CHARACTER)
         rows[float(y)] = rows.get(float(y), "").ljust(column) + unescape(text).replace("\xa0", " ")
     return [rows[row] for row in sorted(rows)]
 
 
-def _settled(found: re.Match[str]) -> str:
-    """A piece of text without spaces around it: not every viewer draws those as wide as meant."""
-    style, x, y, text = found.groups()
+def _strip_spaces(match: re.Match[str]) -> str:
+    """Return a text element without outer spaces, whose width differs between viewers."""
+    style, x, y, text = match.groups()
     spaced = unescape(text).replace("\xa0", " ")
     bare = spaced.strip()
     if not bare:
@@ -158,12 +158,12 @@ def _settled(found: re.Match[str]) -> str:
 
 
 def _read(descriptor: int) -> str:
-    seen = b""
+    output = b""
     while True:
         try:
-            part = os.read(descriptor, 65536)
-        except OSError:  # Linux says EIO when the last program has left the terminal
-            part = b""
-        if not part:
-            return seen.decode().replace("\r\n", "\n")
-        seen += part
+            chunk = os.read(descriptor, 65536)
+        except OSError:  # Linux returns EIO after the last program closed the terminal
+            chunk = b""
+        if not chunk:
+            return output.decode().replace("\r\n", "\n")
+        output += chunk

@@ -1,4 +1,4 @@
-"""The whole demo, and clients that believe what it leaves."""
+"""The whole demo, and real clients in the directory that it keeps."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from time import monotonic  # noqa: TID251  # another process, in real time
 
 import pytest
 
-from demo.places import end_processes
-from demo.story import CASTS, afterwards, command_lines
-from tests.demo.test_story import shown_commands
+from demo.sandbox import end_processes
+from demo.steps import DEMO_PRESETS, command_lines, follow_up_commands
+from tests.demo.test_steps import shown_commands
 from tests.docs.pages import ROOT
 from tools.pytest_plugin import RealTool
 
 PATIENCE = 400
 _ROWS = 3
-"""What has as many rows as the cluster has machines, and a line above them."""
-THREE = CASTS["three-node"]
+"""Minimum number of output lines: one per machine, and a heading."""
+THREE_NODE = DEMO_PRESETS["three-node"]
 
 
 def environment(home: Path) -> dict[str, str]:
@@ -36,8 +36,8 @@ def environment(home: Path) -> dict[str, str]:
     }
 
 
-def begun(home: Path, *arguments: str) -> subprocess.Popen[str]:
-    """A demo in the foreground: shells let what they start in the background ignore SIGINT."""
+def start_demo(home: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start the demo in the foreground: background processes of shells ignore SIGINT."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     return subprocess.Popen(
@@ -51,25 +51,25 @@ def begun(home: Path, *arguments: str) -> subprocess.Popen[str]:
     )
 
 
-def test_the_demo_ends_with_a_cluster_that_real_clients_see(
+def test_real_clients_work_with_the_cluster_of_the_demo(
     tmp_path: Path, real_tool: RealTool, record_property: Callable[[str, object], None]
 ) -> None:
-    since = monotonic()
-    process = begun(tmp_path, "--keep")
-    told, _ = process.communicate(timeout=PATIENCE)
-    took = monotonic() - since
+    start = monotonic()
+    process = start_demo(tmp_path, "--keep")
+    output, _ = process.communicate(timeout=PATIENCE)
+    seconds = monotonic() - start
     try:
-        assert process.returncode == 0, told[-2000:]
-        record_property("make demo, three-node", f"{took:.0f} s")
-        typed = shown_commands(told.split("\n"))
-        network = typed[0].rpartition(" ")[2]
-        assert typed == command_lines(THREE, network)
-        (workspace,) = tmp_path.glob(f"stockman-demo-*/{THREE.directory}")
-        for line in afterwards(THREE, network):
+        assert process.returncode == 0, output[-2000:]
+        record_property("make demo, three-node", f"{seconds:.0f} s")
+        commands = shown_commands(output.split("\n"))
+        network = commands[0].rpartition(" ")[2]
+        assert commands == command_lines(THREE_NODE, network)
+        (workspace,) = tmp_path.glob(f"stockman-demo-*/{THREE_NODE.directory}")
+        for line in follow_up_commands(THREE_NODE, network):
             program, *arguments = shlex.split(line)
             if program == "stockman":
                 continue
-            done = subprocess.run(
+            result = subprocess.run(
                 [str(real_tool(program)), *arguments],
                 cwd=workspace,
                 capture_output=True,
@@ -77,21 +77,21 @@ def test_the_demo_ends_with_a_cluster_that_real_clients_see(
                 timeout=60,
                 check=False,
             )
-            assert done.returncode == 0, done.stderr
-            assert done.stdout.count("\n") > _ROWS
+            assert result.returncode == 0, result.stderr
+            assert result.stdout.count("\n") > _ROWS
     finally:
         end_processes(tmp_path)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_demo_that_is_stopped_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
-    process = begun(tmp_path)
+def test_an_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
+    process = start_demo(tmp_path)
     assert process.stdout is not None
     for line in process.stdout:
         if line.startswith("$ stockman validate"):
             break
     process.send_signal(number)
-    rest, _ = process.communicate(timeout=PATIENCE)
+    output, _ = process.communicate(timeout=PATIENCE)
 
-    assert process.returncode == 130, rest
-    assert [one for one in tmp_path.iterdir() if one.name.startswith("stockman-demo-")] == []
+    assert process.returncode == 130, output
+    assert list(tmp_path.glob("stockman-demo-*")) == []

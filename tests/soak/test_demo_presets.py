@@ -1,4 +1,4 @@
-"""The demo with every preset, from nothing to a plan that is empty."""
+"""The demo with every preset, from nothing to an empty plan."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from demo.story import CASTS, command_lines
-from tests.demo.test_story import shown_commands
-from tests.real.test_demo_judged import PATIENCE, begun
+from demo.steps import DEMO_PRESETS, command_lines
+from tests.demo.test_steps import shown_commands
+from tests.real.test_demo_judged import PATIENCE, start_demo
 
 
-@pytest.mark.parametrize("preset", CASTS)
-def test_every_preset_is_brought_up_and_leaves_nothing(tmp_path: Path, preset: str) -> None:
-    process = begun(tmp_path, "--preset", preset)
-    told, _ = process.communicate(timeout=PATIENCE)
+@pytest.mark.parametrize("preset", DEMO_PRESETS)
+def test_the_demo_succeeds_with_every_preset_and_leaves_nothing(
+    tmp_path: Path, preset: str
+) -> None:
+    process = start_demo(tmp_path, "--preset", preset)
+    output, _ = process.communicate(timeout=PATIENCE)
 
-    assert process.returncode == 0, told[-2000:]
-    typed = shown_commands(told.split("\n"))
-    assert typed == command_lines(CASTS[preset], typed[0].rpartition(" ")[2])
-    assert "nothing to do: everything is as the configuration says" in told
-    assert [one for one in tmp_path.iterdir() if one.name.startswith("stockman-demo-")] == []
+    assert process.returncode == 0, output[-2000:]
+    commands = shown_commands(output.split("\n"))
+    assert commands == command_lines(DEMO_PRESETS[preset], commands[0].rpartition(" ")[2])
+    assert "No changes. The cluster matches the configuration." in output
+    assert list(tmp_path.glob("stockman-demo-*")) == []
