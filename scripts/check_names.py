@@ -103,9 +103,9 @@ def _is_participle(name: str) -> bool:
     bare = name.strip("_")
     if not bare or bare.startswith(PREFIXES_OF_PREDICATES):
         return False
-    words = {bare.split("_")[0], bare.split("_")[-1]}
-    return words.isdisjoint(NOT_PARTICIPLES) and any(
-        word.endswith("ed") and len(word) >= PARTICIPLE_LENGTH for word in words
+    ends = {bare.split("_")[0], bare.split("_")[-1]}
+    return ends.isdisjoint(NOT_PARTICIPLES) and any(
+        end.endswith("ed") and len(end) >= PARTICIPLE_LENGTH for end in ends
     )
 
 

@@ -1,9 +1,9 @@
-"""Looks for strings that look like secrets in every file git knows or would take.
+"""Search all files that git tracks or would track for strings that look like secrets.
 
     python scripts/check_secrets.py [DIRECTORY]
 
-A finding is printed as `file:line: kind`, never with the string itself. What only looks like a
-secret is excused where it stands, with a reason, by a comment on the same line:
+A finding is printed as `file:line: kind`, never with the string itself. A false
+positive gets a comment with a reason on the same line:
 
     EXAMPLE = "..."  # not-a-secret: the published example key
 
@@ -86,17 +86,17 @@ class Excuse(NamedTuple):
 
 def findings(root: Path) -> list[Finding]:
     """Everything in the tree that looks like a secret and is not excused."""
-    excuses, found = _read_excuses(root)
+    excuses, problems = _read_excuses(root)
     used: set[Excuse] = set()
     for path in _files(root):
         for finding in scan(path, _text(root / path)):
             excused = {e for e in excuses if (e.path, e.kind) == (finding.path, finding.kind)}
             used |= excused
             if not excused:
-                found.append(finding)
+                problems.append(finding)
     unused = [e for e in excuses if e not in used]
-    found += [Finding(EXCUSES, e.line, "excuse-without-a-finding") for e in unused]
-    return sorted(found)
+    problems += [Finding(EXCUSES, e.line, "excuse-without-a-finding") for e in unused]
+    return sorted(problems)
 
 
 def scan(path: str, text: str) -> Iterator[Finding]:
@@ -131,21 +131,21 @@ def _kinds(line: str, *, certificate: bool) -> Iterator[str]:
                 yield "random-string"
 
 
-def looks_random(word: str, *, bits: float) -> bool:
+def looks_random(token: str, *, bits: float) -> bool:
     """Whether letters and digits alternate as dice would have it, not as words and paths do."""
-    if sum(character.isdigit() for character in word) < 2 or _entropy(word) < bits:
+    if sum(character.isdigit() for character in token) < 2 or _entropy(token) < bits:
         return False
-    runs = re.findall(r"[a-z]+|[A-Z]+|[0-9]+", word)
-    return len(runs) * 3.5 >= len(word)
+    runs = re.findall(r"[a-z]+|[A-Z]+|[0-9]+", token)
+    return len(runs) * 3.5 >= len(token)
 
 
-def _mixes_cases(word: str) -> bool:
-    return word.lower() != word and word.upper() != word
+def _mixes_cases(token: str) -> bool:
+    return token.lower() != token and token.upper() != token
 
 
-def _entropy(word: str) -> float:
+def _entropy(token: str) -> float:
     """Bits per character, by how often each occurs in the word."""
-    shares = [count / len(word) for count in Counter(word).values()]
+    shares = [count / len(token) for count in Counter(token).values()]
     return -sum(share * math.log2(share) for share in shares)
 
 
@@ -183,12 +183,15 @@ def _read_excuses(root: Path) -> tuple[list[Excuse], list[Finding]]:
 
 def main() -> int:
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
-    found = findings(root)
-    for finding in found:
+    problems = findings(root)
+    for finding in problems:
         print(f"{finding.path}:{finding.line}: {finding.kind}")
-    if found:
-        print(f"{len(found)} of these would not be safe in a public tree", file=sys.stderr)
-    return 1 if found else 0
+    if problems:
+        print(
+            f"{len(problems)} findings; remove the secrets, or mark false positives",
+            file=sys.stderr,
+        )
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

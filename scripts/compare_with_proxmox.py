@@ -1,11 +1,10 @@
-"""Compares a Proxmox VE of yours with the lab, read-only: shapes of answers, never their values.
+"""Compare your Proxmox VE with the lab, read-only: types of values, never the values.
 
     python -m scripts.compare_with_proxmox https://HOST:8006 --token-file FILE [--ca FILE]
 
-The file holds `user@realm!name=secret`; a token with the role PVEAuditor on `/` is enough. Only GET
-is used, and only for calls that the lab has. The same calls are made to a lab in memory that has
-something of everything. What is printed are paths, names of keys and kinds of values: nothing that
-a host, a guest or a user is called.
+The file contains `user@realm!name=secret`; a token with the role PVEAuditor on `/` is sufficient.
+Only GET requests are made, for calls that the lab implements. The same calls are made to a lab in
+memory. Only paths, key names and types are printed, never names of hosts, guests or users.
 """
 
 from __future__ import annotations
@@ -84,77 +83,81 @@ def paths(get: Get) -> Iterator[tuple[str, str]]:
         if method != "GET" or template.startswith(LEFT_OUT):
             continue
         kind = "lxc" if "/lxc/" in template else "qemu"
-        places = nodes if "{vmid}" not in template else [g for g in guests if g["type"] == kind]
-        filled = {_filled(template, place) for place in places[:MOST_ROWS]} or {template}
+        guests_or_nodes = (
+            nodes if "{vmid}" not in template else [g for g in guests if g["type"] == kind]
+        )
+        filled = {_fill_path(template, guest) for guest in guests_or_nodes[:MOST_ROWS]} or {
+            template
+        }
         yield from ((template, path) for path in sorted(filled) if "{" not in path)
 
 
-def _filled(template: str, place: dict[str, object]) -> str:
+def _fill_path(template: str, values: dict[str, object]) -> str:
     for name in ("node", "vmid"):
-        template = template.replace(f"{{{name}}}", str(place.get(name, f"{{{name}}}")))
+        template = template.replace(f"{{{name}}}", str(values.get(name, f"{{{name}}}")))
     return template
 
 
-def kinds(value: object, place: str) -> Iterator[tuple[str, str]]:
+def kinds(value: object, path: str) -> Iterator[tuple[str, str]]:
     """Places in an answer, with the kind of what stands there."""
     if isinstance(value, list):
-        for one in value[:MOST_ROWS]:
-            yield from kinds(one, f"{place}[]")
+        for item in value[:MOST_ROWS]:
+            yield from kinds(item, f"{path}[]")
     elif isinstance(value, dict):
         for name, item in value.items():
-            yield from kinds(item, f"{place}.{_numbered(name)}")
+            yield from kinds(item, f"{path}.{_without_number(name)}")
     elif value is not None:
-        yield place, "number" if isinstance(value, int | float) else type(value).__name__
+        yield path, "number" if isinstance(value, int | float) else type(value).__name__
 
 
-def _numbered(name: str) -> str:
+def _without_number(name: str) -> str:
     return re.sub("[0-9]+", "[n]", name)
 
 
-def answered(get: Get) -> dict[str, dict[str, set[str]]]:
+def collect_answers(get: Get) -> dict[str, dict[str, set[str]]]:
     """Kinds by place, by call."""
-    found: dict[str, dict[str, set[str]]] = {}
+    answers: dict[str, dict[str, set[str]]] = {}
     for template, path in paths(get):
         data = get(path)
         if data is None:
             continue
-        seen = found.setdefault(template, {})
-        for place, kind in kinds(data, template):
-            seen.setdefault(place, set()).add(kind)
-    return found
+        seen = answers.setdefault(template, {})
+        for path, kind in kinds(data, template):
+            seen.setdefault(path, set()).add(kind)
+    return answers
 
 
-def promised(shape: Shape, place: str) -> Iterator[str]:
+def schema_paths(shape: Shape, path: str) -> Iterator[str]:
     """Places that the schema names."""
-    yield place
+    yield path
     if shape.items is not None:
-        yield from promised(shape.items, f"{place}[]")
-    for name, part in (shape.parts or {}).items():
-        yield from promised(part.shape, f"{place}.{_numbered(name)}")
+        yield from schema_paths(shape.items, f"{path}[]")
+    for name, member in (shape.parts or {}).items():
+        yield from schema_paths(member.shape, f"{path}.{_without_number(name)}")
 
 
 def settable(schema: Schema, template: str) -> set[str]:
     """Names that calls which make or change the same thing take: answers may show them again."""
     above = template.rpartition("/")[0]
     calls = [(method, path) for method in ("POST", "PUT") for path in (template, above)]
-    return {name for one in calls if one in schema.operations
-            for name in schema.operations[one].parameters}  # fmt: skip
+    return {name for call in calls if call in schema.operations
+            for name in schema.operations[call].parameters}  # fmt: skip
 
 
 def differences(
     mine: dict[str, set[str]], labs: dict[str, set[str]], known: set[str]
 ) -> Iterator[str]:
     """Where an answer has something that the lab does not know, or has as another kind."""
-    for place, found in sorted(mine.items()):
-        expected = labs.get(place)
-        if expected is not None and not found & expected:
-            yield f"{place} is {_listed(found)}, and {_listed(expected)} in the lab"
-        elif expected is None and place not in known and place.rpartition(".")[2] not in known:
-            yield f"{place} is not known to the lab ({_listed(found)})"
+    for path, kinds_here in sorted(mine.items()):
+        expected = labs.get(path)
+        if expected is not None and not kinds_here & expected:
+            yield f"{path} is {_join(kinds_here)}, and {_join(expected)} in the lab"
+        elif expected is None and path not in known and path.rpartition(".")[2] not in known:
+            yield f"{path} is not known to the lab ({_join(kinds_here)})"
 
 
-def _listed(words: set[str]) -> str:
-    return " or ".join(sorted(words))
+def _join(names: set[str]) -> str:
+    return " or ".join(sorted(names))
 
 
 def main(arguments: list[str]) -> int:
@@ -164,28 +167,28 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--token-file", required=True, type=Path)
     parser.add_argument("--ca")
     parser.add_argument("--pve", choices=("8.4", "9.1"), default="9.1")
-    given = parser.parse_args(arguments)
-    real = Real(given.endpoint, given.token_file.read_text().strip(), given.ca)
+    options = parser.parse_args(arguments)
+    real = Real(options.endpoint, options.token_file.read_text().strip(), options.ca)
     try:
         if real.get("/version") is None:
             print("it does not let this token in", file=sys.stderr)
             return 2
     except OSError as error:
-        print(f"{given.endpoint} does not answer: {error}", file=sys.stderr)
+        print(f"{options.endpoint} does not answer: {error}", file=sys.stderr)
         return 2
-    schema = Schema.of(given.pve)
-    mine, labs = answered(real.get), answered(Lab(given.pve).get)
-    found: list[str] = []
+    schema = Schema.of(options.pve)
+    mine, labs = collect_answers(real.get), collect_answers(Lab(options.pve).get)
+    lines: list[str] = []
     for template, seen in mine.items():
         operation = schema.operations.get(("GET", template))
         if operation is None:
             continue
-        known = {*promised(operation.returns, template), *settable(schema, template)}
-        found += differences(seen, labs.get(template, {}), known)
-    for line in found:
+        known = {*schema_paths(operation.returns, template), *settable(schema, template)}
+        lines += differences(seen, labs.get(template, {}), known)
+    for line in lines:
         print(line)
-    print(f"{len(mine)} calls compared, {len(found)} differences", file=sys.stderr)
-    return 1 if found else 0
+    print(f"{len(mine)} calls compared, {len(lines)} differences", file=sys.stderr)
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Prints the path of the project's own virtual environment, after making it if it is not ready.
+"""Print the path of the project's virtual environment; create or update it first if needed.
 
     python environment.py run|dev|judges|lock
 
-Each Python version has its own one below `.venv`. A stamp in it names what it was made from: as
-long as that is unchanged nothing is done. Changed requirements are installed into a new
-environment, so nothing that was dropped lingers. Two calls at the same time wait for each other.
+Each Python version has its own environment below `.venv`. A stamp in it records its inputs; while
+they are unchanged, nothing is done. Changed requirements are installed into a new environment, so
+nothing that was dropped lingers. Two calls at the same time wait for each other.
 """
 
 import contextlib
@@ -64,12 +64,12 @@ class Stamp(NamedTuple):
     def read(cls, environment: Path) -> "Stamp":
         """The stamp, or an empty one where there is no whole environment."""
         try:
-            found = json.loads((environment / "stockman-stamp.json").read_text("utf-8"))
+            stamp = json.loads((environment / "stockman-stamp.json").read_text("utf-8"))
             (environment / "bin" / "python").stat()
         except (OSError, ValueError):
             return cls()
-        pairs = tuple((name, digest) for name, digest in found.pop("requirements"))
-        return cls(**found, requirements=pairs)
+        pairs = tuple((name, digest) for name, digest in stamp.pop("requirements"))
+        return cls(**stamp, requirements=pairs)
 
     def write(self, environment: Path) -> None:
         target = environment / "stockman-stamp.json"
@@ -104,14 +104,14 @@ def _project(level: Level) -> str:
     """A digest of what the installed metadata, console script and path to `src` depend on."""
     if not level.project:
         return ""
-    parts: list[object] = [
+    inputs: list[object] = [
         str(ROOT),
         (ROOT / "src" / "stockman" / "__init__.py").read_text("utf-8"),
     ]
     for project in PROJECTS:
         settings = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))
-        parts += [settings["project"], settings["build-system"]]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        inputs += [settings["project"], settings["build-system"]]
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
 
 
 def prepare(level: Level) -> None:

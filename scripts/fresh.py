@@ -1,9 +1,9 @@
-"""Runs the two commands of the README on fresh Debian systems: `make fresh`, as root.
+"""Run the two commands of the README on fresh Debian systems: `make fresh`, as root.
 
-Each system is a directory that `mmdebstrap` fills with what README asks for. A clone of the tree
-is put into it, and a user without rights runs `make demo` there, and `make test` in the systems
-that FRESH_TESTS names (`trixie` when unset, `all`, or none). The mounts belong to a mount
-namespace of each command, so the kernel removes them however the command ends.
+Each system is a directory that `mmdebstrap` fills with what the README requires. An unprivileged
+user runs a clone of the tree in it: `make demo` there, and `make test` in the systems that
+FRESH_TESTS names (`trixie` when unset, `all`, or none). The mounts belong to a mount namespace of
+each command, so the kernel removes them however the command ends.
 """
 
 import os
@@ -69,7 +69,7 @@ class Run(NamedTuple):
         return f"{SYSTEMS[self.system]}: {self.command}{conditions}"
 
 
-def planned(tests: str) -> list[Run]:
+def plan_runs(tests: str) -> list[Run]:
     """All commands, in their order; `tests` is the value of FRESH_TESTS."""
     tested = set(SYSTEMS) if tests == "all" else set(tests.replace(",", " ").split())
     if unknown := tested - set(SYSTEMS):
@@ -84,7 +84,7 @@ def planned(tests: str) -> list[Run]:
     return runs
 
 
-def passed_variables(environment: Mapping[str, str]) -> dict[str, str]:
+def inherit_variables(environment: Mapping[str, str]) -> dict[str, str]:
     """The variables of this machine that downloads depend on."""
     return {
         name: value
@@ -98,10 +98,10 @@ def script_of(run: Run, variables: Mapping[str, str]) -> list[str]:
     own = {"PATH": "/usr/local/bin:/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": HOME, "USER": USER}
     if run.harsh:
         own = {"PATH": own["PATH"], "LANG": "C", "TERM": "dumb"}
-    words = [f"{name}={value}" for name, value in {**variables, **own}.items()]
+    assignments = [f"{name}={value}" for name, value in {**variables, **own}.items()]
     umask = "077" if run.harsh else "022"
     script = f"umask {umask} && cd {shlex.quote(CLONE)} && exec {run.command}"
-    return ["/usr/bin/env", "-i", *words, "/bin/sh", "-c", script]
+    return ["/usr/bin/env", "-i", *assignments, "/bin/sh", "-c", script]
 
 
 def build_system(system: str, cache: Path, mmdebstrap: Path) -> Path:
@@ -161,7 +161,7 @@ def results(runs: list[Run], cache: Path, mmdebstrap: Path) -> Iterator[tuple[Ru
     downloads = cache / "pip"
     downloads.mkdir(parents=True, exist_ok=True)
     os.chown(downloads, UID, UID)
-    variables = passed_variables(os.environ)
+    variables = inherit_variables(os.environ)
     with tempfile.TemporaryDirectory(
         prefix="stockman-fresh-", dir="/var/tmp", ignore_cleanup_errors=True
     ) as work:
@@ -192,7 +192,7 @@ def main() -> int:
     if os.geteuid() != 0:
         stop("only root can build and enter these systems: run `sudo make fresh`")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    runs = planned(os.environ.get("FRESH_TESTS", TESTS))
+    runs = plan_runs(os.environ.get("FRESH_TESTS", TESTS))
     try:
         mmdebstrap = Provider().path("mmdebstrap", install=True)
     except ToolError as error:

@@ -45,7 +45,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as temporary:
         records: Path = arguments.keep or Path(temporary)
         records.mkdir(parents=True, exist_ok=True)
-        with instrumented(records):
+        with instrument(records):
             for command in arguments.commands:
                 # S602: the commands come from the developer's own command line.
                 if subprocess.run(command, check=False, shell=True, cwd=ROOT).returncode:  # noqa: S602
@@ -55,7 +55,7 @@ def main() -> int:
 
 
 @contextmanager
-def instrumented(records: Path) -> Iterator[None]:
+def instrument(records: Path) -> Iterator[None]:
     """Let every process of this environment record the functions of the lab that it enters."""
     start = Path(sysconfig.get_path("purelib")) / "stockman_prune_report.pth"
     path = str(Path(__file__).with_name("entered_functions.py"))

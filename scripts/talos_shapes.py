@@ -1,4 +1,4 @@
-"""Shapes of what Talos machines answer: which places are filled, never with what."""
+"""Paths and types of the values in answers of Talos machines, never the values."""
 
 from __future__ import annotations
 
@@ -14,67 +14,67 @@ MOST_ROWS = 200
 UNKNOWN = "unknown"
 
 
-def message_places(message: Message, place: str) -> Iterator[tuple[str, str]]:
+def message_paths(message: Message, path: str) -> Iterator[tuple[str, str]]:
     """Places in a message that are filled; numbers of fields that nobody knows are places too."""
     for field, value in message.ListFields():
-        name = f"{place}.{field.name}"
+        name = f"{path}.{field.name}"
         if field.message_type is None:
             yield name, "value"
         elif field.message_type.GetOptions().map_entry:
             yield name, "map"
         else:
             yield name, "message"
-            for one in list(value)[:MOST_ROWS] if field.is_repeated else [value]:
-                yield from message_places(one, name)
+            for item in list(value)[:MOST_ROWS] if field.is_repeated else [value]:
+                yield from message_paths(item, name)
     unknowns: Any = UnknownFieldSet(message)
     for unknown in unknowns:
-        yield f"{place}.#{unknown.field_number}", UNKNOWN
+        yield f"{path}.#{unknown.field_number}", UNKNOWN
 
 
-def spec_places(shape: str, minor: str, value: object, place: str) -> Iterator[tuple[str, str]]:
+def spec_paths(shape: str, minor: str, value: object, path: str) -> Iterator[tuple[str, str]]:
     """Places in the contents of a resource; names that users give do not become part of any."""
     if not isinstance(value, dict):
-        yield place, _kind(value)
+        yield path, _kind(value)
         return
-    by_key, rest = _keys(shape, minor)
+    by_key, remaining = _keys(shape, minor)
     for key, item in value.items():
-        part = by_key.get(key)
-        if part is not None:
-            yield from _part_places(part, minor, item, f"{place}.{key}")
-        elif not rest:
-            yield f"{place}.{key}", UNKNOWN
+        field = by_key.get(key)
+        if field is not None:
+            yield from _part_paths(field, minor, item, f"{path}.{key}")
+        elif not remaining:
+            yield f"{path}.{key}", UNKNOWN
 
 
 def _keys(shape: str, minor: str) -> tuple[dict[str, Part], bool]:
     """Parts by their keys, and whether there may be others."""
-    found: dict[str, Part] = {}
+    fields: dict[str, Part] = {}
     is_open = False
-    for part in parts(shape, minor):
-        if part.row.is_inline and part.shape:
-            inner, more = _keys(part.shape, minor)
-            found |= inner
+    for field in parts(shape, minor):
+        if field.row.is_inline and field.shape:
+            inner, more = _keys(field.shape, minor)
+            fields |= inner
             is_open = is_open or more
-        elif part.row.is_inline:
+        elif field.row.is_inline:
             is_open = True
         else:
-            found[part.row.key] = part
-    return found, is_open
+            fields[field.row.key] = field
+    return fields, is_open
 
 
-def _part_places(part: Part, minor: str, value: object, place: str) -> Iterator[tuple[str, str]]:
-    if value is None or part.is_free:
+def _part_paths(field: Part, minor: str, value: object, path: str) -> Iterator[tuple[str, str]]:
+    if value is None or field.is_free:
         return
-    if part.is_map and isinstance(value, dict):
-        values, place = list(value.values()), f"{place}{{}}"
-    elif part.is_list and isinstance(value, list):
-        values, place = value[:MOST_ROWS], f"{place}[]"
+    if field.is_map and isinstance(value, dict):
+        values, path = list(value.values()), f"{path}{{}}"
+    elif field.is_list and isinstance(value, list):
+        values, path = value[:MOST_ROWS], f"{path}[]"
     else:
         values = [value]
-    for one in values:
-        if part.shape and isinstance(one, dict):
-            yield from spec_places(part.shape, minor, one, place)
-        elif one is not None:
-            yield place, _kind(one)
+    for item in values:
+        if field.shape and isinstance(item, dict):
+            yield from spec_paths(field.shape, minor, item, path)
+        elif item is not None:
+            yield path, _kind(item)
 
 
 def _kind(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Write the definitions of the Gateway API anew, without their descriptions.
+"""Generate the definitions of the Gateway API, without descriptions.
 
 Arguments: the folder `config/crd/standard` of a release, and the version of that release.
 """
@@ -31,13 +31,13 @@ def plain(value: object) -> object:
 
 def definitions(folder: Path) -> list[object]:
     """Every definition in a folder, by name; what else lies there is left out."""
-    found = {}
+    definitions = {}
     for file in sorted(folder.glob("*.yaml")):
-        for one in yaml.safe_load_all(file.read_text()):
-            if one and one.get("kind") == _KIND:
-                one.pop("status", None)
-                found[one["metadata"]["name"]] = plain(one)
-    return [found[name] for name in sorted(found)]
+        for definition in yaml.safe_load_all(file.read_text()):
+            if definition and definition.get("kind") == _KIND:
+                definition.pop("status", None)
+                definitions[definition["metadata"]["name"]] = plain(definition)
+    return [definitions[name] for name in sorted(definitions)]
 
 
 def main() -> None:

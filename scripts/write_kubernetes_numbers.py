@@ -1,8 +1,7 @@
-"""Write the table of the numbers that fields of Kubernetes have in protobuf anew.
+"""Generate the table of protobuf field numbers of Kubernetes.
 
-Clients send built-in objects in protobuf. Which number stands for which field is told by the
-`generated.proto` files of the modules `k8s.io/api` and `k8s.io/apimachinery`. Only facts are kept:
-names, numbers and types.
+Clients send built-in objects in protobuf. The field numbers are in the `generated.proto` files of
+the modules `k8s.io/api` and `k8s.io/apimachinery`. Only facts are kept: names, numbers and types.
 """
 
 from __future__ import annotations
@@ -29,17 +28,19 @@ _OTHERS = {"Quantity", "IntOrString", "RawExtension"}
 def module(name: str) -> Path:
     """Where the files of a module are."""
     command = ["go", "mod", "download", "-json", f"{name}@{VERSION}"]
-    found = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
-    return Path(found["Dir"])
+    document = json.loads(
+        subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    )
+    return Path(document["Dir"])
 
 
 def main() -> None:
-    made: dict[str, dict[str, str]] = {}
-    for package in sorted(one.stem for one in SCHEMAS.glob("*.json") if one.stem != "resources"):
+    numbers: dict[str, dict[str, str]] = {}
+    for package in sorted(file.stem for file in SCHEMAS.glob("*.json") if file.stem != "resources"):
         file = proto_file(package)
         if file.exists():
-            made[package] = dict(messages(package, file.read_text()))
-    rows = ",\n".join(f'"{name}":{json.dumps(made[name], indent=0)}' for name in made)
+            numbers[package] = dict(messages(package, file.read_text()))
+    rows = ",\n".join(f'"{name}":{json.dumps(numbers[name], indent=0)}' for name in numbers)
     PLACE.write_text("{" + rows + "}\n")
     json.loads(PLACE.read_text())
 
@@ -73,8 +74,8 @@ def short(package: str, kind: str) -> str:
     last = kind.rpartition(".")[2]
     if last in _OTHERS:
         return last
-    parts = kind.strip(".").split(".")
-    return f"{parts[-3]}.{parts[-2]}.{last}" if len(parts) > 2 else f"{package}.{last}"
+    names = kind.strip(".").split(".")
+    return f"{names[-3]}.{names[-2]}.{last}" if len(names) > 2 else f"{package}.{last}"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Write the table of roles that a kube-apiserver begins with, from a real one.
+"""Generate the table of default roles from a real kube-apiserver.
 
-Reads the answer of `kubectl get clusterroles,clusterrolebindings,roles,rolebindings -A -o json`
-from its input.
+Reads the output of `kubectl get clusterroles,clusterrolebindings,roles,rolebindings -A -o json`
+from stdin.
 """
 
 import json
@@ -12,26 +12,26 @@ PLACE = Path(__file__).parent.parent / "lab" / "src" / "stockman_lab" / "kube" /
 MARK = "kubernetes.io/bootstrapping"
 
 
-def row(found: dict[str, object]) -> list[object]:
+def row(role: dict[str, object]) -> list[object]:
     """Kind, namespace, name, labels of its own, and content."""
-    metadata = found["metadata"]
+    metadata = role["metadata"]
     assert isinstance(metadata, dict)
     labels = {name: text for name, text in metadata["labels"].items() if name != MARK}
     content = {
-        name: found[name]
+        name: role[name]
         for name in ("aggregationRule", "rules", "roleRef", "subjects")
-        if name in found
+        if name in role
     }
-    return [found["kind"], metadata.get("namespace", ""), metadata["name"], labels, content]
+    return [role["kind"], metadata.get("namespace", ""), metadata["name"], labels, content]
 
 
 def main() -> None:
-    found = [
-        row(one)
-        for one in json.load(sys.stdin)["items"]
-        if MARK in (one["metadata"].get("labels") or {})
+    rows = [
+        row(row)
+        for item in json.load(sys.stdin)["items"]
+        if MARK in (item["metadata"].get("labels") or {})
     ]
-    lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in found)
+    lines = ",\n".join(json.dumps(row, separators=(",", ":")) for row in rows)
     (PLACE / "builtin_roles.json").write_text(f"[{lines}]\n", encoding="utf-8")
 
 

@@ -1,9 +1,8 @@
-"""Write the tables of what kinds Kubernetes has and how they are made anew.
+"""Generate the tables of Kubernetes kinds and their fields.
 
-A real kube-apiserver is started and asked for its discovery and its OpenAPI documents. How its
-objects are written back (the order of fields, what is left away when it is empty) and how its
-decoder calls the types is not told by a server: that is read off the structs of its modules. Only
-facts are kept: names, types, kinds of lists and maps, keys, defaults, values of enumerations.
+Discovery and OpenAPI documents come from a real kube-apiserver. The order of fields, omitted empty
+values, and the type names of the decoder are read from the Go structs of its modules. Only facts
+are kept: names, types, kinds of lists and maps, keys, defaults, values of enumerations.
 """
 
 from __future__ import annotations
@@ -87,10 +86,10 @@ class Structs:
         for _, go, tag in _FIELD.findall(self._package(package)[name]):
             json_name, *options = tag.split(",")
             if "inline" in options or not json_name:
-                for one, member in self._members(*self._named(package, go)):
+                for name, member in self._members(*self._named(package, go)):
                     outer = [] if go.endswith("TypeMeta") else [go]
                     inlined = ".".join([*outer, *filter(None, [member.inlined])])
-                    yield one, replace(member, inlined=inlined)
+                    yield name, replace(member, inlined=inlined)
             elif json_name != "-":
                 omitted = "O" if "omitzero" in options else "o" * ("omitempty" in options)
                 yield json_name, Member(self._qualified(package, go), go[0] == "*", omitted, "")
@@ -131,8 +130,8 @@ class Structs:
     def _module(self, module: str) -> Path:
         if module not in self._places:
             command = ["go", "mod", "download", "-json", f"{module}@{self._version}"]
-            told = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
-            self._places[module] = Path(json.loads(told.stdout)["Dir"])
+            process = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/")
+            self._places[module] = Path(json.loads(process.stdout)["Dir"])
         return self._places[module]
 
 
@@ -223,10 +222,10 @@ def types(server: ApiServer, structs: Structs) -> dict[str, dict[str, dict[str, 
     """Package -> name of a type -> field -> row."""
     definitions = json.loads(server.told("/openapi/v2"))["definitions"]
     with_defaults: dict[str, Any] = {}
-    for place in json.loads(server.told("/openapi/v3"))["paths"].values():
-        document = json.loads(server.told(place["serverRelativeURL"]))
+    for path_ in json.loads(server.told("/openapi/v3"))["paths"].values():
+        document = json.loads(server.told(path_["serverRelativeURL"]))
         with_defaults |= document.get("components", {}).get("schemas", {})
-    found: dict[str, dict[str, dict[str, str]]] = {}
+    verbs: dict[str, dict[str, dict[str, str]]] = {}
     for definition, schema in sorted(definitions.items()):
         if definition in PLAIN or not definition.startswith("io.k8s."):
             continue
@@ -234,8 +233,8 @@ def types(server: ApiServer, structs: Structs) -> dict[str, dict[str, dict[str, 
         rows = dict(fields(definition, schema, with_defaults[definition], structs))
         if special := " ".join(marks(schema, None)):
             rows[""] = special
-        found.setdefault(f"{package}.{version}", {})[name] = rows
-    return found
+        verbs.setdefault(f"{package}.{version}", {})[name] = rows
+    return verbs
 
 
 def resources(server: ApiServer) -> list[dict[str, Any]]:
@@ -310,8 +309,8 @@ def main() -> None:
     provider = Provider()
     version = provider.named("kube-apiserver").version
     with (
-        tempfile.TemporaryDirectory() as place,
-        api_server(Path(place), provider.path) as server,
+        tempfile.TemporaryDirectory() as directory,
+        api_server(Path(directory), provider.path) as server,
     ):
         tables = types(server, Structs(f"v0.{version.partition('.')[2]}"))
         groups = resources(server)

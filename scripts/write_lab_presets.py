@@ -1,8 +1,8 @@
-"""Writes what the lab needs to know of presets, made from the presets themselves.
+"""Generate the table of presets for the lab.
 
     python scripts/write_lab_presets.py
 
-A lab has to start at once, and reading a preset as a configuration takes longer than all the rest.
+Reading a preset as a configuration takes longer than the rest of the start of a lab.
 """
 
 from __future__ import annotations

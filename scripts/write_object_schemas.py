@@ -1,6 +1,6 @@
-"""Write the tables of kinds anew: what an object of each kind that is rendered may hold.
+"""Generate the tables of the kinds that are rendered, with their fields.
 
-Only facts are kept: names of fields, their types, which are needed, values, patterns and bounds.
+Only facts are kept: names of fields, their types, required ones, values, patterns and bounds.
 Custom kinds come from their projects' definitions, built-in ones from a real kube-apiserver.
 """
 
@@ -60,7 +60,7 @@ class Table:
         """The shape of whole objects, without what all kinds have and what no file says."""
         resolved = self._resolved(schema)
         fields = resolved.get("properties", {})
-        own = {name: one for name, one in fields.items() if name not in _NOT_JUDGED}
+        own = {name: field for name, field in fields.items() if name not in _NOT_JUDGED}
         needed = [name for name in resolved.get("required", []) if name in own]
         return self.reference({**resolved, "type": "object", "properties": own, "required": needed})
 
@@ -91,7 +91,7 @@ class Table:
     def _kept(self, schema: dict[str, Any]) -> Shape | str:
         if schema.get("x-kubernetes-int-or-string") or schema.get("format") == "int-or-string":
             return "whole-or-text"
-        if {one.get("type") for one in schema.get("oneOf", ())} == {"string", "number"}:
+        if {branch.get("type") for branch in schema.get("oneOf", ())} == {"string", "number"}:
             return "whole-or-text"
         kind = schema.get("type")
         if kind in _LEAVES:
@@ -106,7 +106,7 @@ class Table:
         more = schema.get("additionalProperties")
         if "properties" not in schema:
             return {"each": self.reference(more)} if isinstance(more, dict) else "mapping"
-        fields = {name: self.reference(one) for name, one in schema["properties"].items()}
+        fields = {name: self.reference(field) for name, field in schema["properties"].items()}
         if schema.get("x-kubernetes-embedded-resource"):
             fields |= {"apiVersion": "text", "kind": "text", "metadata": "mapping"}
         shape: Shape = {"fields": fields}
@@ -122,32 +122,34 @@ class Table:
         return not self._schemas and "default" in schema["properties"].get(name, {})
 
 
-def kinds_of(found: RenderedRepository) -> set[Kind]:
+def kinds_of(repository: RenderedRepository) -> set[Kind]:
     """Kinds of all objects of a tree."""
     kinds = set()
-    for file in found.tree:
+    for file in repository.tree:
         if not file.path.startswith(("kubernetes/", "bootstrap/")) or ".yaml" not in file.path:
             continue
         if file.path.endswith(".gotmpl"):
             continue
         text = file.text.reveal() if isinstance(file.text, Secret) else file.text
-        for one in yaml.safe_load_all(text):
-            if isinstance(one, dict) and "kind" in one and "apiVersion" in one:
-                kinds.add((one["apiVersion"], one["kind"]))
+        for document in yaml.safe_load_all(text):
+            if isinstance(document, dict) and "kind" in document and "apiVersion" in document:
+                kinds.add((document["apiVersion"], document["kind"]))
     return kinds
 
 
 def builtin(server: ApiServer, kind: Kind) -> tuple[bool, Table, Reference]:
     """A kind of the server's own: whether it has a namespace, and its shapes."""
     version, name = kind
-    place = f"apis/{version}" if "/" in version else f"api/{version}"
-    schemas = json.loads(server.told(f"/openapi/v3/{place}"))["components"]["schemas"]
+    path = f"apis/{version}" if "/" in version else f"api/{version}"
+    schemas = json.loads(server.told(f"/openapi/v3/{path}"))["components"]["schemas"]
     group, _, short = version.rpartition("/")
-    wanted = {"group": group, "kind": name, "version": short}
+    identity = {"group": group, "kind": name, "version": short}
     schema = next(
-        one for one in schemas.values() if wanted in one.get("x-kubernetes-group-version-kind", ())
+        one
+        for one in schemas.values()
+        if identity in one.get("x-kubernetes-group-version-kind", ())
     )
-    resources = json.loads(server.told(f"/{place}"))["resources"]
+    resources = json.loads(server.told(f"/{path}"))["resources"]
     namespaced = next(one["namespaced"] for one in resources if one["kind"] == name)
     table = Table(schemas)
     return namespaced, table, table.root(schema)
@@ -162,10 +164,10 @@ def text_of(namespaced: bool, table: Table, root: Reference) -> str:
 
 def wanted_kinds() -> set[Kind]:
     """Kinds of every estate of the tests, kustomize's own left out: those are written by hand."""
-    found: set[Kind] = set()
+    kinds: set[Kind] = set()
     for estate in ESTATES:
-        found |= kinds_of(repository(estate))
-    return {kind for kind in found if not kind[0].startswith(KUSTOMIZE)}
+        kinds |= kinds_of(repository(estate))
+    return {kind for kind in kinds if not kind[0].startswith(KUSTOMIZE)}
 
 
 def tables(server: ApiServer) -> dict[str, str]:
@@ -185,11 +187,11 @@ def tables(server: ApiServer) -> dict[str, str]:
 def sources() -> set[str]:
     """Where the custom kinds come from, for NOTICE."""
     used = (definitions().get(kind) for kind in wanted_kinds())
-    return {f"{one.source} ({one.licence})" for one in used if one is not None}
+    return {f"{artifact.source} ({artifact.licence})" for artifact in used if artifact is not None}
 
 
 def main() -> None:
-    with TemporaryDirectory() as place, api_server(Path(place), Provider().path) as server:
+    with TemporaryDirectory() as directory, api_server(Path(directory), Provider().path) as server:
         for name, text in tables(server).items():
             path = SHAPES / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Write the tables of Talos' types anew, from the library of each minor."""
+"""Generate the tables of Talos types from the library of each release line."""
 
 import json
 import subprocess
@@ -14,20 +14,20 @@ PLACE = Path(__file__).parent.parent / "src" / "stockman" / "talos" / "patches" 
 def table(program: Path) -> dict[str, dict[str, object]]:
     """What the library says of its documents and types."""
     text = subprocess.run([program, "types"], check=True, capture_output=True, text=True).stdout
-    found: dict[str, dict[str, object]] = json.loads(text)
-    return found
+    types: dict[str, dict[str, object]] = json.loads(text)
+    return types
 
 
-def text_of(found: dict[str, dict[str, object]]) -> str:
+def text_of(types: dict[str, dict[str, object]]) -> str:
     """The table as a file: one document or type per line."""
-    parts = []
-    for part in ("documents", "types"):
+    sections = []
+    for section in ("documents", "types"):
         rows = ",\n".join(
-            f"{json.dumps(name)}: {json.dumps(found[part][name], separators=(',', ':'))}"
-            for name in sorted(found[part])
+            f"{json.dumps(name)}: {json.dumps(types[section][name], separators=(',', ':'))}"
+            for name in sorted(types[section])
         )
-        parts.append(f'"{part}": {{\n{rows}\n}}')
-    return "{" + ",\n".join(parts) + "}\n"
+        sections.append(f'"{section}": {{\n{rows}\n}}')
+    return "{" + ",\n".join(sections) + "}\n"
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Write the tables of the API of Proxmox VE anew, one for each profile of the lab.
+"""Generate the tables of the Proxmox VE API, one for each release of the lab.
 
 Only facts are kept: calls, names of parameters, kinds, bounds, values, formats and privileges.
-A shape that occurs often is written once and named by its number; so are groups of properties.
-The argument is the folder that holds the API descriptions.
+Repeated shapes and groups of properties are written once and referenced by number. The argument is
+the folder with the API descriptions.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Table:
     """Shapes, groups and permissions of one profile, each once."""
 
     def __init__(self, drive: Json) -> None:
-        self._drive = {key: part for key, part in drive.items() if key != "import-from"}
+        self._drive = {key: schema for key, schema in drive.items() if key != "import-from"}
         self._rows: dict[str, int] = {}
         self._groups: dict[str, int] = {}
         self._rights: dict[str, int] = {}
@@ -100,10 +100,10 @@ class Table:
             row["of"] = self.shape(schema["items"])
         if "properties" in schema:
             row["has"] = self.group(schema["properties"])
-        others = schema.get("additionalProperties", 1)
-        if isinstance(others, dict):
-            row["rest"] = self.shape(others)
-        elif not int(others):
+        additional = schema.get("additionalProperties", 1)
+        if isinstance(additional, dict):
+            row["rest"] = self.shape(additional)
+        elif not int(additional):
             row["shut"] = 1
         if "oneOf" in schema:
             row["one"] = [[v.get("instance-types", []), self.shape(v)] for v in schema["oneOf"]]
@@ -112,7 +112,8 @@ class Table:
     def group(self, properties: Json) -> int:
         """The number of a group of named properties."""
         return _number(
-            self._groups, {_name(key, part): self.shape(part) for key, part in properties.items()}
+            self._groups,
+            {_name(key, schema): self.shape(schema) for key, schema in properties.items()},
         )
 
     def rights(self, permissions: Json | None) -> int:
@@ -151,17 +152,17 @@ def pattern(perl: str) -> str:
 
 def table(operations: list[Json]) -> str:
     """The table of all calls."""
-    found = Table(_drive(operations))
+    table = Table(_drive(operations))
     calls: Json = {}
     for operation in operations:
         calls.setdefault(_path(operation["path"]), {})[operation["method"]] = [
             operation["name"],
-            found.shape({"type": "object"} | operation["parameters"]),
-            found.shape(operation["returns"]),
-            found.rights(operation.get("permissions")),
+            table.shape({"type": "object"} | operation["parameters"]),
+            table.shape(operation["returns"]),
+            table.rights(operation.get("permissions")),
             _marks(operation),
         ]
-    return found.written(calls)
+    return table.written(calls)
 
 
 def main(folder: Path) -> None:

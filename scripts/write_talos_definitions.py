@@ -1,8 +1,9 @@
-"""Write the table of Talos resource definitions, and of how their contents are written, anew.
+"""Generate the table of Talos resource definitions and the format of their contents.
 
-Only facts are kept: types, names, columns; keys of YAML with numbers of fields; words of enums.
-Arguments: the folder with the descriptions `talos-definitions.json` and `talos-wire-exact.json`,
-and a git repository of Talos with the tags below (its `pkg/machinery` tells keys and words).
+Only facts are kept: types, names, columns; keys of YAML with numbers of fields; names of enum
+values. Arguments: the folder with the descriptions `talos-definitions.json` and
+`talos-wire-exact.json`, and a git repository of Talos with the tags below (its `pkg/machinery` has
+keys and names).
 """
 
 from __future__ import annotations
@@ -92,11 +93,11 @@ class Source:
         """Package and text of every file that is no test and was not generated."""
         listed = self.git("ls-tree", "-r", "--name-only", self.tag, *folders).split()
         kept = [
-            one
-            for one in listed
-            if one.endswith(".go") and not one.endswith("_test.go") and "deep_copy" not in one
+            file
+            for file in listed
+            if file.endswith(".go") and not file.endswith("_test.go") and "deep_copy" not in file
         ]
-        return [(one.split("/")[-2], self.git("show", f"{self.tag}:{one}")) for one in kept]
+        return [(file.split("/")[-2], self.git("show", f"{self.tag}:{file}")) for file in kept]
 
 
 def shapes_and_kinds(source: Source) -> tuple[dict[str, list[list[Any]]], dict[str, str]]:
@@ -121,20 +122,20 @@ def shapes_and_kinds(source: Source) -> tuple[dict[str, list[list[Any]]], dict[s
 
 
 def _row(line: str) -> list[Any] | None:
-    found = FIELD.match(line)
-    if found is None:
+    match = FIELD.match(line)
+    if match is None:
         return None
-    tags = dict(TAG.findall(found[2]))
+    tags = dict(TAG.findall(match[2]))
     if "protobuf" not in tags:
         return None
     key, *options = tags.get("yaml", "").split(",")
-    kind = found[1].removeprefix("[]") if found[1] != "[]byte" else found[1]
+    kind = match[1].removeprefix("[]") if match[1] != "[]byte" else match[1]
     flags = "o" if "omitempty" in options else ""
     if "inline" in options or not key:
         flags += "i"
     if kind.startswith("*"):
         flags += "p"
-    if kind.startswith("netip.") and "o" in flags and not found[1].startswith("[]"):
+    if kind.startswith("netip.") and "o" in flags and not match[1].startswith("[]"):
         # The YAML library takes a structure without visible fields for empty.
         flags += "n"
     return [key, int(tags["protobuf"]), flags, HINTS.get(kind.removeprefix("*"), "")]
@@ -142,13 +143,13 @@ def _row(line: str) -> list[Any] | None:
 
 def words(source: Source, enums: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     """Words that stand for values of enums in YAML, by the enum's short name."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for package, text in source.files(*SOURCES, *MORE_SOURCES):
         for block in re.findall(r"^const \(\n(.*?)^\)", text, re.DOTALL | re.MULTILINE):
             for name, word in WORD.findall(block):
-                found[f"{package}/{name}".lower()] = word
+                values[f"{package}/{name}".lower()] = word
     result: dict[str, dict[str, int]] = {
-        "NethelpersLinkFlag": {word: 1 << place for place, word in enumerate(LINK_FLAGS.split())}
+        "NethelpersLinkFlag": {flag: 1 << bit for bit, flag in enumerate(LINK_FLAGS.split())}
     }
     for full_name, values in enums.items():
         name = full_name.removeprefix(ENUMS)
@@ -159,9 +160,9 @@ def words(source: Source, enums: dict[str, dict[str, int]]) -> dict[str, dict[st
         if group is None:
             continue
         told = {
-            found[key]: number
+            values[key]: number
             for value, number in values.items()
-            if (key := f"{group[0]}/{value.replace('_', '')}".lower()) in found
+            if (key := f"{group[0]}/{value.replace('_', '')}".lower()) in values
             and not re.fullmatch(r"table\d+", value.lower())
         }
         if told:

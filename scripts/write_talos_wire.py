@@ -1,8 +1,8 @@
-"""Write the table of messages, enums and services of the Talos API anew.
+"""Generate the table of messages, enums and services of the Talos API.
 
-Only facts are kept: names, numbers, types, and in which minors they hold. The argument is the
-folder that holds the descriptions `talos-wire-exact.json` (one part for each version) and
-`talos-wire.json` (which alone knows the service of resources).
+Only facts are kept: names, numbers, types, and the release lines that have them. The argument is
+the folder with the descriptions `talos-wire-exact.json` (one part for each version) and
+`talos-wire.json` (the only one with the resource service).
 """
 
 from __future__ import annotations
@@ -100,20 +100,20 @@ def _resource_field(number: int, kind: str, label: str) -> list[Any]:
 
 
 def _holds(bounds: dict[str, Any], minor: str) -> bool:
-    place = MINORS.index(minor)
+    position = MINORS.index(minor)
     since, until = bounds.get("since", MINORS[0]), bounds.get("until", MINORS[-1])
-    return MINORS.index(since) <= place <= MINORS.index(until)
+    return MINORS.index(since) <= position <= MINORS.index(until)
 
 
 def spans(minors: list[str]) -> list[str]:
     """Stretches of minors without a gap: `1.12-1.14`; all of them are an empty text."""
-    found: list[list[str]] = []
+    runs: list[list[str]] = []
     for minor in sorted(minors, key=MINORS.index):
-        if found and MINORS.index(found[-1][-1]) + 1 == MINORS.index(minor):
-            found[-1].append(minor)
+        if runs and MINORS.index(runs[-1][-1]) + 1 == MINORS.index(minor):
+            runs[-1].append(minor)
         else:
-            found.append([minor])
-    return ["" if one == MINORS else f"{one[0]}-{one[-1]}" for one in found]
+            runs.append([minor])
+    return ["" if run == MINORS else f"{run[0]}-{run[-1]}" for run in runs]
 
 
 def merged(by_minor: dict[str, Rows]) -> dict[str, Any]:
@@ -151,10 +151,12 @@ def package_of(name: str, messages: set[str]) -> str:
 def main(folder: Path) -> None:
     """Write the table."""
     versions = json.loads((folder / "talos-wire-exact.json").read_text("utf-8"))
-    others = json.loads((folder / "talos-wire.json").read_text("utf-8"))
+    resources_by_version = json.loads((folder / "talos-wire.json").read_text("utf-8"))
     kinds: tuple[dict[str, Rows], ...] = ({}, {}, {})
     for minor, version in VERSIONS.items():
-        parts = zip(kinds, exact(versions[version]), resources(others, minor), strict=True)
+        parts = zip(
+            kinds, exact(versions[version]), resources(resources_by_version, minor), strict=True
+        )
         for kind, one, more in parts:
             kind[minor] = one | more
         kinds[0][minor] |= STATUS | OPAQUE

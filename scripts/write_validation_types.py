@@ -1,4 +1,4 @@
-"""Write anew what expressions and runtime specifications may hold, from Talos' libraries."""
+"""Generate the fields of expressions and runtime specifications from Talos libraries."""
 
 import json
 import subprocess
@@ -14,16 +14,18 @@ PARTS = ("messages", "runtime")
 
 def text_of(program: Path) -> str:
     """The table as a file: one message or struct per line."""
-    parts = []
-    for part in PARTS:
-        answer = subprocess.run([program, part], check=True, capture_output=True, text=True).stdout
-        found: dict[str, object] = json.loads(answer)
+    sections = []
+    for section in PARTS:
+        answer = subprocess.run(
+            [program, section], check=True, capture_output=True, text=True
+        ).stdout
+        types: dict[str, object] = json.loads(answer)
         rows = ",\n".join(
-            f"{json.dumps(name)}: {json.dumps(found[name], separators=(',', ':'), sort_keys=True)}"
-            for name in sorted(found)
+            f"{json.dumps(name)}: {json.dumps(types[name], separators=(',', ':'), sort_keys=True)}"
+            for name in sorted(types)
         )
-        parts.append(f'"{part}": {{\n{rows}\n}}')
-    return "{" + ",\n".join(parts) + "}\n"
+        sections.append(f'"{section}": {{\n{rows}\n}}')
+    return "{" + ",\n".join(sections) + "}\n"
 
 
 def main() -> None:

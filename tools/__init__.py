@@ -1,4 +1,4 @@
-"""Real programs for the tests: built or found by name, at a pinned version.
+"""Real programs for tests, by name, built at pinned versions.
 
-Part of the repository, not of the package that users install.
+Part of the repository, not of the installed packages.
 """

@@ -11,6 +11,6 @@ def _terminate(_signal: int, _frame: object) -> NoReturn:
     sys.exit(128 + signal.SIGTERM)
 
 
-# An exception, so that a compiler that runs is ended too.
+# An exception, so that a running compiler is stopped as well.
 signal.signal(signal.SIGTERM, _terminate)
 sys.exit(main(sys.argv[1:]))

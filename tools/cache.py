@@ -1,7 +1,7 @@
-"""Where finished programs and source copies are kept, outside the tree.
+"""The cache of built programs and source copies, outside of the repository.
 
-programs/NAME/VERSION-DIGEST/EXECUTABLE   finished; appears by one rename
-sources/KEY, sources/KEY.ready            source copies; usable once the marker exists
+programs/NAME/VERSION-DIGEST/EXECUTABLE   a built program; appears by one rename
+sources/KEY, sources/KEY.ready            source copies; usable if the marker exists
 logs/NAME.log                             output of the last build
 locks/                                    one file per program and per source copy
 """
@@ -17,11 +17,11 @@ from tools.own_sources import own_bytes
 from tools.recipe import GoCheck, GoProgram, Program
 
 _LAYOUT = 1
-"""Raise it when the way programs are built changes in a way that recipes do not show."""
+"""Increase it when programs are built differently with the same recipes."""
 
 
 def default_root() -> Path:
-    """`$STOCKMAN_TOOLS`, else the user's cache directory."""
+    """Return `$STOCKMAN_TOOLS`, or a directory in the user's cache."""
     if chosen := os.environ.get("STOCKMAN_TOOLS"):
         return Path(chosen).absolute()
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -29,13 +29,13 @@ def default_root() -> Path:
 
 
 class Cache:
-    """The directory of finished programs, shared by all processes of one user."""
+    """The cache directory, shared by all processes of a user."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     def executable(self, program: Program) -> Path:
-        """The place of the finished program, whether or not it has been built."""
+        """Return the path of a program, whether it has been built or not."""
         return self._entry(program) / program.executable
 
     def log(self, program: Program) -> Path:
@@ -43,7 +43,7 @@ class Cache:
 
     @contextmanager
     def lock(self, name: str, waiting: Callable[[], None]) -> Iterator[None]:
-        """Exclusive over all processes; `waiting` is called once if another one holds it."""
+        """Take an exclusive lock; `waiting` is called once if another process has it."""
         path = self.root / "locks" / f"{name}.lock"
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("a") as file:
@@ -55,10 +55,10 @@ class Cache:
             yield
 
     @contextmanager
-    def publishing(self, program: Program) -> Iterator[Path]:
-        """An empty directory that becomes the cache entry if the block succeeds.
+    def publish(self, program: Program) -> Iterator[Path]:
+        """Yield an empty directory that becomes the cache entry if the block succeeds.
 
-        The caller holds the lock of the program.
+        The caller has the lock of the program.
         """
         from shutil import rmtree
 
@@ -73,8 +73,8 @@ class Cache:
         finally:
             rmtree(building, ignore_errors=True)
 
-    def staged(self, key: str, fill: Callable[[Path], None], waiting: Callable[[], None]) -> Path:
-        """The source copy called `key`, filled now unless an earlier run finished it."""
+    def stage(self, key: str, fill: Callable[[Path], None], waiting: Callable[[], None]) -> Path:
+        """Return the source copy `key`; fill it unless an earlier run completed it."""
         from shutil import rmtree
 
         directory = self.root / "sources" / key
@@ -87,8 +87,8 @@ class Cache:
                 self._marker(key).touch()
         return directory
 
-    def distrust(self, key: str) -> None:
-        """Have the source copy made again next time; it stays to be looked at until then."""
+    def invalidate(self, key: str) -> None:
+        """Mark a source copy as incomplete; its files are kept until the next build."""
         self._marker(key).unlink(missing_ok=True)
 
     def _marker(self, key: str) -> Path:

@@ -35,36 +35,36 @@ def main(arguments: Sequence[str]) -> int:
             case _:
                 return _env(provider, options.output)
     except UnknownProgramError as error:
-        _tell(str(error))
+        _note(str(error))
         return _USAGE
     except ToolError as error:
-        _tell(str(error))
+        _note(str(error))
         return _FAILED
     except KeyboardInterrupt:
-        _tell("interrupted; the next call goes on from here")
+        _note("interrupted; the next call continues")
         return _INTERRUPTED
 
 
 def _parser() -> _Parser:
-    parser = _Parser(prog="python -m tools", description="Real programs for the tests.")
+    parser = _Parser(prog="python -m tools", description="Real programs for tests.")
     commands = parser.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser("list", help="show the programs and which of them are built")
+    listing = commands.add_parser("list", help="list programs, and which of them are built")
     listing.add_argument("-o", "--output", choices=["table", "json"], default="table")
-    build = commands.add_parser("build", help="build programs; without names all core ones")
+    build = commands.add_parser("build", help="build programs, by default all core programs")
     build.add_argument("names", nargs="*", metavar="NAME")
     build.add_argument(
-        "--install", action="store_true", help="let apt-get install missing Debian packages"
+        "--install", action="store_true", help="install missing Debian packages with apt-get"
     )
-    build.add_argument("--quiet", action="store_true", help="tell only of what has to be built")
-    path = commands.add_parser("path", help="print where a program is; build it if needed")
+    build.add_argument("--quiet", action="store_true", help="print only what has to be built")
+    path = commands.add_parser("path", help="print the path of a program; build it if needed")
     path.add_argument("name", metavar="NAME")
-    env = commands.add_parser("env", help="print shell lines that put built programs on PATH")
+    env = commands.add_parser("env", help="print shell commands that add built programs to PATH")
     env.add_argument("-o", "--output", choices=["shell", "json"], default="shell")
     return parser
 
 
 def _list(provider: Provider, output: str) -> int:
-    rows = [(program, provider.at_hand(program.name)) for program in provider.programs]
+    rows = [(program, provider.ready_path(program.name)) for program in provider.programs]
     if output == "json":
         _json(
             [
@@ -89,47 +89,47 @@ def _list(provider: Provider, output: str) -> int:
 
 
 def _build(provider: Provider, names: Sequence[str], *, install: bool, quiet: bool) -> int:
-    wanted = [provider.named(name).name for name in names] or [
+    selected = [provider.find(name).name for name in names] or [
         program.name for program in provider.programs if program.core
     ]
     failed = []
-    for number, name in enumerate(wanted, start=1):
-        if ready := provider.at_hand(name):
+    for number, name in enumerate(selected, start=1):
+        if ready := provider.ready_path(name):
             if not quiet:
-                _tell(f"({number}/{len(wanted)}) {name}: at hand, {ready}")
+                _note(f"({number}/{len(selected)}) {name}: ready, {ready}")
             continue
-        _tell(f"({number}/{len(wanted)}) {name}")
+        _note(f"({number}/{len(selected)}) {name}")
         try:
             provider.path(name, install=install)
         except CompilerMissingError:
             raise
         except ToolError as error:
-            _tell(f"{name}: {error}")
+            _note(f"{name}: {error}")
             failed.append(name)
     if failed:
-        _tell(f"not built: {', '.join(failed)}")
+        _note(f"not built: {', '.join(failed)}")
         return _FAILED
     return _DONE
 
 
 def _env(provider: Provider, output: str) -> int:
-    built = {program.name: provider.at_hand(program.name) for program in provider.programs}
+    built = {program.name: provider.ready_path(program.name) for program in provider.programs}
     if output == "json":
         _json({name: str(path) for name, path in built.items() if path})
         return _DONE
     _data(f"export STOCKMAN_TOOLS={shlex.quote(str(provider.cache.root))}")
-    # Of programs with variants only those with a default can be called by a bare name.
+    # Programs with variants have a bare name only if there is a default variant.
     names = dict.fromkeys(program.executable for program in provider.programs)
-    places = {}
+    directories = {}
     for name in names:
         try:
-            path = provider.at_hand(name)
+            path = provider.ready_path(name)
         except UnknownProgramError:
             continue
         if path and path.is_relative_to(provider.cache.root):
-            places[str(path.parent)] = True
-    if places:
-        _data(f'export PATH={shlex.quote(":".join(places))}:"$PATH"')
+            directories[str(path.parent)] = True
+    if directories:
+        _data(f'export PATH={shlex.quote(":".join(directories))}:"$PATH"')
     return _DONE
 
 
@@ -147,6 +147,6 @@ def _data(line: str) -> None:
     sys.stdout.write(f"{line}\n")
 
 
-def _tell(line: str) -> None:
+def _note(line: str) -> None:
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()

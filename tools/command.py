@@ -1,4 +1,4 @@
-"""Running a compiler or installer: output to a log, signs of life, a short report on failure."""
+"""Run a compiler or installer: output to a log, progress, a short report on failure."""
 
 import subprocess
 import tempfile
@@ -14,8 +14,8 @@ _LAST_LINES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Workshop:
-    """Where the commands of one build run and report."""
+class CommandRunner:
+    """Runs the commands of one build."""
 
     log: Path
     progress: Progress
@@ -23,15 +23,15 @@ class Workshop:
     still_running_seconds: float = STILL_RUNNING_SECONDS
 
     def run(self, doing: str, command: Sequence[str | Path], cwd: Path) -> str:
-        """What the command printed on standard output; its standard error goes to the log."""
-        words = [str(word) for word in command]
+        """Run a command; returns its stdout, and writes its stderr to the log."""
+        arguments = [str(argument) for argument in command]
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with self.log.open("a+b") as log, tempfile.TemporaryFile() as output:
-            log.write(f"$ {' '.join(words)}\n".encode())
+            log.write(f"$ {' '.join(arguments)}\n".encode())
             log.flush()
             before = log.tell()
             process = subprocess.Popen(
-                words,
+                arguments,
                 cwd=cwd,
                 env=dict(self.environment),
                 stdin=subprocess.DEVNULL,
@@ -45,7 +45,7 @@ class Workshop:
                 log.write(printed)
                 log.flush()
                 log.seek(before)
-                raise ToolError(self._report(words, status, log.read()))
+                raise ToolError(self._report(arguments, status, log.read()))
         return printed.decode()
 
     def _wait(self, doing: str, process: subprocess.Popen[bytes]) -> int:
@@ -60,8 +60,8 @@ class Workshop:
                 process.terminate()
                 process.wait()
 
-    def _report(self, words: Sequence[str], status: int, written: bytes) -> str:
+    def _report(self, arguments: Sequence[str], status: int, written: bytes) -> str:
         last = written.decode(errors="replace").splitlines()[-_LAST_LINES:]
         shown = "\n".join(f"  {line}" for line in last)
-        short = " ".join([Path(words[0]).name, *words[1:3]])
-        return f"`{short}` ended with status {status}\n{shown}\n  full log: {self.log}"
+        short = " ".join([Path(arguments[0]).name, *arguments[1:3]])
+        return f"`{short}` exited with status {status}\n{shown}\n  full log: {self.log}"

@@ -1,13 +1,13 @@
-"""What can go wrong when a program is built or found."""
+"""Errors of builds and lookups."""
 
 
 class ToolError(Exception):
-    """One program cannot be had; the text is for the reader, complete as it stands."""
+    """A program is not available; the message is complete."""
 
 
 class UnknownProgramError(ToolError):
-    """No recipe has the name asked for."""
+    """No recipe has this name."""
 
 
 class CompilerMissingError(ToolError):
-    """Nothing of this kind can be built on this machine."""
+    """The compiler or installer for this kind of program is missing."""

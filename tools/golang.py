@@ -1,4 +1,4 @@
-"""Go programs: a writable copy of a module, made to build, and built."""
+"""Build Go programs from an edited copy of a module."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tools.cache import Cache
-from tools.command import Workshop
+from tools.command import CommandRunner
 from tools.digest import digest
 from tools.errors import CompilerMissingError, ToolError
 from tools.names import override_variable
@@ -29,30 +29,30 @@ _CONSTRAINT = re.compile(r"^//\s*(go:build|\+build)\b.*\n", re.MULTILINE)
 
 
 def build(program: Program, recipe: GoProgram, cache: Cache, progress: Progress) -> None:
-    """Put the program into the cache. The caller holds its lock."""
+    """Build a program into the cache. The caller has its lock."""
     go = _compiler(program)
-    workshop = Workshop(log=cache.log(program), progress=progress, environment=_environment())
-    workshop.log.unlink(missing_ok=True)
-    _refuse_old_compiler(program, go, workshop, cache)
+    runner = CommandRunner(log=cache.log(program), progress=progress, environment=_environment())
+    runner.log.unlink(missing_ok=True)
+    _refuse_old_compiler(program, go, runner, cache)
     source = recipe.source
     key = _source_key(program, source)
 
     def fill(directory: Path) -> None:
         if isinstance(source, GoModule):
-            _copy_module(source, directory, go, workshop)
+            _copy_module(source, directory, go, runner)
         else:
-            _write_check(source, directory, go, workshop)
+            _write_check(source, directory, go, runner)
 
-    directory = cache.staged(
+    directory = cache.stage(
         key, fill, lambda: progress.say("another process prepares the source; waiting")
     )
-    with cache.publishing(program) as place:
+    with cache.publish(program) as target:
         progress.say(f"building {recipe.package}")
         try:
-            command = _build_command(recipe, go, place / program.executable)
-            workshop.run("building", command, directory)
+            command = _build_command(recipe, go, target / program.executable)
+            runner.run("building", command, directory)
         except ToolError:
-            cache.distrust(key)
+            cache.invalidate(key)
             raise
 
 
@@ -64,10 +64,10 @@ def _compiler(program: Program) -> str:
     raise CompilerMissingError(_no_compiler(program, "Go is not installed"))
 
 
-def _refuse_old_compiler(program: Program, go: str, workshop: Workshop, cache: Cache) -> None:
-    version = workshop.run("asking", [go, "env", "GOVERSION"], cache.root).strip()
-    found = re.match(r"go(\d+)\.(\d+)", version)
-    if found and (int(found[1]), int(found[2])) < _OLDEST:
+def _refuse_old_compiler(program: Program, go: str, runner: CommandRunner, cache: Cache) -> None:
+    version = runner.run("reading the version", [go, "env", "GOVERSION"], cache.root).strip()
+    match = re.match(r"go(\d+)\.(\d+)", version)
+    if match and (int(match[1]), int(match[2])) < _OLDEST:
         raise CompilerMissingError(_no_compiler(program, f"{version} is too old"))
 
 
@@ -102,36 +102,36 @@ def _build_command(recipe: GoProgram, go: str, target: Path) -> list[str | Path]
     return [go, *verb, *options, "-o", target, recipe.package]
 
 
-def _copy_module(source: GoModule, directory: Path, go: str, workshop: Workshop) -> None:
-    wanted = f"{source.path}@{source.version}"
-    workshop.progress.say(f"downloading {wanted}")
-    command = [go, "mod", "download", "-json", wanted]
-    downloaded = json.loads(workshop.run("downloading", command, directory))
-    workshop.progress.say("copying the source")
+def _copy_module(source: GoModule, directory: Path, go: str, runner: CommandRunner) -> None:
+    module = f"{source.path}@{source.version}"
+    runner.progress.say(f"downloading {module}")
+    command = [go, "mod", "download", "-json", module]
+    downloaded = json.loads(runner.run("downloading", command, directory))
+    runner.progress.say("copying the source")
     _copy_tree(Path(downloaded["Dir"]), directory)
-    replaces = [*_local_replaces(source, directory, go, workshop), *source.replaces]
+    replaces = [*_local_replaces(source, directory, go, runner), *source.replaces]
     if replaces:
-        words = [f"-replace={replace}" for replace in replaces]
-        workshop.run("editing", [go, "mod", "edit", *words], directory)
+        arguments = [f"-replace={replace}" for replace in replaces]
+        runner.run("editing", [go, "mod", "edit", *arguments], directory)
     for edit in source.edits:
         _apply(edit, directory)
 
 
 def _copy_tree(origin: Path, target: Path) -> None:
-    """Copy contents only: files of the module cache are read-only, the copies are not."""
+    """Copy contents without permissions: files of the module cache are read-only."""
     from shutil import copyfile
 
     for folder, _, files in os.walk(origin):
-        place = target / Path(folder).relative_to(origin)
-        place.mkdir(exist_ok=True)
+        copy = target / Path(folder).relative_to(origin)
+        copy.mkdir(exist_ok=True)
         for file in files:
-            copyfile(Path(folder, file), place / file)
+            copyfile(Path(folder, file), copy / file)
 
 
 def _local_replaces(
-    source: GoModule, directory: Path, go: str, workshop: Workshop
+    source: GoModule, directory: Path, go: str, runner: CommandRunner
 ) -> Iterator[str]:
-    text = workshop.run("reading", [go, "mod", "edit", "-json"], directory)
+    text = runner.run("reading", [go, "mod", "edit", "-json"], directory)
     for replace in json.loads(text).get("Replace") or []:
         if replace["New"].get("Version"):
             continue
@@ -157,10 +157,10 @@ def _apply(edit: Edit, directory: Path) -> None:
             path.write_text(_CONSTRAINT.sub("", path.read_text()))
 
 
-def _write_check(source: GoCheck, directory: Path, go: str, workshop: Workshop) -> None:
+def _write_check(source: GoCheck, directory: Path, go: str, runner: CommandRunner) -> None:
     for name, text in own_sources(source).items():
         (directory / name).write_bytes(text)
     (directory / "go.mod").write_text(f"module check\n\ngo {_OLDEST[0]}.{_OLDEST[1]}\n")
-    words = [f"-require={module}" for module in source.requires]
-    words += [f"-replace={replace}" for replace in source.replaces]
-    workshop.run("editing", [go, "mod", "edit", *words], directory)
+    arguments = [f"-require={module}" for module in source.requires]
+    arguments += [f"-replace={replace}" for replace in source.replaces]
+    runner.run("editing", [go, "mod", "edit", *arguments], directory)

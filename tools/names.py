@@ -1,4 +1,4 @@
-"""From a name as the user writes it to one entry of the table."""
+"""Find a program by the name that the user gave."""
 
 import re
 
@@ -6,8 +6,8 @@ from tools.errors import UnknownProgramError
 from tools.recipe import Program
 
 
-def program_named(name: str, programs: tuple[Program, ...]) -> Program:
-    """The entry called `name`; a bare name of several versions means the newest."""
+def find_program(name: str, programs: tuple[Program, ...]) -> Program:
+    """Return the program `name`; a bare name with several versions is the newest."""
     for program in programs:
         if program.name == name:
             return program
@@ -18,7 +18,7 @@ def program_named(name: str, programs: tuple[Program, ...]) -> Program:
 
 
 def override_variable(name: str) -> str:
-    """The environment variable that points to an existing program instead."""
+    """Return the environment variable that overrides a program."""
     return "STOCKMAN_TOOL_" + re.sub(r"[^A-Za-z0-9]", "_", name).upper()
 
 
@@ -27,17 +27,17 @@ def _is_version(program: Program) -> bool:
 
 
 def _version_key(program: Program) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", program.version))
+    return tuple(int(number) for number in re.findall(r"\d+", program.version))
 
 
 def _unknown(name: str, variants: list[Program], programs: tuple[Program, ...]) -> str:
     if variants:
-        return f"{name} comes in several: ask for one of {_names(variants)}"
+        return f"{name} has several variants: {_names(variants)}"
     from difflib import get_close_matches
 
     near = get_close_matches(name, [program.name for program in programs], n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "`python -m tools list` shows all"
-    return f"no recipe is called {name}; {hint}"
+    return f"there is no recipe {name}; {hint}"
 
 
 def _names(programs: list[Program]) -> str:

@@ -1,11 +1,11 @@
-"""Programs from npm: one installation, kept as a source copy, and a start script per command."""
+"""Install npm programs: one installation as a source copy, and a start script per command."""
 
 import os
 import shlex
 from pathlib import Path
 
 from tools.cache import Cache
-from tools.command import Workshop
+from tools.command import CommandRunner
 from tools.digest import digest
 from tools.errors import CompilerMissingError
 from tools.names import override_variable
@@ -14,22 +14,22 @@ from tools.recipe import NpmProgram, Program
 
 
 def build(program: Program, recipe: NpmProgram, cache: Cache, progress: Progress) -> None:
-    """Put the start script into the cache. The caller holds the lock of the program."""
+    """Write the start script to the cache. The caller has the lock of the program."""
     npm = _installer(program)
-    workshop = Workshop(log=cache.log(program), progress=progress, environment=os.environ)
-    workshop.log.unlink(missing_ok=True)
+    runner = CommandRunner(log=cache.log(program), progress=progress, environment=os.environ)
+    runner.log.unlink(missing_ok=True)
 
     def fill(directory: Path) -> None:
         progress.say(f"installing {' '.join(recipe.packages)}")
         command = [npm, "install", "--no-audit", "--no-fund", *recipe.packages]
-        workshop.run("installing", command, directory)
+        runner.run("installing", command, directory)
 
     key = f"{recipe.packages[-1].replace('/', '+')}-{digest(recipe.packages)}"
-    installed = cache.staged(
+    installed = cache.stage(
         key, fill, lambda: progress.say("another process installs the packages; waiting")
     )
-    with cache.publishing(program) as place:
-        script = place / program.executable
+    with cache.publish(program) as directory:
+        script = directory / program.executable
         script.write_text(_start_script(installed / "node_modules", recipe))
         script.chmod(0o755)
 

@@ -1,4 +1,4 @@
-"""Sources of the small Go programs of this repository: one file, or a directory of them."""
+"""Sources of the small Go programs of this repository: a file or a directory each."""
 
 from pathlib import Path
 
@@ -8,15 +8,15 @@ CHECKS = Path(__file__).parent / "checks"
 
 
 def own_sources(check: GoCheck) -> dict[str, bytes]:
-    """The files of a program by name."""
-    place = CHECKS / check.file
-    if place.is_file():
-        return {"main.go": place.read_bytes()}
-    return {path.name: path.read_bytes() for path in sorted(place.glob("*.go"))}
+    """Return the files of a program by name."""
+    path = CHECKS / check.file
+    if path.is_file():
+        return {"main.go": path.read_bytes()}
+    return {path.name: path.read_bytes() for path in sorted(path.glob("*.go"))}
 
 
 def own_bytes(check: GoCheck) -> bytes:
-    """What changes with every change of a program."""
+    """Return the content of all files of a program."""
     sources = own_sources(check)
     if len(sources) == 1:
         return next(iter(sources.values()))

@@ -1,11 +1,11 @@
-"""What a build says while it runs: one line per step, on standard error."""
+"""Progress of a build: one line per step, on stderr."""
 
 import sys
 import time
 
 
 class Progress:
-    """Lines about one program, each with the seconds since the first."""
+    """Prints lines about one program, with the seconds since the start."""
 
     def __init__(self, name: str) -> None:
         self._name = name

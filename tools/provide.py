@@ -1,18 +1,18 @@
-"""One program by name: the user's own, the finished one, or one built now."""
+"""Provide a program by name: the user's own, a built one, or a new build."""
 
 import os
 from pathlib import Path
 
 from tools.cache import Cache, default_root
 from tools.errors import ToolError
-from tools.names import override_variable, program_named
+from tools.names import find_program, override_variable
 from tools.progress import Progress
 from tools.recipe import DebianProgram, GoProgram, NpmProgram, Program, UnpackedProgram
 from tools.recipes import PROGRAMS
 
 
 class Provider:
-    """The table of programs together with the cache that holds them."""
+    """All programs and their cache."""
 
     def __init__(
         self, programs: tuple[Program, ...] = PROGRAMS, cache: Cache | None = None
@@ -20,48 +20,48 @@ class Provider:
         self.programs = programs
         self.cache = cache or Cache(default_root())
 
-    def named(self, name: str) -> Program:
-        return program_named(name, self.programs)
+    def find(self, name: str) -> Program:
+        return find_program(name, self.programs)
 
-    def at_hand(self, name: str) -> Path | None:
-        """The executable if nothing has to be built for it. Starts no other program."""
-        program = self.named(name)
-        return _own(name) or _own(program.name) or self._kept(program)
+    def ready_path(self, name: str) -> Path | None:
+        """Return the executable if it needs no build. Starts no program."""
+        program = self.find(name)
+        return _own(name) or _own(program.name) or self._existing_path(program)
 
     def path(self, name: str, *, install: bool = False) -> Path:
-        """The executable, built now if it has to be."""
-        if ready := self.at_hand(name):
+        """Return the executable; build it if needed."""
+        if ready := self.ready_path(name):
             return ready
-        program = self.named(name)
-        self._make(program, install=install)
-        made = self._kept(program)
-        if made is None:
-            raise ToolError(f"{program.name} was made but {program.executable} is not there")
-        return made
+        program = self.find(name)
+        self._provide(program, install=install)
+        path = self._existing_path(program)
+        if path is None:
+            raise ToolError(f"{program.name} was built, but {program.executable} does not exist")
+        return path
 
-    def _kept(self, program: Program) -> Path | None:
+    def _existing_path(self, program: Program) -> Path | None:
         if isinstance(program.recipe, DebianProgram):
             from tools import debian
 
-            return debian.found(program)
+            return debian.find(program)
         path = self.cache.executable(program)
         if not path.exists() and isinstance(program.recipe, UnpackedProgram):
             from tools import debian
 
-            return debian.found(program)
+            return debian.find(program)
         return path if path.exists() else None
 
-    def _make(self, program: Program, *, install: bool) -> None:
+    def _provide(self, program: Program, *, install: bool) -> None:
         progress = Progress(program.name)
         recipe = program.recipe
         if isinstance(recipe, DebianProgram) and not install:
             from tools import debian
 
-            raise debian.not_installed(program, recipe)
+            raise debian.missing_package_error(program, recipe)
         with self.cache.lock(
             program.name, lambda: progress.say("another process is building it; waiting")
         ):
-            if self._kept(program) is None:
+            if self._existing_path(program) is None:
                 _build(program, self.cache, progress)
         progress.say("ready")
 
@@ -94,5 +94,5 @@ def _own(name: str) -> Path | None:
         return None
     path = Path(chosen).absolute()
     if not (path.is_file() and os.access(path, os.X_OK)):
-        raise ToolError(f"{variable} is {chosen}, which is no executable file")
+        raise ToolError(f"{variable} is {chosen}, which is not an executable file")
     return path

@@ -1,7 +1,7 @@
 """The fixture `real_tool`: a real program by name, for the tests of `make real`.
 
-A program that cannot be built fails the test. Only `TOOLS`, a list of names that the
-developer gave, makes tests of other programs skip.
+A program that cannot be built fails the test. With a list of names in `TOOLS`, tests of other
+programs are skipped.
 """
 
 import os
@@ -19,17 +19,17 @@ RealTool = Callable[[str], Path]
 
 @pytest.fixture(scope="session")
 def real_tool(pytestconfig: pytest.Config) -> RealTool:
-    """`real_tool(name)` returns the executable, built first if it has to be."""
+    """`real_tool(name)` returns the executable; it is built if needed."""
     provider = Provider()
     capture = pytestconfig.pluginmanager.getplugin("capturemanager")
     chosen = _chosen(os.environ.get("TOOLS", ""), provider)
 
     def path(name: str) -> Path:
-        program = provider.named(name)
+        program = provider.find(name)
         if chosen and program.name not in chosen:
             pytest.skip(f"{program.name} is not among TOOLS={os.environ['TOOLS']}")
         try:
-            # A build takes minutes: the developer sees it go on.
+            # A build takes minutes: show its progress.
             with capture.global_and_fixture_disabled() if capture else nullcontext():
                 return provider.path(name)
         except ToolError as error:
@@ -39,11 +39,11 @@ def real_tool(pytestconfig: pytest.Config) -> RealTool:
 
 
 def _chosen(text: str, provider: Provider) -> frozenset[str]:
-    """The names that `TOOLS` allows; a bare name allows all its variants. Empty: every name."""
+    """Return the names in `TOOLS`, bare names with all variants. Empty: all programs."""
     chosen: set[str] = set()
     for name in text.replace(",", " ").split():
         allowed = {p.name for p in provider.programs if name in (p.name, p.executable)}
         if not allowed:
-            raise UnknownProgramError(f"TOOLS names {name}, but no recipe is called so")
+            raise UnknownProgramError(f"TOOLS names {name}, but there is no such recipe")
         chosen |= allowed
     return frozenset(chosen)

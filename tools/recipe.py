@@ -1,18 +1,18 @@
-"""The words that recipes are written in. Plain data: nothing here reads, runs or writes."""
+"""Records of recipes: plain data without behavior."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
 class Delete:
-    """Remove one file of the source copy."""
+    """Delete a file of the source copy."""
 
     path: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Write:
-    """Create one file that the archive of the module lacks."""
+    """Create a file that is missing in the archive of the module."""
 
     path: str
     text: str
@@ -20,7 +20,7 @@ class Write:
 
 @dataclass(frozen=True, kw_only=True)
 class DropBuildConstraint:
-    """Let one Go file take part in every build."""
+    """Remove the build constraint of a Go file."""
 
     path: str
 
@@ -30,12 +30,12 @@ Edit = Delete | Write | DropBuildConstraint
 
 @dataclass(frozen=True, kw_only=True)
 class GoModule:
-    """A module of the registry, and what has to change in a copy before it builds."""
+    """A module of the registry, and changes that it needs."""
 
     path: str
     version: str
     local_replaces: str | None = None
-    """The version that takes the place of directories outside the archive. None: there are none."""
+    """Version that replaces directories outside of the archive. None: there are none."""
     replaces: tuple[str, ...] = ()
     """In the form of `go mod edit -replace`: `module=other@version`."""
     edits: tuple[Edit, ...] = ()
@@ -43,19 +43,19 @@ class GoModule:
 
 @dataclass(frozen=True, kw_only=True)
 class GoCheck:
-    """A small Go program of this repository that asks a library of the registry."""
+    """A small Go program of this repository that calls a library of the registry."""
 
     file: str
-    """A file below `tools/checks`, or a directory of files that are built together."""
+    """A file or directory in `tools/checks`."""
     requires: tuple[str, ...]
-    """Each in the form `module@version`."""
+    """In the form `module@version`."""
     replaces: tuple[str, ...] = ()
-    """As those of a module."""
+    """As in `GoModule`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class GoProgram:
-    """One `go build`, or one `go test -c` when `tests` is set."""
+    """A program built with `go build`, or `go test -c` if `tests` is set."""
 
     source: GoModule | GoCheck
     package: str = "."
@@ -66,10 +66,10 @@ class GoProgram:
 
 @dataclass(frozen=True, kw_only=True)
 class NpmProgram:
-    """One command of npm packages that bring the Node they need with them."""
+    """A command of npm packages that contain the Node version they need."""
 
     packages: tuple[str, ...]
-    """Each in the form `name@version`."""
+    """In the form `name@version`."""
     node: str
     """The directory of `node`, below `node_modules`."""
     command: str
@@ -85,10 +85,10 @@ class DebianProgram:
 
 @dataclass(frozen=True, kw_only=True)
 class UnpackedProgram:
-    """A program of a Debian package that is unpacked into the cache: nothing is installed."""
+    """A program of Debian packages that are unpacked into the cache."""
 
     packages: tuple[str, ...]
-    """The package of the program, and those of its libraries that no minimal system has."""
+    """The package of the program, and packages of libraries that minimal systems lack."""
 
 
 Recipe = GoProgram | NpmProgram | DebianProgram | UnpackedProgram
@@ -96,17 +96,17 @@ Recipe = GoProgram | NpmProgram | DebianProgram | UnpackedProgram
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """One entry of the table: a name to ask for, and how it is had."""
+    """A program: its name and recipe."""
 
     name: str
-    """`NAME` or `NAME@VARIANT` where several are kept side by side."""
+    """`NAME`, or `NAME@VARIANT` if there are several."""
     version: str
-    """The pinned version; for a Debian program the one it was tried with."""
+    """The pinned version; for a Debian program the tested one."""
     recipe: Recipe
     core: bool = False
-    """Built ahead by `python -m tools build` without names."""
+    """Built by `python -m tools build` without names."""
 
     @property
     def executable(self) -> str:
-        """The file name of the program, without the variant."""
+        """The file name of the program."""
         return self.name.partition("@")[0]

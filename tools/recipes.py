@@ -1,7 +1,7 @@
-"""The table of programs: name, pinned version, recipe. Add yours here.
+"""All programs: name, pinned version, recipe.
 
-A changed recipe is a new cache entry: the program is built again when it is next asked for.
-Many modules can be had at the pinned version only; try another one whole before changing a pin.
+A changed recipe is a new cache entry, so the program is built again. Many modules are available at
+the pinned version only: build a new version before you change a pin.
 """
 
 from dataclasses import replace
@@ -185,7 +185,7 @@ def _debian(name: str, version: str, package: str) -> Program:
     return Program(name=name, version=version, recipe=DebianProgram(package=package))
 
 
-def _unpacked(name: str, version: str, *packages: str) -> Program:
+def _debian_files(name: str, version: str, *packages: str) -> Program:
     return Program(name=name, version=version, recipe=UnpackedProgram(packages=packages))
 
 
@@ -340,21 +340,21 @@ PROGRAMS: tuple[Program, ...] = (
     _renovate("renovate"),
     _renovate("renovate-config-validator"),
     _debian("sshd", "9.2", "openssh-server"),
-    _unpacked("promtool", "2.42", "prometheus"),
+    _debian_files("promtool", "2.42", "prometheus"),
     _debian("chromium", "any", "chromium"),
     _debian("chromedriver", "any", "chromium-driver"),
     _debian("hyperfine", "any", "hyperfine"),
     _debian("wrk", "any", "wrk"),
-    _unpacked("isoinfo", "1.1.11", "genisoimage"),
-    _unpacked("genisoimage", "1.1.11", "genisoimage"),
-    _unpacked("xorriso", "1.5.4", "xorriso", "libisoburn1", "libisofs6", "libburn4", "libjte2"),
-    _unpacked("bsdtar", "3.6.2", "libarchive-tools", "libarchive13"),
-    _unpacked(
+    _debian_files("isoinfo", "1.1.11", "genisoimage"),
+    _debian_files("genisoimage", "1.1.11", "genisoimage"),
+    _debian_files("xorriso", "1.5.4", "xorriso", "libisoburn1", "libisofs6", "libburn4", "libjte2"),
+    _debian_files("bsdtar", "3.6.2", "libarchive-tools", "libarchive13"),
+    _debian_files(
         *("qemu-img", "7.2", "qemu-utils"),
         *("libaio1", "libfuse3-3", "libglib2.0-0", "libnuma1", "liburing2"),
     ),
-    _unpacked("sgdisk", "1.0.9", "gdisk", "libpopt0"),
-    _unpacked("zstd", "1.5.4", "zstd"),
+    _debian_files("sgdisk", "1.0.9", "gdisk", "libpopt0"),
+    _debian_files("zstd", "1.5.4", "zstd"),
     _debian("git", "2.39", "git"),
     _debian("mmdebstrap", "1.3", "mmdebstrap"),
 )

@@ -1,7 +1,7 @@
-"""Runs the `console` blocks of a page in one shell, as a reader who follows the page would.
+"""Run the `console` blocks of a page in one shell.
 
-A line that starts with `$ ` is a command, `> ` continues it. Lines below it are what it prints;
-`...` stands for any number of lines. A command has to end with 0, unless the next one is `echo $?`.
+A line that starts with `$ ` is a command, `> ` continues it. The lines below are its output; `...`
+stands for any number of lines. A command must exit with 0, unless the next one is `echo $?`.
 """
 
 import os
@@ -13,28 +13,28 @@ from typing import NamedTuple
 
 from tests.docs.pages import NOT_RUN, ROOT, Block, blocks
 
-_PATIENCE = 600
+_TIMEOUT = 600
 _MARK = "\x1e"
 
 
 class Step(NamedTuple):
     """One command of a page."""
 
-    place: str
+    position: str
     command: str
     shown: tuple[str, ...]
-    """What the page says that it prints. Empty: the page does not say."""
+    """Output that the page shows. Empty: none."""
 
 
-class Ended(NamedTuple):
-    """What became of a command."""
+class CommandResult(NamedTuple):
+    """Exit status and output of a command."""
 
     status: int
     printed: tuple[str, ...]
 
 
 def steps(page: Path) -> list[Step]:
-    """The commands of a page that a test can run, in order."""
+    """Return the commands of a page that a test can run, in order."""
     return [
         step
         for block in blocks(page)
@@ -44,76 +44,80 @@ def steps(page: Path) -> list[Step]:
 
 
 def commands(block: Block) -> list[Step]:
-    """The commands of one block."""
-    found: list[Step] = []
+    """Return the commands of one block."""
+    steps: list[Step] = []
     for number, line in enumerate(block.lines, block.line + 1):
         if line.startswith("$ "):
-            place = f"{block.page.relative_to(ROOT)}:{number}"
-            found.append(Step(place, line.removeprefix("$ "), ()))
-        elif line.startswith("> ") and found and not found[-1].shown:
-            found[-1] = found[-1]._replace(command=f"{found[-1].command}\n{line[2:]}")
-        elif found:
-            found[-1] = found[-1]._replace(shown=(*found[-1].shown, line.rstrip()))
-    return found
+            position = f"{block.page.relative_to(ROOT)}:{number}"
+            steps.append(Step(position, line.removeprefix("$ "), ()))
+        elif line.startswith("> ") and steps and not steps[-1].shown:
+            steps[-1] = steps[-1]._replace(command=f"{steps[-1].command}\n{line[2:]}")
+        elif steps:
+            steps[-1] = steps[-1]._replace(shown=(*steps[-1].shown, line.rstrip()))
+    return steps
 
 
-def run(lines: list[str], home: Path) -> list[Ended]:
-    """Run command lines one after another in one shell that starts in an empty directory."""
+def run(lines: list[str], home: Path) -> list[CommandResult]:
+    """Run command lines in one shell that starts in an empty directory."""
     script = ["exec 2>&1 </dev/null"]
     for line in lines:
         script += [line, f"__ended=$?; printf '{_MARK}%s{_MARK}' $__ended; (exit $__ended)"]
     done = subprocess.run(
         ["bash", "--norc", "-c", "\n".join(script)],
-        cwd=_made(home / "work"),
+        cwd=_create(home / "work"),
         env=_environment(home),
         stdout=subprocess.PIPE,
         encoding="utf-8",
-        timeout=_PATIENCE,
+        timeout=_TIMEOUT,
         check=False,
     )
-    parts = done.stdout.split(_MARK)
+    outputs = done.stdout.split(_MARK)
     return [
-        Ended(int(status), tuple(line.rstrip() for line in text.removesuffix("\n").split("\n")))
-        for text, status in zip(parts[::2], parts[1::2], strict=False)
+        CommandResult(int(status), _output_lines(text))
+        for text, status in zip(outputs[::2], outputs[1::2], strict=False)
     ]
 
 
-def is_as_shown(printed: tuple[str, ...], shown: tuple[str, ...]) -> bool:
-    """Whether output is what a page shows of it."""
+def _output_lines(text: str) -> tuple[str, ...]:
+    return tuple(line.rstrip() for line in text.removesuffix("\n").split("\n"))
+
+
+def matches_shown(printed: tuple[str, ...], shown: tuple[str, ...]) -> bool:
+    """Whether output is as shown in a page."""
     if not shown:
         return not printed
     if shown[0] == "...":
-        return any(is_as_shown(printed[at:], shown[1:]) for at in range(len(printed) + 1))
-    return bool(printed) and printed[0] == shown[0] and is_as_shown(printed[1:], shown[1:])
+        return any(matches_shown(printed[at:], shown[1:]) for at in range(len(printed) + 1))
+    return bool(printed) and printed[0] == shown[0] and matches_shown(printed[1:], shown[1:])
 
 
-def made_anew(printed: tuple[str, ...], shown: tuple[str, ...]) -> tuple[str, ...] | None:
-    """What a page should show: the same parts, whatever their numbers; None: they are gone."""
+def update_shown(printed: tuple[str, ...], shown: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Return what a page should show: the same lines with new numbers. None: they do not exist."""
     if "..." not in shown:
         return printed
-    found: list[str] = []
+    lines: list[str] = []
     start = 0
-    for part in _parts(shown):
-        known = [_without_numbers(line) for line in part]
-        for at in range(start, len(printed) - len(part) + 1):
-            if [_without_numbers(line) for line in printed[at : at + len(part)]] == known:
-                found += printed[at : at + len(part)]
-                start = at + len(part)
+    for block in _blocks(shown):
+        known = [_without_numbers(line) for line in block]
+        for at in range(start, len(printed) - len(block) + 1):
+            if [_without_numbers(line) for line in printed[at : at + len(block)]] == known:
+                lines += printed[at : at + len(block)]
+                start = at + len(block)
                 break
         else:
             return None
-        found.append("...")
-    return tuple(found if shown[-1] == "..." else found[:-1])
+        lines.append("...")
+    return tuple(lines if shown[-1] == "..." else lines[:-1])
 
 
-def _parts(shown: tuple[str, ...]) -> list[tuple[str, ...]]:
-    parts: list[tuple[str, ...]] = [()]
+def _blocks(shown: tuple[str, ...]) -> list[tuple[str, ...]]:
+    blocks: list[tuple[str, ...]] = [()]
     for line in shown:
         if line == "...":
-            parts.append(())
+            blocks.append(())
         else:
-            parts[-1] = (*parts[-1], line)
-    return parts if shown[-1] != "..." else parts[:-1]
+            blocks[-1] = (*blocks[-1], line)
+    return blocks if shown[-1] != "..." else blocks[:-1]
 
 
 def _without_numbers(line: str) -> str:
@@ -121,7 +125,7 @@ def _without_numbers(line: str) -> str:
 
 
 def _environment(home: Path) -> dict[str, str]:
-    programs = _made(home / "bin")
+    programs = _create(home / "bin")
     launcher = programs / "stockman"
     launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m stockman "$@"\n')
     launcher.chmod(0o755)
@@ -135,6 +139,6 @@ def _environment(home: Path) -> dict[str, str]:
     }
 
 
-def _made(directory: Path) -> Path:
+def _create(directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     return directory

@@ -1,6 +1,6 @@
-"""Shows in the pages what their commands print now: `python -m tests.docs.refresh [PAGE...]`.
+"""Update the output of commands in the pages: `python -m tests.docs.refresh [PAGE...]`.
 
-For those who changed a message or a preset: the difference is to be read before it is committed.
+Use it after a change of messages or presets, and read the difference before you commit it.
 """
 
 import sys
@@ -11,32 +11,32 @@ from tests.docs import consoles, pages
 
 
 def refresh(page: Path) -> list[str]:
-    """Rewrite the outputs that a page shows; the places that somebody has to look at."""
+    """Rewrite the output in a page; return the positions that could not be updated."""
     steps = consoles.steps(page)
     with TemporaryDirectory() as home:
-        ended = consoles.run([step.command for step in steps], Path(home))
+        results = consoles.run([step.command for step in steps], Path(home))
     lines = page.read_text("utf-8").split("\n")
-    puzzling = []
-    for step, end in reversed(list(zip(steps, ended, strict=False))):
-        if not step.shown or consoles.is_as_shown(end.printed, step.shown):
+    failed = []
+    for step, end in reversed(list(zip(steps, results, strict=False))):
+        if not step.shown or consoles.matches_shown(end.printed, step.shown):
             continue
-        fresh = consoles.made_anew(end.printed, step.shown)
+        fresh = consoles.update_shown(end.printed, step.shown)
         if fresh is None:
-            puzzling.append(step.place)
+            failed.append(step.position)
             continue
-        start = int(step.place.rpartition(":")[2]) + step.command.count("\n")
+        start = int(step.position.rpartition(":")[2]) + step.command.count("\n")
         lines[start : start + len(step.shown)] = fresh
     page.write_text("\n".join(lines), "utf-8")
-    return puzzling
+    return failed
 
 
 def main(names: list[str]) -> int:
-    """Refresh pages, all without a name; 1 where one could not be."""
+    """Update pages, by default all; returns 1 if a position could not be updated."""
     chosen = [Path(name).resolve() for name in names] or pages.hand_written()
-    puzzling = [place for page in chosen if consoles.steps(page) for place in refresh(page)]
-    for place in puzzling:
-        sys.stderr.write(f"{place}: the output is another one; choose what to show of it\n")
-    return 1 if puzzling else 0
+    failed = [position for page in chosen if consoles.steps(page) for position in refresh(page)]
+    for position in failed:
+        sys.stderr.write(f"{position}: the output has changed; update it by hand\n")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Problem codes in the source and the pages of problems are the same."""
+"""Every problem code of the source has a page, and every page a code."""
 
 import ast
 import re
@@ -10,12 +10,12 @@ from tests.docs.pages import PROBLEMS, ROOT
 
 SOURCES = (ROOT / "src", ROOT / "lab" / "src")
 _CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\.[a-z0-9]+(-[a-z0-9]+)*")
-_CARRIERS = ("_Codes", "_Use", "_once", "_refuse")
-"""Records and functions of the source that are given a code and make a problem of it later."""
+_FUNCTIONS_WITH_CODES = ("_Codes", "_Use", "_once", "_refuse")
+"""Records and functions that get a code and create a problem later."""
 
 
 def codes_in(file: Path) -> Iterator[str]:
-    """The texts that a file gives to problems as their codes."""
+    """Return the problem codes in a file."""
     tree = ast.parse(file.read_text("utf-8"))
     constants = {
         target.id: node.value
@@ -25,22 +25,24 @@ def codes_in(file: Path) -> Iterator[str]:
         if isinstance(target, ast.Name)
     }
     for node in ast.walk(tree):
-        for given in _given_codes(node) if isinstance(node, ast.Call) else ():
-            named = constants.get(given.id, given) if isinstance(given, ast.Name) else given
-            yield from _texts(named)
+        for expression in _code_expressions(node) if isinstance(node, ast.Call) else ():
+            if isinstance(expression, ast.Name):
+                yield from _texts(constants.get(expression.id, expression))
+            else:
+                yield from _texts(expression)
 
 
-def _given_codes(call: ast.Call) -> Iterator[ast.expr]:
+def _code_expressions(call: ast.Call) -> Iterator[ast.expr]:
     yield from (keyword.value for keyword in call.keywords if keyword.arg == "code")
     match call.func:
         case ast.Attribute(attr="error" | "warn"):
             yield from call.args[:1]
-        case ast.Name(id=name) | ast.Attribute(attr=name) if name in _CARRIERS:
+        case ast.Name(id=name) | ast.Attribute(attr=name) if name in _FUNCTIONS_WITH_CODES:
             yield from call.args
 
 
-def _texts(given: ast.expr) -> Iterator[str]:
-    for node in ast.walk(given):
+def _texts(expression: ast.expr) -> Iterator[str]:
+    for node in ast.walk(expression):
         match node:
             case ast.Constant(value=str(text)) if _CODE.fullmatch(text):
                 yield text

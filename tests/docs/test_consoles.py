@@ -1,4 +1,4 @@
-"""Every command of the pages that needs no cluster is run, and does what its page shows."""
+"""Commands in the pages print what the pages show."""
 
 import re
 from itertools import zip_longest
@@ -9,37 +9,41 @@ import pytest
 from tests.docs import consoles, pages
 
 PAGES = pages.hand_written()
-RUNNING = [page for page in PAGES if consoles.steps(page)]
+PAGES_WITH_COMMANDS = [page for page in PAGES if consoles.steps(page)]
 
 
-@pytest.mark.parametrize("page", RUNNING, ids=lambda page: page.relative_to(pages.ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page", PAGES_WITH_COMMANDS, ids=lambda page: page.relative_to(pages.ROOT).as_posix()
+)
 def test_commands_of_a_page_print_what_the_page_shows(page: Path, tmp_path: Path) -> None:
     steps = consoles.steps(page)
 
-    ended = consoles.run([step.command for step in steps], tmp_path)
+    results = consoles.run([step.command for step in steps], tmp_path)
 
-    for step, end, following in zip_longest(steps, ended, steps[1:]):
-        assert end is not None, f"{step.place}: the shell ended before this command"
+    for step, result, following in zip_longest(steps, results, steps[1:]):
+        assert result is not None, f"{step.position}: the shell ended before this command"
         if following is None or following.command != "echo $?":
-            assert end.status == 0, f"{step.place}: {step.command}\n" + "\n".join(end.printed)
+            assert result.status == 0, f"{step.position}: {step.command}\n" + "\n".join(
+                result.printed
+            )
         if step.shown:
-            assert consoles.is_as_shown(end.printed, step.shown), (
-                f"{step.place}: {step.command} prints what `python -m tests.docs.refresh` would"
-                " show:\n" + "\n".join(end.printed)
+            assert consoles.matches_shown(result.printed, step.shown), (
+                f"{step.position}: {step.command} has other output (`python -m tests.docs.refresh`"
+                " updates the page):\n" + "\n".join(result.printed)
             )
 
 
-def test_commands_that_are_run_ask_nobody_over_the_network() -> None:
-    commands = [step.command for page in RUNNING for step in consoles.steps(page)]
+def test_commands_that_are_run_use_no_network() -> None:
+    commands = [step.command for page in PAGES_WITH_COMMANDS for step in consoles.steps(page)]
 
-    asking = [one for one in commands if "--online" in one or re.search(r"doctor(?!.*--off)", one)]
+    online = [line for line in commands if re.search(r"--online|doctor(?!.*--off)", line)]
 
-    assert asking == []
+    assert online == []
 
 
-def test_command_lines_stand_in_console_blocks_so_that_they_are_run() -> None:
+def test_command_lines_are_in_console_blocks() -> None:
     hidden = [
-        block.place
+        block.position
         for page in PAGES
         for block in pages.blocks(page)
         if block.language != "console"
@@ -62,7 +66,7 @@ def test_command_lines_stand_in_console_blocks_so_that_they_are_run() -> None:
     ],
 )
 def test_three_dots_stand_for_any_lines(printed: tuple[str, ...], shown: tuple[str, ...]) -> None:
-    assert consoles.is_as_shown(printed, shown)
+    assert consoles.matches_shown(printed, shown)
 
 
 @pytest.mark.parametrize(
@@ -74,17 +78,17 @@ def test_three_dots_stand_for_any_lines(printed: tuple[str, ...], shown: tuple[s
         (("a", "c"), ("a", "...", "b")),
     ],
 )
-def test_lines_that_differ_are_seen(printed: tuple[str, ...], shown: tuple[str, ...]) -> None:
-    assert not consoles.is_as_shown(printed, shown)
+def test_different_lines_do_not_match(printed: tuple[str, ...], shown: tuple[str, ...]) -> None:
+    assert not consoles.matches_shown(printed, shown)
 
 
-def test_what_a_page_shows_is_made_anew_with_its_gaps() -> None:
+def test_output_is_updated_around_three_dots() -> None:
     shown = ("at 1:2", "...", "line 3", "...")
 
-    fresh = consoles.made_anew(("at 5:6", "x", "line 7", "y"), shown)
+    fresh = consoles.update_shown(("at 5:6", "x", "line 7", "y"), shown)
 
     assert fresh == ("at 5:6", "...", "line 7", "...")
 
 
-def test_output_that_lost_what_a_page_shows_is_left_to_people() -> None:
-    assert consoles.made_anew(("a", "b"), ("a", "...", "c")) is None
+def test_output_without_the_shown_lines_is_not_updated() -> None:
+    assert consoles.update_shown(("a", "b"), ("a", "...", "c")) is None

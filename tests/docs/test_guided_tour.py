@@ -48,13 +48,13 @@ def names_in(file: Path) -> set[str]:
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         match node:
             case ast.ClassDef(name=name, body=body):
-                names |= {name, *(f"{name}.{member}" for member in _defined(body))}
+                names |= {name, *(f"{name}.{member}" for member in _member_names(body))}
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.Name(id=name):
                 names.add(name)
     return names
 
 
-def _defined(body: list[ast.stmt]) -> set[str]:
+def _member_names(body: list[ast.stmt]) -> set[str]:
     names = set[str]()
     for node in body:
         match node:

@@ -1,4 +1,4 @@
-"""Whatever a page names exists, and whatever exists has its page."""
+"""All names in pages exist, and all commands, keys, codes and presets have pages."""
 
 import re
 from itertools import pairwise
@@ -23,12 +23,12 @@ _EXIT = re.compile(r"\b(?:[Ee]xit(?:s|ed)?|[Ee]nd(?:s|ed)?)(?: code| status)?(?:
 _PRESET = re.compile(r"\bpreset `([a-z-]+)`|`([a-z-]+)` preset\b")
 
 
-def has_target(place: link_targets.LinkTarget) -> bool:
-    text = GENERATED.get(place.page)
+def has_target(target: link_targets.LinkTarget) -> bool:
+    text = GENERATED.get(target.page)
     if text is None:
         return False
-    marks = (f"({place.anchor})=", f"{{#{place.anchor}}}")
-    return not place.anchor or any(mark in text for mark in marks)
+    marks = (f"({target.anchor})=", f"{{#{target.anchor}}}")
+    return not target.anchor or any(mark in text for mark in marks)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -36,13 +36,13 @@ def test_every_command_has_a_page(name: str) -> None:
     assert has_target(link_targets.of_command(name))
 
 
-def test_every_key_has_a_place() -> None:
+def test_every_key_has_a_target() -> None:
     keys = (*flat_keys(), *all_keys())
 
     assert [key.path for key in keys if not has_target(link_targets.of_key(key.path))] == []
 
 
-def test_no_two_keys_share_a_place() -> None:
+def test_no_two_keys_share_a_target() -> None:
     taken = [link_targets.of_key(key.path) for key in (*flat_keys(), *all_keys())]
 
     assert len(set(taken)) == len(taken)
@@ -53,24 +53,24 @@ def test_every_problem_code_has_a_page() -> None:
 
 
 @pytest.mark.parametrize("status", Exit)
-def test_every_exit_code_has_a_place(status: Exit) -> None:
+def test_every_exit_code_has_a_target(status: Exit) -> None:
     assert has_target(link_targets.of_exit(status))
 
 
 @pytest.mark.parametrize("name", PRESETS)
-def test_every_preset_has_a_place(name: str) -> None:
+def test_every_preset_has_a_target(name: str) -> None:
     assert has_target(link_targets.of_preset(name))
 
 
 @pytest.mark.parametrize("page", HAND_WRITTEN, ids=lambda page: page.name)
 def test_what_a_page_names_exists(page: Path) -> None:
-    complaints = [
-        f"{one.place}: {complaint}"
-        for one in pages.inline(page)
-        if (complaint := find_mistake(one.text))
+    mistakes = [
+        f"{code.position}: {mistake}"
+        for code in pages.inline(page)
+        if (mistake := find_mistake(code.text))
     ]
 
-    assert complaints == []
+    assert mistakes == []
 
 
 def test_what_generated_pages_name_exists(tmp_path: Path) -> None:
@@ -78,9 +78,9 @@ def test_what_generated_pages_name_exists(tmp_path: Path) -> None:
         file = tmp_path / f"{path.replace('/', '-')}.md"
         file.write_text(text, "utf-8")
 
-    found = [one for file in tmp_path.glob("*.md") for one in pages.inline(file)]
+    codes = [code for file in tmp_path.glob("*.md") for code in pages.inline(file)]
 
-    assert [complaint for one in found if (complaint := find_mistake(one.text))] == []
+    assert [mistake for code in codes if (mistake := find_mistake(code.text))] == []
 
 
 def test_commands_in_blocks_exist_unless_they_show_wrong_usage() -> None:
@@ -93,33 +93,33 @@ def test_commands_in_blocks_exist_unless_they_show_wrong_usage() -> None:
         if step.command.startswith("stockman ")
     ]
 
-    complaints = [
-        f"{step.place}: {complaint}"
+    mistakes = [
+        f"{step.position}: {mistake}"
         for step, following in steps
-        if (complaint := find_mistake(step.command)) and following.shown != (f"{Exit.USAGE}",)
+        if (mistake := find_mistake(step.command)) and following.shown != (f"{Exit.USAGE}",)
     ]
 
-    assert complaints == []
+    assert mistakes == []
 
 
 @pytest.mark.parametrize("page", HAND_WRITTEN, ids=lambda page: page.name)
 def test_exit_codes_and_presets_that_a_page_names_exist(page: Path) -> None:
     text = pages.prose(page)
 
-    statuses = {int(found) for found in _EXIT.findall(text)}
-    presets = {found for pair in _PRESET.findall(text) for found in pair if found}
+    statuses = {int(status) for status in _EXIT.findall(text)}
+    presets = {name for pair in _PRESET.findall(text) for name in pair if name}
 
     assert statuses <= set(Exit)
     assert presets <= set(PRESETS)
 
 
 def test_places_that_inline_code_is_linked_to_exist() -> None:
-    texts = {one.text for page in HAND_WRITTEN for one in pages.inline(page)}
+    texts = {code.text for page in HAND_WRITTEN for code in pages.inline(page)}
 
-    found = [place for text in sorted(texts) if (place := link_target(text)) is not None]
+    targets = [target for text in sorted(texts) if (target := link_target(text)) is not None]
 
-    assert found
-    assert [place for place in found if not has_target(place)] == []
+    assert targets
+    assert [target for target in targets if not has_target(target)] == []
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Command lines that the program prints, offers or writes down exist, options included."""
+"""Command lines in the texts of the program exist, including their options."""
 
 import ast
 import re
@@ -9,46 +9,45 @@ from docs._ext.names import find_mistake
 
 SOURCE = Path(__file__).parents[2] / "src" / "stockman"
 PLACEHOLDERS = {"stockman COMMAND --help"}
-"""What stands for any command."""
+"""Placeholders for any command."""
 _QUOTED = re.compile(r"`(stockman [^`]+)`")
 
 
 def texts(tree: ast.AST) -> Iterator[str]:
-    """Every text of a module, with nothing where it puts a value."""
-    parts: set[int] = set()
+    """Return all texts of a module; values of f-strings are left out."""
+    in_f_strings: set[int] = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.JoinedStr):
-            parts |= {id(one) for one in node.values}
-            yield "".join(one.value for one in node.values if _is_text(one))  # type: ignore[attr-defined]  # it is
-        elif _is_text(node) and id(node) not in parts:
-            yield node.value  # type: ignore[attr-defined]  # it is
+        match node:
+            case ast.JoinedStr(values=values):
+                in_f_strings |= {id(value) for value in values}
+                yield "".join(
+                    str(value.value) for value in values if isinstance(value, ast.Constant)
+                )
+            case ast.Constant(value=str(text)) if id(node) not in in_f_strings:
+                yield text
 
 
-def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+def command_lines(text: str) -> Iterator[str]:
+    """Return the command lines in a text; those with values of f-strings may be incomplete."""
+    yield from (line for line in _QUOTED.findall(text) if line not in PLACEHOLDERS)
 
 
-def named(text: str) -> Iterator[str]:
-    """Command lines in a text; those that a value is put into may end early."""
-    yield from (one for one in _QUOTED.findall(text) if one not in PLACEHOLDERS)
-
-
-def test_command_lines_in_what_is_printed_exist() -> None:
-    found = {
+def test_command_lines_in_printed_texts_exist() -> None:
+    lines = {
         (path.relative_to(SOURCE).as_posix(), line)
         for path in SOURCE.rglob("*.py")
         for text in texts(ast.parse(path.read_text("utf-8")))
-        for line in named(text)
+        for line in command_lines(text)
     }
 
-    wrong = sorted((path, told) for path, line in found if (told := find_mistake(line)))
-    assert len(found) > 100
+    wrong = sorted((path, mistake) for path, line in lines if (mistake := find_mistake(line)))
+    assert len(lines) > 100
     assert wrong == []
 
 
-def test_a_command_that_is_not_there_would_be_found() -> None:
-    (line,) = (
-        one for text in texts(ast.parse('x = f"run `stockman fly {where}`"')) for one in named(text)
-    )
+def test_a_command_that_does_not_exist_is_reported() -> None:
+    tree = ast.parse('x = f"run `stockman fly {where}`"')
+
+    (line,) = (line for text in texts(tree) for line in command_lines(text))
 
     assert find_mistake(line)

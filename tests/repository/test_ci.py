@@ -10,12 +10,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_everything_runs_in_order(tmp_path: Path) -> None:
-    ended = _run(tmp_path, fails="nothing")
+    result = _run(tmp_path, fails="nothing")
 
-    assert ended.returncode == 0
-    assert _asked(tmp_path) == ["check", "test", "fresh", "real"]
-    assert "make real: passed in " in ended.stdout
-    assert ended.stdout.splitlines()[-1].startswith("ci: passed in ")
+    assert result.returncode == 0
+    assert _make_calls(tmp_path) == ["check", "test", "fresh", "real"]
+    assert "make real: passed in " in result.stdout
+    assert result.stdout.splitlines()[-1].startswith("ci: passed in ")
 
 
 @pytest.mark.parametrize(
@@ -30,21 +30,21 @@ def test_everything_runs_in_order(tmp_path: Path) -> None:
 def test_the_first_failure_ends_the_run(
     tmp_path: Path, fails: str, ran: list[str], left: list[str]
 ) -> None:
-    ended = _run(tmp_path, fails=fails)
+    result = _run(tmp_path, fails=fails)
 
-    assert ended.returncode == 1
-    assert _asked(tmp_path) == ran
-    assert f"make {fails}: failed after " in ended.stdout
-    assert all(f"make {target}: did not run" in ended.stdout for target in left)
-    assert ended.stdout.splitlines()[-1].startswith("ci: failed in ")
+    assert result.returncode == 1
+    assert _make_calls(tmp_path) == ran
+    assert f"make {fails}: failed after " in result.stdout
+    assert all(f"make {target}: did not run" in result.stdout for target in left)
+    assert result.stdout.splitlines()[-1].startswith("ci: failed in ")
 
 
 def test_the_tests_run_without_root_with_the_python_of_the_system(tmp_path: Path) -> None:
     _run(tmp_path, fails="nothing", copies=True)
 
     (line,) = (tmp_path / "tests").read_text().splitlines()
-    directory, _, rest = line.partition(" ")
-    assert rest == "test PYTHON=/usr/bin/python3"
+    directory, _, command = line.partition(" ")
+    assert command == "test PYTHON=/usr/bin/python3"
     if os.geteuid() == 0:
         switch, copy = (tmp_path / "switched").read_text().split(), Path(directory).parent
         assert switch[:3] == ["--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -58,7 +58,7 @@ def test_the_tests_run_without_root_with_the_python_of_the_system(tmp_path: Path
 MAKE = """#!/bin/sh
 root=$PWD
 case $1 in --directory=*) root=${1#*=}; shift ;; esac
-echo "$1" >>"HERE/asked"
+echo "$1" >>"HERE/calls"
 [ "$1" != test ] || echo "$root $*" >"HERE/tests"
 [ "$1" != test ] || (cd "$root" && stat --format="%u %n" README.md >"HERE/copied")
 [ "$1" != FAILS ]
@@ -89,5 +89,5 @@ def _run(directory: Path, *, fails: str, copies: bool = False) -> subprocess.Com
     )
 
 
-def _asked(directory: Path) -> list[str]:
-    return (directory / "asked").read_text().split()
+def _make_calls(directory: Path) -> list[str]:
+    return (directory / "calls").read_text().split()

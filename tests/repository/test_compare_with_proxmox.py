@@ -54,14 +54,14 @@ def test_who_is_not_let_in_or_finds_nobody_is_told_so(
 
 def test_what_the_lab_does_not_know_is_told_by_name_and_kind() -> None:
     mine = dict(seen({"release": "9.1", "wool": 3}))
-    found = list(differences(mine, {}, {"/version.release"}))
-    assert found == ["/version.wool is not known to the lab (number)"]
+    lines = list(differences(mine, {}, {"/version.release"}))
+    assert lines == ["/version.wool is not known to the lab (number)"]
 
 
 def test_another_kind_is_told() -> None:
     mine, labs = dict(seen([{"pid": "1"}])), dict(seen([{"pid": 1}]))
-    found = list(differences(mine, labs, set()))
-    assert found == ["/version[].pid is str, and number in the lab"]
+    lines = list(differences(mine, labs, set()))
+    assert lines == ["/version[].pid is str, and number in the lab"]
 
 
 def test_numbered_names_are_one() -> None:

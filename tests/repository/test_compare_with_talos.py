@@ -9,7 +9,7 @@ from stockman_lab.talos.api.roles import only_reads
 from stockman_lab.testing.thread import TalosLab
 
 from scripts.compare_with_talos import CALLS, differences, main
-from scripts.talos_shapes import message_places, spec_places
+from scripts.talos_shapes import message_paths, spec_paths
 from stockman.talos.wire.schema import load_api_schema
 from stockman.talos.wire.values import new_message
 
@@ -53,7 +53,7 @@ def test_who_finds_nobody_is_told_so(
 def test_fields_that_are_filled_and_fields_that_nobody_knows_are_places() -> None:
     message = new_message(load_api_schema("1.13"), "machine.Memory", {"meminfo": {"memtotal": 5}})
     message.MergeFromString(b"\xf8\x07\x01")  # field 127, a number
-    assert sorted(message_places(message, "Memory")) == [
+    assert sorted(message_paths(message, "Memory")) == [
         ("Memory.#127", "unknown"),
         ("Memory.meminfo", "message"),
         ("Memory.meminfo.memtotal", "value"),
@@ -61,33 +61,33 @@ def test_fields_that_are_filled_and_fields_that_nobody_knows_are_places() -> Non
 
 
 def test_keys_that_the_lab_does_not_know_are_told_and_names_of_users_are_not() -> None:
-    known = dict(spec_places(HOSTNAME, "1.13", {"hostname": "neo", "wool": 1}, "Hostname"))
+    known = dict(spec_paths(HOSTNAME, "1.13", {"hostname": "neo", "wool": 1}, "Hostname"))
     assert known == {"Hostname.hostname": "str", "Hostname.wool": "unknown"}
-    found = list(spec_places("k8s.NodeLabelSpecSpec", "1.13", {"key": "a", "value": "b"}, "L"))
-    assert found == [("L.key", "str"), ("L.value", "str")]
+    rows = list(spec_paths("k8s.NodeLabelSpecSpec", "1.13", {"key": "a", "value": "b"}, "L"))
+    assert rows == [("L.key", "str"), ("L.value", "str")]
 
 
 NOTHING: dict[str, set[str]] = {}
-TOLD = {"a/B.y": {"value"}}
+KNOWN = {"a/B.y": {"value"}}
 
 
 @pytest.mark.parametrize(
-    ("mine", "lab", "said"),
+    ("mine", "lab", "difference"),
     [
-        ({"a/B.x": {"value"}}, TOLD, "a/B.x is never told by the lab"),
-        ({"a/B.#9": {"unknown"}}, TOLD, "a/B.#9 is not known to the lab"),
-        ({"(refused)": {"UNIMPLEMENTED"}}, TOLD, "a/B is not there, and is in the lab"),
-        (TOLD, {"(refused)": {"INTERNAL"}}, "a/B is refused in the lab: INTERNAL"),
-        (TOLD, NOTHING, "a/B has none in the lab"),
+        ({"a/B.x": {"value"}}, KNOWN, "a/B.x is never told by the lab"),
+        ({"a/B.#9": {"unknown"}}, KNOWN, "a/B.#9 is not known to the lab"),
+        ({"(refused)": {"UNIMPLEMENTED"}}, KNOWN, "a/B is not there, and is in the lab"),
+        (KNOWN, {"(refused)": {"INTERNAL"}}, "a/B is refused in the lab: INTERNAL"),
+        (KNOWN, NOTHING, "a/B has none in the lab"),
         ({"a/B.y": {"str"}}, {"a/B.y": {"bool"}}, "a/B.y is str, and bool in the lab"),
-        ({"(refused)": {"UNAVAILABLE"}}, TOLD, ""),
-        (NOTHING, TOLD, ""),
+        ({"(refused)": {"UNAVAILABLE"}}, KNOWN, ""),
+        (NOTHING, KNOWN, ""),
     ],
 )
 def test_differences_are_told_by_name(
-    mine: dict[str, set[str]], lab: dict[str, set[str]], said: str
+    mine: dict[str, set[str]], lab: dict[str, set[str]], difference: str
 ) -> None:
-    assert list(differences({"a/B": mine}, {"a/B": lab})) == ([said] if said else [])
+    assert list(differences({"a/B": mine}, {"a/B": lab})) == ([difference] if difference else [])
 
 
 def test_what_only_one_of_them_has_is_told() -> None:

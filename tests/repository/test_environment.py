@@ -64,10 +64,10 @@ class SetUp:
         )
 
     def __call__(self, level: str, *, pip_status: int = 0) -> tuple[list[str], str]:
-        """What pip was given, and everything that was said."""
+        """What pip was given, and everything that was output."""
         self.log.write_text("")
-        _, said = self.start(level, pip_status=pip_status).communicate()
-        return self.log.read_text().splitlines(), said
+        _, output = self.start(level, pip_status=pip_status).communicate()
+        return self.log.read_text().splitlines(), output
 
     def change(self, name: str) -> None:
         with (self.clone / name).open("a") as file:
@@ -80,10 +80,10 @@ def set_up(clone: Path) -> SetUp:
 
 
 def test_the_first_run_makes_what_its_level_needs(set_up: SetUp) -> None:
-    installed, said = set_up("run")
+    installed, output = set_up("run")
 
     assert installed == ["run.txt", "build.txt", "a clone", "lab"]
-    assert said.startswith("stockman: making .venv/3.")
+    assert output.startswith("stockman: making .venv/3.")
 
 
 @pytest.mark.parametrize("level", ["run", "dev", "judges", "lock"])
@@ -96,19 +96,19 @@ def test_the_second_run_does_nothing_and_says_nothing(set_up: SetUp, level: str)
 def test_the_development_level_adds_to_the_run_time_level(set_up: SetUp) -> None:
     set_up("run")
 
-    installed, said = set_up("dev")
+    installed, output = set_up("dev")
 
     assert installed == ["dev.txt"]
-    assert "making" not in said
+    assert "making" not in output
 
 
 def test_judges_are_added_to_the_development_level(set_up: SetUp) -> None:
     set_up("dev")
 
-    installed, said = set_up("judges")
+    installed, output = set_up("judges")
 
     assert installed == ["judges.txt"]
-    assert "making" not in said
+    assert "making" not in output
     assert set_up("dev") == ([], "")
 
 
@@ -122,20 +122,20 @@ def test_changed_requirements_make_a_new_environment(set_up: SetUp) -> None:
     set_up("dev")
     set_up.change("requirements/dev.txt")
 
-    installed, said = set_up("dev")
+    installed, output = set_up("dev")
 
     assert installed == ["dev.txt", "a clone", "lab"]
-    assert "making" in said
+    assert "making" in output
 
 
 def test_a_new_version_of_the_project_installs_the_project_alone(set_up: SetUp) -> None:
     set_up("dev")
     set_up.change("src/stockman/__init__.py")
 
-    installed, said = set_up("dev")
+    installed, output = set_up("dev")
 
     assert installed == ["a clone", "lab"]
-    assert "making" not in said
+    assert "making" not in output
 
 
 def test_settings_of_tools_in_pyproject_change_nothing(set_up: SetUp) -> None:
@@ -146,26 +146,26 @@ def test_settings_of_tools_in_pyproject_change_nothing(set_up: SetUp) -> None:
 
 
 def test_the_tool_that_locks_has_an_environment_of_its_own(set_up: SetUp) -> None:
-    installed, said = set_up("lock")
+    installed, output = set_up("lock")
 
     assert installed == ["lock.txt"]
-    assert "making .venv/lock-3." in said
+    assert "making .venv/lock-3." in output
 
 
 def test_a_failed_installation_is_said_in_one_sentence_and_tried_again(set_up: SetUp) -> None:
-    _, said = set_up("dev", pip_status=1)
+    _, output = set_up("dev", pip_status=1)
     installed, _ = set_up("dev")
 
-    assert "pip could not install what is locked" in said.splitlines()[-1]
-    assert "Traceback" not in said
+    assert "pip could not install what is locked" in output.splitlines()[-1]
+    assert "Traceback" not in output
     assert installed == ["dev.txt", "a clone", "lab"]
 
 
 def test_two_at_the_same_time_install_once(set_up: SetUp) -> None:
     both = [set_up.start("dev"), set_up.start("dev")]
 
-    said = [process.communicate()[1] for process in both]
+    output = [process.communicate()[1] for process in both]
 
     assert [process.returncode for process in both] == [0, 0]
-    assert sum("making" in text for text in said) == 1
+    assert sum("making" in text for text in output) == 1
     assert set_up.log.read_text().splitlines() == ["dev.txt", "a clone", "lab"]

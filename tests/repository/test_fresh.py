@@ -21,9 +21,9 @@ def test_somebody_without_root_gets_one_sentence(
 
 
 def test_the_demo_runs_everywhere_and_the_tests_where_they_are_asked_for() -> None:
-    demos = [run.system for run in fresh.planned("trixie") if run.command == "make demo"]
+    demos = [run.system for run in fresh.plan_runs("trixie") if run.command == "make demo"]
     tests = {
-        value: [run.system for run in fresh.planned(value) if run.command == "make test"]
+        value: [run.system for run in fresh.plan_runs(value) if run.command == "make test"]
         for value in ("", "trixie", "all", "bookworm, testing")
     }
 
@@ -38,7 +38,7 @@ def test_the_demo_runs_everywhere_and_the_tests_where_they_are_asked_for() -> No
 
 def test_an_unknown_system_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        fresh.planned("sid")
+        fresh.plan_runs("sid")
 
     assert "FRESH_TESTS names sid: use bookworm, trixie, testing, or all" in capsys.readouterr().err
 
@@ -46,19 +46,19 @@ def test_an_unknown_system_is_refused(capsys: pytest.CaptureFixture[str]) -> Non
 def test_only_settings_of_downloads_are_passed_on() -> None:
     environment = {"PIP_CERT": "/ca.crt", "HTTPS_PROXY": "http://proxy", "HOME": "/root", "CI": "1"}
 
-    assert fresh.passed_variables(environment) == {
+    assert fresh.inherit_variables(environment) == {
         "PIP_CERT": "/ca.crt",
         "HTTPS_PROXY": "http://proxy",
     }
 
 
 def test_one_demo_runs_under_poor_conditions_in_a_folder_with_a_space() -> None:
-    (harsh,) = (run for run in fresh.planned("") if run.harsh)
+    (harsh,) = (run for run in fresh.plan_runs("") if run.harsh)
 
     script = fresh.script_of(harsh, {})
 
     assert {"LANG=C", "TERM=dumb"} <= set(script)
-    assert not any(word.startswith("HOME=") for word in script)
+    assert not any(argument.startswith("HOME=") for argument in script)
     assert script[-1] == "umask 077 && cd '/home/tester/a clone' && exec make demo PRESET=single"
 
 

@@ -13,9 +13,9 @@ CHOOSE = "choose another with PYTHON=, for example `make test PYTHON=python3.12`
 
 
 def test_without_a_target_the_targets_are_shown(clone: Path) -> None:
-    ended = _make(clone, python="no-such-python")
+    result = _make(clone, python="no-such-python")
 
-    assert ended.returncode == 0
+    assert result.returncode == 0
     for target in (
         "demo",
         "test",
@@ -28,16 +28,16 @@ def test_without_a_target_the_targets_are_shown(clone: Path) -> None:
         "tools",
         "lock",
     ):
-        assert f"\n  {target} " in ended.stdout
+        assert f"\n  {target} " in result.stdout
 
 
 def test_an_old_python_gets_one_sentence(clone: Path) -> None:
     old = _program(clone / "python3.8", 'echo "3.8 $0"')
 
-    ended = _make(clone, "test", python=old)
+    result = _make(clone, "test", python=old)
 
-    assert ended.returncode != 0
-    assert _sentences(ended.stderr) == [
+    assert result.returncode != 0
+    assert _sentences(result.stderr) == [
         f"stockman: '{old}' is Python 3.8, and 3.11 or newer is needed: {CHOOSE}"
     ]
     assert not (clone / ".venv").exists()
@@ -53,21 +53,21 @@ def test_an_old_python_gets_one_sentence(clone: Path) -> None:
     ],
 )
 def test_what_is_no_python_for_us_gets_one_sentence(clone: Path, does: str, sentence: str) -> None:
-    strange = _program(clone / "strange", does)
+    program = _program(clone / "program", does)
 
-    ended = _make(clone, "demo", python=strange)
+    result = _make(clone, "demo", python=program)
 
-    assert ended.returncode != 0
-    (said,) = _sentences(ended.stderr)
-    assert said.startswith(f"stockman: '{strange}' {sentence}, and ")
+    assert result.returncode != 0
+    (message,) = _sentences(result.stderr)
+    assert message.startswith(f"stockman: '{program}' {sentence}, and ")
 
 
 def test_a_missing_python_gets_one_sentence(clone: Path) -> None:
-    ended = _make(clone, "test", python="no-such-python")
+    result = _make(clone, "test", python="no-such-python")
 
-    assert ended.returncode != 0
-    (sentence,) = _sentences(ended.stderr)
-    assert sentence.startswith("stockman: there is no program 'no-such-python', and Python 3.11 ")
+    assert result.returncode != 0
+    (message,) = _sentences(result.stderr)
+    assert message.startswith("stockman: there is no program 'no-such-python', and Python 3.11 ")
 
 
 @pytest.mark.parametrize("module", ["venv", "ensurepip"])
@@ -84,21 +84,21 @@ def test_a_python_without_a_module_that_set_up_needs_gets_one_sentence(
         f'exec "{sys.executable}" -c "{without}" "$2" "$3"',
     )
 
-    ended = _make(clone, "test", python=debian)
+    result = _make(clone, "test", python=debian)
 
-    assert ended.returncode != 0
-    *_, said = _sentences(ended.stderr)
-    assert f" has no {module} module: install it " in said
-    assert f"apt install python{VERSION}-venv" in said
-    assert "Traceback" not in ended.stderr
+    assert result.returncode != 0
+    *_, message = _sentences(result.stderr)
+    assert f" has no {module} module: install it " in message
+    assert f"apt install python{VERSION}-venv" in message
+    assert "Traceback" not in result.stderr
 
 
 @pytest.mark.parametrize("suite", ["real", "soak"])
 def test_a_suite_that_is_not_there_does_not_pass(clone: Path, suite: str) -> None:
-    ended = _make(clone, suite, python=sys.executable)
+    result = _make(clone, suite, python=sys.executable)
 
-    assert ended.returncode != 0
-    assert _sentences(ended.stderr) == [f"stockman: tests/{suite} is missing"]
+    assert result.returncode != 0
+    assert _sentences(result.stderr) == [f"stockman: tests/{suite} is missing"]
 
 
 STEPS = {
@@ -112,29 +112,29 @@ STEPS = {
 
 
 def test_every_step_of_check_is_done_before_the_tests(clone: Path) -> None:
-    _let_steps_be_noted(clone, fails="nothing")
+    _log_steps(clone, fails="nothing")
 
-    ended = _make(clone, "check", python=sys.executable)
+    result = _make(clone, "check", python=sys.executable)
 
-    assert ended.returncode == 0, ended.stderr
-    _, *steps, last = _asked(clone)
+    assert result.returncode == 0, result.stderr
+    _, *steps, last = _make_calls(clone)
     assert set(steps) == STEPS
     assert last.endswith("-q tests/docs tests/repository tests/tools")
 
 
 @pytest.mark.parametrize("fails", ["ruff", "sphinx-build", "check_secrets"])
 def test_a_step_of_check_that_fails_is_a_failure_without_tests(clone: Path, fails: str) -> None:
-    _let_steps_be_noted(clone, fails=fails)
+    _log_steps(clone, fails=fails)
 
-    ended = _make(clone, "check", python=sys.executable)
+    result = _make(clone, "check", python=sys.executable)
 
-    assert ended.returncode != 0
-    assert any(fails in one for one in _asked(clone))
-    assert not any("pytest" in one for one in _asked(clone))
+    assert result.returncode != 0
+    assert any(fails in line for line in _make_calls(clone))
+    assert not any("pytest" in line for line in _make_calls(clone))
 
 
 def test_words_of_steps_that_run_side_by_side_stay_together(clone: Path) -> None:
-    _let_steps_be_noted(clone, fails="nothing")
+    _log_steps(clone, fails="nothing")
 
     stdout = _make(clone, "check", python=sys.executable).stdout.splitlines()
 
@@ -146,30 +146,30 @@ def test_words_of_steps_that_run_side_by_side_stay_together(clone: Path) -> None
 
 def test_programs_are_built_before_tests_against_them_run_side_by_side(clone: Path) -> None:
     (clone / "tests" / "real").mkdir(parents=True)
-    _let_steps_be_noted(clone, fails="build")
+    _log_steps(clone, fails="build")
 
     everything = _make(clone, "real", "TOOLS=age,cue", python=sys.executable)
     some = _make(clone, "real", "ARGS=-k age", python=sys.executable)
 
     assert (everything.returncode, some.returncode) == (0, 0), everything.stderr + some.stderr
-    build, tests, again = _asked(clone)
+    build, tests, again = _make_calls(clone)
     assert build == "python -m tools build --quiet age cue"
     assert "-q tests/real -p tools.pytest_plugin --numprocesses=auto" in tests
     assert again.endswith(" -k age")
 
 
-def _let_steps_be_noted(clone: Path, *, fails: str) -> None:
+def _log_steps(clone: Path, *, fails: str) -> None:
     """Steps say what they are, line by line, instead of doing it; some of them fail."""
     _program(
         clone / "scripts" / "with-environment",
-        'shift; echo "$*" >>asked',
+        'shift; echo "$*" >>calls',
         'for word in 1 2 3 4 5 6 7 8; do echo "$*: $word"; done',
         f'case "$*" in *{fails}*) exit 1 ;; esac',
     )
 
 
-def _asked(clone: Path) -> list[str]:
-    return (clone / "asked").read_text().splitlines()
+def _make_calls(clone: Path) -> list[str]:
+    return (clone / "calls").read_text().splitlines()
 
 
 def _make(clone: Path, *targets: str, python: str) -> subprocess.CompletedProcess[str]:

@@ -42,7 +42,7 @@ def test_what_shares_addresses_or_a_folder_shares_a_worker(tmp_path: Path) -> No
     ).stdout
 
     lines = [line.split() for line in (tmp_path / "noted").read_text().splitlines()]
-    workers = {name: {worker for other, worker in lines if other == name} for name, _ in lines}
+    workers = {name: {worker for file, worker in lines if file == name} for name, _ in lines}
     assert len(lines) == 4 * len(FILES)
     assert all(len(worker) == 1 for worker in workers.values())
     assert workers["test_first"] == workers["test_second"]

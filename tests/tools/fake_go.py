@@ -13,11 +13,11 @@ from pathlib import Path
 COPIED = ("GOWORK", "GOFLAGS", "CGO_ENABLED", "GOTOOLCHAIN")
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     with Path(os.environ["FAKE_GO_CALLS"]).open("a") as calls:
         environment = {name: os.environ.get(name) for name in COPIED}
-        calls.write(json.dumps({"words": words, "environment": environment}) + "\n")
-    match words:
+        calls.write(json.dumps({"arguments": arguments, "environment": environment}) + "\n")
+    match arguments:
         case ["env", "GOVERSION"]:
             sys.stdout.write(os.environ.get("FAKE_GO_VERSION", "go1.26.8") + "\n")
         case ["mod", "download", "-json", wanted]:
@@ -29,14 +29,14 @@ def main(words: list[str]) -> int:
             with Path("go.mod").open("a") as file:
                 file.writelines(f"{edit}\n" for edit in edits)
         case ["build" | "test", *_]:
-            return build(Path(words[words.index("-o") + 1]))
+            return build(Path(arguments[arguments.index("-o") + 1]))
     return 0
 
 
-def download(wanted: str) -> int:
-    directory = Path(os.environ["FAKE_GO_MODULES"], wanted.replace("/", "+"))
+def download(module: str) -> int:
+    directory = Path(os.environ["FAKE_GO_MODULES"], module.replace("/", "+"))
     if not directory.exists():
-        sys.stdout.write(json.dumps({"Error": f"{wanted}: there is no such module"}))
+        sys.stdout.write(json.dumps({"Error": f"{module}: there is no such module"}))
         return 1
     sys.stdout.write(json.dumps({"Dir": str(directory)}))
     return 0

@@ -12,7 +12,7 @@ from pathlib import Path
 from tools.recipe import GoModule, GoProgram
 from tools.recipes import PROGRAMS
 
-PATIENCE_SECONDS = 300
+TIMEOUT_SECONDS = 300
 ROOT = Path(__file__).parents[2]
 MGMT = "cmd/talosctl/cmd/mgmt"
 NETWORK = "internal/app/machined/pkg/controllers/network"
@@ -31,7 +31,7 @@ SOME_FILES = {
 class Call:
     """One call of the Go command."""
 
-    words: list[str]
+    arguments: list[str]
     environment: dict[str, str | None]
 
 
@@ -39,42 +39,42 @@ class Call:
 class Machine:
     """A machine with its own PATH, home, module registry and cache."""
 
-    place: Path
+    root: Path
 
     @property
     def bin(self) -> Path:
-        return self.place / "bin"
+        return self.root / "bin"
 
     @property
     def cache(self) -> Path:
-        return self.place / "cache"
+        return self.root / "cache"
 
     @property
     def environment(self) -> dict[str, str]:
         return {
             "PATH": str(self.bin),
-            "HOME": str(self.place / "home"),
+            "HOME": str(self.root / "home"),
             "STOCKMAN_TOOLS": str(self.cache),
-            "FAKE_GO_CALLS": str(self.place / "calls"),
-            "FAKE_GO_MODULES": str(self.place / "modules"),
+            "FAKE_GO_CALLS": str(self.root / "calls"),
+            "FAKE_GO_MODULES": str(self.root / "modules"),
         }
 
-    def run(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "tools", *words],
+            [sys.executable, "-m", "tools", *arguments],
             cwd=ROOT,
             env=self.environment | more,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_SECONDS,
+            timeout=TIMEOUT_SECONDS,
             check=False,
         )
 
     @contextmanager
-    def start(self, *words: str, **more: str) -> Iterator[subprocess.Popen[str]]:
+    def start(self, *arguments: str, **more: str) -> Iterator[subprocess.Popen[str]]:
         """A run in the background that does not outlive the block."""
         with subprocess.Popen(
-            [sys.executable, "-m", "tools", *words],
+            [sys.executable, "-m", "tools", *arguments],
             cwd=ROOT,
             env=self.environment | more,
             stdout=subprocess.PIPE,
@@ -95,7 +95,7 @@ class Machine:
 
     def serve(self, module: str, files: Mapping[str, str]) -> None:
         """Have the registry answer for `module@version`, read-only as the module cache is."""
-        directory = self.place / "modules" / module.replace("/", "+")
+        directory = self.root / "modules" / module.replace("/", "+")
         for name, text in files.items():
             path = directory / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -112,25 +112,25 @@ class Machine:
 
     def calls(self, *beginning: str) -> list[Call]:
         """How Go was called, in order; only calls that begin so."""
-        path = self.place / "calls"
+        path = self.root / "calls"
         lines = path.read_text().splitlines() if path.exists() else []
         called = [Call(**json.loads(line)) for line in lines]
-        return [call for call in called if call.words[: len(beginning)] == [*beginning]]
+        return [call for call in called if call.arguments[: len(beginning)] == [*beginning]]
 
 
 @dataclass(frozen=True)
 class Gate:
     """Holds a build of the stand-in open until it is let through."""
 
-    place: Path
+    root: Path
 
     def await_start(self) -> int:
         """The process id of the Go command that now stands at the gate."""
         # Opened for both directions, so that opening does not wait for the other end.
-        with (self.place / "started").open("r+b", buffering=0) as started:
-            readable, _, _ = select.select([started], [], [], PATIENCE_SECONDS)
+        with (self.root / "started").open("r+b", buffering=0) as started:
+            readable, _, _ = select.select([started], [], [], TIMEOUT_SECONDS)
             assert readable, "no build came to the gate"
             return int(started.readline())
 
     def let_through(self) -> None:
-        (self.place / "release").write_text("go")
+        (self.root / "release").write_text("go")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tools.machine import PATIENCE_SECONDS, Gate, Machine
+from tests.tools.machine import TIMEOUT_SECONDS, Gate, Machine
 from tools.cache import Cache, default_root
 from tools.errors import ToolError
 from tools.recipe import GoCheck, GoModule, GoProgram, Program
@@ -45,12 +45,12 @@ def test_being_core_is_no_other_place() -> None:
 
 
 def test_a_check_program_is_kept_under_its_own_source_text() -> None:
-    one, other = (
+    first, second = (
         replace(PROGRAM, recipe=GoProgram(source=GoCheck(file=file, requires=("a@v1",))))
         for file in ("schematic.go", "machinery.go")
     )
 
-    assert entry(one) != entry(other)
+    assert entry(first) != entry(second)
 
 
 def test_the_cache_is_where_the_environment_says(
@@ -72,8 +72,8 @@ def test_a_failed_build_leaves_nothing_that_looks_finished(tmp_path: Path) -> No
     cache = Cache(tmp_path)
 
     def build() -> None:
-        with cache.publishing(PROGRAM) as publishing:
-            (publishing / "thing").write_text("half")
+        with cache.publish(PROGRAM) as publish:
+            (publish / "thing").write_text("half")
             raise ToolError("no more")
 
     with pytest.raises(ToolError):
@@ -86,8 +86,8 @@ def test_a_failed_build_leaves_nothing_that_looks_finished(tmp_path: Path) -> No
 def test_a_program_appears_only_when_it_is_finished(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
 
-    with cache.publishing(PROGRAM) as publishing:
-        (publishing / "thing").write_text("whole")
+    with cache.publish(PROGRAM) as publish:
+        (publish / "thing").write_text("whole")
         assert not cache.executable(PROGRAM).exists()
 
     assert cache.executable(PROGRAM).read_text() == "whole"
@@ -100,18 +100,18 @@ def test_a_source_copy_without_its_marker_is_made_again(tmp_path: Path) -> None:
     half.mkdir(parents=True)
     (half / "leftover").touch()
 
-    whole = cache.staged("thing", lambda place: (place / "file").touch(), lambda: None)
+    source = cache.stage("thing", lambda directory: (directory / "file").touch(), lambda: None)
 
-    assert whole == half
-    assert [path.name for path in whole.iterdir()] == ["file"]
+    assert source == half
+    assert [path.name for path in source.iterdir()] == ["file"]
 
 
 def test_a_source_copy_with_its_marker_is_used_as_it_is(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     fillings: list[Path] = []
 
-    cache.staged("thing", fillings.append, lambda: None)
-    cache.staged("thing", fillings.append, lambda: None)
+    cache.stage("thing", fillings.append, lambda: None)
+    cache.stage("thing", fillings.append, lambda: None)
 
     assert len(fillings) == 1
 
@@ -120,47 +120,45 @@ def test_a_distrusted_source_copy_is_made_again(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     fillings: list[Path] = []
 
-    cache.staged("thing", fillings.append, lambda: None)
-    cache.distrust("thing")
-    cache.staged("thing", fillings.append, lambda: None)
+    cache.stage("thing", fillings.append, lambda: None)
+    cache.invalidate("thing")
+    cache.stage("thing", fillings.append, lambda: None)
 
     assert len(fillings) == 2
 
 
 def test_two_processes_build_a_program_once(machine: Machine, gate: Gate) -> None:
-    with machine.start("path", "cue", FAKE_GO_GATE=str(gate.place)) as first:
+    with machine.start("path", "cue", FAKE_GO_GATE=str(gate.root)) as first:
         gate.await_start()
         with machine.start("path", "cue") as second:
             assert second.stderr
-            said = second.stderr.readline()
+            line = second.stderr.readline()
             gate.let_through()
-            paths = {
-                process.communicate(timeout=PATIENCE_SECONDS)[0] for process in (first, second)
-            }
+            paths = {process.communicate(timeout=TIMEOUT_SECONDS)[0] for process in (first, second)}
 
-    assert said.endswith("cue: another process is building it; waiting\n")
+    assert line.endswith("cue: another process is building it; waiting\n")
     assert (first.returncode, second.returncode) == (0, 0)
     assert len(paths) == 1
     assert len(machine.calls("build")) == 1
 
 
 def test_two_processes_build_different_programs_side_by_side(machine: Machine, gate: Gate) -> None:
-    with machine.start("path", "cue", FAKE_GO_GATE=str(gate.place)) as first:
+    with machine.start("path", "cue", FAKE_GO_GATE=str(gate.root)) as first:
         gate.await_start()
         meanwhile = machine.run("path", "age")
         gate.let_through()
-        first.communicate(timeout=PATIENCE_SECONDS)
+        first.communicate(timeout=TIMEOUT_SECONDS)
 
     assert meanwhile.returncode == 0
     assert "waiting" not in meanwhile.stderr
 
 
 def test_a_killed_build_goes_on_from_its_source_copy(machine: Machine, gate: Gate) -> None:
-    with machine.start("path", "cue", FAKE_GO_GATE=str(gate.place)) as process:
+    with machine.start("path", "cue", FAKE_GO_GATE=str(gate.root)) as process:
         compiler = gate.await_start()
         process.kill()
         os.kill(compiler, 9)
-        process.communicate(timeout=PATIENCE_SECONDS)
+        process.communicate(timeout=TIMEOUT_SECONDS)
 
     again = machine.run("path", "cue")
 
@@ -172,13 +170,13 @@ def test_a_killed_build_goes_on_from_its_source_copy(machine: Machine, gate: Gat
 
 
 def test_a_terminated_build_ends_its_compiler(machine: Machine, gate: Gate) -> None:
-    with machine.start("path", "cue", FAKE_GO_GATE=str(gate.place)) as process:
+    with machine.start("path", "cue", FAKE_GO_GATE=str(gate.root)) as process:
         compiler = gate.await_start()
         process.terminate()
-        _, said = process.communicate(timeout=PATIENCE_SECONDS)
+        _, output = process.communicate(timeout=TIMEOUT_SECONDS)
 
     assert process.returncode == 143
-    assert "Traceback" not in said
+    assert "Traceback" not in output
     with pytest.raises(ProcessLookupError):
         os.kill(compiler, 0)
 

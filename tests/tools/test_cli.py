@@ -88,7 +88,7 @@ def test_a_quiet_build_tells_only_of_what_is_not_there(machine: Machine) -> None
     loud = machine.run("build", "age")
     quiet = machine.run("build", "--quiet", "age", "cue")
 
-    assert "(1/1) age: at hand, " in loud.stderr
+    assert "(1/1) age: ready, " in loud.stderr
     assert quiet.stderr.startswith("(2/2) cue\n")
     assert (loud.returncode, quiet.returncode) == (0, 0)
 
@@ -133,19 +133,19 @@ def test_a_failed_build_shows_the_last_lines_and_where_the_rest_is(machine: Mach
     assert "Traceback" not in result.stderr
     log = machine.cache / "logs" / "cue.log"
     report = result.stderr.splitlines()[-22:]
-    assert report[0] == "`go build -trimpath` ended with status 1"
+    assert report[0] == "`go build -trimpath` exited with status 1"
     assert report[1:-1] == [f"  complaint {number}" for number in range(11, 31)]
     assert report[-1] == f"  full log: {log}"
     assert "complaint 1\n" in log.read_text()
 
 
 def test_a_module_that_cannot_be_had_is_reported_with_the_reason(machine: Machine) -> None:
-    (machine.place / "modules" / "cuelang.org+go@v0.17.1").rename(machine.place / "away")
+    (machine.root / "modules" / "cuelang.org+go@v0.17.1").rename(machine.root / "away")
 
     result = machine.run("path", "cue")
 
     assert result.returncode == 1
-    assert "`go mod download` ended with status 1" in result.stderr
+    assert "`go mod download` exited with status 1" in result.stderr
     assert "cuelang.org/go@v0.17.1: there is no such module" in result.stderr
 
 
@@ -163,24 +163,24 @@ def test_the_variable_of_a_bare_name_and_of_the_version_both_count(machine: Mach
 
     bare = machine.run("path", "talosctl", STOCKMAN_TOOL_TALOSCTL=str(own))
     exact = machine.run("path", "talosctl", STOCKMAN_TOOL_TALOSCTL_1_14_1=str(own))
-    other = machine.run("path", "talosctl@1.11.5", STOCKMAN_TOOL_TALOSCTL=str(own))
+    older = machine.run("path", "talosctl@1.11.5", STOCKMAN_TOOL_TALOSCTL=str(own))
 
     assert bare.stdout == exact.stdout == f"{own}\n"
-    assert "/talosctl@1.11.5/" in other.stdout
+    assert "/talosctl@1.11.5/" in older.stdout
 
 
 def test_a_variable_that_points_nowhere_is_an_error(machine: Machine) -> None:
     result = machine.run("path", "cue", STOCKMAN_TOOL_CUE="/nowhere/cue")
 
     assert result.returncode == 1
-    assert result.stderr == "STOCKMAN_TOOL_CUE is /nowhere/cue, which is no executable file\n"
+    assert result.stderr == "STOCKMAN_TOOL_CUE is /nowhere/cue, which is not an executable file\n"
 
 
 def test_an_unknown_name_suggests_the_nearest(machine: Machine) -> None:
     result = machine.run("build", "kubctl")
 
     assert result.returncode == 64
-    assert result.stderr.startswith("no recipe is called kubctl; did you mean kubectl")
+    assert result.stderr.startswith("there is no recipe kubctl; did you mean kubectl")
 
 
 def test_an_unknown_command_is_wrong_usage(machine: Machine) -> None:
@@ -192,13 +192,13 @@ def test_env_puts_the_built_programs_on_the_path(machine: Machine) -> None:
     age, talosctl = (machine.run("path", name).stdout.strip() for name in ("age", "talosctl"))
 
     lines = machine.run("env").stdout.splitlines()
-    found = json.loads(machine.run("env", "-o", "json").stdout)
+    paths = json.loads(machine.run("env", "-o", "json").stdout)
 
-    places = [path.rpartition("/")[0] for path in (age, talosctl)]
+    directories = [path.rpartition("/")[0] for path in (age, talosctl)]
     assert lines == [
         f"export STOCKMAN_TOOLS={machine.cache}",
-        f'export PATH={":".join(places)}:"$PATH"',
+        f'export PATH={":".join(directories)}:"$PATH"',
     ]
-    assert found["age"] == age
-    assert found["talosctl@1.14.1"] == talosctl
-    assert set(found) == {"age", "talosctl@1.11.5", "talosctl@1.14.1"}
+    assert paths["age"] == age
+    assert paths["talosctl@1.14.1"] == talosctl
+    assert set(paths) == {"age", "talosctl@1.11.5", "talosctl@1.14.1"}

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.command import Workshop
+from tools.command import CommandRunner
 from tools.errors import ToolError
 from tools.progress import Progress
 
@@ -23,10 +23,10 @@ class Listener(Progress):
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> Workshop:
+def runner(tmp_path: Path) -> CommandRunner:
     release = tmp_path / "release"
     os.mkfifo(release)
-    return Workshop(
+    return CommandRunner(
         log=tmp_path / "logs" / "thing.log",
         progress=Listener(release),
         environment={"PATH": os.defpath},
@@ -34,31 +34,31 @@ def workshop(tmp_path: Path) -> Workshop:
     )
 
 
-def test_a_long_command_is_said_to_be_still_running(workshop: Workshop, tmp_path: Path) -> None:
-    workshop.run("building", ["sh", "-c", "read word < release"], tmp_path)
+def test_a_long_command_is_said_to_be_still_running(runner: CommandRunner, tmp_path: Path) -> None:
+    runner.run("building", ["sh", "-c", "read word < release"], tmp_path)
 
-    assert isinstance(workshop.progress, Listener)
-    assert workshop.progress.said[:2] == ["still building", "still building"]
+    assert isinstance(runner.progress, Listener)
+    assert runner.progress.said[:2] == ["still building", "still building"]
 
 
 def test_output_is_returned_and_complaints_go_to_the_log(
-    workshop: Workshop, tmp_path: Path
+    runner: CommandRunner, tmp_path: Path
 ) -> None:
-    printed = workshop.run("asking", ["sh", "-c", "echo answer; echo aside >&2"], tmp_path)
+    printed = runner.run("printing", ["sh", "-c", "echo answer; echo aside >&2"], tmp_path)
 
     assert printed == "answer\n"
-    assert workshop.log.read_text() == "$ sh -c echo answer; echo aside >&2\naside\n"
+    assert runner.log.read_text() == "$ sh -c echo answer; echo aside >&2\naside\n"
 
 
 def test_a_failure_shows_only_what_its_own_command_wrote(
-    workshop: Workshop, tmp_path: Path
+    runner: CommandRunner, tmp_path: Path
 ) -> None:
-    workshop.run("asking", ["sh", "-c", "echo earlier >&2"], tmp_path)
+    runner.run("printing", ["sh", "-c", "echo earlier >&2"], tmp_path)
 
     with pytest.raises(ToolError) as caught:
-        workshop.run("asking", ["sh", "-c", "echo printed; echo aside >&2; exit 7"], tmp_path)
+        runner.run("printing", ["sh", "-c", "echo printed; echo aside >&2; exit 7"], tmp_path)
 
     first, *shown, log = str(caught.value).splitlines()
-    assert first.endswith("ended with status 7")
+    assert first.endswith("exited with status 7")
     assert shown == ["  aside", "  printed"]
-    assert log == f"  full log: {workshop.log}"
+    assert log == f"  full log: {runner.log}"

@@ -39,11 +39,11 @@ def test_a_package_is_installed_only_when_told_to(
     machine.install("apt-get", APT_GET.replace("no-such-server", name))
 
     silent = machine.run("build", name)
-    told = machine.run("build", name, "--install")
+    result = machine.run("build", name, "--install")
 
     assert silent.returncode == 1
-    assert told.returncode == 0, told.stderr
-    calls = (machine.place / "apt-calls").read_text()
+    assert result.returncode == 0, result.stderr
+    calls = (machine.root / "apt-calls").read_text()
     assert calls == f"update\ninstall -y --no-install-recommends {package}\n"
 
 
@@ -51,4 +51,4 @@ def test_without_apt_get_the_package_is_still_named(machine: Machine) -> None:
     result = machine.run("build", "hyperfine", "--install")
 
     assert result.returncode == 1
-    assert "apt-get does not exist here: install the Debian package hyperfine" in result.stderr
+    assert "there is no apt-get: install the Debian package hyperfine" in result.stderr

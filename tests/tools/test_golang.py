@@ -30,7 +30,7 @@ def test_directories_outside_the_archive_become_the_version_of_the_recipe(
     assert machine.run("path", "kubectl").returncode == 0
 
     (edit,) = machine.calls("mod", "edit", "-replace=k8s.io/api=k8s.io/api@v0.36.3")
-    assert edit.words[2:] == [
+    assert edit.arguments[2:] == [
         "-replace=k8s.io/api=k8s.io/api@v0.36.3",
         "-replace=k8s.io/client-go=k8s.io/client-go@v0.36.3",
     ]
@@ -56,7 +56,7 @@ def test_further_replaces_of_the_recipe_come_after(machine: Machine) -> None:
     machine.run("path", "talosctl@1.14.1")
 
     machinery = "github.com/siderolabs/talos/pkg/machinery"
-    assert machine.calls("mod", "edit")[-1].words[2:] == [
+    assert machine.calls("mod", "edit")[-1].arguments[2:] == [
         f"-replace={machinery}={machinery}@v1.14.1",
         "-replace=github.com/cosi-project/runtime=github.com/cosi-project/runtime@v1.16.2",
         "-replace=github.com/jsimonetti/rtnetlink/v2=github.com/jsimonetti/rtnetlink/v2@v2.2.0",
@@ -85,7 +85,7 @@ def test_a_source_copy_can_be_written_to_and_the_original_stays_as_it_was(
     machine.run("path", "talosctl@1.14.1")
 
     copied = source_of(machine, TALOS) / "go.mod"
-    original = machine.place / "modules" / TALOS.replace("/", "+") / "go.mod"
+    original = machine.root / "modules" / TALOS.replace("/", "+") / "go.mod"
     assert copied.stat().st_mode & stat.S_IWUSR
     assert original.read_text() == SOME_FILES["go.mod"] != copied.read_text()
 
@@ -94,7 +94,7 @@ def test_programs_of_one_module_share_the_source_copy(machine: Machine) -> None:
     machine.run("build", "kubectl", "kube-scheduler", "kube-apiserver")
 
     assert len(machine.calls("mod", "download")) == 1
-    assert [call.words[-1] for call in machine.calls("build")] == [
+    assert [call.arguments[-1] for call in machine.calls("build")] == [
         "./cmd/kubectl",
         "./cmd/kube-scheduler",
         "./cmd/kube-apiserver",
@@ -105,9 +105,9 @@ def test_a_build_is_static_stripped_and_uses_the_compiler_at_hand(machine: Machi
     machine.run("path", "kubectl")
 
     (call,) = machine.calls("build")
-    words = call.words
-    assert words[1:3] == ["-trimpath", "-buildvcs=false"]
-    assert words[words.index("-ldflags") + 1] == (
+    command = call.arguments
+    assert command[1:3] == ["-trimpath", "-buildvcs=false"]
+    assert command[command.index("-ldflags") + 1] == (
         "-s -w -X k8s.io/component-base/version.gitVersion=v1.36.3"
         " -X k8s.io/component-base/version.gitMajor=1"
         " -X k8s.io/component-base/version.gitMinor=36"
@@ -125,9 +125,9 @@ def test_acceptance_tests_are_built_as_a_test_binary(machine: Machine) -> None:
     machine.run("path", "bpg-acceptance@access")
 
     (call,) = machine.calls("test")
-    assert call.words[:2] == ["test", "-c"]
-    assert call.words[call.words.index("-tags") + 1] == "acceptance"
-    assert call.words[-1] == "./fwprovider/access"
+    assert call.arguments[:2] == ["test", "-c"]
+    assert call.arguments[call.arguments.index("-tags") + 1] == "acceptance"
+    assert call.arguments[-1] == "./fwprovider/access"
 
 
 def test_a_check_program_requires_its_library(machine: Machine) -> None:
@@ -135,7 +135,7 @@ def test_a_check_program_requires_its_library(machine: Machine) -> None:
 
     assert result.returncode == 0, result.stderr
     (edit,) = machine.calls("mod", "edit")
-    assert edit.words[2:4] == [
+    assert edit.arguments[2:4] == [
         "-require=github.com/siderolabs/talos/pkg/machinery@v1.14.1",
         "-replace=github.com/cosi-project/runtime=github.com/cosi-project/runtime@v1.16.2",
     ]

@@ -2,7 +2,7 @@ import os
 import subprocess
 import sys
 
-from tests.tools.machine import PATIENCE_SECONDS, ROOT, Machine
+from tests.tools.machine import ROOT, TIMEOUT_SECONDS, Machine
 
 TESTS = """
 def test_cue(real_tool):
@@ -14,14 +14,14 @@ def test_old_talosctl(real_tool):
 
 
 def pytest_run(machine: Machine, **more: str) -> subprocess.CompletedProcess[str]:
-    (machine.place / "test_real.py").write_text(TESTS)
+    (machine.root / "test_real.py").write_text(TESTS)
     plugins = ["-p", "tools.pytest_plugin", "-p", "no:cacheprovider"]
     return subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, "-rs", "-c", os.devnull, machine.place],
+        [sys.executable, "-m", "pytest", *plugins, "-rs", "-c", os.devnull, machine.root],
         env=machine.environment | {"PYTHONPATH": str(ROOT)} | more,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_SECONDS,
+        timeout=TIMEOUT_SECONDS,
         check=False,
     )
 
@@ -38,7 +38,7 @@ def test_a_program_that_cannot_be_built_fails_its_test(machine: Machine) -> None
     output = pytest_run(machine, FAKE_GO_FAILS="cue").stdout
 
     assert "1 failed, 1 passed" in output
-    assert "cue: `go build -trimpath` ended with status 1" in output
+    assert "cue: `go build -trimpath` exited with status 1" in output
 
 
 def test_tests_of_programs_that_were_not_chosen_skip_with_the_reason(machine: Machine) -> None:
@@ -53,4 +53,4 @@ def test_a_chosen_name_that_does_not_exist_is_an_error(machine: Machine) -> None
     output = pytest_run(machine, TOOLS="talosclt").stdout
 
     assert "2 errors" in output
-    assert "TOOLS names talosclt, but no recipe is called so" in output
+    assert "TOOLS names talosclt, but there is no such recipe" in output

@@ -5,7 +5,7 @@ import pytest
 
 from tests.tools.machine import ROOT
 from tools.errors import UnknownProgramError
-from tools.names import override_variable, program_named
+from tools.names import find_program, override_variable
 from tools.own_sources import CHECKS
 from tools.recipe import GoCheck, GoModule, GoProgram, Write
 from tools.recipes import PROGRAMS
@@ -49,8 +49,8 @@ def test_every_check_program_has_its_source_and_every_source_its_program() -> No
 
 
 def test_a_bare_name_means_the_newest_version() -> None:
-    assert program_named("talosctl", PROGRAMS).version == "1.14.1"
-    assert program_named("talosctl@1.11.5", PROGRAMS).version == "1.11.5"
+    assert find_program("talosctl", PROGRAMS).version == "1.14.1"
+    assert find_program("talosctl@1.11.5", PROGRAMS).version == "1.11.5"
 
 
 def test_the_newest_version_is_found_by_number() -> None:
@@ -60,12 +60,12 @@ def test_the_newest_version_is_found_by_number() -> None:
     )
     newer = type(nine)(name="talosctl@1.9.0", version="1.9.0", recipe=nine.recipe)
 
-    assert program_named("talosctl", (newer, ten)).version == "1.11.5"
+    assert find_program("talosctl", (newer, ten)).version == "1.11.5"
 
 
 def test_a_bare_name_of_variants_lists_them() -> None:
     with pytest.raises(UnknownProgramError, match="ask for one of bpg-acceptance@access"):
-        program_named("bpg-acceptance", PROGRAMS)
+        find_program("bpg-acceptance", PROGRAMS)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_packages_are_downloaded_unpacked_and_wrapped(machine: Machine) -> None:
     result = machine.run("path", "isoinfo")
 
     assert result.returncode == 0, result.stderr
-    assert (machine.place / "apt-calls").read_text() == (
+    assert (machine.root / "apt-calls").read_text() == (
         "download genisoimage\nupdate\ndownload genisoimage\n"
     )
     wrapper = result.stdout.strip()
