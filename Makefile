@@ -17,7 +17,7 @@ LOCK := scripts/with-environment lock uv pip compile --quiet --universal --pytho
 # The lab needs the product, which is installed from the working tree.
 PROJECTS := pyproject.toml lab/pyproject.toml --no-emit-package stockman-talos
 
-# Each worker runs complete files, in the order of their names: acceptance, which takes longest, is first.
+# Each worker runs complete files, sorted by name: acceptance, which takes longest, comes first.
 PARALLEL := --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
 comma := ,
