@@ -41,7 +41,7 @@ def start_ups(directory: Path) -> list[Ratio]:
     }
     found = least(commands, environment(), ROUNDS)
     bare = found.pop("bare")
-    limits = {"--version": 6.0, "--help": 6.0, "validate fifteen-node": 25.0}
+    limits = {"--version": 6.0, "--help": 2.5, "validate fifteen-node": 10.0}
     return [
         Ratio(
             f"{name} / bare interpreter",

@@ -134,9 +134,8 @@ def _fill(path: Path) -> None:
 def stream(action: str, key: str, source: str, target: str) -> None:
     """One stream from file to file; prints the peak of memory in KiB."""
     from stockman.crypto.age.files import decrypt_stream, encrypt_stream
-    from stockman.crypto.age.identities import parse_identities
-    from stockman.crypto.age.recipients import parse_recipient
-    from stockman.crypto.age.stream import read_chunks
+    from stockman.crypto.age.header import read_chunks
+    from stockman.crypto.age.identities import parse_identities, parse_recipient
 
     with Path(source).open("rb") as plain, Path(target).open("wb") as out:
         if action == "encrypt":

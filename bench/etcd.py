@@ -88,8 +88,7 @@ def _connected() -> Iterator[Callable[[Iterable[bytes | memoryview]], None]]:
 
     That end is a thread of this process: the time of a copy is that of both ends.
     """
-    from stockman_lab.authority.making import new_authority, new_certificate
-    from stockman_lab.authority.tls import server_context
+    from stockman_lab.authority.making import new_authority, new_certificate, server_context
     from stockman_lab.core.dice import Dice
 
     now, dice = datetime.now(UTC), Dice(seed=1)

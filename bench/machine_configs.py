@@ -169,7 +169,7 @@ def machine_configs(directory: Path, talhelper: Path, talosctl: Path) -> list[Ra
             f"{best['ours']:.2f} s / {best[peer]:.2f} s of CPU",
         )
         for name, peer, limit in (
-            ("talhelper", "talhelper", 1.0),
+            ("talhelper", "talhelper", 0.6),
             (f"{NODES} talosctl", "talosctl", 0.2),
         )
     ]

@@ -22,7 +22,7 @@ from bench.ratio import Ratio, report
 
 ROUNDS = 10
 CLUSTERS = 50
-LIMIT = 0.5
+LIMIT = 0.4
 GROWTH_LIMIT = 1.3
 """Linear, and a little for noise."""
 

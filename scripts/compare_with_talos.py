@@ -27,7 +27,7 @@ from grpclib.encoding.base import CodecBase
 from grpclib.exceptions import GRPCError, StreamTerminatedError
 from stockman_lab.doors.talos_memory import TalosMemoryDoor
 from stockman_lab.factory.state import FactoryState
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.cosi.tables import DEFINITIONS, META, definitions, shape_of
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.preset import Wish, preset_world

@@ -237,11 +237,22 @@ def types(server: ApiServer, structs: Structs) -> dict[str, dict[str, dict[str, 
     return verbs
 
 
+_LEFT_OUT = frozenset(
+    {
+        *("certificates.k8s.io", "events.k8s.io"),
+        *("flowcontrol.apiserver.k8s.io", "resource.k8s.io"),
+    }
+)
+"""Groups that no component has objects of."""
+
+
 def resources(server: ApiServer) -> list[dict[str, Any]]:
     """Groups in the order of discovery, with their versions and resources."""
     groups: list[dict[str, Any]] = []
     legacy = {"name": "", "versions": [{"groupVersion": "v1", "version": "v1"}]}
     for group in (legacy, *json.loads(server.told("/apis"))["groups"]):
+        if group["name"] in _LEFT_OUT:
+            continue
         versions = []
         for one in group["versions"]:
             root = f"/apis/{one['groupVersion']}" if group["name"] else "/api/v1"

@@ -201,7 +201,6 @@ PROGRAMS: tuple[Program, ...] = (
     _go("etcdutl", _etcd("etcdutl")),
     _kubernetes("kube-apiserver"),
     _kubernetes("kube-controller-manager"),
-    _kubernetes("kube-scheduler"),
     _kubernetes("kubectl"),
     _talosctl("1.11.5"),
     _talosctl("1.12.1"),
@@ -244,7 +243,6 @@ PROGRAMS: tuple[Program, ...] = (
     _acceptance("test"),
     _go("talhelper", _module("github.com/budimanjojo/talhelper/v3", "v3.1.16")),
     _go("versitygw", _module("github.com/versity/versitygw", "v1.8.0"), "./cmd/versitygw"),
-    _go("kwok", _module("sigs.k8s.io/kwok", "v0.8.0"), "./cmd/kwok"),
     _go("flux", _FLUX, "./cmd/flux"),
     _go(
         "proxmox-csi-controller",

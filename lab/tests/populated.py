@@ -128,11 +128,4 @@ def _cluster(door: MemoryDoor) -> None:
         door, "POST", "/cluster/replication", id="101-0", type="local", target="pve2",
         schedule="*/15",
     )  # fmt: skip
-    _ask(door, "POST", "/cluster/firewall/groups", group="web")
-    _ask(door, "POST", "/cluster/firewall/groups/web", type="in", action="ACCEPT")
-    _ask(door, "POST", "/nodes/pve1/firewall/rules", type="in", action="ACCEPT")
-    for place in ("/cluster", "/nodes/pve1/qemu/102", "/nodes/pve1/lxc/200"):
-        _ask(door, "POST", f"{place}/firewall/rules", type="in", action="ACCEPT")
-        _ask(door, "POST", f"{place}/firewall/aliases", name="red", cidr="127.66.0.0/16")
-        _ask(door, "POST", f"{place}/firewall/ipset", name="blue")
-        _ask(door, "POST", f"{place}/firewall/ipset/blue", cidr="127.66.0.0/16")
+    _ask(door, "POST", "/nodes/pve1/qemu/102/firewall/rules", type="in", action="ACCEPT")

@@ -139,11 +139,10 @@ def agent(effect: Effect) -> list[object]:
     start(asked)
     let(asked, Point.AGENT, effect)
     before = asked.world.now
-    given = {"file": "/tmp/wool", "content": "wool"}
-    said = outcome(lambda: asked.post(f"{AGENT}/file-write", **given))
+    said = outcome(lambda: asked.post(f"{AGENT}/shutdown"))
     seconds = asked.world.now - before
-    is_written = outcome(lambda: asked.get(f"{AGENT}/file-read", file="/tmp/wool")) != "500"
-    return [said, is_written, seconds]
+    asked.world.advance(60)
+    return [said, not asked.cluster.state.guests[100].is_running, seconds]
 
 
 def resources(effect: Effect) -> list[object]:
@@ -233,7 +232,7 @@ SEEN: list[tuple[Callable[[Effect], list[object]], Effect, list[object]]] = [
     (shutdown, Effect.HANG, ["VM quit/powerdown failed - got timeout", True, True]),
     (agent, Effect.FAIL, ["500", False, 3]),
     (agent, Effect.DO_THEN_FAIL, ["500", True, 3]),
-    (agent, Effect.DELAY, ["None", True, 50]),
+    (agent, Effect.DELAY, ["{'result': {}}", True, 50]),
     (agent, Effect.HANG, ["500", False, 3]),
     (resources, Effect.LIE, ["unknown", "stopped"]),
     (authenticate, Effect.FAIL, [401]),

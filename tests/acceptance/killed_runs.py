@@ -18,8 +18,11 @@ from tests.acceptance.process import Process
 from tests.acceptance.scene import Life, Scene
 
 WAYS = ("apply", "resume")
-_WAITS = ("talos/await/", "talos/joined/", "nodes/ready/", "kubernetes/wait/", "kubernetes/push")
-"""Steps that only wait, and may have to again."""
+_WAITS = (
+    *("talos/await/", "talos/joined/", "nodes/ready/"),
+    *("kubernetes/wait/", "kubernetes/push", "kubernetes/reconcile/"),
+)
+"""Steps that only wait or ask Flux to reconcile, and may have to again."""
 
 
 def sampled(points: Iterable[int], count: int, seed: int) -> list[int]:

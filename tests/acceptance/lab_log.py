@@ -18,8 +18,8 @@ _SAME_AGAIN = frozenset({"resize", "hastart"})
 asked for, and we ask for a size and never for more of it; high availability is told that a guest
 should run, which it starts once."""
 
-_TRIAL = "-trial"
-"""How Jobs end that try something out: they leave nothing behind, and may be made again."""
+_SMOKE_TEST = "-test"
+"""End of the names of objects of smoke tests, which are deleted and may be created again."""
 
 
 def done_with_effect(world: World) -> Counter[str]:
@@ -33,7 +33,7 @@ def done_with_effect(world: World) -> Counter[str]:
     for etcd in world.state.talos.etcd.values():
         found["etcd began"] += 1
         for name, made in creations(etcd).items():
-            if name.startswith(_ONCE) and not name.endswith(_TRIAL):
+            if name.startswith(_ONCE) and not name.endswith(_SMOKE_TEST):
                 found[f"created {name}"] += made
     return found
 

@@ -27,7 +27,7 @@ from stockman.model.errors import Unreachable
 from stockman.proxmox import transport as pve
 from stockman.proxmox.errors import ErrorReply, reply_error, unknown_outcome
 from stockman.talos.api import transport as talos
-from stockman.talos.image_api import transport as images
+from stockman.talos.image_api import references as images
 from tests.acceptance.process import Call, Process
 
 if TYPE_CHECKING:

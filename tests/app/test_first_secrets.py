@@ -10,7 +10,7 @@ from stockman.app.secrets.bundle import bundle_path, open_bundle
 from stockman.app.secrets.keyring import find_keyring
 from stockman.app.secrets.lock import LOCK, read_lock
 from stockman.app.secrets.store import find_rules
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.config.secret_keys import SECRET_KEYS, secret_key_regex
 from tests.app.start_doors import CountingDice, doors, one_bundle
 from tests.crypto.keys_at_hand import OTHER, OWNER

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from stockman.assessment.kubernetes import desired_kubernetes
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.secret import Secret
 from stockman.planning.kubernetes.desired import DesiredKubernetes
 from stockman.rendering.repository import RenderedRepository

@@ -16,8 +16,9 @@ from stockman.app.init.from_proxmox import (
     propose_files_with_client,
 )
 from stockman.app.proxmox.credentials import login_from_prompt
+from stockman.config.language import Dialect
 from stockman.config.load import load
-from stockman.config.presets import Answers, Dialect, add_schema_hints
+from stockman.config.presets import Answers, add_schema_hints
 from stockman.config.rules import check_rules
 from stockman.model.problem import Problem
 from stockman.planning.starter.network import NetworkOptions

@@ -6,7 +6,7 @@ import pytest
 
 from stockman.app.secrets.lock import LOCK, read_lock
 from stockman.crypto.seal import matches_file
-from stockman.crypto.sops.decryption import file_metadata
+from stockman.crypto.sops.files import file_metadata
 from stockman.crypto.sops.update import NewValue
 from stockman.model.errors import Conflict, Denied, NotFound, Refused, StockmanError
 from tests.app.secret_workspace import (

@@ -145,6 +145,15 @@ def test_what_components_cannot_do_without_is_told(tmp_path: Path) -> None:
     assert str(problem.where).startswith("cluster.yaml:")
 
 
+def test_problems_of_components_are_reported_beside_patches(tmp_path: Path) -> None:
+    patches = "  patches: {all: [{machine: {sysctls: {vm.swappiness: '1'}}}]}\n"
+    more = "components: {proxmox-ccm: {enabled: true}, proxmox-csi: {enabled: true}}\n"
+
+    validation = validate(directory_with(tmp_path, f"{CLUSTER}{patches}{more}"))
+
+    assert [error.code for error in validation.problems.errors] == ["csi.storage"]
+
+
 def test_what_components_take_from_files_beside_is_left_to_rendering(tmp_path: Path) -> None:
     more = "components: {proxmox-ccm: {enabled: true}}\nproxmox: {tls: {ca_file: pve.pem}}\n"
     directory = directory_with(tmp_path, f"{CLUSTER}{more}")

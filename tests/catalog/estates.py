@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from stockman.catalog.component import InputFiles, Tunnel
 from stockman.catalog.objects import merge_values
+from stockman.config.language import Dialect
 from stockman.config.load import load
-from stockman.config.presets import Dialect, render_preset
+from stockman.config.presets import render_preset
 from stockman.config.resolve import resolve
 from stockman.config.rules import check_rules
 from stockman.config.writers.yaml_writer import render_yaml

@@ -11,36 +11,36 @@ from stockman.rendering.repository import RenderedRepository
 from tests.fast_yaml import load_all_yaml
 
 
-def objects(found: RenderedRepository, kind: str) -> list[dict[str, Any]]:
+def objects(repository: RenderedRepository, kind: str) -> list[dict[str, Any]]:
     """Every object of a kind, in the order of paths; secrets are looked into as well."""
-    return [document for document in _documents(found) if document.get("kind") == kind]
+    return [document for document in _documents(repository) if document.get("kind") == kind]
 
 
-def named(found: RenderedRepository, kind: str, name: str) -> dict[str, Any]:
+def named(repository: RenderedRepository, kind: str, name: str) -> dict[str, Any]:
     """The one object of a kind and name."""
-    (only,) = [one for one in objects(found, kind) if one["metadata"]["name"] == name]
+    (only,) = [item for item in objects(repository, kind) if item["metadata"]["name"] == name]
     return only
 
 
-def values(found: RenderedRepository, release: str) -> dict[str, Any]:
+def values(repository: RenderedRepository, release: str) -> dict[str, Any]:
     """Chart values of a release."""
-    given: dict[str, Any] = named(found, "HelmRelease", release)["spec"]["values"]
+    given: dict[str, Any] = named(repository, "HelmRelease", release)["spec"]["values"]
     return given
 
 
-def text(found: RenderedRepository, path: str) -> str:
+def text(repository: RenderedRepository, path: str) -> str:
     """The content of a file that is no secret."""
-    file = found.tree.get(path)
+    file = repository.tree.get(path)
     assert file is not None
     assert isinstance(file.text, str)
     return file.text
 
 
-def _documents(found: RenderedRepository) -> Iterator[dict[str, Any]]:
-    for file in found.tree:
+def _documents(repository: RenderedRepository) -> Iterator[dict[str, Any]]:
+    for file in repository.tree:
         if file.path.startswith("kubernetes/apps/"):
             content = file.text.reveal() if isinstance(file.text, Secret) else file.text
-            yield from (one for one in _read(content) if "metadata" in one)
+            yield from (item for item in _read(content) if "metadata" in item)
 
 
 @lru_cache(maxsize=2048)

@@ -32,8 +32,8 @@ def estate(code: str, preset: str) -> Desired:
     """The configuration of a page."""
     texts = render_preset(preset)
     block = shown(code)
-    given = yaml.safe_load(texts["cluster.yaml"])
-    values = {key: value for key, value in given.items() if key not in yaml.safe_load(block)}
+    content = yaml.safe_load(texts["cluster.yaml"])
+    values = {key: value for key, value in content.items() if key not in yaml.safe_load(block)}
     texts = {**texts, "cluster.yaml": f"{block}{render_yaml(values)}"}
     return resolve(load({name: text.encode() for name, text in texts.items()}))
 
@@ -43,52 +43,52 @@ def told(
     *,
     preset: str = "three-node",
     materials: InputFiles = MATERIALS,
-    change: Callable[[Desired], Desired] = lambda found: found,
+    change: Callable[[Desired], Desired] = lambda desired: desired,
 ) -> Problem:
     """The problem of a code that the configuration of its page has."""
-    found = change(estate(code, preset))
+    desired = change(estate(code, preset))
     problems = Problems()
-    assert found.cluster is not None
-    select_components(found, found.cluster, materials, "classic", problems)
+    assert desired.cluster is not None
+    select_components(desired, desired.cluster, materials, "classic", problems)
     (only,) = [problem for problem in problems if problem.code == code]
     return only
 
 
-def without_proxmox(found: Desired) -> Desired:
-    return replace(found, proxmox=())
+def without_proxmox(desired: Desired) -> Desired:
+    return replace(desired, proxmox=())
 
 
-def without_endpoint(found: Desired) -> Desired:
-    return replace(found, proxmox=tuple(replace(one, endpoint=None) for one in found.proxmox))
+def without_endpoint(desired: Desired) -> Desired:
+    return replace(desired, proxmox=tuple(replace(item, endpoint=None) for item in desired.proxmox))
 
 
-def with_half_a_driver(found: Desired) -> Desired:
+def with_half_a_driver(desired: Desired) -> Desired:
     driver = ("siderolabs/nvidia-open-gpu-kernel-modules-lts",)
-    first, *others = found.nodes
+    first, *remaining = desired.nodes
     schematic = replace(first.schematic, id=None, extensions=driver, origins={})
     half = replace(first, schematic=schematic)
-    return replace(found, nodes=(half, *others))
+    return replace(desired, nodes=(half, *remaining))
 
 
-def without_drivers(found: Desired) -> Desired:
+def without_drivers(desired: Desired) -> Desired:
     nodes = tuple(
         replace(node, schematic=replace(node.schematic, id=None, extensions=()))
-        for node in found.nodes
+        for node in desired.nodes
     )
-    return replace(found, nodes=nodes)
+    return replace(desired, nodes=nodes)
 
 
-def of_one_node(found: Desired) -> Desired:
-    return replace(found, nodes=found.nodes[:1])
+def of_one_node(desired: Desired) -> Desired:
+    return replace(desired, nodes=desired.nodes[:1])
 
 
 def lacking_a_secret() -> Problem:
-    found = estate("component.secret", "three-node")
-    assert found.cluster is not None
+    desired = estate("component.secret", "three-node")
+    assert desired.cluster is not None
     (selected_component,) = [
-        one
-        for one in select_components(found, found.cluster, MATERIALS, "classic", Problems())
-        if one.component.name == "external-dns"
+        item
+        for item in select_components(desired, desired.cluster, MATERIALS, "classic", Problems())
+        if item.component.name == "external-dns"
     ]
     with pytest.raises(StockmanError) as caught:
         selected_component.context.require(None, "dns.token")

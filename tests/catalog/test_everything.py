@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.catalog.registry import names
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.secret import Secret
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING
@@ -13,8 +13,8 @@ from tests.catalog.everything import EVERYTHING
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
 def test_every_component_renders_next_to_all_others(dialect: Dialect) -> None:
-    found = rendered(EVERYTHING, preset="fifteen-node", dialect=dialect)
-    owners = {file.owner for file in found.tree}
+    repository = rendered(EVERYTHING, preset="fifteen-node", dialect=dialect)
+    owners = {file.owner for file in repository.tree}
     assert set(names()) <= owners
 
 
@@ -24,8 +24,8 @@ def test_secrets_are_in_encrypted_files_only() -> None:
 
 
 def test_a_component_that_is_off_leaves_no_file() -> None:
-    found = rendered({"components": {"echo": {"enabled": False}}})
-    assert not [file.path for file in found.tree if "echo" in file.path]
+    repository = rendered({"components": {"echo": {"enabled": False}}})
+    assert not [file.path for file in repository.tree if "echo" in file.path]
 
 
 def test_turning_a_component_off_and_on_again_gives_the_same_files() -> None:

@@ -44,10 +44,10 @@ def test_an_unknown_component_is_answered_with_the_nearest() -> None:
 
 
 def test_settings_are_keys_that_can_be_explained() -> None:
-    found = explain("components.proxmox-csi.settings.classes")
+    repository = explain("components.proxmox-csi.settings.classes")
 
-    assert isinstance(found, Explanation)
-    assert "encrypted" in [key.name for key in found.fields]
+    assert isinstance(repository, Explanation)
+    assert "encrypted" in [key.name for key in repository.fields]
 
 
 def test_the_overview_has_every_component() -> None:

@@ -33,10 +33,10 @@ def test_a_component_without_what_it_needs_is_an_error_that_names_both() -> None
 
 
 def test_what_others_count_on_cannot_be_turned_off_alone() -> None:
-    found = told("{envoy-gateway: {enabled: false}}")
+    repository = told("{envoy-gateway: {enabled: false}}")
 
-    assert [problem.code for problem in found] == ["component.requires"]
-    assert found[0].what == "echo needs envoy-gateway, which is off"
+    assert [problem.code for problem in repository] == ["component.requires"]
+    assert repository[0].what == "echo needs envoy-gateway, which is off"
 
 
 def test_turning_off_both_is_fine() -> None:

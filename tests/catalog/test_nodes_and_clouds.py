@@ -17,40 +17,40 @@ PROXMOX: dict[str, object] = {"proxmox-ccm": {"enabled": True, "token_secret": "
 
 @pytest.mark.parametrize("wanted", [TALOS, PROXMOX, TALOS | PROXMOX])
 def test_exactly_one_controller_gives_nodes_their_identity(wanted: dict[str, object]) -> None:
-    found = rendered({"components": wanted})
+    repository = rendered({"components": wanted})
 
-    owners = [name for name in wanted if "cloud-node" in _controllers(found, name)]
+    owners = [name for name in wanted if "cloud-node" in _controllers(repository, name)]
 
     assert len(owners) == 1
 
 
 def test_only_talos_approves_certificates_of_kubelets() -> None:
-    found = rendered({"components": TALOS | PROXMOX})
+    repository = rendered({"components": TALOS | PROXMOX})
 
-    assert _controllers(found, "talos-ccm") == ["node-csr-approval"]
-    assert _controllers(found, "proxmox-ccm") == ["cloud-node", "cloud-node-lifecycle"]
+    assert _controllers(repository, "talos-ccm") == ["node-csr-approval"]
+    assert _controllers(repository, "proxmox-ccm") == ["cloud-node", "cloud-node-lifecycle"]
 
 
 def test_the_tolerations_of_the_charts_stay_as_they_are() -> None:
-    found = rendered({"components": TALOS | PROXMOX})
+    repository = rendered({"components": TALOS | PROXMOX})
 
-    assert "tolerations" not in values(found, "talos-ccm")
-    assert "tolerations" not in values(found, "proxmox-ccm")
+    assert "tolerations" not in values(repository, "talos-ccm")
+    assert "tolerations" not in values(repository, "proxmox-ccm")
 
 
 def test_each_chart_becomes_a_daemon_set_by_its_own_key() -> None:
-    found = rendered({"components": TALOS | PROXMOX})
+    repository = rendered({"components": TALOS | PROXMOX})
 
-    assert values(found, "talos-ccm")["daemonSet"] == {"enabled": True}
-    assert "useDaemonSet" not in values(found, "talos-ccm")
-    assert values(found, "proxmox-ccm")["useDaemonSet"] is True
+    assert values(repository, "talos-ccm")["daemonSet"] == {"enabled": True}
+    assert "useDaemonSet" not in values(repository, "talos-ccm")
+    assert values(repository, "proxmox-ccm")["useDaemonSet"] is True
 
 
 @pytest.mark.parametrize("wanted", [{}, TALOS, PROXMOX])
 def test_names_resolve_on_a_node_that_waits_for_its_identity(wanted: dict[str, object]) -> None:
     tolerated = values(rendered({"components": wanted}), "coredns")["tolerations"]
 
-    new = [one for one in tolerated if one["key"].endswith("/uninitialized")]
+    new = [item for item in tolerated if item["key"].endswith("/uninitialized")]
 
     assert len(new) == (1 if wanted else 0)
 
@@ -69,6 +69,6 @@ def test_roles_at_talos_are_the_same_in_the_facts_and_in_the_catalog() -> None:
         assert known.talos_role == (component.talos.role if component.talos is not None else "")
 
 
-def _controllers(found: Any, name: str) -> list[str]:
-    enabled_controllers: list[str] = values(found, name)["enabledControllers"]
+def _controllers(repository: Any, name: str) -> list[str]:
+    enabled_controllers: list[str] = values(repository, name)["enabledControllers"]
     return enabled_controllers

@@ -42,10 +42,10 @@ def test_releases_have_the_names_that_their_conditions_look_for(
 
 
 def test_cgroups_are_left_to_talos_under_the_key_that_the_chart_reads() -> None:
-    given = values(rendered(), "cilium")
+    chart_values = values(rendered(), "cilium")
 
-    assert given["cgroup"] == {"autoMount": {"enabled": False}, "hostRoot": "/sys/fs/cgroup"}
-    assert "SYS_MODULE" not in given["securityContext"]["capabilities"]["ciliumAgent"]
+    assert chart_values["cgroup"] == {"autoMount": {"enabled": False}, "hostRoot": "/sys/fs/cgroup"}
+    assert "SYS_MODULE" not in chart_values["securityContext"]["capabilities"]["ciliumAgent"]
 
 
 def test_spire_runs_where_its_agents_may_use_the_network_of_the_host(
@@ -66,12 +66,12 @@ def test_cilium_does_not_wait_for_what_waits_for_it(everything: RenderedReposito
 
 
 def test_nothing_is_encrypted_or_announced_twice_by_default() -> None:
-    given = values(rendered(), "cilium")
+    chart_values = values(rendered(), "cilium")
 
-    assert "encryption" not in given
-    assert "authentication" not in given
-    assert given["l2announcements"] == {"enabled": True}
-    assert "bgpControlPlane" not in given
+    assert "encryption" not in chart_values
+    assert "authentication" not in chart_values
+    assert chart_values["l2announcements"] == {"enabled": True}
+    assert "bgpControlPlane" not in chart_values
 
 
 def test_the_chart_of_envoy_brings_no_definitions_of_another_channel(
@@ -86,9 +86,11 @@ def test_the_chart_of_envoy_brings_no_definitions_of_another_channel(
 
 
 def test_talos_backup_gets_the_variables_that_it_reads(everything: RenderedRepository) -> None:
-    given = {one["name"]: one["value"] for one in values(everything, "talos-backup")["env"]}
+    chart_values = {
+        item["name"]: item["value"] for item in values(everything, "talos-backup")["env"]
+    }
 
-    assert sorted(given) == [
+    assert sorted(chart_values) == [
         "AGE_X25519_PUBLIC_KEY",
         "AWS_REGION",
         "BUCKET",
@@ -97,14 +99,16 @@ def test_talos_backup_gets_the_variables_that_it_reads(everything: RenderedRepos
         "S3_PREFIX",
         "USE_PATH_STYLE",
     ]
-    assert given["USE_PATH_STYLE"] == "false"
+    assert chart_values["USE_PATH_STYLE"] == "false"
 
 
 def test_keys_of_the_bucket_have_another_name_than_what_talos_makes(
     everything: RenderedRepository,
 ) -> None:
     assert values(everything, "talos-backup")["envSecretName"] == "talos-backup-bucket"
-    assert not [one for one in objects(everything, "Secret") if "talos-backup-secrets" in str(one)]
+    assert not [
+        item for item in objects(everything, "Secret") if "talos-backup-secrets" in str(item)
+    ]
 
 
 def test_backups_are_not_made_where_others_may_ask_for_roles(
@@ -118,7 +122,7 @@ def test_backups_are_not_made_where_others_may_ask_for_roles(
 def test_tuppr_upgrades_one_controller_at_a_time_and_never_by_force(
     everything: RenderedRepository,
 ) -> None:
-    plans = {one["metadata"]["name"]: one["spec"] for one in objects(everything, "TalosUpgrade")}
+    plans = {item["metadata"]["name"]: item["spec"] for item in objects(everything, "TalosUpgrade")}
 
     assert plans["controllers"]["parallelism"] == 1
     assert all("force" not in plan["policy"] for plan in plans.values())
@@ -130,7 +134,7 @@ def test_tuppr_upgrades_one_controller_at_a_time_and_never_by_force(
 def test_upgrades_are_apart_from_the_release_that_brings_their_kinds(
     everything: RenderedRepository,
 ) -> None:
-    flux = {one["metadata"]["name"]: one["spec"] for one in objects(everything, "Kustomization")}
+    flux = {item["metadata"]["name"]: item["spec"] for item in objects(everything, "Kustomization")}
 
     assert {"name": "tuppr", "namespace": "system-upgrade"} in flux["tuppr-config"]["dependsOn"]
     assert flux["tuppr"]["wait"] is True
@@ -169,13 +173,13 @@ def test_karpenter_can_make_nodes_from_a_template_of_stockman() -> None:
             },
         },
     }
-    found = rendered(more, preset="fifteen-node")
+    repository = rendered(more, preset="fifteen-node")
 
-    template = named(found, "ProxmoxUnmanagedTemplate", "default")["spec"]
-    node_class = named(found, "ProxmoxNodeClass", "default")["spec"]
+    template = named(repository, "ProxmoxUnmanagedTemplate", "default")["spec"]
+    node_class = named(repository, "ProxmoxNodeClass", "default")["spec"]
     assert template == {"templateName": "talos-v1-11-5-99073176", "region": "pve"}
     assert node_class["instanceTemplateRef"]["kind"] == "ProxmoxUnmanagedTemplate"
-    assert objects(found, "ProxmoxTemplate") == []
+    assert objects(repository, "ProxmoxTemplate") == []
 
 
 def test_meta_data_of_new_nodes_is_filled_in_with_the_machine_itself() -> None:
@@ -192,7 +196,7 @@ def test_rook_installs_the_operator_of_the_drivers_and_the_drivers(
 ) -> None:
     assert values(everything, "rook-ceph")["csi"] == {"installCsiOperator": True}
     drivers = values(everything, "ceph-csi-drivers")["drivers"]
-    provisioners = {one["provisioner"] for one in objects(everything, "StorageClass")}
+    provisioners = {item["provisioner"] for item in objects(everything, "StorageClass")}
     assert {driver["name"] for driver in drivers.values() if driver["enabled"]} == provisioners
 
 
@@ -243,11 +247,11 @@ def test_networks_of_pods_stay_in_the_namespaces_that_they_name(
 
 
 def test_volumes_can_be_kept_to_some_hosts() -> None:
-    wish = {
+    options = {
         "enabled": True,
         "settings": {"classes": [{"name": "a", "storage": "zfs", "zones": ["neo"]}]},
     }
-    components = {"proxmox-ccm": {"enabled": True}, "proxmox-csi": wish}
+    components = {"proxmox-ccm": {"enabled": True}, "proxmox-csi": options}
 
     (only,) = values(rendered({"components": components}), "proxmox-csi")["storageClass"]
 
@@ -301,4 +305,4 @@ def test_compression_that_nobody_does_is_told(compression: str, codes: list[str]
 
 def test_extra_files_of_monitoring_are_there_when_asked_for(everything: RenderedRepository) -> None:
     assert "ClusterUnreachable" in text(everything, "monitoring/rules.yaml")
-    assert not [one.path for one in rendered().tree if one.path.startswith("monitoring/")]
+    assert not [item.path for item in rendered().tree if item.path.startswith("monitoring/")]

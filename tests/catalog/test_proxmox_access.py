@@ -38,12 +38,12 @@ def test_the_address_ends_in_the_path_of_the_api_once() -> None:
 
 
 def test_components_trust_the_authority_that_the_files_name() -> None:
-    found = rendering(with_authority(wanted({"components": ALL}, "fifteen-node")))
+    repository = rendering(with_authority(wanted({"components": ALL}, "fifteen-node")))
 
     for release in ("proxmox-ccm", "proxmox-csi", "karpenter"):
-        (volume,) = values(found, release)["extraVolumes"]
-        (mount,) = values(found, release)["extraVolumeMounts"]
-        content = named(found, "ConfigMap", volume["configMap"]["name"])["data"]
+        (volume,) = values(repository, release)["extraVolumes"]
+        (mount,) = values(repository, release)["extraVolumeMounts"]
+        content = named(repository, "ConfigMap", volume["configMap"]["name"])["data"]
         assert list(content.values()) == [AUTHORITY]
         assert mount["name"] == volume["name"]
         assert mount["mountPath"] == "/etc/pki/tls/certs"
@@ -91,12 +91,12 @@ def test_a_renewed_token_names_itself() -> None:
 
 
 def test_a_component_waits_until_every_cluster_has_its_token() -> None:
-    found = rendering(two_regions(wanted({"components": CCM}), {}))
+    repository = rendering(two_regions(wanted({"components": CCM}), {}))
 
-    (flux,) = [one for one in objects(found, "Kustomization") if _is(one, "proxmox-ccm")]
+    (flux,) = [item for item in objects(repository, "Kustomization") if _is(item, "proxmox-ccm")]
 
     assert flux["spec"]["suspend"] is True
-    assert not [one for one in objects(found, "Secret") if _is(one, "proxmox-ccm-config")]
+    assert not [item for item in objects(repository, "Secret") if _is(item, "proxmox-ccm-config")]
 
 
 def test_a_secret_that_nobody_reads_is_an_error_with_the_name_meant() -> None:
@@ -118,8 +118,8 @@ def test_volumes_need_no_rights_on_hosts_or_on_the_whole_tree() -> None:
 
 def with_authority(estate: Desired) -> Desired:
     clusters = tuple(
-        replace(one, tls=replace(one.tls, ca_file="pve.pem", fingerprint=None))
-        for one in estate.proxmox
+        replace(item, tls=replace(item.tls, ca_file="pve.pem", fingerprint=None))
+        for item in estate.proxmox
     )
     return replace(estate, proxmox=clusters)
 
@@ -134,7 +134,7 @@ def two_regions(estate: Desired, secrets: dict[str, Secret]) -> Desired:
 
 def rendering(estate: Desired) -> RenderedRepository:
     problems = Problems()
-    regions = [str(one.region) for one in estate.proxmox]
+    regions = [str(item.region) for item in estate.proxmox]
     materials = replace(MATERIALS, proxmox_authorities=dict.fromkeys(regions, AUTHORITY))
     rendered_repository = render_repository(estate, materials, "classic", problems)
     assert not problems.errors, [str(problem) for problem in problems.errors]
@@ -149,12 +149,12 @@ def told(estate: Desired, authorities: dict[str, str]) -> list[Problem]:
     return list(problems)
 
 
-def config(found: RenderedRepository) -> dict[str, Any]:
+def config(repository: RenderedRepository) -> dict[str, Any]:
     content: dict[str, Any] = yaml.safe_load(
-        named(found, "Secret", "proxmox-ccm-config")["stringData"]["config.yaml"]
+        named(repository, "Secret", "proxmox-ccm-config")["stringData"]["config.yaml"]
     )
     return content
 
 
-def _is(one: dict[str, Any], name: str) -> bool:
-    return bool(one.get("metadata", {}).get("name") == name)
+def _is(item: dict[str, Any], name: str) -> bool:
+    return bool(item.get("metadata", {}).get("name") == name)

@@ -7,10 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from stockman_lab.images.iso_files import read_iso
 
 from stockman.app.machine_config.first_boot import FirstBootOptions, first_boot_files, write_image
 from stockman.model.secret import Secret
-from stockman.talos.nocloud.iso_reader import read_image
 from tests.app.private_problems import Counted
 from tests.cli.inside import ran_inside
 from tests.config.written import CLUSTER, NODES
@@ -68,7 +68,7 @@ def test_an_image_holds_the_files(project: Path) -> None:
 
     content = (project / "cp-1.iso").read_bytes()
     assert size == len(content)
-    assert read_image("cp-1.iso", content).files["user-data"] == b"machine: {}\n"
+    assert read_iso(content).files["user-data"] == b"machine: {}\n"
     assert first_boot.delivery == "image"
     assert "machine" not in repr(first_boot.user_data)
 

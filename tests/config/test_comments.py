@@ -52,16 +52,18 @@ def toml_places(text: str) -> Places:
 
 
 def test_a_comment_above_a_key_belongs_to_it() -> None:
-    places = yaml_places("# first\na: 1\n# second\n# line\nb: 2\n")
+    positions = yaml_places("# first\na: 1\n# second\n# line\nb: 2\n")
 
-    assert places.above("a") == ("first",)
-    assert places.above("b") == ("second", "line")
+    assert positions.above("a") == ("first",)
+    assert positions.above("b") == ("second", "line")
 
 
 def test_a_comment_behind_a_value_belongs_to_its_key() -> None:
-    places = yaml_places("a: 1 # one\nb: 'x # y' # two\nc: # three\n  d: |  # four\n    # text\n")
+    positions = yaml_places(
+        "a: 1 # one\nb: 'x # y' # two\nc: # three\n  d: |  # four\n    # text\n"
+    )
 
-    assert [places.beside(path) for path in ("a", "b", "c", "c.d")] == [
+    assert [positions.beside(path) for path in ("a", "b", "c", "c.d")] == [
         "one",
         "two",
         "three",
@@ -72,10 +74,10 @@ def test_a_comment_behind_a_value_belongs_to_its_key() -> None:
 def test_what_stands_on_top_with_an_empty_line_after_it_belongs_to_the_file() -> None:
     text = "# The file.\n#\n# More.\n---\n\n# Another part.\n\n# The key.\na: 1\n"
 
-    places = yaml_places(text)
+    positions = yaml_places(text)
 
-    assert places.header == ("The file.", " ", "More.", "", "Another part.")
-    assert places.above("a") == ("The key.",)
+    assert positions.header == ("The file.", " ", "More.", "", "Another part.")
+    assert positions.above("a") == ("The key.",)
 
 
 def test_what_stands_after_the_last_key_belongs_to_the_end_of_the_file() -> None:
@@ -84,37 +86,37 @@ def test_what_stands_after_the_last_key_belongs_to_the_end_of_the_file() -> None
 
 
 def test_comments_of_list_items_belong_to_the_items() -> None:
-    places = yaml_places(
+    positions = yaml_places(
         "nodes:\n  # first\n  - name: a # its name\n    tags: [x, y] # flow\n"
         "  # second\n  - name: b\n"
     )
 
-    assert places.above("nodes[0]") == ("first",)
-    assert places.beside("nodes[0].name") == "its name"
-    assert places.beside("nodes[0].tags") == "flow"
-    assert places.above("nodes[1]") == ("second",)
+    assert positions.above("nodes[0]") == ("first",)
+    assert positions.beside("nodes[0].name") == "its name"
+    assert positions.beside("nodes[0].tags") == "flow"
+    assert positions.above("nodes[1]") == ("second",)
 
 
 def test_an_indented_comment_belongs_to_what_is_above_it() -> None:
-    places = yaml_places(
+    positions = yaml_places(
         "nodes:\n  - name: a\n    # vlan_id: 3\n  - name: b\n    vm:\n      cores: 4\n"
         "      # numa: true\n    # disk: /dev/sda\nhosts: {}\n"
     )
 
-    assert places.below("nodes[0].name") == ("vlan_id: 3",)
-    assert places.below("nodes[1].vm.cores") == ("numa: true",)
-    assert places.below("nodes[1].vm") == ("disk: /dev/sda",)
+    assert positions.below("nodes[0].name") == ("vlan_id: 3",)
+    assert positions.below("nodes[1].vm.cores") == ("numa: true",)
+    assert positions.below("nodes[1].vm") == ("disk: /dev/sda",)
 
 
 def test_comments_in_brackets_belong_to_the_items_there() -> None:
     text = "tags{}[\n  # first\n  1, # one\n  2 # two\n  # last\n] # all\n"
 
-    for places in (yaml_places(text.format(": ")), toml_places(text.format(" = "))):
-        assert places.above("tags[0]") == ("first",)
-        assert places.beside("tags[0]") == "one"
-        assert places.beside("tags[1]") == "two"
-        assert places.below("tags[1]") == ("last",)
-        assert places.beside("tags") == "all"
+    for positions in (yaml_places(text.format(": ")), toml_places(text.format(" = "))):
+        assert positions.above("tags[0]") == ("first",)
+        assert positions.beside("tags[0]") == "one"
+        assert positions.beside("tags[1]") == "two"
+        assert positions.below("tags[1]") == ("last",)
+        assert positions.beside("tags") == "all"
 
 
 def test_a_comment_behind_closed_brackets_belongs_to_the_outer_key() -> None:
@@ -145,23 +147,26 @@ def test_a_comment_between_a_key_and_its_value_belongs_to_the_key() -> None:
 
 
 def test_toml_tables_have_comments() -> None:
-    places = toml_places(
+    positions = toml_places(
         "# top\n\n# the network\n[network] # of nodes\n# where\nnode_cidr = 'x' # there\n"
         "# vlan_tag = '3'\n\n# a node\n[[nodes]] # first\nname = 'a'\n"
         "# its VM\n[nodes.vm]\ncores = 4\n\n# another\n[[nodes]]\nname = 'b'\n"
         "[kubernetes.api] # deep\na.b = 1 # dotted\n"
     )
 
-    assert places.header == ("top",)
-    assert (places.above("network"), places.beside("network")) == (("the network",), "of nodes")
-    assert places.above("network.node_cidr") == ("where",)
-    assert places.beside("network.node_cidr") == "there"
-    assert places.below("network.node_cidr") == ("vlan_tag = '3'",)
-    assert (places.above("nodes[0]"), places.beside("nodes[0]")) == (("a node",), "first")
-    assert places.above("nodes[0].vm") == ("its VM",)
-    assert places.above("nodes[1]") == ("another",)
-    assert places.beside("kubernetes.api") == "deep"
-    assert places.beside("kubernetes.api.a.b") == "dotted"
+    assert positions.header == ("top",)
+    assert (positions.above("network"), positions.beside("network")) == (
+        ("the network",),
+        "of nodes",
+    )
+    assert positions.above("network.node_cidr") == ("where",)
+    assert positions.beside("network.node_cidr") == "there"
+    assert positions.below("network.node_cidr") == ("vlan_tag = '3'",)
+    assert (positions.above("nodes[0]"), positions.beside("nodes[0]")) == (("a node",), "first")
+    assert positions.above("nodes[0].vm") == ("its VM",)
+    assert positions.above("nodes[1]") == ("another",)
+    assert positions.beside("kubernetes.api") == "deep"
+    assert positions.beside("kubernetes.api.a.b") == "dotted"
 
 
 @pytest.mark.parametrize(
@@ -172,32 +177,32 @@ def test_toml_tables_have_comments() -> None:
     ],
 )
 def test_a_hash_inside_of_a_toml_text_is_no_comment(text: str) -> None:
-    places = toml_places(text)
+    positions = toml_places(text)
 
-    assert (places.header, places.footer) == ((), ())
-    assert not any(any(one.above) or one.beside or one.below for one in places.found.values())
+    assert (positions.header, positions.footer) == ((), ())
+    assert not any(any(one.above) or one.beside or one.below for one in positions.found.values())
 
 
 def test_a_hash_inside_of_a_yaml_text_is_no_comment() -> None:
-    places = yaml_places("a: x#y\nb: |\n  # no\nc: '# no'\nd: >-\n  # no\n\n# yes\ne: 1\n")
+    positions = yaml_places("a: x#y\nb: |\n  # no\nc: '# no'\nd: >-\n  # no\n\n# yes\ne: 1\n")
 
-    assert places.above("e") == ("yes",)
-    assert not any(places.found[path].beside for path in "abcde")
+    assert positions.above("e") == ("yes",)
+    assert not any(positions.found[path].beside for path in "abcde")
 
 
 def test_empty_lines_before_a_key_are_kept_as_one() -> None:
-    places = yaml_places("a: 1\n\n\nb: 2\n\n# why\n\nc: 3\n")
+    positions = yaml_places("a: 1\n\n\nb: 2\n\n# why\n\nc: 3\n")
 
-    assert places.found["b"].above == ("",)
-    assert places.found["c"].above == ("", "why", "")
+    assert positions.found["b"].above == ("",)
+    assert positions.found["c"].above == ("", "why", "")
 
 
 def test_line_ends_of_other_systems_are_line_ends() -> None:
-    places = yaml_places("# top\r\n\r\n# one\r\na: 1 # two\r\n# three\r\nb: 2\r\n")
+    positions = yaml_places("# top\r\n\r\n# one\r\na: 1 # two\r\n# three\r\nb: 2\r\n")
 
-    assert places.header == ("top",)
-    assert (places.above("a"), places.beside("a")) == (("one",), "two")
-    assert places.above("b") == ("three",)
+    assert positions.header == ("top",)
+    assert (positions.above("a"), positions.beside("a")) == (("one",), "two")
+    assert positions.above("b") == ("three",)
     assert toml_places("a = 1 # one\r\n# two\r\nb = 2\r\n").above("b") == ("two",)
 
 

@@ -33,10 +33,12 @@ def test_a_new_node_is_added_whatever_its_place() -> None:
     second = second.replace("0.21", "0.31").replace("1021", "1031").replace("00:21", "00:31")
     more = "nodes:\n" + second + NODES.removeprefix("nodes:\n")
 
-    found = differences(desired(), desired(nodes=more))
+    changes = differences(desired(), desired(nodes=more))
 
-    assert {one.path.split(".")[0] for one in found if one.kind == "added"} == {"nodes[work-1]"}
-    assert not [one for one in found if one.kind == "removed"]
+    assert {change.path.split(".")[0] for change in changes if change.kind == "added"} == {
+        "nodes[work-1]"
+    }
+    assert not [change for change in changes if change.kind == "removed"]
 
 
 def test_a_changed_secret_reference_is_no_visible_difference() -> None:
@@ -48,23 +50,23 @@ def test_a_changed_secret_reference_is_no_visible_difference() -> None:
 def test_a_part_can_be_named() -> None:
     tree = origin_tree(desired())
 
-    part = find_subtree(tree, "nodes.cp-1.vm.vmid")
+    subtree = find_subtree(tree, "nodes.cp-1.vm.vmid")
 
-    assert part == TracedValue(1021, "nodes.yaml:6:16")
-    assert find_subtree(tree, "nodes[cp-1].vm.vmid") == part
+    assert subtree == TracedValue(1021, "nodes.yaml:6:16")
+    assert find_subtree(tree, "nodes[cp-1].vm.vmid") == subtree
     assert find_subtree(tree, "nodes.cp-9") is None
 
 
 def test_origins_stand_beside_values() -> None:
-    part = find_subtree(origin_tree(desired()), "cluster.gateways")
-    assert part is not None
+    subtree = find_subtree(origin_tree(desired()), "cluster.gateways")
+    assert subtree is not None
 
-    assert strip_origins(part) == {
+    assert strip_origins(subtree) == {
         "internal": "127.66.0.12",
         "dns": "127.66.0.11",
         "external": None,
     }
-    assert with_origins(part) == {
+    assert with_origins(subtree) == {
         "internal": {"value": "127.66.0.12", "origin": "cluster.yaml:5:23"},
         "dns": {"value": "127.66.0.11", "origin": "cluster.yaml:4:27"},
         "external": {"value": None, "origin": "default"},

@@ -44,9 +44,9 @@ def test_a_mistake_in_a_class_is_reported_once() -> None:
 
 
 def test_a_class_that_no_node_uses_is_still_checked() -> None:
-    found = loaded(nodes="classes:\n  gpu: {vm: {cors: 2}}\n" + NODES)
+    configuration = loaded(nodes="classes:\n  gpu: {vm: {cors: 2}}\n" + NODES)
 
-    assert codes(found) == ["class.unused", "config.unknown-key"]
+    assert codes(configuration) == ["class.unused", "config.unknown-key"]
 
 
 def test_a_named_class_wins_over_that_of_the_role() -> None:

@@ -55,10 +55,10 @@ def test_without_files_there_is_one_problem() -> None:
 
 
 def test_one_unreadable_file_does_not_hide_the_mistakes_of_the_other() -> None:
-    found = loaded("a: [", NODES.replace("127.66.0.21", "nowhere"))
+    configuration = loaded("a: [", NODES.replace("127.66.0.21", "nowhere"))
 
-    assert codes(found) == ["yaml.syntax", "config.value"]
-    assert not found.complete
+    assert codes(configuration) == ["yaml.syntax", "config.value"]
+    assert not configuration.complete
 
 
 def test_a_sops_block_is_accepted() -> None:
@@ -66,9 +66,9 @@ def test_a_sops_block_is_accepted() -> None:
 
 
 def test_without_talos_nodes_no_cluster_key_is_needed() -> None:
-    found = loaded("proxmox_endpoint: https://127.66.0.4:8006\n", "hosts: {pve-a: {}}\n")
+    configuration = loaded("proxmox_endpoint: https://127.66.0.4:8006\n", "hosts: {pve-a: {}}\n")
 
-    assert codes(found) == []
+    assert codes(configuration) == []
 
 
 def test_loopback_networks_are_allowed() -> None:
@@ -79,6 +79,6 @@ def test_a_vmid_is_taken_whether_the_region_is_written_or_not() -> None:
     second = NODES.removeprefix("nodes:\n").replace("cp-1", "cp-2").replace("0.21", "0.22")
     second = second.replace("00:21", "00:22").replace("host: pve-a", "host: pve-b, region: pve")
 
-    found = loaded(nodes=NODES + second)
+    configuration = loaded(nodes=NODES + second)
 
-    assert "vm.vmid-taken" in codes(found)
+    assert "vm.vmid-taken" in codes(configuration)

@@ -13,24 +13,24 @@ from tests.config.written import CLUSTER, NODES, codes, desired, loaded
 
 
 def test_what_follows_from_other_keys_is_filled_in() -> None:
-    found = desired()
+    configuration = desired()
 
-    assert found.cluster is not None
-    assert found.cluster.network.default_gateway == IPv4Address("127.66.0.1")
-    assert found.cluster.kubernetes.coredns_addr == IPv4Address("10.43.0.10")
-    assert found.cluster.kubernetes.version == Version(1, 36, 3)
-    assert found.cluster.kubernetes.schedule_on_controllers
-    assert found.cluster.talos.contract == Version(1, 13)
-    assert found.cluster.edge.ingress_mode == "none"
-    assert not found.cluster.spegel
-    assert str(found.cluster.network.where("default_gateway")).startswith("derived: ")
+    assert configuration.cluster is not None
+    assert configuration.cluster.network.default_gateway == IPv4Address("127.66.0.1")
+    assert configuration.cluster.kubernetes.coredns_addr == IPv4Address("10.43.0.10")
+    assert configuration.cluster.kubernetes.version == Version(1, 36, 3)
+    assert configuration.cluster.kubernetes.schedule_on_controllers
+    assert configuration.cluster.talos.contract == Version(1, 13)
+    assert configuration.cluster.edge.ingress_mode == "none"
+    assert not configuration.cluster.spegel
+    assert str(configuration.cluster.network.where("default_gateway")).startswith("derived: ")
 
 
 def test_a_new_version_does_not_move_a_written_contract() -> None:
-    found = desired(CLUSTER + "talos_contract: 1.12\n")
+    configuration = desired(CLUSTER + "talos_contract: 1.12\n")
 
-    assert found.cluster is not None
-    assert found.cluster.talos.contract == Version(1, 12)
+    assert configuration.cluster is not None
+    assert configuration.cluster.talos.contract == Version(1, 12)
 
 
 def test_a_node_is_complete() -> None:
@@ -91,24 +91,24 @@ def test_encrypted_values_that_are_no_secrets_refuse_resolution() -> None:
 
 
 def test_without_nodes_there_is_no_cluster() -> None:
-    found = desired(
+    configuration = desired(
         "proxmox_endpoint: https://127.66.0.4:8006\n",
         "guests: [{name: nas, vmid: 300, host: pve-a, vm: {nics: [{bridge: vmbr0}]}}]\n",
     )
 
-    assert found.cluster is None
-    assert found.name == "guests"
-    assert found.guests[0].vm is not None
-    assert found.guests[0].vm.efi_disk.datastore == "local-lvm"
+    assert configuration.cluster is None
+    assert configuration.name == "guests"
+    assert configuration.guests[0].vm is not None
+    assert configuration.guests[0].vm.efi_disk.datastore == "local-lvm"
 
 
 def test_guests_without_a_cluster_may_have_a_name() -> None:
-    found = desired(
+    configuration = desired(
         "cluster_name: attic\nproxmox_endpoint: https://127.66.0.4:8006\n",
         "guests: [{name: nas, vmid: 300, host: pve-a, vm: {nics: [{bridge: vmbr0}]}}]\n",
     )
 
-    assert (found.cluster, found.name) == (None, "attic")
+    assert (configuration.cluster, configuration.name) == (None, "attic")
     assert desired().name == "meadow"
 
 

@@ -32,14 +32,14 @@ def repository(url: str, *more: str) -> Repository:
 def test_the_ci_is_that_of_the_host_unless_another_is_chosen(
     url: str, more: tuple[str, ...], ci: str
 ) -> None:
-    found = repository(url, *more)
+    configuration = repository(url, *more)
 
-    assert found.ci == ci
-    origin = found.where("ci")
+    assert configuration.ci == ci
+    origin = configuration.where("ci")
     assert origin is not None
-    assert (origin.via == "from the host of the address") is not any("ci:" in one for one in more)
+    assert (origin.via == "from the host of the address") is not any("ci:" in item for item in more)
 
 
 def test_renovate_is_on_and_tasks_are_off_by_themselves() -> None:
-    found = repository("owner/meadow")
-    assert (found.renovate, found.tasks) == (True, False)
+    configuration = repository("owner/meadow")
+    assert (configuration.renovate, configuration.tasks) == (True, False)

@@ -44,9 +44,9 @@ class Thing(Traced):
 
 def read(text: str) -> tuple[Thing, ReadContext]:
     reading = ReadContext(Problems())
-    thing = read_record(Thing, read_yaml("f", text), reading)
-    assert thing is not None
-    return thing, reading
+    sample = read_record(Thing, read_yaml("f", text), reading)
+    assert sample is not None
+    return sample, reading
 
 
 def found(reading: ReadContext) -> list[tuple[str, str]]:
@@ -55,38 +55,38 @@ def found(reading: ReadContext) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("written", ["1.10", "0123", "on", "52:54:00:12:34:56", "true", "1e3"])
 def test_a_text_field_gets_the_source_text(written: str) -> None:
-    thing, _ = read(f"{{name: a, text: {written}}}")
+    sample, _ = read(f"{{name: a, text: {written}}}")
 
-    assert thing.text == written
+    assert sample.text == written
 
 
 def test_the_field_decides_the_type() -> None:
-    thing, reading = read(
+    sample, reading = read(
         "{name: 12, flag: 'true', mac: 52:54:00:12:34:5A, version: v1.10, network: 127.0.0.0/8,"
         " servers: [127.0.0.1], part: {size: '3'}, anything: {a: [1, x]}, class: c}"
     )
 
     assert found(reading) == []
-    assert thing.name == "12"
-    assert thing.flag is True
-    assert thing.mac == "52:54:00:12:34:5a"
-    assert thing.version == Version(1, 10)
-    assert thing.network == IPv4Network("127.0.0.0/8")
-    assert thing.servers == (IPv4Address("127.0.0.1"),)
-    assert thing.part == Part(size=3)
-    assert thing.anything == {"a": [1, "x"]}
-    assert thing.class_ == "c"
+    assert sample.name == "12"
+    assert sample.flag is True
+    assert sample.mac == "52:54:00:12:34:5a"
+    assert sample.version == Version(1, 10)
+    assert sample.network == IPv4Network("127.0.0.0/8")
+    assert sample.servers == (IPv4Address("127.0.0.1"),)
+    assert sample.part == Part(size=3)
+    assert sample.anything == {"a": [1, "x"]}
+    assert sample.class_ == "c"
 
 
 def test_null_means_not_given() -> None:
-    thing, reading = read("{name: a, text: ~, part: null, servers: }")
+    sample, reading = read("{name: a, text: ~, part: null, servers: }")
 
-    assert (thing.text, thing.part, thing.servers) == ("", None, ())
+    assert (sample.text, sample.part, sample.servers) == ("", None, ())
     assert found(reading) == []
 
 
 def test_all_mistakes_are_reported_and_the_rest_is_read() -> None:
-    thing, reading = read(
+    sample, reading = read(
         "{flag: yes, part: {size: 11, colour: bleu}, servers: [127.0.0.1, nope], text: [1],"
         " nam: x, version: new, filled: [], named: {a: {size: 1}, b: 5}}"
     )
@@ -103,9 +103,9 @@ def test_all_mistakes_are_reported_and_the_rest_is_read() -> None:
         ("config.empty", "f:1:114"),
         ("config.type", "f:1:143"),
     ]
-    assert thing.servers == (IPv4Address("127.0.0.1"),)
-    assert thing.part is None
-    assert thing.named == {"a": Part(size=1)}
+    assert sample.servers == (IPv4Address("127.0.0.1"),)
+    assert sample.part is None
+    assert sample.named == {"a": Part(size=1)}
 
 
 def test_a_number_that_is_too_long_is_not_said_to_be_none() -> None:
@@ -116,9 +116,9 @@ def test_a_number_that_is_too_long_is_not_said_to_be_none() -> None:
 
 
 def test_a_record_without_what_it_needs_is_left_out() -> None:
-    thing, reading = read("{name: a, parts: [{size: 2}, {colour: red}, {size: 3}]}")
+    sample, reading = read("{name: a, parts: [{size: 2}, {colour: red}, {size: 3}]}")
 
-    assert [part.size for part in thing.parts] == [2, 3]
+    assert [part.size for part in sample.parts] == [2, 3]
     assert found(reading) == [("config.missing-key", "f:1:30")]
 
 
@@ -129,19 +129,19 @@ def test_an_unknown_key_names_the_nearest() -> None:
 
 
 def test_origins_know_fields_and_items() -> None:
-    thing, _ = read("name: a\nservers:\n  - 127.0.0.1\n  - 127.0.0.2\npart: {size: 2}\n")
+    sample, _ = read("name: a\nservers:\n  - 127.0.0.1\n  - 127.0.0.2\npart: {size: 2}\n")
 
-    assert str(thing.where("name")) == "f:1:7"
-    assert str(thing.origins["servers[1]"].at) == "f:4:5"
-    assert thing.part is not None
-    assert thing.part.origins["size"].name == "part.size"
-    assert "colour" not in thing.part.origins
+    assert str(sample.where("name")) == "f:1:7"
+    assert str(sample.origins["servers[1]"].at) == "f:4:5"
+    assert sample.part is not None
+    assert sample.part.origins["size"].name == "part.size"
+    assert "colour" not in sample.part.origins
 
 
 def test_secrets_are_typed_and_literals_are_remembered() -> None:
-    thing, reading = read("{name: a, secret: hunter2}")
+    sample, reading = read("{name: a, secret: hunter2}")
 
-    assert thing.secret == Secret("hunter2")
+    assert sample.secret == Secret("hunter2")
     assert [origin.name for origin in reading.plain_secrets] == ["secret"]
 
 
@@ -153,13 +153,13 @@ def test_references_are_not_literals() -> None:
 
 def test_encrypted_values_stay_opaque_whatever_the_field_is() -> None:
     cipher = "ENC[AES256_GCM,data:QQ==,iv:QQ==,tag:QQ==,type:int]"
-    thing, reading = read(
+    sample, reading = read(
         f"{{name: '{cipher}', flag: '{cipher}', part: '{cipher}', servers: '{cipher}'}}"
     )
 
     assert found(reading) == []
     assert [origin.name for origin in reading.encrypted] == ["name", "flag", "part", "servers"]
-    assert thing.name is None
+    assert sample.name is None
 
 
 def test_long_values_are_cut_in_messages() -> None:

@@ -9,12 +9,9 @@ from collections.abc import Callable
 import pytest
 
 from stockman.crypto.age import files as age
-from stockman.crypto.age.identities import AgeIdentity, parse_identities
-from stockman.crypto.age.recipients import parse_recipient
-from stockman.crypto.sops.decryption import open_file
-from stockman.crypto.sops.files import decrypt, encrypt
-from stockman.crypto.sops.rules import read_sops_config
-from stockman.crypto.sops.selectors import EncryptionSettings
+from stockman.crypto.age.identities import AgeIdentity, parse_identities, parse_recipient
+from stockman.crypto.sops.files import decrypt, encrypt, open_file
+from stockman.crypto.sops.selectors import EncryptionSettings, read_sops_config
 from stockman.crypto.sops.update import value_at
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem

@@ -14,7 +14,7 @@ PATIENCE = 60
 
 
 def test_other_packages_of_the_library_are_not_loaded() -> None:
-    program = "import sys, stockman.crypto.primitives\nprint(*sys.modules)\n"
+    program = "import sys\nfrom stockman.crypto.primitives import AESGCM\nprint(*sys.modules)\n"
     done = subprocess.run(
         [sys.executable, "-c", program],
         capture_output=True,
@@ -26,6 +26,12 @@ def test_other_packages_of_the_library_are_not_loaded() -> None:
     loaded = done.stdout.split()
     assert "cryptography.hazmat.bindings._rust" in loaded
     assert not [name for name in loaded if name.startswith("cryptography.hazmat.primitives.")]
+
+
+def test_the_library_is_not_loaded_before_it_is_used() -> None:
+    program = "import sys, stockman.crypto.sops.decryption\nsys.exit('cryptography' in sys.modules)"
+
+    subprocess.run([sys.executable, "-c", program], timeout=PATIENCE, check=True)
 
 
 def test_documented_places_are_asked_where_the_compiled_library_has_others(
@@ -47,4 +53,4 @@ def test_documented_places_are_asked_where_the_compiled_library_has_others(
     public = primitives.x25519_private_key(PRIVATE).public_key().public_bytes_raw()
     assert elsewhere.x25519_private_key(PRIVATE).public_key().public_bytes_raw() == public
     assert elsewhere.x25519_public_key(public).public_bytes_raw() == public
-    assert "X25519PrivateKey" in vars(elsewhere)
+    assert "X25519PrivateKey" in elsewhere.x25519_private_key.__qualname__

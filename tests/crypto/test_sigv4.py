@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from stockman_lab.objects.bodies import chunk_signature, trailer_signature
 
 from stockman.crypto.sigv4 import (
     EMPTY_DIGEST,
     CanonicalRequest,
     SigningScope,
-    chunk_signature,
     signature,
-    trailer_signature,
 )
 
 SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"

@@ -11,7 +11,12 @@ from cryptography.hazmat.primitives.serialization import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.crypto.ssh_keys import CHECK_BYTES, SSH_SEED_BYTES, ssh_private_key, ssh_public_key
+from stockman.crypto.private_keys import (
+    CHECK_BYTES,
+    SSH_SEED_BYTES,
+    ssh_private_key,
+    ssh_public_key,
+)
 from stockman.model.secret import Secret
 
 RAW = bytes(range(SSH_SEED_BYTES))

@@ -152,3 +152,12 @@ def test_pages_that_are_no_longer_kept_are_read_at_once() -> None:
 
 def _refused(body: dict[str, object]) -> Answer:
     return Reply(status=410, body=json.dumps(body).encode())
+
+
+def test_lists_of_an_aggregated_api_may_have_no_resource_version() -> None:
+    page = {"metadata": {}, "items": [{"metadata": {"name": "talos-1"}}]}
+    kubernetes = KubernetesClient(ScriptedWire(page), StandingClock())
+
+    nodes = asyncio.run(kubernetes.objects(CONFIG_MAPS))
+
+    assert (nodes.version, len(nodes.items)) == ("", 1)

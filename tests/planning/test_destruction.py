@@ -115,7 +115,7 @@ async def test_data_disks_stay_and_come_back_to_a_machine_that_is_made_again(
     await estate.apply()
 
     told = [one.why for one in planned_end.changes if one.node == "talos-niobe"]
-    assert told[0].endswith(f"; ceph-vm-disks:vm-{KEEPER}-k8s-talos-niobe-data stays")
+    assert told[0].endswith(f"; ceph-vm-disks:vm-{KEEPER}-k8s-talos-niobe-data is kept")
     assert left == [f"ceph-vm-disks:vm-{KEEPER}-k8s-talos-niobe-data"]
     assert estate.config(1032)["scsi1"] == before
 

@@ -502,7 +502,7 @@ async def test_a_plan_says_by_what_images_are_known(estate: Estate) -> None:
 
     fetched = [step.action for one in found for step in one.steps]
     assert found
-    assert all("where the factory tells no checksum, its size alone" in one.why for one in found)
+    assert all("if the factory provides no checksum, only its size" in one.why for one in found)
     assert all(one.asks_checksum for one in fetched if isinstance(one, FetchImage))
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from stockman.model.errors import Rejected
 from stockman.model.names import HostName, Vmid
-from stockman.proxmox.backups import BackupRequest
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import ClusterMember, ClusterState
 from stockman.proxmox.ha import HaGroup
@@ -111,32 +110,12 @@ def test_certificates_are_read_as_they_are() -> None:
     )
 
 
-def test_usb_devices_and_disks_are_read() -> None:
+def test_usb_devices_are_read() -> None:
     usb = {"vendid": "046d", "prodid": "c52b", "busnum": 1, "usbpath": "2.3", "product": "Receiver"}
-    disk = {"devpath": "/dev/sda", "size": 1000, "type": "ssd", "used": "LVM", "wwn": "unknown"}
 
     (device,) = answered([usb], lambda pve: pve.usb_devices(HOST))
-    (found,) = answered([disk], lambda pve: pve.disks(HOST))
 
     assert (device.product, device.product_name, device.port) == ("c52b", "Receiver", "2.3")
-    assert (found.path, found.kind, found.used) == ("/dev/sda", "ssd", "LVM")
-
-
-def test_settings_of_a_storage_are_kept_apart() -> None:
-    row = {
-        "storage": "tank",
-        "type": "zfspool",
-        "content": "images,rootdir",
-        "nodes": "pve1,pve2",
-        "pool": "tank/vm",
-        "sparse": 1,
-        "digest": "0" * 40,
-    }
-
-    (entry,) = answered([row], lambda pve: pve.storage_entries())
-
-    assert entry.settings == {"pool": "tank/vm", "sparse": "1"}
-    assert (entry.hosts, entry.disabled) == (frozenset({"pve1", "pve2"}), False)
 
 
 def test_what_waits_for_a_restart_is_told() -> None:
@@ -222,35 +201,6 @@ def test_privileges_are_read_by_path() -> None:
     }
 
 
-def test_a_backup_of_a_guest_that_is_elsewhere_is_no_task() -> None:
-    backup_request = BackupRequest(vmid=Vmid(100), storage="pbs")  # type: ignore[arg-type]  # a name
-
-    assert answered("OK", lambda pve: pve.back_up(HOST, backup_request)) is None
-
-
 def test_an_answer_that_names_no_task_is_odd() -> None:
     with pytest.raises(Rejected, match=r"proxmox\.answer"):
         answered("done", lambda pve: pve.start_vm(AT))
-
-
-def test_a_vm_that_moved_while_it_was_looked_for_is_found() -> None:
-    row = {"type": "qemu", "id": "qemu/100", "vmid": 100, "status": "running"}
-    paths: list[str] = []
-
-    class Moving:
-        async def call(self, request: Request) -> Reply:
-            from stockman.proxmox.errors import ErrorReply, reply_error
-
-            paths.append(request.path)
-            if request.path == "/cluster/resources":
-                at = "pve1" if paths.count(request.path) == 1 else "pve2"
-                return Reply(data=[{**row, "node": at}])
-            if "/pve1/" in request.path:
-                gone = "Configuration file 'nodes/pve1/qemu-server/100.conf' does not exist"
-                raise reply_error(request, ErrorReply(status=500, reason=gone))
-            return Reply(data={"name": "cp-1", "status": "running", "digest": "0"})
-
-    found = asyncio.run(ProxmoxClient(Moving(), SimulatedClock()).find_vm(Vmid(100)))
-
-    assert found is not None
-    assert (found.host, found.name, found.uuid) == ("pve2", "cp-1", None)

@@ -19,9 +19,7 @@ TOGETHER = {
 """Files whose tests answer on the same addresses. Any other file, and any folder, is by itself."""
 LONGEST = (
     "apply",
-    "test_kube_controllers_judged",
     "machines",
-    "test_kubectl_compared",
     "test_rendered_objects_judged",
     "test_demo_judged",
     "test_bpg_acceptance",

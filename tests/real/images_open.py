@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
-from stockman_lab.doors.images_door import ImagesDoor
 from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.service_doors import ImagesDoor
 from stockman_lab.world.world import World
 
 ADDRESS = "127.0.0.1"

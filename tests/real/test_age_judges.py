@@ -9,7 +9,7 @@ import pytest
 from stockman.adapters.git.probe import LocalGitProbe
 from stockman.adapters.system import SystemClock, SystemEntropy
 from stockman.app.init.directory import InitContext, InitOptions, init_directory
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from tools.pytest_plugin import RealTool
 
 

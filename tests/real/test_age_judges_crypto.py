@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from stockman.crypto.age.files import CHUNK_BYTES, decrypt, encrypt
-from stockman.crypto.age.identities import AgeIdentity, parse_identities
-from stockman.crypto.age.recipients import parse_recipient
+from stockman.crypto.age.identities import AgeIdentity, parse_identities, parse_recipient
 from stockman.model.errors import StockmanError
 from tests.crypto.generated import Dice
 from tests.crypto.keys_at_hand import OTHER, OWNER, QUANTUM

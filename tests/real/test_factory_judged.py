@@ -12,14 +12,11 @@ from typing import Any
 import httpx2
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.factory.decoding import Undecodable, decoded
 from stockman_lab.factory.state import EMPTY_ID
 from stockman_lab.images.container import layer_facts
 from stockman_lab.images.image import read_image
 from stockman_lab.world.world import World
 
-from lab.tests.factory.schematic_texts import IDS, REFUSALS
-from stockman.talos.schematic import schematic_id
 from tests.real.images_open import serve_images
 from tests.real.served import served
 from tests.real.tofu import Tofu
@@ -136,21 +133,6 @@ def test_the_client_of_the_factory_sees_that_it_is_down(
     world.faults.add(Fault(Point.FACTORY, Effect.FAIL, status=status, times=None))
 
     assert f"{status}" in asked(real_tool("check-factory"), host, "v1.13.9")["refusal"]
-
-
-@pytest.mark.parametrize("text", [*IDS, *REFUSALS])
-def test_texts_are_read_as_the_code_of_the_factory_reads_them(
-    real_tool: RealTool, text: str
-) -> None:
-    is_refused = text in REFUSALS
-
-    theirs = run(real_tool("check-schematic"), text=text, fails=is_refused).strip()
-
-    try:
-        ours = str(schematic_id(decoded(text.encode())))
-    except Undecodable as error:
-        ours = str(error)
-    assert ours == theirs
 
 
 @pytest.mark.parametrize(("document", "wanted"), PUBLISHED.values(), ids=PUBLISHED)

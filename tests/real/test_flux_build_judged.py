@@ -1,8 +1,7 @@
-"""kustomize and flux judge what the lab builds: equal objects, and equal words where it fails."""
+"""kustomize and flux make of rendered repositories what the lab makes of them."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,21 +11,16 @@ import pytest
 import yaml
 from stockman_lab.kube.flux.kustomize.building import built
 from stockman_lab.kube.flux.kustomize.documents import documents
-from stockman_lab.kube.flux.kustomize.failure import BuildFailure
 from stockman_lab.kube.flux.kustomize.files import Files
-from stockman_lab.kube.flux.kustomize.variables import substituted
-from stockman_lab.kube.flux.overlay import overlaid
+from stockman_lab.kube.flux.manifests import resources
 from stockman_lab.kube.flux.post_build import owned, with_metadata, with_variables
 
-from tests.real.flux.little_trees import FAULTY, TREES
-from tests.real.flux.specs import EXPRESSIONS, SPECS, VARIABLES
 from tests.real.rendered.estates import SOME, Estate, repository
 from tools.pytest_plugin import RealTool
 
 Object = dict[str, Any]
 _ESTATES = (SOME[0], SOME[1], SOME[3])
 """Each preset once."""
-_POINTER = re.compile(r"merging from generator &\{\S+ <nil>\}")
 
 
 def _written(tree: Mapping[str, str], place: Path) -> Files:
@@ -50,30 +44,6 @@ def _sorted(objects: list[Object]) -> list[Object]:
     return sorted(objects, key=name)
 
 
-@pytest.mark.parametrize("name", TREES)
-def test_kustomize_makes_the_same_objects(name: str, real_tool: RealTool, tmp_path: Path) -> None:
-    files = _written(TREES[name], tmp_path)
-    try:
-        ours, why = built(files, ""), ""
-    except BuildFailure as failure:
-        ours, why = [], str(failure)
-    theirs, problem = _kustomize(real_tool, tmp_path)
-    assert bool(why) is bool(problem), (why, problem)
-    assert _sorted(ours) == _sorted(theirs)
-
-
-@pytest.mark.parametrize("name", FAULTY)
-def test_kustomize_complains_in_the_same_words(
-    name: str, real_tool: RealTool, tmp_path: Path
-) -> None:
-    files = _written(FAULTY[name], tmp_path)
-    with pytest.raises(BuildFailure) as failure:
-        built(files, "")
-    theirs, problem = _kustomize(real_tool, tmp_path)
-    assert not theirs
-    assert str(failure.value).strip() == _POINTER.sub("merging from generator", problem)
-
-
 def _flux(real_tool: RealTool, place: Path, one: Object) -> tuple[list[Object], str]:
     """What flux makes of an object of its own kind and the files that lie there."""
     file = place.parent / "one.yaml"
@@ -90,7 +60,6 @@ def _flux(real_tool: RealTool, place: Path, one: Object) -> tuple[list[Object], 
 def _ours(files: Files, one: Object) -> list[Object]:
     spec, metadata = one["spec"], one["metadata"]
     folder = spec.get("path", ".").removeprefix("./").strip("/").removeprefix(".")
-    tree = overlaid(files, folder, spec)
     variables = spec.get("postBuild", {}).get("substitute", {})
     return [
         owned(
@@ -98,48 +67,8 @@ def _ours(files: Files, one: Object) -> list[Object]:
             metadata["name"],
             metadata["namespace"],
         )
-        for found in built(tree, folder)
+        for found in resources(files, folder, spec)
     ]
-
-
-@pytest.mark.parametrize("name", SPECS)
-def test_flux_makes_the_same_objects(name: str, real_tool: RealTool, tmp_path: Path) -> None:
-    tree, spec = SPECS[name]
-    place = tmp_path / "tree"
-    place.mkdir()
-    files = _written(tree, place)
-    one = {
-        "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
-        "kind": "Kustomization",
-        "metadata": {"name": "apps", "namespace": "flux-system"},
-        "spec": {"interval": "1h", "prune": True, "sourceRef": {"kind": "GitRepository"}, **spec},
-    }
-    try:
-        ours, why = _ours(files, one), ""
-    except BuildFailure as failure:
-        ours, why = [], str(failure)
-    theirs, problem = _flux(real_tool, place, one)
-    assert bool(why) is bool(problem), (why, problem)
-    assert _sorted(ours) == _sorted(theirs)
-
-
-@pytest.mark.parametrize("text", EXPRESSIONS)
-def test_flux_fills_in_variables_in_the_same_way(text: str, real_tool: RealTool) -> None:
-    done = subprocess.run(
-        [str(real_tool("flux")), "envsubst"],
-        input=text.encode(),
-        capture_output=True,
-        check=False,
-        timeout=60,
-        env=VARIABLES,
-    )
-    if done.returncode:
-        with pytest.raises(BuildFailure) as failure:
-            substituted(text, VARIABLES)
-        problem = done.stderr.decode().partition("\u2717 ")[2].strip()
-        assert str(failure.value).removeprefix("variable substitution failed: ") in problem
-        return
-    assert substituted(text, VARIABLES) == done.stdout.decode().removesuffix("\n")
 
 
 @pytest.mark.parametrize("estate", _ESTATES, ids=str)

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from stockman_lab.images.compression import packed
 from stockman_lab.images.image import Form, read_image
-from stockman_lab.images.iso_folders import folders_image
 from stockman_lab.images.making import disk_image, iso_image
 from stockman_lab.pve.cloudinit.drive import drive
 
@@ -117,22 +116,9 @@ def test_talos_understands_several_cards(real_tool: RealTool) -> None:
     assert [address["address"] for address in found["addresses"]] == ["127.66.2.2/8"]
 
 
-def test_other_readers_see_folders(real_tool: RealTool, tmp_path: Path) -> None:
-    path = tmp_path / "a.iso"
-    files = {"openstack/latest/user_data": b"u" * 5000, "openstack/content/0000": b"net", "a": b""}
-    path.write_bytes(folders_image(files, MOMENT, "config-2"))
-
-    for option in ("-R", "-J"):
-        listed = told(real_tool("isoinfo"), option, "-f", "-i", path).split()
-        assert {f"/{name}" for name in files} <= set(listed)
-        read = told(real_tool("isoinfo"), option, "-x", "/openstack/content/0000", "-i", path)
-        assert read == "net"
-    assert set(files) <= set(told(real_tool("bsdtar"), "-tf", path).split())
-
-
 def test_a_boot_image_has_its_own_label(real_tool: RealTool, tmp_path: Path) -> None:
     path = tmp_path / "a.iso"
-    path.write_bytes(iso_image(facts(0), MOMENT, {"a": b"b"}))
+    path.write_bytes(iso_image(facts(0), MOMENT))
 
     found = json.loads(told(real_tool("check-iso"), path))
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from stockman_lab.doors.objects_door import ObjectsDoor
 from stockman_lab.doors.pace import Pace
-from stockman_lab.objects.keys import first_key
+from stockman_lab.doors.service_doors import ObjectsDoor
+from stockman_lab.objects.state import first_key
 from stockman_lab.world.world import World
 
 from lab.tests.objects.signing import Signer

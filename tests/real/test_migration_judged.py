@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stockman.talos.go_yaml import dump
-from stockman.talos.migration.contracts import CONTRACTS
+from stockman.talos.migration.draft import CONTRACTS
 from stockman.talos.migration.migrate import MigrationOptions, migrate_configuration
 from stockman.talos.patches.apply import load_documents
 from stockman.talos.patches.documents import ConfigDocument

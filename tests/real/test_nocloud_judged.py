@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stockman_lab.images.iso_files import read_iso
 
-from stockman.talos.nocloud.iso_reader import read_image
-from stockman.talos.nocloud.iso_writer import nocloud_image
+from stockman.talos.nocloud.iso_format import nocloud_image
 from stockman.talos.nocloud.seed import NetworkConfigVersion, meta_data, network_config
 from tests.real.test_migration_judged import asked
 from tests.talos.nocloud.networks import NETWORKS, node
@@ -191,7 +191,7 @@ def test_images_that_others_make_are_read(
     command: list[str | Path] = [real_tool("genisoimage"), "-quiet", "-V", "cidata", *options]
     subprocess.run([*command, "-o", made, tmp_path / "files"], check=True, capture_output=True)
 
-    found = read_image("made.iso", made.read_bytes())
+    found = read_iso(made.read_bytes())
 
     assert found.label == "cidata"
     assert found.files == FILES

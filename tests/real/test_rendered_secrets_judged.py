@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from tools.pytest_plugin import RealTool
 
 MORE = """\

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.config.presets import Dialect, render_preset
+from stockman.config.language import Dialect
+from stockman.config.presets import render_preset
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING
 from tests.real.renovate import committed, extracted, pinned, written

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from stockman.config.language import Dialect
 from stockman.config.load import CONFIG_FILES, load
-from stockman.config.presets import PRESETS, Dialect, render_preset
+from stockman.config.presets import PRESETS, render_preset
 from stockman.config.reference.schema import schema_for
 from stockman.config.source.tree import to_plain_data
 from stockman.config.source.yaml_reader import read_yaml

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from stockman.crypto.sops.decryption import file_metadata, open_file
-from stockman.crypto.sops.files import decrypt, encrypt, rekey, rotate
+from stockman.crypto.sops.files import decrypt, encrypt, file_metadata, open_file, rekey, rotate
 from stockman.crypto.sops.metadata import render_yaml_entry
-from stockman.crypto.sops.rules import read_sops_config
-from stockman.crypto.sops.selectors import EncryptionSettings
+from stockman.crypto.sops.selectors import EncryptionSettings, read_sops_config
 from stockman.crypto.sops.update import NewValue, reencrypt, set_existing_value, value_at
 from tests.crypto.generated import Dice, made
 from tests.crypto.keys_at_hand import OTHER, OWNER, QUANTUM, fresh

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret

@@ -38,13 +38,13 @@ def _deploy_key(problems: Problems) -> None:
 
 
 def _contract(problems: Problems) -> None:
-    wanted = shaped(talos="1.14.1")
-    list(talos_files(wanted, "classic", {}, problems))
+    desired = shaped(talos="1.14.1")
+    list(talos_files(desired, "classic", {}, problems))
 
 
 def _operations(problems: Problems) -> None:
-    wanted = shaped()
-    list(talos_files(wanted, "toml", {wanted.nodes[0].name: (OPERATIONS,)}, problems))
+    desired = shaped()
+    list(talos_files(desired, "toml", {desired.nodes[0].name: (OPERATIONS,)}, problems))
 
 
 def _own_kustomization() -> Problem:

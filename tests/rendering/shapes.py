@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from stockman.config.language import Dialect
 from stockman.config.load import load
-from stockman.config.presets import Dialect
 from stockman.config.resolve import resolve
 from stockman.config.rules import check_rules
 from stockman.model.desired import Desired

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from stockman.catalog.component import InputFiles
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
@@ -68,9 +68,9 @@ def test_a_private_repository_without_a_key_is_told() -> None:
 def test_without_an_identity_the_file_is_known_by_name() -> None:
     nothing = InputFiles(age_recipient="", age_identity=Secret(""))
     problems = Problems()
-    found = secrets(shaped(visibility="private"), materials=nothing, problems=problems)
+    files = secrets(shaped(visibility="private"), materials=nothing, problems=problems)
 
-    assert list(found) == [
+    assert list(files) == [
         "bootstrap/sops-age.sops.yaml",
         "bootstrap/github-deploy-key.sops.yaml",
     ]
@@ -92,5 +92,5 @@ def test_keys_of_well_known_hosts_come_along(url: str, count: int) -> None:
 
 def test_own_host_keys_come_last_and_once() -> None:
     given = "git.example.com ssh-ed25519 AAAA\n\n git.example.com ssh-ed25519 AAAA\n"
-    found = known_hosts("ssh://git@git.example.com/owner/meadow.git", given)
-    assert found == "git.example.com ssh-ed25519 AAAA\n"
+    files = known_hosts("ssh://git@git.example.com/owner/meadow.git", given)
+    assert files == "git.example.com ssh-ed25519 AAAA\n"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.rendering.bootstrap import all_charts, charts_before_flux
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING
@@ -20,15 +20,15 @@ FOLDERS: dict[Dialect, tuple[str, str]] = {
 
 
 def releases(path: str, files: dict[str, str]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = yaml.safe_load(files[path])["releases"]
-    return found
+    files: list[dict[str, Any]] = yaml.safe_load(files[path])["releases"]
+    return files
 
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
 def test_what_comes_before_flux_comes_in_its_order(dialect: Dialect) -> None:
-    found = releases(FOLDERS[dialect][1], texts(drawn(shaped(), dialect)))
+    files = releases(FOLDERS[dialect][1], texts(drawn(shaped(), dialect)))
 
-    assert [one["name"] for one in found] == [
+    assert [item["name"] for item in files] == [
         "cilium",
         "coredns",
         "spegel",
@@ -36,27 +36,27 @@ def test_what_comes_before_flux_comes_in_its_order(dialect: Dialect) -> None:
         "flux-operator",
         "flux-instance",
     ]
-    named = [f"{one['namespace']}/{one['name']}" for one in found]
-    assert [one.get("needs", []) for one in found] == [[], *([name] for name in named[:-1])]
+    named = [f"{item['namespace']}/{item['name']}" for item in files]
+    assert [item.get("needs", []) for item in files] == [[], *([name] for name in named[:-1])]
 
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
 def test_only_what_can_run_at_once_is_waited_for(dialect: Dialect) -> None:
     everything = texts(rendered(EVERYTHING, preset="fifteen-node", dialect=dialect))
-    found = releases(FOLDERS[dialect][1], everything)
-    assert [one["name"] for one in found if one.get("wait") is False] == ["cilium"]
+    files = releases(FOLDERS[dialect][1], everything)
+    assert [item["name"] for item in files if item.get("wait") is False] == ["cilium"]
     usual = releases(FOLDERS[dialect][1], texts(rendered(dialect=dialect)))
-    assert all("wait" not in one for one in usual)
+    assert all("wait" not in item for item in usual)
 
 
 def test_a_single_node_shares_no_images() -> None:
-    found = releases(FOLDERS["classic"][1], texts(rendered(preset="single")))
-    assert "spegel" not in [one["name"] for one in found]
+    files = releases(FOLDERS["classic"][1], texts(rendered(preset="single")))
+    assert "spegel" not in [item["name"] for item in files]
 
 
 def test_what_gives_nodes_their_identity_comes_before_names_resolve() -> None:
-    found = rendered(EVERYTHING, preset="fifteen-node")
-    names = [chart.release for chart in charts_before_flux(found.selection, found.apps)]
+    files = rendered(EVERYTHING, preset="fifteen-node")
+    names = [chart.release for chart in charts_before_flux(files.selection, files.apps)]
     assert names[:4] == ["cilium", "proxmox-ccm", "talos-ccm", "coredns"]
 
 
@@ -79,10 +79,10 @@ def test_values_of_what_comes_before_flux_need_no_substitution() -> None:
 
 
 def test_classic_releases_name_chart_and_version_of_the_sources() -> None:
-    found = rendered(EVERYTHING, preset="fifteen-node")
-    files = texts(found)
+    files = rendered(EVERYTHING, preset="fifteen-node")
+    files = texts(files)
     known = {
-        (chart.namespace, chart.release): chart for chart in all_charts(found.apps) if chart.is_main
+        (chart.namespace, chart.release): chart for chart in all_charts(files.apps) if chart.is_main
     }
     for path in FOLDERS["classic"]:
         for release in releases(path, files):
@@ -111,9 +111,9 @@ def test_without_charts_that_bring_kinds_there_is_no_list_of_them(dialect: Diale
 
 
 def test_an_app_that_waits_for_its_token_is_left_to_flux() -> None:
-    found = rendered({"components": {"proxmox-ccm": {"enabled": True}}}, preset="fifteen-node")
-    pending = [placed.owner for placed in found.apps if placed.app.pending]
-    names = [chart.component for chart in charts_before_flux(found.selection, found.apps)]
+    files = rendered({"components": {"proxmox-ccm": {"enabled": True}}}, preset="fifteen-node")
+    pending = [placed.owner for placed in files.apps if placed.app.pending]
+    names = [chart.component for chart in charts_before_flux(files.selection, files.apps)]
 
     assert "proxmox-ccm" in pending
     assert "proxmox-ccm" not in names

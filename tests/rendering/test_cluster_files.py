@@ -9,12 +9,12 @@ SHARED = "kubernetes/components/sops/cluster-secrets.sops.yaml"
 
 
 def test_without_a_public_domain_names_end_in_one_that_is_nobodys() -> None:
-    found = rendered()
+    files = rendered()
 
-    file = found.tree.get(SHARED)
+    file = files.tree.get(SHARED)
 
     assert file is not None
     assert isinstance(file.text, Secret)
-    assert f"SECRET_DOMAIN: {found.selection[0].context.cluster.name}.home.arpa\n" in (
+    assert f"SECRET_DOMAIN: {files.selection[0].context.cluster.name}.home.arpa\n" in (
         file.text.reveal()
     )

@@ -26,12 +26,12 @@ def test_a_directory_stands_for_the_files_in_it_and_no_others() -> None:
 
 @pytest.mark.parametrize("path", ["nothing", "talos/a", "kube", "../talos/a.yaml", "/talos/a.yaml"])
 def test_a_path_at_which_nothing_is_rendered_is_refused(path: str) -> None:
-    for wishes in (
+    for decisions in (
         FileDecisions(overwrite=frozenset({path})),
         FileDecisions(accept=frozenset({path})),
     ):
         with pytest.raises(WrongUsage) as caught:
-            resolve_decisions(wishes, PATHS)
+            resolve_decisions(decisions, PATHS)
         assert caught.value.problem.code == "render.path"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from tests.rendering.shapes import drawn, shaped, texts
 
 MARKS: dict[Dialect, set[str]] = {
@@ -46,8 +46,8 @@ def test_rules_of_sops_are_those_of_the_files() -> None:
 
 def test_flux_asks_for_the_key_by_the_name_that_the_layout_gives_it() -> None:
     section = "repository: {layout: toml}\n"
-    found = drawn(shaped(section, visibility="private"), "classic")
-    text = texts(found)["kubernetes/apps/flux-system/flux-instance/app/helmrelease.yaml"]
+    result = drawn(shaped(section, visibility="private"), "classic")
+    text = texts(result)["kubernetes/apps/flux-system/flux-instance/app/helmrelease.yaml"]
 
     assert "pullSecret: deploy-key" in text
-    assert "bootstrap/deploy-key.sops.yaml" in {file.path for file in found.tree}
+    assert "bootstrap/deploy-key.sops.yaml" in {file.path for file in result.tree}

@@ -16,12 +16,12 @@ PATH = "kubernetes/apps/default/echo/app/helmrelease.yaml"
 
 
 def act(
-    wanted: bytes | None,
+    desired: bytes | None,
     disk: bytes | None,
     rendered: bytes | None,
     *,
     accepted: bytes = b"",
-    **wishes: object,
+    **decisions: object,
 ) -> FileAction:
     owned = {}
     if rendered is not None:
@@ -31,10 +31,10 @@ def act(
             accepted=digest(accepted) if accepted else "",
         )
     (action,) = plan_file_changes(
-        [DesiredFile(path=PATH, component="echo", content=wanted)] if wanted is not None else [],
+        [DesiredFile(path=PATH, component="echo", content=desired)] if desired is not None else [],
         {PATH: disk} if disk is not None else {},
         owned,
-        FileDecisions(**wishes),  # type: ignore[arg-type]  # the test names fields of Wishes
+        FileDecisions(**decisions),  # type: ignore[arg-type]  # the test names fields of Wishes
     )
     return action.act
 
@@ -93,16 +93,16 @@ def test_files_that_nobody_rendered_do_not_show() -> None:
 
 def test_the_lock_remembers_what_was_rendered_and_what_was_accepted() -> None:
     owned = {PATH: ManagedFile(digest=digest(b"old"), component="echo")}
-    wanted = [DesiredFile(path=PATH, component="echo", content=b"new")]
+    desired = [DesiredFile(path=PATH, component="echo", content=b"new")]
     done = plan_file_changes(
-        wanted, {PATH: b"edited"}, owned, FileDecisions(accept=frozenset({PATH}))
+        desired, {PATH: b"edited"}, owned, FileDecisions(accept=frozenset({PATH}))
     )
     after = next_managed_files(done, owned)
     assert after[PATH] == ManagedFile(
         digest=digest(b"new"), component="echo", accepted=digest(b"edited")
     )
     assert (
-        plan_file_changes(wanted, {PATH: b"edited"}, after, FileDecisions())[0].act
+        plan_file_changes(desired, {PATH: b"edited"}, after, FileDecisions())[0].act
         is FileAction.ACCEPTED
     )
 

@@ -21,12 +21,12 @@ PATH = ".renovaterc.json5"
 
 
 def configuration(more: str = "") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(texts(drawn(shaped(more)))[PATH])
-    return found
+    result: dict[str, Any] = json.loads(texts(drawn(shaped(more)))[PATH])
+    return result
 
 
 def rule(content: dict[str, Any], group: str) -> dict[str, Any]:
-    (package_rule,) = [one for one in content["packageRules"] if one.get("groupName") == group]
+    (package_rule,) = [item for item in content["packageRules"] if item.get("groupName") == group]
     assert isinstance(package_rule, dict)
     return package_rule
 
@@ -55,15 +55,15 @@ def test_nothing_is_merged_by_itself_and_saturday_is_the_day() -> None:
 def test_labels_say_how_machines_are_upgraded(
     upgrade: Upgrade, labels: list[str], group: str
 ) -> None:
-    found = rule(renovate.renovate_configuration(replace(shaped(), upgrade=upgrade), ()), group)
+    result = rule(renovate.renovate_configuration(replace(shaped(), upgrade=upgrade), ()), group)
 
-    assert found["addLabels"] == labels
-    assert found["separateMinorPatch"] is True
+    assert result["addLabels"] == labels
+    assert result["separateMinorPatch"] is True
 
 
 def test_oci_charts_come_together_and_flux_apart() -> None:
-    found = rendered(EVERYTHING, preset="fifteen-node")
-    content = json.loads(texts(found)[PATH])
+    result = rendered(EVERYTHING, preset="fifteen-node")
+    content = json.loads(texts(result)[PATH])
 
     charts = rule(content, "OCI charts")["matchPackageNames"]
     assert "quay.io/cilium/charts/cilium" in charts
@@ -82,7 +82,7 @@ def test_it_can_be_turned_off() -> None:
 
 def found_in(path: str, text: str) -> set[tuple[str, str]]:
     """What the managers find in a file: packages with versions."""
-    found = set()
+    result = set()
     for manager in custom_managers():
         patterns = manager["managerFilePatterns"]
         assert isinstance(patterns, list)
@@ -95,15 +95,15 @@ def found_in(path: str, text: str) -> set[tuple[str, str]]:
             for match in re.finditer(string.replace("(?<", "(?P<"), text):
                 named = match.groupdict()
                 name = named.get("depName") or manager["depNameTemplate"]
-                found.add((str(name), named["currentValue"]))
-    return found
+                result.add((str(name), named["currentValue"]))
+    return result
 
 
 TALOS, KUBERNETES = "siderolabs/talos", "ghcr.io/siderolabs/kubelet"
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "found"),
+    ("path", "text", "result"),
     [
         pytest.param(
             "cluster.yaml",
@@ -153,12 +153,12 @@ TALOS, KUBERNETES = "siderolabs/talos", "ghcr.io/siderolabs/kubelet"
     ],
 )
 def test_versions_are_found_where_people_write_them(
-    path: str, text: str, found: set[tuple[str, str]]
+    path: str, text: str, result: set[tuple[str, str]]
 ) -> None:
-    assert found_in(path, text) == found
+    assert found_in(path, text) == result
 
 
 @pytest.mark.parametrize("preset", ["single", "three-node", "fifteen-node"])
 def test_versions_of_presets_are_found(preset: str) -> None:
-    found = found_in("cluster.yaml", render_preset(preset)["cluster.yaml"])
-    assert TALOS in {name for name, _ in found}
+    result = found_in("cluster.yaml", render_preset(preset)["cluster.yaml"])
+    assert TALOS in {name for name, _ in result}

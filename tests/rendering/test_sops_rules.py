@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.rendering.sops_rules import sops_config_text, sops_rules_file
 from tests.catalog.estates import MATERIALS
 from tests.rendering.shapes import drawn, shaped
@@ -15,14 +15,14 @@ from tests.rendering.shapes import drawn, shaped
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
 def test_every_secret_file_has_a_rule_that_encrypts_it(dialect: Dialect) -> None:
-    found = drawn(shaped(visibility="private"), dialect)
-    (text,) = [file.text for file in found.tree if file.path == ".sops.yaml"]
+    files = drawn(shaped(visibility="private"), dialect)
+    (text,) = [file.text for file in files.tree if file.path == ".sops.yaml"]
     rules = yaml.safe_load(str(text))["creation_rules"]
-    secret = [file.path for file in found.tree if file.is_secret]
+    secret = [file.path for file in files.tree if file.is_secret]
 
     assert len(secret) > 5
     for path in secret:
-        rule = next(one for one in rules if re.search(one["path_regex"], path))
+        rule = next(item for item in rules if re.search(item["path_regex"], path))
         assert rule["age"] == MATERIALS.age_recipient
         whole = "encrypted_regex" not in rule
         assert whole is path.startswith("talos/")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.rendering.talos_files import Patches, talos_files
@@ -39,25 +39,25 @@ def files(
 
 
 def test_versions_stand_once_below_their_markers() -> None:
-    found = files("classic")
+    result = files("classic")
 
-    assert found["talenv.yaml"] == (
+    assert result["talenv.yaml"] == (
         "---\n"
         "# renovate: datasource=github-releases depName=siderolabs/talos\n"
         "talosVersion: v1.13.9\n"
         "# renovate: datasource=docker depName=ghcr.io/siderolabs/kubelet\n"
         "kubernetesVersion: v1.36.3\n"
     )
-    config = str(found["talconfig.yaml"])
+    config = str(result["talconfig.yaml"])
     assert "talosVersion: ${talosVersion}\n" in config
     assert "kubernetesVersion: ${kubernetesVersion}\n" in config
 
 
 def test_a_version_that_talhelper_must_not_use_is_no_variable() -> None:
-    found = files("classic", shaped('talos_contract: "1.12"\n'))
+    result = files("classic", shaped('talos_contract: "1.12"\n'))
 
-    assert "talenv.yaml" not in found
-    assert "talosVersion: v1.12.0\n" in str(found["talconfig.yaml"])
+    assert "talenv.yaml" not in result
+    assert "talosVersion: v1.12.0\n" in str(result["talconfig.yaml"])
 
 
 def test_the_bundle_is_not_among_the_files() -> None:
@@ -66,8 +66,8 @@ def test_the_bundle_is_not_among_the_files() -> None:
 
 
 def test_topf_is_told_in_the_shapes_that_it_documents() -> None:
-    found = files("toml")
-    yaml = load_yaml(str(found["topf.yaml"]))
+    result = files("toml")
+    yaml = load_yaml(str(result["topf.yaml"]))
 
     assert set(yaml) <= TOPF_KEYS
     assert yaml["secretsPath"] == "secrets.sops.yaml"
@@ -93,41 +93,41 @@ def test_patches_of_topf_are_plain_documents_in_its_directories() -> None:
 
 def test_patches_of_topf_come_after_what_stockman_says() -> None:
     patches = {node.name: (PATCH, PATCH) for node in shaped().nodes}
-    found = files("toml", patches=patches)
+    result = files("toml", patches=patches)
 
-    own = [name for name in sorted(found) if name.startswith("node/cp-1/")]
+    own = [name for name in sorted(result) if name.startswith("node/cp-1/")]
     assert own == [
         "node/cp-1/10-stockman.yaml",
         "node/cp-1/50-talos-patches-all-0.yaml",
         "node/cp-1/51-talos-patches-all-0.yaml",
     ]
-    assert found[own[1]] == PATCH.text
+    assert result[own[1]] == PATCH.text
 
 
 def test_secrets_of_machines_are_in_encrypted_files_only() -> None:
     for dialect in ("classic", "toml"):
-        found = files(dialect, desired("1.13"))
-        hidden = {name: text for name, text in found.items() if isinstance(text, Secret)}
+        result = files(dialect, desired("1.13"))
+        hidden = {name: text for name, text in result.items() if isinstance(text, Secret)}
 
         assert hidden
         assert all(".sops." in name for name in hidden)
         assert any("grazing" in text.reveal() for text in hidden.values())
-        assert not any("grazing" in text for text in found.values() if isinstance(text, str))
+        assert not any("grazing" in text for text in result.values() if isinstance(text, str))
 
 
 def test_a_patch_out_of_an_encrypted_file_stays_encrypted() -> None:
-    found = files("toml", patches={node.name: (SEALED,) for node in shaped().nodes})
-    assert found["node/cp-1/50-own.sops.yaml"] == Secret(SEALED.text)
+    result = files("toml", patches={node.name: (SEALED,) for node in shaped().nodes})
+    assert result["node/cp-1/50-own.sops.yaml"] == Secret(SEALED.text)
 
 
 def test_secrets_that_are_only_named_leave_the_files_as_they_are() -> None:
     named = desired("1.13", TALOS_SECTION.replace("grazing", "file:a.txt"))
     given = desired("1.13", TALOS_SECTION)
     for dialect in ("classic", "toml"):
-        found, other = files(dialect, named), files(dialect, given)
-        assert list(found) == list(other)
-        assert {name for name, text in found.items() if text != other[name]} == {
-            name for name, text in found.items() if isinstance(text, Secret)
+        result, other = files(dialect, named), files(dialect, given)
+        assert list(result) == list(other)
+        assert {name for name, text in result.items() if text != other[name]} == {
+            name for name, text in result.items() if isinstance(text, Secret)
         }
 
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from docs._ext.names import find_mistake
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.rendering.tasks import task_files
 from tests.rendering.shapes import drawn, shaped
 
@@ -50,12 +50,12 @@ def test_a_task_for_one_machine_asks_for_it_and_quotes_it() -> None:
 
 
 def test_every_module_of_just_has_the_known_recipes() -> None:
-    found = written("toml")
+    result = written("toml")
 
-    assert {path: {name for name, _ in _RECIPE.findall(text)} for path, text in found.items()} == (
+    assert {path: {name for name, _ in _RECIPE.findall(text)} for path, text in result.items()} == (
         RECIPES
     )
-    modules = re.findall(r"^mod (\S+) '(\S+)'$", found["justfile"], re.MULTILINE)
+    modules = re.findall(r"^mod (\S+) '(\S+)'$", result["justfile"], re.MULTILINE)
     assert dict(modules) == {
         "bootstrap": "bootstrap",
         "kube": "kubernetes",

@@ -16,17 +16,17 @@ APPS = {
 
 
 def app_files() -> set[str]:
-    found = set()
+    result = set()
     for namespace, apps in APPS.items():
         base = f"kubernetes/apps/{namespace}"
-        found |= {f"{base}/namespace.yaml", f"{base}/kustomization.yaml"}
+        result |= {f"{base}/namespace.yaml", f"{base}/kustomization.yaml"}
         for app in apps:
-            found.add(f"{base}/{app}/ks.yaml")
-            found |= {
+            result.add(f"{base}/{app}/ks.yaml")
+            result |= {
                 f"{base}/{app}/app/{name}.yaml"
                 for name in ("kustomization", "helmrelease", "ocirepository")
             }
-    return found
+    return result
 
 
 def objects(kind: str, files: dict[str, str]) -> list[str]:
@@ -34,8 +34,8 @@ def objects(kind: str, files: dict[str, str]) -> list[str]:
         path
         for path, text in files.items()
         if path.endswith(".yaml")
-        for one in load_all_yaml(text)
-        if isinstance(one, dict) and one.get("kind") == kind and "apiVersion" in one
+        for item in load_all_yaml(text)
+        if isinstance(item, dict) and item.get("kind") == kind and "apiVersion" in item
     ]
 
 
@@ -90,7 +90,7 @@ def test_everything_else_of_the_classic_layout_is_there() -> None:
 
 def test_everything_else_of_the_toml_layout_is_there() -> None:
     tasks = "repository: {tasks: true}\n"
-    found = drawn(shaped(tasks, visibility="private"), "toml")
+    result = drawn(shaped(tasks, visibility="private"), "toml")
     assert {
         ".sops.yaml",
         "bootstrap/deploy-key.sops.yaml",
@@ -107,7 +107,7 @@ def test_everything_else_of_the_toml_layout_is_there() -> None:
         "talos/all/10-stockman.yaml",
         "talos/node/cp-1/10-stockman.yaml",
         "talos/node/work-1/10-stockman.yaml",
-    } <= {file.path for file in found.tree}
+    } <= {file.path for file in result.tree}
 
 
 def test_a_list_of_all_apps_is_not_made() -> None:

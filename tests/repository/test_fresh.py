@@ -74,9 +74,7 @@ def test_a_system_that_is_too_old_is_built_again(tmp_path: Path) -> None:
     archive.write_text("old")
     os.utime(archive, (0, 0))
     builder = tmp_path / "mmdebstrap"
-    builder.write_text(
-        '#!/bin/sh\nfor last; do before=$target target=$last; done\necho "$*" >"$before"\n'
-    )
+    builder.write_text('#!/bin/sh\nfor last; do target=$last; done\necho "$*" >"$target"\n')
     builder.chmod(0o755)
 
     built = fresh.build_system("testing", tmp_path, builder)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.rendering.bootstrap import Chart, charts_before_flux, charts_with_crds
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING

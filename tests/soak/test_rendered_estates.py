@@ -10,8 +10,9 @@ import pytest
 from lab.tests.kube.estates.living import living
 from lab.tests.kube.estates.looking import answered, counted, look_again, troubles, versions
 from lab.tests.kube.estates.written import Written
+from stockman.config.language import Dialect
 from stockman.config.load import load
-from stockman.config.presets import Dialect, render_preset
+from stockman.config.presets import render_preset
 from stockman.config.resolve import resolve
 from stockman.model.errors import Refused
 from stockman.model.problem import Problems

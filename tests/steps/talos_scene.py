@@ -53,7 +53,6 @@ MINORS = ("1.11.5", "1.13.9", "1.14.1")
 _PATIENCE = 3600.0
 WRITES = frozenset(
     {
-        "configure",
         "apply_configuration",
         "bootstrap",
         "leave_etcd",

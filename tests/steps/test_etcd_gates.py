@@ -21,7 +21,7 @@ from stockman.steps.etcd.view import EtcdReport, ObservedEtcd
 from stockman.steps.talos.gates import ApiAddressHeld, MachineIdentity, MachineRunning, TimeInSync
 from stockman.steps.talos.machine import TalosMachine
 from stockman.steps.talos.wait import MachineVm
-from stockman.talos.records.etcd import EtcdMember, EtcdStatus
+from stockman.talos.records.machines import EtcdMember, EtcdStatus
 from tests.steps.talos_scene import (
     NEO,
     NIOBE,

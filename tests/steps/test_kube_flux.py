@@ -136,6 +136,7 @@ def test_a_smoke_test_that_fails_is_cleaned_up_and_reported() -> None:
     assert "another is available (it does not exist yet)" in caught.value.problem.why
     assert not asyncio.run(action.done(ports))
     assert cluster.ask("GET", RESULTS)["data"] == {"web": PENDING}
+    cluster.settle()
     assert cluster.named(DEPLOYMENTS) == []
 
 

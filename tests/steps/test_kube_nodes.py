@@ -76,7 +76,7 @@ def test_a_budget_that_never_yields_is_named(cluster: Installing) -> None:
         asyncio.run(drain.run(ports))
 
     assert caught.value.problem.code == "kube.drain-blocked"
-    assert "is kept by budget web" in caught.value.problem.why
+    assert "disruption budget web protects" in caught.value.problem.why
     assert cluster.timeline.now - began >= 60.0
     assert "n1" in placed(cluster)
 

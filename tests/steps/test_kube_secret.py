@@ -84,7 +84,7 @@ def test_a_value_of_somebody_else_is_refused_without_telling_it(cluster: Install
 
     problem = caught.value.problem
     assert problem.code == "kube.foreign"
-    assert "another value for age.agekey; it was written by kubectl" in problem.why
+    assert "its value differs for age.agekey; it is managed by kubectl" in problem.why
     assert CANARY not in str(problem)
     assert held(cluster) == "theirs"
 

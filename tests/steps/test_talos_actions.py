@@ -62,12 +62,12 @@ def test_a_machine_is_configured_once_wherever_the_run_was_killed() -> None:
     start = booted()
     action = first_configuration(start)
     for found in killed(start, action):
-        sent = found.watched.writes.count("configure")
+        sent = found.watched.writes.count("apply_configuration")
         found.again()
 
         told(performed(action, found.ports))
 
-        assert sent + found.watched.writes.count("configure") <= 2
+        assert sent + found.watched.writes.count("apply_configuration") <= 2
         assert found.machine(NODE).config is not None
         assert told(action.done(found.ports))
 
@@ -114,7 +114,7 @@ def test_an_old_talos_that_does_not_tell_its_version_is_configured_all_the_same(
 
     told(performed(action, found.ports))
 
-    assert found.watched.writes == ["configure"]
+    assert found.watched.writes == ["apply_configuration"]
 
 
 def test_a_configuration_that_is_not_the_planned_one_is_not_sent() -> None:
@@ -135,7 +135,7 @@ def test_an_answer_that_was_lost_after_the_configuration_is_waited_for() -> None
 
     told(performed(first_configuration(found), found.ports))
 
-    assert found.watched.writes == ["configure"]
+    assert found.watched.writes == ["apply_configuration"]
 
 
 def test_a_machine_that_never_boots_is_given_up_in_time() -> None:

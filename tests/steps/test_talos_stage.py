@@ -29,7 +29,12 @@ def test_machines_that_wait_become_a_cluster_and_a_second_plan_is_empty(version:
     view = found.observe().etcd
     assert {one.hostname for one in view.voters} == {TRINITY, NEO, NIOBE}
     assert view.healthy_voters == 3
-    assert found.watched.writes == ["configure", "configure", "configure", "bootstrap"]
+    assert found.watched.writes == [
+        "apply_configuration",
+        "apply_configuration",
+        "apply_configuration",
+        "bootstrap",
+    ]
     found.again()
     assert found.plan() == ()
     assert found.refusals() == {}
@@ -119,7 +124,7 @@ def test_controllers_join_an_etcd_one_after_the_other() -> None:
     by_id = {one.id: one for one in grown}
     assert f"talos/joined/{NEO}" in by_id[f"talos/configure/{NIOBE}"].needs
     assert found.observe().etcd.healthy_voters == 3
-    assert found.watched.writes == ["configure", "configure"]
+    assert found.watched.writes == ["apply_configuration", "apply_configuration"]
     assert found.plan() == ()
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from stockman.model.names import SchematicId
 from stockman.model.problem import Problems
 from stockman.model.version import Version
-from stockman.talos.images import FactoryImage, node_image
+from stockman.talos.schematic import FactoryImage, node_image
 from tests.config.written import CLUSTER, desired
 from tests.talos.schematics import EMPTY_ID
 

@@ -7,8 +7,7 @@ import pytest
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.credentials.certificates import ClientIssuer
-from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.credentials.certificates import ClientIssuer, TalosRole
 from stockman.talos.credentials.talosconfig import (
     BasicAuth,
     RenamedContext,

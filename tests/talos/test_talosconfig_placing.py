@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 
 from stockman.crypto.pem import CertificateAndKey
 from stockman.model.version import Version
-from stockman.talos.credentials.certificates import CertificateRequirements, ClientIssuer
-from stockman.talos.credentials.roles import TalosRole
-from stockman.talos.credentials.talosconfig import Talosconfig, TalosContext
-from stockman.talos.credentials.talosconfig_update import (
+from stockman.talos.credentials.certificates import CertificateRequirements, ClientIssuer, TalosRole
+from stockman.talos.credentials.talosconfig import (
     DesiredContext,
+    Talosconfig,
     TalosconfigUpdate,
+    TalosContext,
     update_talosconfig,
 )
 from tests.talos.made import NOW, bundle, dice

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives.hashes import SHA256
-from stockman_lab.authority.tls import fingerprint, server_context
+from stockman_lab.authority.making import fingerprint, server_context
 
 from lab.tests.http.serving import certificate
 

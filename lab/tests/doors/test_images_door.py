@@ -9,9 +9,9 @@ from typing import TypeVar
 import httpx2
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.images_door import ImagesDoor
 from stockman_lab.doors.images_port import memory_images
 from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.service_doors import ImagesDoor
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World
 

@@ -18,7 +18,7 @@ from stockman_lab.doors.kube_certificates import admin_certificate
 from stockman_lab.doors.manner import Manner
 from stockman_lab.doors.serving import Serving
 from stockman_lab.talos.machine import Machine
-from stockman_lab.talos.shared_address import holds
+from stockman_lab.talos.noticing import holds
 from stockman_lab.world.world import World
 
 from lab.tests.talos.staged import staged

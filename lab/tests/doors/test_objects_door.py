@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.doors.manner import Manner
-from stockman_lab.doors.port_taken import PortTaken
+from stockman_lab.doors.opening import PortTaken
 from stockman_lab.doors.serving import Serving
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World

@@ -10,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from grpclib.client import Channel, UnaryStreamMethod, UnaryUnaryMethod
+from grpclib.client import UnaryStreamMethod, UnaryUnaryMethod
 from grpclib.const import Status
 from grpclib.exceptions import GRPCError, StreamTerminatedError
 from h2.config import H2Configuration
@@ -18,13 +18,13 @@ from h2.connection import H2Connection
 from h2.events import ResponseReceived, StreamEnded, StreamReset, TrailersReceived
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.core.timeline import Timeline, TimelineState
+from stockman_lab.doors.opening import PortTaken
 from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.port_taken import PortTaken
-from stockman_lab.doors.talos_face import TRUSTD_PORT, Keeping, TalosFace
+from stockman_lab.doors.talos_face import Keeping, TalosFace
 from stockman_lab.talos.api.call import Call
 from stockman_lab.world.world import World
 
-from lab.tests.doors.talos_client import RawCodec, Wired, admin, context, served, today
+from lab.tests.doors.talos_client import Wired, admin, context, served, today
 from lab.tests.talos.api.pretended import PretendedLand, PretendedMachine, client, few_methods
 from stockman.crypto.certificates import Purpose
 from stockman.crypto.pem import CertificateAndKey
@@ -466,24 +466,6 @@ def test_many_calls_wait_side_by_side_on_one_connection(tmp_path: Path) -> None:
             return len(await asyncio.gather(*calls))
 
     assert served(tmp_path, [one], steps, methods) == 300
-
-
-def test_the_control_plane_signs_certificates_on_a_port_of_its_own(tmp_path: Path) -> None:
-    one, worker = machine("127.0.0.1"), machine("127.0.0.2")
-    worker.is_controlplane = False
-    path = "/securityapi.SecurityService/Certificate"
-
-    async def steps(wired: Wired) -> object:
-        place = wired.face.place_of(one, "127.0.0.1", TRUSTD_PORT)
-        assert place is not None
-        channel = Channel(*place, codec=RawCodec(), ssl=context(None, tmp_path))
-        with pytest.raises(GRPCError) as raised:
-            await UnaryUnaryMethod(channel, path, bytes, bytes)(b"", metadata={"token": "wrong"})
-        channel.close()
-        assert raised.value.message == "invalid token"
-        return wired.face.place_of(worker, "127.0.0.2", TRUSTD_PORT)
-
-    assert served(tmp_path, [one, worker], steps) is None
 
 
 def test_a_port_that_somebody_else_has_is_told_and_tried_again(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import errno
 import socket
 
 import pytest
-from stockman_lab.doors.talos_places import TalosPlaces
+from stockman_lab.doors.talos_face import TalosPlaces
 
 from lab.tests.talos.api.pretended import PretendedMachine
 
@@ -44,7 +44,7 @@ def test_an_address_that_is_missing_here_becomes_a_port_that_stays(
                 raise OSError(errno.EADDRNOTAVAIL, "Can't assign requested address")
             super().bind(address)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("stockman_lab.doors.talos_places.socket.socket", OneAddress)
+    monkeypatch.setattr("stockman_lab.doors.talos_face.socket.socket", OneAddress)
     places = TalosPlaces()
     first = places.of(machine(), "127.66.0.11", 50000)
     assert first is not None

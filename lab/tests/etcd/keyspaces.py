@@ -7,18 +7,12 @@ from collections.abc import Callable
 from stockman_lab.core.dice import Dice
 from stockman_lab.etcd import leases
 from stockman_lab.etcd.cluster import Alarm, AlarmKind, EtcdCluster
-from stockman_lab.etcd.compaction import compact
-from stockman_lab.etcd.keyspace import Keyspace
+from stockman_lab.etcd.keyspace import Keyspace, compact
 from stockman_lab.etcd.membership import add_learner, new_cluster, promote, start
-from stockman_lab.etcd.seeded import SeededNode, Surroundings, seed
+from stockman_lab.etcd.seeded import seed_server
 from stockman_lab.etcd.transactions import Put, transact
 
 NOW = 1_767_225_600.0
-AROUND = Surroundings(endpoint="https://10.42.0.10:6443", ca="a certificate")
-NODES = (
-    SeededNode("ctrl-01", "10.42.0.11", "v1.36.3", "v1.13.9", is_controller=True, uuid="a-1"),
-    SeededNode("work-01", "10.42.0.21", "v1.36.3", "v1.13.9", pod_cidr="10.244.1.0/24"),
-)
 
 
 def urls(number: int) -> tuple[list[str], list[str]]:
@@ -53,7 +47,7 @@ def join_and_promote(cluster: EtcdCluster, number: int) -> str:
 def seeded() -> EtcdCluster:
     """A cluster with the first objects of Kubernetes."""
     cluster = one_member()
-    seed(cluster.keyspace, AROUND, NODES, Dice(seed=1), NOW)
+    seed_server(cluster.keyspace, "10.96.0.0/12", Dice(seed=1), NOW)
     return cluster
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stockman_lab.etcd.compaction import compact
-from stockman_lab.etcd.keyspace import Keyspace
+from stockman_lab.etcd.keyspace import Keyspace, compact
 
 
 def test_every_change_touches_its_family_alone() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.etcd.versions import etcd_version, minor_of, refusal_to_start
+from stockman_lab.etcd.cluster import etcd_version, minor_of, refusal_to_start
 
 from stockman.etcd.buckets import DatabaseMetadata
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.etcd.compaction import compact
 from stockman_lab.etcd.errors import WatchCompacted
-from stockman_lab.etcd.keyspace import Keyspace
+from stockman_lab.etcd.keyspace import Keyspace, compact
 from stockman_lab.etcd.watching import Event, events
 
 from stockman.etcd.records import KeyValue

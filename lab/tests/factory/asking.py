@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from stockman_lab.core.dice import Dice
 from stockman_lab.core.faults import Effect, Fault, Faults, Point
 from stockman_lab.factory.face import FactoryFace
-from stockman_lab.factory.schematics import post
+from stockman_lab.factory.schematics import post_schematic
 from stockman_lab.factory.state import EMPTY_ID, FactoryState
 from stockman_lab.http.faulty import Told
 from stockman_lab.http.messages import Request, Response
@@ -33,7 +33,7 @@ class Factory:
         self.faults.add(Fault(Point.FACTORY, effect, **more))  # type: ignore[arg-type]
 
     def knows(self, schematic: ImageSchematic) -> str:
-        return post(self.state, schematic)
+        return post_schematic(self.state, schematic)
 
     def told(self, target: str, method: str = "GET", body: bytes = b"", **headers: str) -> Told:
         named = {"host": HOST, **{name.replace("_", "-"): text for name, text in headers.items()}}

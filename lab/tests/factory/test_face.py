@@ -154,11 +154,6 @@ def test_an_extension_that_a_version_lacks_is_refused_when_an_image_is_made() ->
     ("schematic", "version", "file"),
     [
         (ImageSchematic(machine_configuration="a: b\n"), "v1.11.5", "metal-amd64.iso"),
-        (
-            ImageSchematic(enroll_keys="never"),  # type: ignore[arg-type]
-            "v1.13.9",
-            "metal-amd64-secureboot.iso",
-        ),
         (ImageSchematic(overlay=Overlay(image="a/b", name="c")), "v1.13.9", "metal-arm64.iso"),
     ],
 )

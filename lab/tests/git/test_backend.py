@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from stockman_lab.doors.git_door import GitDoor
+from stockman_lab.doors.service_doors import GitDoor
 from stockman_lab.git.backend import GitBackend, prepare
 from stockman_lab.http.messages import Request
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from stockman_lab.git.places import found_place, place_of
+from stockman_lab.git.backend import found_place, place_of
 
 
 @pytest.mark.parametrize(

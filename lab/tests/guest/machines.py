@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stockman_lab.guest.network import Pool, Pools
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView, Pool, Pools
 from stockman_lab.guest.view import DiskView, GuestView
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.images.image import Form, Image, read_image

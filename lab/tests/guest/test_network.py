@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from stockman_lab.guest.network import Pool, Pools, link_local, self_made
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView, Pool, Pools, link_local, self_made
 
 
 def nic(mac: str = "BC:24:11:00:00:01", vlan: int | None = None) -> NicView:

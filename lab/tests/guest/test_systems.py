@@ -65,7 +65,7 @@ def test_a_guest_goes_on_after_it_was_saved(platform: str) -> None:
     guest = known.booting(view)
     assert guest is not None
     guest.booted(view, NOW, Middle())
-    guest.ask("exec", {"path": "hostname"}, NOW + 60)
+    guest.ask("get-host-name", {}, NOW + 60)
 
     again = known.loaded(json.loads(json.dumps(known.saved(guest))))
 

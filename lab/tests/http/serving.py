@@ -12,9 +12,13 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TypeVar
 
-from stockman_lab.authority.making import names_of_host, new_authority, new_certificate
+from stockman_lab.authority.making import (
+    names_of_host,
+    new_authority,
+    new_certificate,
+    server_context,
+)
 from stockman_lab.authority.state import Authority, Certificate
-from stockman_lab.authority.tls import server_context
 from stockman_lab.http.house import House
 from stockman_lab.http.messages import JSON, Handler, Request, Response
 from stockman_lab.http.server import HttpServer

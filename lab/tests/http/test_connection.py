@@ -51,11 +51,6 @@ def test_an_answer_has_the_headers_of_the_real_one_in_its_order() -> None:
             b"chunked transfer encoding not supported",
         ),
         (
-            request("POST /", "Transfer-Encoding: gzip"),
-            "501 Unknown transfer encoding 'gzip'",
-            b"Unknown transfer encoding 'gzip'",
-        ),
-        (
             request("DELETE /", "Content-Length: 1", body=b"x"),
             "501 Unexpected content for method 'DELETE'",
             b"Unexpected content for method 'DELETE'",
@@ -75,12 +70,9 @@ def test_an_answer_has_the_headers_of_the_real_one_in_its_order() -> None:
             "506 upload 'Content-Type 'text/plain; a=b' not implemented",
             b"upload 'Content-Type 'text/plain; a=b' not implemented",
         ),
-        (b"GET / HTTP/2.0\r\n\r\n", "506 http protocol version 2.0 not supported", None),
-        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "506 http protocol version 2.0 not supported", None),
-        (b"GET /\r\n", "400 bad request", b"bad request"),
-        (b"\x00\x01\x02\n", "400 bad request", b"bad request"),
-        (b"GET / HTTP/1.1\r\nno colon here\r\n\r\n", "506 unable to parse request header", None),
-        (request("GET x@y/"), "400 invalid url", b"invalid url"),
+        (b"GET /\r\n\r\n", "400 bad request", b"bad request"),
+        (b"\x00\x01\x02\n\n", "400 bad request", b"bad request"),
+        (b"GET / HTTP/1.1\r\nno colon here\r\n\r\n", "400 bad request", b"bad request"),
         (request("POST /", "Content-Length: x"), "400 bad request", b"bad request"),
         (
             request("POST /", "Content-Length: 1", "Content-Length: 2"),
@@ -142,13 +134,6 @@ def test_a_request_that_comes_byte_by_byte_is_understood() -> None:
         heard = rest(line)
 
     assert heard.endswith(b"POST /a 3")
-
-
-def test_empty_lines_before_a_request_are_skipped() -> None:
-    with running() as lab:
-        heard = lab.talk(b"\r\n\r\n" + LAST)
-
-    assert heard.endswith(b"GET /last 0")
 
 
 def test_requests_sent_ahead_are_answered_in_their_order() -> None:
@@ -220,32 +205,6 @@ def test_the_client_says_whether_a_connection_is_kept(
     assert (b"Connection: Keep-Alive" in heard) is is_kept
 
 
-@pytest.mark.parametrize(
-    "headers", [[f"X-{number}: y" for number in range(60)], [f"X: {'y' * 8000}"]]
-)
-def test_a_request_just_below_the_limits_of_headers_is_answered(headers: list[str]) -> None:
-    with running() as lab:
-        heard = lab.talk(request("GET /", *headers, "Connection: close"))
-
-    assert heard.startswith(b"HTTP/1.1 200 OK")
-
-
-@pytest.mark.parametrize(
-    "headers", [[f"X-{number}: y" for number in range(62)], [f"X: {'y' * 8192}"]]
-)
-def test_a_request_beyond_the_limits_of_headers_is_left_without_an_answer(
-    headers: list[str],
-) -> None:
-    with running() as lab, lab.connect() as line:
-        line.sendall(request("GET /", *headers) + LAST)
-        lab.talk(LAST)
-        lab.pass_time(5)
-
-        heard = rest(line)
-
-    assert heard == b""
-
-
 def test_a_long_query_is_no_large_header() -> None:
     with running() as lab:
         heard = lab.talk(request(f"GET /?a={'y' * 20_000}", "Connection: close"))
@@ -255,11 +214,9 @@ def test_a_long_query_is_no_large_header() -> None:
 
 def test_a_head_without_end_is_cut_off() -> None:
     with running() as lab, lab.connect() as line:
-        line.sendall(b"GET /" + b"x y " * (150 * 1024))
+        line.sendall(b"GET /" + b"x" * (1 << 21))
 
-        heard = rest(line)
-
-    assert heard.startswith(b"HTTP/1.0 400 bad request")
+        assert rest(line).startswith(b"HTTP/1.0 431 bad request")
 
 
 def test_a_long_answer_is_compressed_for_those_who_ask() -> None:
@@ -305,14 +262,3 @@ def test_who_speaks_without_encryption_is_sent_to_the_encrypted_door(
     assert b"\r\nLocation: https://pve1/api2/json/version?a=1\r\n" in heard
     assert b"\r\nConnection: close\r\n" in heard
     assert heard.endswith(status.partition(" ")[2].encode())
-
-
-def test_who_does_not_say_which_host_is_meant_is_not_sent_anywhere() -> None:
-    with running(context=encrypted()) as lab, lab.connect() as line:
-        line.sendall(b"GET / HTTP/1.0\r\n\r\n")
-        lab.talk(b"GET / HTTP/9.9\r\n")
-        lab.pass_time(5)
-
-        heard = rest(line)
-
-    assert heard == b""

@@ -1,13 +1,12 @@
 """Requests out of bytes."""
 
-from stockman_lab.http.house import House
 from stockman_lab.http.messages import Request
-from stockman_lab.http.reading import Nothing, Reader
+from stockman_lab.http.reading import Reader
 
 
 def read(data: bytes) -> Request:
-    reader = Reader(House())
-    reader.feed_head(data)
+    reader = Reader()
+    reader.feed(data)
     request = reader.head("127.0.0.1", secure=True)
     assert isinstance(request, Request)
     return request
@@ -28,22 +27,15 @@ def test_a_request_tells_who_asks_and_how() -> None:
 
 
 def test_half_a_head_is_nothing_yet() -> None:
-    reader = Reader(House())
-    reader.feed_head(b"GET / HTTP/1.1\r\nHost: a\r\n")
+    reader = Reader()
+    reader.feed(b"GET / HTTP/1.1\r\nHost: a\r\n")
 
-    assert reader.head("", secure=False) is Nothing.YET
-
-
-def test_a_head_beyond_the_limits_is_nothing_ever() -> None:
-    reader = Reader(House(header_lines=3))
-    reader.feed_head(b"GET / HTTP/1.1\r\nHost: a\r\nA: b\r\n\r\n")
-
-    assert reader.head("", secure=False) is Nothing.EVER
+    assert reader.head("", secure=False) is None
 
 
 def test_what_follows_a_request_is_the_next_one() -> None:
-    reader = Reader(House())
-    reader.feed_head(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nHo")
+    reader = Reader()
+    reader.feed(b"GET /a HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nHo")
     reader.head("", secure=False)
     is_drained = reader.is_drained
 

@@ -4,7 +4,7 @@ import socket
 import ssl
 
 import pytest
-from stockman_lab.authority.tls import fingerprint
+from stockman_lab.authority.making import fingerprint
 from stockman_lab.http.messages import Cut, Outcome, Request, Response
 
 from lab.tests.http.serving import certificate, encrypted, one_answer, rest, running, trusting

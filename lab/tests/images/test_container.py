@@ -12,7 +12,7 @@ from stockman_lab.images.container import (
     index_of,
     layer_facts,
 )
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 
 from lab.tests.images.made import facts
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stockman_lab.images.errors import CorruptImage
-from stockman_lab.images.facts import ROOM, ImageFacts, facts_area, facts_in
+from stockman_lab.images.facts import ROOM, CorruptImage, ImageFacts, facts_area, facts_in
 
 from lab.tests.images.made import facts
 

@@ -8,15 +8,14 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stockman_lab.images.errors import CorruptImage
-from stockman_lab.images.facts import PLACE
+from stockman_lab.images.facts import PLACE, CorruptImage
 from stockman_lab.images.image import Form, Image, read_image
+from stockman_lab.images.iso_files import read_iso
 from stockman_lab.images.making import MOST_RAW, disk_image, iso_image
 from stockman_lab.images.qcow2 import qcow2_file
 
 from lab.tests.images.made import GIB, MIB, MOMENT, facts
-from stockman.talos.nocloud.iso_reader import read_image as read_iso
-from stockman.talos.nocloud.iso_writer import nocloud_image
+from stockman.talos.nocloud.iso_format import nocloud_image
 
 
 @pytest.mark.parametrize("size", [2 * MIB, 10 * GIB, 8192 * GIB])
@@ -47,14 +46,14 @@ def test_disks_that_cannot_be_made_are_refused() -> None:
         disk_image(facts(), Form.VMDK)
 
 
-def test_a_bootable_iso_image_says_what_it_is_and_holds_files() -> None:
-    content = iso_image(facts(0), MOMENT, {"readme": b"hello"})
+def test_a_bootable_iso_image_says_what_it_is() -> None:
+    content = iso_image(facts(0), MOMENT)
 
     image = read_image(content)
-    volume = read_iso("talos.iso", content)
+    volume = read_iso(content)
     assert (image.form, image.facts, image.is_bootable) == (Form.ISO, facts(0), True)
     assert image.virtual_size == len(content)
-    assert volume.files == {"readme": b"hello"}
+    assert volume.files == {}
     assert volume.label == "NOCLOUD_V1_13_9"
 
 

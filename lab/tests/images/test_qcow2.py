@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 from stockman_lab.images.qcow2 import CLUSTER, CLUSTER_BITS, MOST_SIZE, qcow2_file
 from stockman_lab.images.qcow2_reader import is_qcow2, read_bytes, read_header
 

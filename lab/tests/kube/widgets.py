@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from stockman_lab.kube.schema.crd import read_crd
 from stockman_lab.kube.schema.type import Type
 from stockman_lab.kube.schema.types import Types
 
@@ -34,7 +35,7 @@ def definition(schema: dict[str, Any], **version: Any) -> dict[str, Any]:
 def types_with(spec: dict[str, Any], **version: Any) -> Types:
     """All kinds and widgets, whose spec has a schema."""
     schema = {"type": "object", "properties": {"spec": {"type": "object", **spec}}}
-    return Types.of_server().with_crd(definition(schema, **version))
+    return Types([read_crd(definition(schema, **version))])
 
 
 def widgets(**properties: Any) -> Type:

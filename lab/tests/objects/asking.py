@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree as ET
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.objects_memory import world_objects
+from stockman_lab.doors.objects_port import world_objects
 from stockman_lab.http.faulty import Told
 from stockman_lab.http.messages import Request, Response
-from stockman_lab.objects.keys import first_key
+from stockman_lab.objects.state import first_key
 from stockman_lab.world.world import World
 
 from lab.tests.objects.signing import Ask, Signer

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from urllib.parse import quote, urlencode
 
+from stockman_lab.objects.bodies import chunk_signature, trailer_signature
+
 from stockman.crypto.sigv4 import (
     ALGORITHM,
     UNSIGNED_PAYLOAD,
     CanonicalRequest,
     SigningScope,
-    chunk_signature,
     signature,
-    trailer_signature,
 )
 
 

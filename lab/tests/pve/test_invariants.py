@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from stockman_lab.pve.cluster_state import ClusterState, Firewall, Section
 from stockman_lab.pve.invariants import broken
-from stockman_lab.pve.volume import VolumeSnapshot
+from stockman_lab.pve.storage import VolumeSnapshot
 
 from lab.tests.populated import populated
 

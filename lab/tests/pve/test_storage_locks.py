@@ -7,7 +7,6 @@ from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve import space
 from stockman_lab.pve.errors import ApiError
-from stockman_lab.pve.storage_locks import lock_wait
 
 from lab.tests.worlds import door
 
@@ -30,38 +29,6 @@ def crowded(api: MemoryDoor, storage: str, host: str = "pve1") -> ApiError:
     raise AssertionError("nobody had to wait")
 
 
-def test_a_queue_on_a_shared_storage_is_the_queue_of_the_cluster() -> None:
-    api = door()
-
-    error = crowded(api, "ceph")
-
-    assert error.message == "cfs-lock 'storage-ceph' error: got lock request timeout"
-    with pytest.raises(ApiError, match=r"^cfs-lock 'storage-ceph' error"):
-        made(api, "ceph", 5000, "pve2")
-
-
-def test_a_queue_on_a_local_storage_is_that_of_one_host() -> None:
-    api = door()
-
-    error = crowded(api, "thin")
-
-    assert error.message == (
-        "can't lock file '/var/lock/pve-manager/pve-storage-thin' - got timeout"
-    )
-    made(api, "thin", 5000, "pve2")
-    made(api, "local-zfs", 5000)
-
-
-def test_a_queue_gets_shorter_with_time() -> None:
-    api = door()
-    crowded(api, "ceph")
-
-    api.world.advance(5)
-
-    made(api, "ceph", 5000)
-    assert lock_wait(api.cluster, api.cluster.state.storages["ceph"], "pve1") < 10
-
-
 def test_who_asks_the_api_waits_before_being_refused() -> None:
     api = door()
     crowded(api, "ceph")
@@ -71,17 +38,6 @@ def test_who_asks_the_api_waits_before_being_refused() -> None:
         api.post("/nodes/pve1/storage/ceph/content", vmid=9999, filename="vm-9999-a", size="1G")
 
     assert api.world.now - before == pytest.approx(10)
-
-
-def test_a_slow_storage_keeps_others_waiting() -> None:
-    api = door()
-    api.world.faults.add(Fault(Point.ALLOCATE, Effect.DELAY, {"storage": "ceph"}, seconds=11))
-
-    with pytest.raises(ApiError, match="got lock request timeout"):
-        made(api, "ceph", 100)
-
-    api.world.advance(11)
-    made(api, "ceph", 100)
 
 
 def test_work_under_a_lock_of_the_cluster_is_given_up_after_a_minute() -> None:
@@ -100,12 +56,3 @@ def test_an_allocation_may_be_done_and_then_denied() -> None:
         made(api, "thin", 100)
 
     assert space.find(api.cluster, "pve1", "thin:vm-100-disk-0") is not None
-
-
-def test_only_shared_storages_need_quorum() -> None:
-    api = door()
-    api.world.faults.add(Fault(Point.QUORUM, Effect.FAIL, times=None))
-
-    made(api, "thin", 100)
-    with pytest.raises(ApiError, match=r"^cfs-lock 'storage-ceph' error: no quorum!$"):
-        made(api, "ceph", 100)

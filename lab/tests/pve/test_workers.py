@@ -8,8 +8,8 @@ import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.pve import workers
 from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.cluster_state import Task
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.task import Task
 from stockman_lab.pve.workers import Asked, Job, Work, register
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 
 from stockman_lab.core.faults import Effect, Fault, Faults, Point
-from stockman_lab.factory.schematics import post
+from stockman_lab.factory.schematics import post_schematic
 from stockman_lab.factory.state import FactoryState
 from stockman_lab.http.messages import Response
 from stockman_lab.registry.pulling import PulledImage, PullFailed, pull
@@ -31,7 +31,7 @@ class Store:
     now: float = NOW
 
     def __post_init__(self) -> None:
-        post(self.factory, AGENT)
+        post_schematic(self.factory, AGENT)
         self.registry = Registry(self.state, self.factory, self.faults, lambda: self.now)
 
     def let(self, effect: Effect, **more: object) -> Fault:

@@ -12,8 +12,8 @@ from stockman_lab.http.faulty import Told
 from stockman_lab.http.messages import Cut, Hang, Response
 from stockman_lab.images.container import digest_of
 from stockman_lab.registry.registry import Ask
-from stockman_lab.talos.api.refusal import Cut as CallCut
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Cut as CallCut
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.world import World

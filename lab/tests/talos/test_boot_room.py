@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.factory.schematics import post
-from stockman_lab.talos.boot_room import boot_size, lacking_room
+from stockman_lab.factory.schematics import post_schematic
 from stockman_lab.talos.disk import GRUB
+from stockman_lab.talos.sequences.installing import boot_size, lacking_room
 from stockman_lab.talos.state import StoredImage
 
 from lab.tests.talos.staged import machine, staged
@@ -58,7 +58,7 @@ def test_partitions_stay_as_large_as_they_were_made(
     disk.wipe("BOOT")
     disk.install(facts, bootloader, trial=False)
     disk.partitioned_by(version)
-    schematic = str(post(world.factory, ImageSchematic(extensions=LARGE)))
+    schematic = str(post_schematic(world.factory, ImageSchematic(extensions=LARGE)))
     image = StoredImage("a", "b", 1, 0.0, "nocloud", schematic, "v1.14.1")
     assert lacking_room(found, image).endswith(text)
     assert bool(lacking_room(found, image)) is bool(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.guest.view import PciView
-from stockman_lab.talos.drivers import can_load, driver_of
+from stockman_lab.talos.extensions import can_load, driver_of
 
 from lab.tests.talos.staged import machine, staged
 

@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 from stockman_lab.core.faults import Effect, Point
-from stockman_lab.factory.schematics import post
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.factory.schematics import post_schematic
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.world import World
@@ -141,7 +141,7 @@ def test_there_is_no_room_for_a_second_image_where_the_first_one_boots_from() ->
             "siderolabs/i915",
         )
     )
-    image = installer("1.13.9", schematic=str(post(world.factory, large)))
+    image = installer("1.13.9", schematic=str(post_schematic(world.factory, large)))
     code, line = lifecycle(world, found, pull(world, found, image))
     assert (code, "no space left on device" in line) == (7, True)
     assert disk.default == "A"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from stockman_lab.core.faults import Effect, Point
 from stockman_lab.etcd.client import EtcdClient
-from stockman_lab.etcd.compaction import compact
 from stockman_lab.etcd.errors import EtcdError
+from stockman_lab.etcd.keyspace import compact
 from stockman_lab.talos import etcd_member
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.world import World

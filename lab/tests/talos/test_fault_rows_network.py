@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from stockman_lab.core.faults import Effect, Point
 from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.factory.schematics import post
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.factory.schematics import post_schematic
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.world import World
@@ -57,7 +57,7 @@ def test_cards_have_other_names_after_an_upgrade_to_other_kernel_arguments() -> 
     found = machine(world)
     assert list(cards(world, found)) == ["eth0"]
     renamed = ImageSchematic(kernel_args=("-net.ifnames",))
-    made = str(post(world.factory, renamed))
+    made = str(post_schematic(world.factory, renamed))
     Asking(world, found).call("Upgrade", image=installer("1.13.9", schematic=made), force=True)
     world.settle()
     if "net.ifnames=0" in found.state.cmdline:
@@ -155,7 +155,7 @@ def with_gpu(world: World) -> Machine:
     """A machine with a card of its host, and an image and a configuration for it."""
     gpu = machine(world)
     extensions = ("siderolabs/nvidia-open-gpu-kernel-modules-lts",)
-    made = str(post(world.factory, ImageSchematic(extensions=extensions)))
+    made = str(post_schematic(world.factory, ImageSchematic(extensions=extensions)))
     door = MemoryDoor(world, gpu.state.cluster)
     guest = world.talos.guest(gpu)
     assert guest is not None

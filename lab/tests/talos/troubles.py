@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.world import World
 

@@ -6,7 +6,7 @@ import json
 from ipaddress import IPv4Address, IPv4Network
 
 import pytest
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView
 from stockman_lab.world.preset import EMPTY, Wish, preset_world
 from stockman_lab.world.reading import read_preset
 

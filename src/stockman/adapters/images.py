@@ -21,13 +21,15 @@ from stockman.model.errors import Denied, Refused, StockmanError
 from stockman.model.problem import Problem
 from stockman.ports.environment import Trust
 from stockman.talos.image_api.client import ImageApi
-from stockman.talos.image_api.errors import (
+from stockman.talos.image_api.references import (
+    ImageRequest,
+    ImageResponse,
+    ImageStream,
+    check_url,
     invalid_response_error,
     response_error,
     unreachable_error,
 )
-from stockman.talos.image_api.references import check_url
-from stockman.talos.image_api.transport import ImageRequest, ImageResponse, ImageStream
 
 _DETAIL = re.compile(r'([a-z]+)="([^"]*)"', re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")

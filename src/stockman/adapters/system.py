@@ -6,7 +6,6 @@ import os
 import platform
 import stat
 import sys
-import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -74,6 +73,8 @@ class LocalMachine:
         )
 
     def temporary(self) -> Path:
+        import tempfile  # imports compression modules, which most commands do not need
+
         # `tempfile.gettempdir` writes files to find its answer; this class must not write.
         directories = (os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP"))
         return Path(tempfile.tempdir or next(filter(None, directories), "/tmp"))

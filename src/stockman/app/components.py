@@ -9,8 +9,8 @@ from stockman.app.workspace.validation import load_desired
 from stockman.catalog.component import Component, InputFiles, Tunnel
 from stockman.catalog.registry import component, names
 from stockman.catalog.selection import select_components
+from stockman.config.language import Dialect
 from stockman.config.nearest import nearest_name
-from stockman.config.presets import Dialect
 from stockman.model.component import ComponentFacts
 from stockman.model.component import find_component_facts as known_component
 from stockman.model.errors import WrongUsage

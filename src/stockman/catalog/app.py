@@ -7,6 +7,12 @@ from stockman.model.record import record
 Object = dict[str, object]
 """A Kubernetes object, or a kustomize file; secret values are `Secret`s."""
 
+
+def manifest(version: str, kind: str, name: str, **spec: object) -> Object:
+    """Return a Kubernetes object with a spec."""
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec}
+
+
 SECRET_MARK = ".sops."
 """Part of the file name of encrypted files."""
 

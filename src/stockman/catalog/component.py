@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from enum import Enum
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from stockman.catalog.app import App, PlainFile
 from stockman.catalog.conditions import Condition, SmokeTest, in_namespace
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.component import Component as ComponentOptions
 from stockman.model.component import ComponentFacts
 from stockman.model.desired import Cluster, Desired
@@ -18,6 +18,8 @@ from stockman.model.origin import Traced
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
+
+SettingsT = TypeVar("SettingsT", bound=Traced)
 
 
 @record
@@ -155,6 +157,10 @@ class ComponentContext:
         prefix = "v" if self.facts.tag.startswith("v") else ""
         return f"{prefix}{self.options.version}"
 
+    def settings_as(self, cls: type[SettingsT]) -> SettingsT:
+        """Return the settings as a record of this class; defaults if it has none."""
+        return self.settings if isinstance(self.settings, cls) else cls()
+
     def is_enabled(self, name: str) -> bool:
         """Return whether another component is enabled."""
         return name in self.enabled
@@ -210,7 +216,7 @@ class Component:
     """Returns its apps in the repository."""
     ready: tuple[Condition, ...]
     """Conditions that are true when it works."""
-    smoke_test: SmokeTest | None
+    smoke_test: SmokeTest | None = None
     """Test of its function. None: the conditions are sufficient."""
     settings: type[Traced] = NoSettings
     """The class of its own settings."""

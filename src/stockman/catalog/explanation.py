@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from stockman.catalog.component import Alert, Component, KnownProblem, ProxmoxAccess
 from stockman.config.components import CONDITIONS
-from stockman.config.reference.explain import field_text
+from stockman.config.reference.explain import (
+    INDENT,
+    USUAL_WIDTH,
+    Paint,
+    fact_lines,
+    field_text,
+    wrap_text,
+)
 from stockman.config.reference.keys import Key, keys_of_record
 from stockman.model.component import ComponentFacts
 from stockman.model.record import record
 
-Paint = Callable[[str, str], str]
-"""Takes a text and the name of a style; returns the text with escape sequences."""
-
-_USUAL_WIDTH = 80
 _LABEL = 12
-_INDENT = "  "
 
 
 @record
@@ -95,12 +96,8 @@ def page_lines(
     page: ComponentPage, *, width: int | None = None, paint: Paint = lambda text, style: text
 ) -> Iterator[str]:
     """Return the lines of a description, at most `width` columns wide where words allow it."""
-    columns = width or _USUAL_WIDTH
-    for label, text in _facts(page):
-        start = f"{label}:".ljust(_LABEL)
-        first, *more = _wrap(text, columns, start, " " * _LABEL)
-        yield paint(first[: len(label) + 1], "heading") + first[len(label) + 1 :]
-        yield from more
+    columns = width or USUAL_WIDTH
+    yield from fact_lines(_facts(page), _LABEL, columns, paint)
     for heading, lines in _sections(page, columns, paint):
         values = list(lines)
         if values:
@@ -113,10 +110,10 @@ def overview_lines(
     pages: Iterable[ComponentPage], *, width: int | None = None, paint: Paint = lambda text, _: text
 ) -> Iterator[str]:
     """Return all components with their purpose."""
-    columns = width or _USUAL_WIDTH
+    columns = width or USUAL_WIDTH
     for page in pages:
         yield paint(page.name, "name")
-        yield from _wrap(page.about, columns, _INDENT * 2, _INDENT * 2)
+        yield from wrap_text(page.about, columns, INDENT * 2, INDENT * 2)
 
 
 def _facts(page: ComponentPage) -> Iterator[tuple[str, str]]:
@@ -160,12 +157,12 @@ def _sections(
 ) -> Iterator[tuple[str, Iterator[str]]]:
     def items(texts: Iterable[str]) -> Iterator[str]:
         for text in texts:
-            yield from _wrap(text, columns, f"{_INDENT}- ", _INDENT * 2)
+            yield from wrap_text(text, columns, f"{INDENT}- ", INDENT * 2)
 
     def definitions(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
         for name, text in pairs:
-            yield f"{_INDENT}{paint(name, 'name')}"
-            yield from _wrap(text, columns, _INDENT * 2, _INDENT * 2)
+            yield f"{INDENT}{paint(name, 'name')}"
+            yield from wrap_text(text, columns, INDENT * 2, INDENT * 2)
 
     start = f"components.{page.name}.settings."
     yield (
@@ -190,15 +187,3 @@ def _sections(
             for problem in page.known_problems
         ),
     )
-
-
-def _wrap(text: str, columns: int, start: str, indent: str) -> list[str]:
-    lines = textwrap.wrap(
-        text,
-        max(columns, len(indent) + 20),
-        initial_indent=start,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return lines or [start.rstrip()]

@@ -3,51 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 
-from stockman.catalog.app import Object, Sheet
+from stockman.catalog.app import Object, Sheet, manifest
 from stockman.catalog.component import ComponentContext
+from stockman.model.component import ComponentArtifact
+from stockman.model.record import record
 from stockman.model.secret import Secret
 
 CHART_LAYER = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 _SOURCES = "source.toolkit.fluxcd.io/v1"
-
-
-def oci_repository(name: str, url: str, tag: str) -> Object:
-    """Return the OCIRepository of a chart."""
-    return {
-        "apiVersion": _SOURCES,
-        "kind": "OCIRepository",
-        "metadata": {"name": name},
-        "spec": {
-            "interval": "15m",
-            "layerSelector": {"mediaType": CHART_LAYER, "operation": "copy"},
-            "ref": {"tag": tag},
-            "url": url,
-        },
-    }
-
-
-def helm_repository(name: str, url: str) -> Object:
-    """Return a HelmRepository."""
-    return {
-        "apiVersion": _SOURCES,
-        "kind": "HelmRepository",
-        "metadata": {"name": name},
-        "spec": {"interval": "1h", "url": url},
-    }
-
-
-def helm_release(name: str, chart: Object, values: Mapping[str, object], **more: object) -> Object:
-    """Return a HelmRelease; patches of the cluster add what all releases share."""
-    spec: Object = {**chart, "interval": "1h", **more}
-    if values:
-        spec["values"] = dict(values)
-    return {
-        "apiVersion": "helm.toolkit.fluxcd.io/v2",
-        "kind": "HelmRelease",
-        "metadata": {"name": name},
-        "spec": spec,
-    }
 
 
 def chart_sheets(
@@ -56,27 +21,102 @@ def chart_sheets(
     """Return the files that install the component's chart, with the user's values merged in."""
     known = context.facts
     name, merged_values = known.release, merge_values(values, context.options.values)
-    if known.repository.startswith("oci://"):
-        source = Sheet(
-            name="ocirepository.yaml",
-            objects=(oci_repository(name, known.repository, context.tag),),
-        )
-        chart: Object = {"chartRef": {"kind": "OCIRepository", "name": name}}
-    else:
-        source = Sheet(
-            name="helmrepository.yaml", objects=(helm_repository(name, known.repository),)
-        )
-        chart = {
-            "chart": {
-                "spec": {
-                    "chart": known.chart,
-                    "version": context.tag,
-                    "sourceRef": {"kind": "HelmRepository", "name": name},
-                }
+    if not known.repository.startswith("oci://"):
+        artifact = ComponentArtifact(known.repository, context.tag)
+        return artifact_sheets(name, known.chart, artifact, merged_values, **more)
+    source = manifest(
+        _SOURCES,
+        "OCIRepository",
+        name,
+        interval="15m",
+        layerSelector={"mediaType": CHART_LAYER, "operation": "copy"},
+        ref={"tag": context.tag},
+        url=known.repository,
+    )
+    reference: Object = {"chartRef": {"kind": "OCIRepository", "name": name}}
+    return (
+        _release(name, reference, merged_values, more),
+        Sheet(name="ocirepository.yaml", objects=(source,)),
+    )
+
+
+def artifact_sheets(
+    name: str, chart: str, artifact: ComponentArtifact, values: Mapping[str, object], **more: object
+) -> tuple[Sheet, ...]:
+    """Return the files that install a chart from a Helm repository."""
+    reference: Object = {
+        "chart": {
+            "spec": {
+                "chart": chart,
+                "version": artifact.tag,
+                "sourceRef": {"kind": "HelmRepository", "name": name},
             }
         }
-    release = helm_release(name, chart, merged_values, **more)
-    return (Sheet(name="helmrelease.yaml", objects=(release,)), source)
+    }
+    source = manifest(_SOURCES, "HelmRepository", name, interval="1h", url=artifact.repository)
+    return (
+        _release(name, reference, values, more),
+        Sheet(name="helmrepository.yaml", objects=(source,)),
+    )
+
+
+def _release(
+    name: str, reference: Object, values: Mapping[str, object], more: Mapping[str, object]
+) -> Sheet:
+    """Return a HelmRelease; patches of the cluster add what all releases share."""
+    spec: Object = {**reference, "interval": "1h", **more}
+    if values:
+        spec["values"] = dict(values)
+    release = manifest("helm.toolkit.fluxcd.io/v2", "HelmRelease", name, **spec)
+    return Sheet(name="helmrelease.yaml", objects=(release,))
+
+
+@record
+class RemoteManifests:
+    """A directory of another repository at a tag, which Flux fetches and then patches."""
+
+    name: str
+    url: str
+    tag: str
+    path: str
+    """Directory to apply."""
+    only: str
+    """Part of the repository to fetch."""
+    patches: tuple[Object, ...] = ()
+    images: Mapping[str, str] = field(default_factory=dict)
+    """Image tags that replace those in the manifests."""
+    prune: bool = True
+    """Whether objects are deleted with the component."""
+
+    def sheets(self) -> tuple[Sheet, ...]:
+        """Return the source, and the Kustomization that applies it."""
+        source = manifest(
+            _SOURCES,
+            "GitRepository",
+            self.name,
+            interval="1h",
+            ignore=f"/*\n!/{self.only}\n",
+            ref={"tag": self.tag},
+            url=self.url,
+        )
+        spec: Object = {
+            "interval": "1h",
+            "path": f"./{self.path}",
+            "prune": self.prune,
+            "sourceRef": {"kind": "GitRepository", "name": self.name},
+            "wait": True,
+        }
+        if self.images:
+            spec["images"] = [{"name": name, "newTag": tag} for name, tag in self.images.items()]
+        if self.patches:
+            spec["patches"] = list(self.patches)
+        flux = manifest(
+            "kustomize.toolkit.fluxcd.io/v1", "Kustomization", f"{self.name}-manifests", **spec
+        )
+        return (
+            Sheet(name="gitrepository.yaml", objects=(source,)),
+            Sheet(name="manifests.yaml", objects=(flux,)),
+        )
 
 
 def secret(
@@ -136,23 +176,19 @@ def route(
     rule: Object = {"backendRefs": [{"name": service, "port": port}]}
     if prefix:
         rule["matches"] = [{"path": {"type": "PathPrefix", "value": prefix}}]
-    return {
-        "apiVersion": "gateway.networking.k8s.io/v1",
-        "kind": "HTTPRoute",
-        "metadata": {"name": name},
-        "spec": {
-            "hostnames": [host],
-            "parentRefs": [
-                {"name": gateway, "namespace": GATEWAYS_NAMESPACE, "sectionName": "https"}
-            ],
-            "rules": [rule],
-        },
-    }
+    parent = {"name": gateway, "namespace": GATEWAYS_NAMESPACE, "sectionName": "https"}
+    return manifest(
+        "gateway.networking.k8s.io/v1",
+        "HTTPRoute",
+        name,
+        hostnames=[host],
+        parentRefs=[parent],
+        rules=[rule],
+    )
 
 
 MONITORING = "prometheus-operator-crds"
 """The component that enables monitoring."""
-_MONITORING_VERSION = "monitoring.coreos.com/v1"
 
 
 def is_monitoring_on(context: ComponentContext) -> bool:
@@ -168,15 +204,13 @@ def pod_monitor(
     if https:
         # The programs behind these ports create their own certificates.
         endpoint |= {"scheme": "https", "tlsConfig": {"insecureSkipVerify": True}}
-    return {
-        "apiVersion": _MONITORING_VERSION,
-        "kind": "PodMonitor",
-        "metadata": {"name": name},
-        "spec": {
-            "podMetricsEndpoints": [endpoint],
-            "selector": {"matchLabels": dict(labels)},
-        },
-    }
+    return manifest(
+        "monitoring.coreos.com/v1",
+        "PodMonitor",
+        name,
+        podMetricsEndpoints=[endpoint],
+        selector={"matchLabels": dict(labels)},
+    )
 
 
 def pod_monitor_sheets(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stockman.catalog.component import Component, ComponentContext, InputFiles
 from stockman.catalog.registry import component, names
+from stockman.config.language import Dialect
 from stockman.config.nearest import nearest_name
-from stockman.config.presets import Dialect
 from stockman.config.reading import ReadContext
 from stockman.config.record_reader import read_record
 from stockman.config.source.tree import MappingNode, build_node

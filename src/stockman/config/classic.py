@@ -15,6 +15,7 @@ from stockman.config.source.tree import (
     ScalarNode,
     SequenceNode,
     TreeNode,
+    copy_node,
 )
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
@@ -87,7 +88,7 @@ def unflatten(cluster: MappingNode, problems: Problems) -> MappingNode:
     tree = MappingNode(cluster.at)
     for name, entry in cluster.entries.items():
         if name in CLUSTER_SECTIONS:
-            tree.entries[name] = MappingEntry(entry.key, _copy_node(entry.value))
+            tree.entries[name] = MappingEntry(entry.key, copy_node(entry.value))
         elif name not in CLASSIC_KEYS and name not in CLASSIC_ONLY:
             _report_misplaced_key(name, entry, tree, problems)
     for name, entry in cluster.entries.items():
@@ -133,22 +134,6 @@ def _report_misplaced_key(
         )
     else:
         tree.entries[name] = entry
-
-
-def _copy_node(node: TreeNode) -> TreeNode:
-    if isinstance(node, MappingNode):
-        return MappingNode(
-            node.at,
-            {
-                key: MappingEntry(
-                    entry.key, _copy_node(entry.value), name=entry.name, via=entry.via
-                )
-                for key, entry in node.entries.items()
-            },
-        )
-    if isinstance(node, SequenceNode):
-        return SequenceNode(node.at, [_copy_node(item) for item in node.items])
-    return node
 
 
 def _place_value(tree: MappingNode, name: str, entry: MappingEntry, problems: Problems) -> None:

@@ -66,6 +66,9 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
 
+Dialect = Literal["classic", "toml"]
+"""How files are written: `cluster.yaml` and `nodes.yaml`, or `cluster.toml`."""
+
 
 @record
 class ProxmoxSection(ProxmoxCluster):
@@ -353,7 +356,7 @@ class RepositorySection(Traced):
     """Whether the configuration of Renovate is rendered."""
     tasks: bool = False
     """Whether a Taskfile.yaml (with cluster.toml: a justfile) with common tasks is rendered."""
-    layout: Literal["classic", "toml"] | None = None
+    layout: Dialect | None = None
     """Layout of rendered files: classic is for talhelper, helmfile.d and go-task; toml is for topf,
     helmfile and just. None: that of the dialect of the files."""
 
@@ -465,29 +468,13 @@ class Configuration(Traced):
     """Desired state of Proxmox hosts, by host name."""
 
 
-CLUSTER_SECTIONS = (
-    "cluster",
-    "network",
-    "kubernetes",
-    "gateways",
-    "repository",
-    "domain",
-    "dns",
-    "ingress",
-    "cilium",
-    "spegel",
-    "talos",
-    "proxmox",
-    "components",
-    "upgrade",
-    "backup",
-    "lock",
-    "drift",
-)
-"""Sections of `cluster.yaml`."""
-
 MACHINE_SECTIONS = ("nodes", "classes", "guests", "hosts")
 """Sections of `nodes.yaml`."""
+
+CLUSTER_SECTIONS = tuple(
+    name for name in Configuration.__annotations__ if name not in MACHINE_SECTIONS
+)
+"""Sections of `cluster.yaml`, in the order of the language."""
 
 RESERVED_SECTIONS = ("tenants", "platform", "exports")
 """Names reserved for later versions."""

@@ -96,12 +96,15 @@ def with_origins(tree: OriginTree) -> object:
     return [with_origins(item) for item in tree]
 
 
+DifferenceKind = Literal["added", "removed", "changed"]
+
+
 @record
 class ConfigDifference:
     """A value that differs between two configurations."""
 
     path: str
-    kind: Literal["added", "removed", "changed"]
+    kind: DifferenceKind
     before: object
     """None for added values, and for null."""
     after: object
@@ -112,22 +115,16 @@ def differences(before: Desired, after: Desired) -> tuple[ConfigDifference, ...]
     """Return all values that differ, in the order of the first configuration; secrets are compared
     by text."""
     old, new = _leaves(before), _leaves(after)
-    result: list[ConfigDifference] = []
-    for path, leaf in old.items():
-        if path not in new:
-            result.append(
-                ConfigDifference(path=path, kind="removed", before=leaf.value, after=None)
-            )
-        elif new[path].value != leaf.value:
-            changed = new[path].value
-            result.append(
-                ConfigDifference(path=path, kind="changed", before=leaf.value, after=changed)
-            )
-    result += [
-        ConfigDifference(path=path, kind="added", before=None, after=leaf.value)
-        for path, leaf in new.items()
-        if path not in old
-    ]
+    result = []
+    for path in dict.fromkeys((*old, *new)):
+        kind: DifferenceKind = "changed"
+        if path not in old:
+            kind = "added"
+        elif path not in new:
+            kind = "removed"
+        first, second = (leaves[path].value if path in leaves else None for leaves in (old, new))
+        if kind != "changed" or first != second:
+            result.append(ConfigDifference(path=path, kind=kind, before=first, after=second))
     return tuple(result)
 
 

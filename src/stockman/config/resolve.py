@@ -38,6 +38,8 @@ from stockman.model.names import ClassName, Datastore, Mac, NodeName, Region
 from stockman.model.origin import Origin, Traced, derivation
 from stockman.model.policies import Backup
 from stockman.model.problem import Problem
+from stockman.model.proxmox import ProxmoxCluster, VmTemplate
+from stockman.model.record import require
 from stockman.model.version import Version
 
 if TYPE_CHECKING:
@@ -56,16 +58,6 @@ def card_mac(cluster: str, node: str, card: int) -> Mac:
     """Return the MAC address of a network card of a node, with the prefix of Proxmox."""
     digest = hashlib.sha256(f"{cluster}/{node}/{card}".encode()).digest()
     return Mac(":".join([_PREFIX, *(f"{octet:02x}" for octet in digest[:3])]))
-
-
-T = TypeVar("T")
-
-
-def require(value: T | None) -> T:
-    """Return a value that the rules guarantee to be set."""
-    if value is None:
-        raise ValueError("a required value is missing although no rule reported it")
-    return value
 
 
 H = TypeVar("H", bound=Hardware)
@@ -98,7 +90,7 @@ def merge_settings(cluster: MachineSettings, node: MachineSettings) -> MachineSe
 
 def _merge_records(cls: type[TracedT], lower: TracedT, upper: TracedT) -> TracedT:
     values: dict[str, Any] = {}
-    names = [field.name for field in fields(_dataclass(cls)) if field.name != "origins"]
+    names = [name for name in _field_names(cls) if name != "origins"]
     for name in names:
         below, above = getattr(lower, name), getattr(upper, name)
         if isinstance(below, dict):
@@ -142,7 +134,9 @@ def _resolve_node(estate: Configuration, node: NodeSection) -> Node:
     node_class = node.class_ or _class_of_role(estate, controller=controller)
     if node.class_ is None and node_class is not None:
         origins["node_class"] = derivation("class of the role")
-    return Node(
+    return _resolved(
+        Node,
+        node,
         origins=origins,
         name=name,
         role=Role.CONTROLLER if controller else Role.WORKER,
@@ -150,24 +144,25 @@ def _resolve_node(estate: Configuration, node: NodeSection) -> Node:
         address=IPv4Interface(f"{require(node.address)}/{prefix}"),
         mac_addr=require(node.mac_addr),
         disk=node.disk or ("" if node.disk_selector is not None else _SCSI_DISK),
-        disk_selector=node.disk_selector,
         schematic=_schematic(estate, node),
-        mtu=node.mtu,
-        secureboot=node.secureboot,
-        encrypt_disk=node.encrypt_disk,
-        kernel_modules=node.kernel_modules,
         patches=node.talos.patches,
-        bond=node.bond,
-        routes=node.routes,
-        vlans=node.vlans,
-        links=node.links,
         settings=merge_settings(estate.talos, node.talos),
-        labels=node.labels,
-        annotations=node.annotations,
-        taints=node.taints,
         expect=_expect(node),
         vm=_resolve_vm(estate, node, node.vm) if node.vm is not None else None,
     )
+
+
+def _resolved(cls: type[TracedT], section: Traced, **own: object) -> TracedT:
+    """Return a record with these values; all others are those of the section with the same name."""
+    values: dict[str, Any] = dict(own)
+    for name in _field_names(cls):
+        if name not in own:
+            values[name] = getattr(section, name)
+    return cls(**values)
+
+
+def _field_names(cls: type[Traced]) -> list[str]:
+    return [field.name for field in fields(_dataclass(cls))]
 
 
 def _expect(node: NodeSection) -> Expect:
@@ -239,18 +234,16 @@ def _resolve_vm(estate: Configuration, node: NodeSection, vm: VmSection) -> Vm:
     filled = complete_hardware(
         replace(vm, ha=_high_availability(vm), origins=origins), vm.datastore
     )
-    shared: dict[str, Any] = {field.name: getattr(filled, field.name) for field in fields(Hardware)}
-    return Vm(
-        **shared,
+    return _resolved(
+        Vm,
+        filled,
         name=name,
         vmid=require(vm.vmid),
         host=require(vm.host),
         region=Region(vm.region) if vm.region is not None else _only_region(estate),
         uuid=vm.uuid or machine_uuid(cluster, name),
-        disk_gb=vm.disk_gb,
-        datastore=vm.datastore,
-        data_disks=tuple(_data_disk(disk, vm) for disk in vm.data_disks),
-        nics=_network_cards(cluster, name, require(node.mac_addr), vm),
+        data_disks=_data_disks(vm.data_disks, vm.datastore),
+        nics=_node_cards(cluster, name, require(node.mac_addr), vm),
     )
 
 
@@ -264,28 +257,38 @@ def _high_availability(vm: VmSection) -> HighAvailability | None:
     return replace(vm.ha or HighAvailability(), group=vm.ha_group)
 
 
-def _data_disk(disk: DataDisk, vm: VmSection) -> DataDisk:
-    if disk.datastore is not None:
-        return disk
-    origins = {**disk.origins, "datastore": derivation("the storage of the system disk")}
-    return replace(disk, origins=origins, datastore=vm.datastore)
+def _data_disks(disks: tuple[DataDisk, ...], datastore: Datastore) -> tuple[DataDisk, ...]:
+    beside = derivation("the storage of the system disk")
+    return tuple(
+        replace(disk, origins={**disk.origins, "datastore": beside}, datastore=datastore)
+        if disk.datastore is None
+        else disk
+        for disk in disks
+    )
 
 
-def _network_cards(cluster: str, node: NodeName, first: Mac, vm: VmSection) -> tuple[Nic, ...]:
+def _node_cards(cluster: str, node: NodeName, first: Mac, vm: VmSection) -> tuple[Nic, ...]:
     short = {field: vm.origins[field] for field in ("bridge", "vlan_id") if field in vm.origins}
     written = vm.nics or (Nic(origins=short, bridge=vm.bridge, vlan_id=vm.vlan_id),)
-    cards = []
-    for index, nic in enumerate(written):
-        if index == 0:
-            mac, reason = first, "the node's mac_addr"
-        else:
-            mac, reason = card_mac(cluster, node, index), "from cluster, node and position"
-        if nic.mac_addr is None:
-            origins = {**nic.origins, "mac_addr": derivation(reason)}
-            cards.append(replace(nic, origins=origins, mac_addr=mac))
-        else:
-            cards.append(nic)
-    return tuple(cards)
+    return (
+        _with_mac(written[0], first, "the node's mac_addr"),
+        *network_cards(cluster, node, written)[1:],
+    )
+
+
+def network_cards(owner: str, name: str, nics: tuple[Nic, ...]) -> tuple[Nic, ...]:
+    """Return the network cards of a machine with their MAC addresses."""
+    return tuple(
+        _with_mac(nic, card_mac(owner, name, index), "from cluster, node and position")
+        for index, nic in enumerate(nics)
+    )
+
+
+def _with_mac(nic: Nic, mac: Mac, reason: str) -> Nic:
+    if nic.mac_addr is not None:
+        return nic
+    origins = {**nic.origins, "mac_addr": derivation(reason)}
+    return replace(nic, origins=origins, mac_addr=mac)
 
 
 _DNS_INDEX = 10
@@ -298,20 +301,18 @@ def resolve(loaded: LoadedConfig) -> Desired:
     _check_ready(loaded)
     estate = loaded.configuration
     clusters = proxmox_clusters(estate.proxmox) if estate.proxmox is not None else ()
-    return Desired(
-        origins=estate.origins,
-        name=configuration_name(estate),
+    name, nodes = configuration_name(estate), resolve_nodes(estate)
+    return _resolved(
+        Desired,
+        estate,
+        name=name,
         cluster=_cluster(estate) if estate.nodes else None,
-        nodes=resolve_nodes(estate),
-        proxmox=clusters,
+        nodes=nodes,
+        proxmox=tuple(_resolve_templates(cluster, nodes) for cluster in clusters),
         connect=dict(estate.proxmox.connect) if estate.proxmox is not None else {},
         components=resolve_components(estate),
-        upgrade=estate.upgrade,
         backup=_backup(estate),
-        lock=estate.lock,
-        guests=tuple(_resolve_guest(guest) for guest in estate.guests),
-        hosts=estate.hosts,
-        drift=estate.drift,
+        guests=tuple(_resolve_guest(name, guest) for guest in estate.guests),
     )
 
 
@@ -348,7 +349,7 @@ def _check_ready(loaded: LoadedConfig) -> None:
 
 
 def _cluster(estate: Configuration) -> Cluster:
-    spegel = estate.spegel.enabled
+    spegel, gateways = estate.spegel.enabled, estate.gateways
     return Cluster(
         origins={
             **_rename_origins(estate.cluster, name="name"),
@@ -358,7 +359,12 @@ def _cluster(estate: Configuration) -> Cluster:
         name=estate.cluster.name,
         network=_network(estate),
         kubernetes=_kubernetes(estate),
-        gateways=_gateways(estate),
+        gateways=_resolved(
+            Gateways,
+            gateways,
+            internal=require(gateways.internal),
+            dns=require(gateways.dns),
+        ),
         repository=_repository(estate),
         edge=_edge(estate),
         cilium=_cilium(estate),
@@ -373,15 +379,8 @@ def _network(estate: Configuration) -> Network:
     origins = dict(network.origins)
     if network.default_gateway is None:
         origins["default_gateway"] = derivation("first address of the node network")
-    return Network(
-        origins=origins,
-        node_cidr=cidr,
-        dns_servers=network.dns_servers,
-        ntp_servers=network.ntp_servers,
-        default_gateway=network.default_gateway or first_address(cidr),
-        vlan_tag=network.vlan_tag,
-        addressing=network.addressing,
-    )
+    gateway = network.default_gateway or first_address(cidr)
+    return _resolved(Network, network, origins=origins, node_cidr=cidr, default_gateway=gateway)
 
 
 def talos_version(estate: Configuration) -> Version:
@@ -415,30 +414,16 @@ def _kubernetes(estate: Configuration) -> Kubernetes:
         origins["schedule_on_controllers"] = derivation(
             "there are no workers" if scheduled else "there are workers"
         )
-    return Kubernetes(
+    return _resolved(
+        Kubernetes,
+        kubernetes,
         origins=origins,
         version=version,
-        pod_cidr=kubernetes.pod_cidr,
-        svc_cidr=kubernetes.svc_cidr,
         coredns_addr=kubernetes.coredns_addr or kubernetes.svc_cidr[_DNS_INDEX],
         api_addr=require(kubernetes.api.addr),
         api_endpoint=endpoint,
         api_tls_sans=kubernetes.api.tls_sans,
         schedule_on_controllers=scheduled,
-        oidc=kubernetes.oidc,
-        extra_args=kubernetes.extra_args,
-        extra_manifests=kubernetes.extra_manifests,
-        inline_manifests=kubernetes.inline_manifests,
-    )
-
-
-def _gateways(estate: Configuration) -> Gateways:
-    gateways = estate.gateways
-    return Gateways(
-        origins=gateways.origins,
-        internal=require(gateways.internal),
-        dns=require(gateways.dns),
-        external=gateways.external,
     )
 
 
@@ -448,17 +433,13 @@ def _repository(estate: Configuration) -> Repository:
     origins = {**repository.origins, "private": derivation("from the form of the address")}
     if repository.ci is None:
         origins["ci"] = derivation("from the host of the address")
-    return Repository(
+    return _resolved(
+        Repository,
+        repository,
         origins=origins,
         url=url,
-        branch=repository.branch,
         private=not url.startswith("https://"),
-        webhook_provider=repository.webhook_provider,
-        known_hosts=repository.known_hosts,
         ci=repository.ci or _ci(url, repository.webhook_provider),
-        renovate=repository.renovate,
-        tasks=repository.tasks,
-        layout=repository.layout,
     )
 
 
@@ -490,21 +471,12 @@ def _edge(estate: Configuration) -> Edge:
 
 
 def _cilium(estate: Configuration) -> Cilium:
-    cilium = estate.cilium
-    bgp = cilium.bgp
-    return Cilium(
-        origins=cilium.origins,
-        loadbalancer_mode=cilium.loadbalancer_mode,
-        loadbalancer_pool=cilium.loadbalancer_pool,
-        bgp=Bgp(
-            origins=bgp.origins,
-            router_addr=bgp.router_addr,
-            router_asn=require(bgp.router_asn),
-            node_asn=require(bgp.node_asn),
-        )
-        if bgp.router_addr is not None
-        else None,
-    )
+    bgp = estate.cilium.bgp
+    resolved_bgp = None
+    if bgp.router_addr is not None:
+        asns = {"router_asn": require(bgp.router_asn), "node_asn": require(bgp.node_asn)}
+        resolved_bgp = _resolved(Bgp, bgp, **asns)
+    return _resolved(Cilium, estate.cilium, bgp=resolved_bgp)
 
 
 def _talos(estate: Configuration) -> Talos:
@@ -515,22 +487,8 @@ def _talos(estate: Configuration) -> Talos:
         origins["version"] = derivation("the newest that stockman was tested with")
     if talos.contract is None:
         origins["contract"] = derivation("the line of the version")
-    contract = talos.contract or version
-    return Talos(
-        origins=origins,
-        version=version,
-        contract=Version(*contract.line),
-        platform=talos.platform,
-        factory_url=talos.factory_url,
-        patches=talos.patches,
-        patch_order=talos.patch_order,
-        registries=talos.registries,
-        discovery=talos.discovery,
-        kubespan=talos.kubespan,
-        kube_prism=talos.kube_prism,
-        host_dns=talos.host_dns,
-        firewall=talos.firewall,
-    )
+    contract = Version(*(talos.contract or version).line)
+    return _resolved(Talos, talos, origins=origins, version=version, contract=contract)
 
 
 def _backup(estate: Configuration) -> Backup:
@@ -553,9 +511,46 @@ def _backup(estate: Configuration) -> Backup:
     return replace(backup, origins=origins, enabled=enabled, targets=targets)
 
 
-def _resolve_guest(guest: Guest) -> Guest:
-    vm = guest.vm
-    return guest if vm is None else replace(guest, vm=complete_hardware(vm, vm.datastore))
+def _resolve_guest(owner: str, guest: Guest) -> Guest:
+    vm, container = guest.vm, guest.container
+    if vm is not None:
+        origins = dict(vm.origins)
+        if vm.uuid is None:
+            origins["uuid"] = derivation("from cluster and guest name")
+        vm = replace(
+            vm,
+            origins=origins,
+            uuid=vm.uuid or machine_uuid(owner, guest.name),
+            data_disks=_data_disks(vm.data_disks, vm.datastore),
+            nics=network_cards(owner, guest.name, vm.nics),
+        )
+        vm = complete_hardware(vm, vm.datastore)
+    if container is not None:
+        container = replace(container, nics=network_cards(owner, guest.name, container.nics))
+    return replace(guest, vm=vm, container=container)
+
+
+def _resolve_templates(cluster: ProxmoxCluster, nodes: tuple[Node, ...]) -> ProxmoxCluster:
+    vms = {node.name: node.vm for node in nodes}
+    templates = tuple(
+        _resolve_template(template, vm) if (vm := vms.get(template.like)) is not None else template
+        for template in cluster.templates
+    )
+    return replace(cluster, templates=templates)
+
+
+def _resolve_template(template: VmTemplate, vm: Vm) -> VmTemplate:
+    origins = dict(template.origins)
+    if template.datastore is None:
+        origins["datastore"] = derivation("the storage of the node")
+    if not template.hosts:
+        origins["hosts"] = derivation("the host of the node")
+    return replace(
+        template,
+        origins=origins,
+        datastore=template.datastore or vm.datastore,
+        hosts=template.hosts or (vm.host,),
+    )
 
 
 def _rename_origins(section: Traced, **names: str) -> dict[str, Origin]:

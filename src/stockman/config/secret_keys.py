@@ -23,13 +23,6 @@ Listed explicitly, because deriving them from the language takes longer than ren
 """
 
 
-def derive_secret_keys() -> tuple[str, ...]:
-    """Return the same names derived from the language, to verify the list."""
-    from stockman.config.reference.keys import keys_by_path
-
-    return tuple(sorted({key.name for key in keys_by_path().values() if key.secret}))
-
-
 def secret_key_regex() -> str:
     """Return an `encrypted_regex` that matches exactly the secrets of the configuration."""
     return f"^({'|'.join(SECRET_KEYS)})$"

@@ -1,4 +1,4 @@
-"""AWS Signature Version 4 for S3 requests, for clients and servers."""
+"""AWS Signature Version 4 for S3 requests."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from urllib.parse import quote
 ALGORITHM = "AWS4-HMAC-SHA256"
 UNSIGNED_PAYLOAD = "UNSIGNED-PAYLOAD"
 EMPTY_DIGEST = hashlib.sha256(b"").hexdigest()
-_CHUNK = f"{ALGORITHM}-PAYLOAD"
-_TRAILER = f"{ALGORITHM}-TRAILER"
 
 
 class SigningScope(NamedTuple):
@@ -68,20 +66,6 @@ def signature(secret: str, scope: SigningScope, canonical: CanonicalRequest) -> 
     """Return the signature of a request in hex."""
     digest = hashlib.sha256(canonical.text.encode()).hexdigest()
     return sign_text(secret, scope, f"{ALGORITHM}\n{scope.moment}\n{scope.text}\n{digest}")
-
-
-def chunk_signature(secret: str, scope: SigningScope, previous: str, content: bytes) -> str:
-    """Return the signature of one chunk of a chunked body."""
-    digest = hashlib.sha256(content).hexdigest()
-    text = f"{_CHUNK}\n{scope.moment}\n{scope.text}\n{previous}\n{EMPTY_DIGEST}\n{digest}"
-    return sign_text(secret, scope, text)
-
-
-def trailer_signature(secret: str, scope: SigningScope, previous: str, trailers: bytes) -> str:
-    """Return the signature of the trailers of a chunked body, given as lines `name:value`."""
-    digest = hashlib.sha256(trailers).hexdigest()
-    text = f"{_TRAILER}\n{scope.moment}\n{scope.text}\n{previous}\n{digest}"
-    return sign_text(secret, scope, text)
 
 
 def sign_text(secret: str, scope: SigningScope, text: str) -> str:

@@ -83,85 +83,85 @@ class DatabaseMetadata:
 
     def buckets(self) -> dict[bytes, dict[bytes, bytes]]:
         """The nine buckets."""
-        found: dict[bytes, dict[bytes, bytes]] = {name: {} for name in NAMES if name != KEY}
-        found[META] = self._meta()
+        buckets: dict[bytes, dict[bytes, bytes]] = {name: {} for name in NAMES if name != KEY}
+        buckets[META] = self._meta()
         if self.cluster_version:
-            found[CLUSTER][b"clusterVersion"] = self.cluster_version.encode()
+            buckets[CLUSTER][b"clusterVersion"] = self.cluster_version.encode()
         for member in self.members:
-            found[MEMBERS][b"%x" % member.id] = member.encoded
+            buckets[MEMBERS][b"%x" % member.id] = member.encoded
         for removed in self.removed:
-            found[REMOVED][b"%x" % removed] = b"removed"
+            buckets[REMOVED][b"%x" % removed] = b"removed"
         for member_id, kind in self.alarms:
-            found[ALARM][number_field(1, member_id) + number_field(2, kind)] = b""
+            buckets[ALARM][number_field(1, member_id) + number_field(2, kind)] = b""
         for lease in self.leases:
-            found[LEASE][_number(lease.id)] = lease.encoded
+            buckets[LEASE][_number(lease.id)] = lease.encoded
         for name, content in self.other.items():
-            found.setdefault(name, {}).update(content)
-        return found
+            buckets.setdefault(name, {}).update(content)
+        return buckets
 
     def _meta(self) -> dict[bytes, bytes]:
-        found: dict[bytes, bytes] = {}
+        entries: dict[bytes, bytes] = {}
         if self.index is not None:
-            found[b"consistent_index"] = _number(self.index)
+            entries[b"consistent_index"] = _number(self.index)
         if self.term is not None:
-            found[b"term"] = _number(self.term)
+            entries[b"term"] = _number(self.term)
         if self.voters is not None:
             state: dict[str, object] = {"voters": sorted(self.voters)}
             if self.learners:
                 state["learners"] = sorted(self.learners)
-            found[b"confState"] = _json(state | {"auto_leave": False})
+            entries[b"confState"] = _json(state | {"auto_leave": False})
         if self.storage_version:
-            found[b"storageVersion"] = self.storage_version.encode()
+            entries[b"storageVersion"] = self.storage_version.encode()
         if self.scheduled_compaction:
-            found[b"scheduledCompactRev"] = Revision(self.scheduled_compaction).key
+            entries[b"scheduledCompactRev"] = Revision(self.scheduled_compaction).key
         if self.finished_compaction:
-            found[b"finishedCompactRev"] = Revision(self.finished_compaction).key
-        return found
+            entries[b"finishedCompactRev"] = Revision(self.finished_compaction).key
+        return entries
 
 
 def read_metadata(buckets: Mapping[bytes, Mapping[bytes, bytes]]) -> DatabaseMetadata:
     """What buckets say; raises `BrokenSnapshot`. What is not understood is kept as it is."""
-    found = DatabaseMetadata()
+    metadata = DatabaseMetadata()
     for name, content in buckets.items():
         for key, value in content.items():
-            _READERS.get(name, _read_other)(found, name, key, value)
-    return found
+            _READERS.get(name, _read_other)(metadata, name, key, value)
+    return metadata
 
 
-def _read_other(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
-    found.other.setdefault(name, {})[key] = value
+def _read_other(metadata: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
+    metadata.other.setdefault(name, {})[key] = value
 
 
-def _read_meta(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
+def _read_meta(metadata: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     if key == b"consistent_index":
-        found.index = _read_number(value)
+        metadata.index = _read_number(value)
     elif key == b"term":
-        found.term = _read_number(value)
+        metadata.term = _read_number(value)
     elif key == b"confState":
         state = _read_json(value)
-        found.voters = _ids(state.get("voters") or [])
-        found.learners = _ids(state.get("learners") or [])
+        metadata.voters = _ids(state.get("voters") or [])
+        metadata.learners = _ids(state.get("learners") or [])
     elif key == b"storageVersion":
-        found.storage_version = _text(value)
+        metadata.storage_version = _text(value)
     elif key == b"scheduledCompactRev":
-        found.scheduled_compaction = read_revision(value).main
+        metadata.scheduled_compaction = read_revision(value).main
     elif key == b"finishedCompactRev":
-        found.finished_compaction = read_revision(value).main
+        metadata.finished_compaction = read_revision(value).main
     else:
-        _read_other(found, name, key, value)
+        _read_other(metadata, name, key, value)
 
 
-def _read_cluster(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
+def _read_cluster(metadata: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     if key == b"clusterVersion":
-        found.cluster_version = _text(value)
+        metadata.cluster_version = _text(value)
     else:
-        _read_other(found, name, key, value)
+        _read_other(metadata, name, key, value)
 
 
-def _read_member(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
+def _read_member(metadata: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     del name
     content = _read_json(value)
-    found.members.append(
+    metadata.members.append(
         StoredMember(
             id=_read_hex(key),
             name=_require_text(content.get("name", "")),
@@ -172,21 +172,23 @@ def _read_member(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes)
     )
 
 
-def _read_former_member(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
+def _read_former_member(metadata: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     del name, value
-    found.removed.append(_read_hex(key))
+    metadata.removed.append(_read_hex(key))
 
 
-def _read_alarm(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
+def _read_alarm(metadata: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     del name, value
-    numbers = {number: one for number, one in fields(key) if isinstance(one, int)}
-    found.alarms.append((numbers.get(1, 0), numbers.get(2, 0)))
+    numbers = {number: content for number, content in fields(key) if isinstance(content, int)}
+    metadata.alarms.append((numbers.get(1, 0), numbers.get(2, 0)))
 
 
-def _read_lease(found: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
+def _read_lease(metadata: DatabaseMetadata, name: bytes, key: bytes, value: bytes) -> None:
     del name
-    numbers = {number: to_signed(one) for number, one in fields(value) if isinstance(one, int)}
-    found.leases.append(StoredLease(_read_number(key), numbers.get(2, 0), numbers.get(3, 0)))
+    numbers = {
+        number: to_signed(content) for number, content in fields(value) if isinstance(content, int)
+    }
+    metadata.leases.append(StoredLease(_read_number(key), numbers.get(2, 0), numbers.get(3, 0)))
 
 
 _READERS = {
@@ -248,14 +250,14 @@ def _require_text(value: object) -> str:
 
 
 def _texts(values: object) -> tuple[str, ...]:
-    return tuple(_require_text(one) for one in _items(values))
+    return tuple(_require_text(item) for item in _items(values))
 
 
 def _ids(values: object) -> list[int]:
-    found = _items(values)
-    if not all(isinstance(one, int) for one in found):
+    ids = _items(values)
+    if not all(isinstance(number, int) for number in ids):
         raise BrokenSnapshot("the id of a member is no number")
-    return [one for one in found if isinstance(one, int)]
+    return [number for number in ids if isinstance(number, int)]
 
 
 def _items(values: object) -> Iterable[object]:

@@ -23,9 +23,9 @@ _REGISTER = 4
 
 def crc32c(data: bytes) -> int:
     """The sum of some bytes."""
-    found = Crc32c()
-    found.update(data)
-    return found.value
+    checksum = Crc32c()
+    checksum.update(data)
+    return checksum.value
 
 
 class Crc32c:
@@ -50,26 +50,28 @@ class Crc32c:
     @property
     def value(self) -> int:
         """The sum so far."""
-        rest = b"".join(self._pending)
-        if not self._bits and len(rest) < _REGISTER:
-            return _update(_ONES, rest) ^ _ONES
-        message = self._joined(int.from_bytes(rest, "little"))
-        message, bits = _fold_message(message, self._bits + 8 * len(rest))
+        pending = b"".join(self._pending)
+        if not self._bits and len(pending) < _REGISTER:
+            return _update(_ONES, pending) ^ _ONES
+        message = self._append_to_folded(int.from_bytes(pending, "little"))
+        message, bits = _fold_message(message, self._bits + 8 * len(pending))
         ahead = -bits % 8
         return _update(0, (message << ahead).to_bytes((bits + ahead) // 8, "little")) ^ _ONES
 
-    def _joined(self, message: int) -> int:
+    def _append_to_folded(self, message: int) -> int:
         """What was folded before a message, or what every sum begins with."""
         return self._folded | message << self._bits if self._bits else message ^ _ONES
 
     def _fold(self) -> None:
-        whole = b"".join(self._pending)
-        behind = len(whole) - len(whole) % _BLOCK
+        pending = b"".join(self._pending)
+        behind = len(pending) - len(pending) % _BLOCK
         for begin in range(0, behind, _BLOCK):
-            message = self._joined(int.from_bytes(whole[begin : begin + _BLOCK], "little"))
+            message = self._append_to_folded(
+                int.from_bytes(pending[begin : begin + _BLOCK], "little")
+            )
             self._folded, self._bits = _fold_message(message, self._bits + 8 * _BLOCK)
-        self._pending = [whole[behind:]]
-        self._size = len(whole) - behind
+        self._pending = [pending[behind:]]
+        self._size = len(pending) - behind
 
 
 def _update(register: int, data: bytes) -> int:

@@ -18,8 +18,8 @@ class MissingChecksum(BrokenSnapshot):
 class WrongChecksum(BrokenSnapshot):
     """A database that is not the one that the check sum was made of."""
 
-    def __init__(self, expected: bytes, found: bytes) -> None:
+    def __init__(self, expected: bytes, actual: bytes) -> None:
         super().__init__("the check sum is not that of the database")
         self.expected = expected
         """What stands behind the database."""
-        self.found = found
+        self.found = actual

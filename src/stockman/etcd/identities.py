@@ -20,7 +20,7 @@ def added_member_id(peer_urls: Iterable[str], now: float) -> int:
 
 def cluster_id(members: Iterable[int]) -> int:
     """The id of a cluster, from the members that it begins with."""
-    return _leading_number(b"".join(one.to_bytes(_ID_SIZE, "big") for one in sorted(members)))
+    return _leading_number(b"".join(member.to_bytes(_ID_SIZE, "big") for member in sorted(members)))
 
 
 def hex_id(number: int) -> str:

@@ -21,12 +21,12 @@ def varint(number: int) -> bytes:
     if 0 <= number < len(_SMALL):
         return _SMALL[number]
     number &= _MASK
-    found = bytearray()
+    encoded = bytearray()
     while number > 0x7F:
-        found.append(number & 0x7F | 0x80)
+        encoded.append(number & 0x7F | 0x80)
         number >>= 7
-    found.append(number)
-    return bytes(found)
+    encoded.append(number)
+    return bytes(encoded)
 
 
 def number_field(field: int, number: int) -> bytes:
@@ -41,37 +41,37 @@ def bytes_field(field: int, content: bytes) -> bytes:
 
 def fields(message: bytes) -> Iterator[Field]:
     """The fields of a message in their order; raises `BrokenDatabase`."""
-    place, end = 0, len(message)
-    while place < end:
-        tag, place = read_varint(message, place)
+    position, end = 0, len(message)
+    while position < end:
+        tag, position = read_varint(message, position)
         number, kind = tag >> 3, tag & 7
         if not number:
             raise BrokenDatabase("a message has a field without a number")
         if kind == _VARINT:
-            value, place = read_varint(message, place)
+            value, position = read_varint(message, position)
             yield number, value
             continue
         if kind == _BYTES:
-            length, place = read_varint(message, place)
+            length, position = read_varint(message, position)
         elif kind in (_FIXED64, _FIXED32):
             length = 8 if kind == _FIXED64 else 4
         else:
             raise BrokenDatabase(f"a message has a field of kind {kind}")
-        if place + length > end:
+        if position + length > end:
             raise BrokenDatabase("a message is cut")
-        content = message[place : place + length]
-        place += length
+        content = message[position : position + length]
+        position += length
         yield number, content if kind == _BYTES else int.from_bytes(content, "little")
 
 
-def read_varint(message: bytes, place: int) -> tuple[int, int]:
+def read_varint(message: bytes, position: int) -> tuple[int, int]:
     """A number, and where what follows it begins."""
-    found = shift = 0
-    for octet in message[place : place + _LONGEST_VARINT]:
-        place += 1
-        found |= (octet & 0x7F) << shift
+    number = shift = 0
+    for octet in message[position : position + _LONGEST_VARINT]:
+        position += 1
+        number |= (octet & 0x7F) << shift
         if octet < 0x80:
-            return found & _MASK, place
+            return number & _MASK, position
         shift += 7
     raise BrokenDatabase("a message is cut within a number")
 

@@ -30,8 +30,8 @@ class Revision(NamedTuple):
     @property
     def key(self) -> bytes:
         """As it stands in the bucket `key`."""
-        found = _REVISION.pack(self.main, _SEPARATOR, self.sub)
-        return found + _TOMBSTONE if self.is_tombstone else found
+        packed = _REVISION.pack(self.main, _SEPARATOR, self.sub)
+        return packed + _TOMBSTONE if self.is_tombstone else packed
 
 
 class KeyValue(NamedTuple):
@@ -78,31 +78,31 @@ def read_revision(key: bytes) -> Revision:
 
 def read_key_value(message: bytes) -> KeyValue:
     """What a value of the bucket `key` holds; raises `BrokenDatabase`."""
-    found: dict[int, bytes | int] = {}
-    place, end = 0, len(message)
-    while place < end:
-        tag = message[place]
-        number, place = _number(message, place + 1)
+    values: dict[int, bytes | int] = {}
+    position, end = 0, len(message)
+    while position < end:
+        tag = message[position]
+        number, position = _number(message, position + 1)
         if tag in _BYTES_TAGS:
-            behind = place + number
-            if not place <= behind <= end:
+            behind = position + number
+            if not position <= behind <= end:
                 raise BrokenDatabase("a record is cut")
-            found[tag] = message[place:behind]
-            place = behind
+            values[tag] = message[position:behind]
+            position = behind
         elif tag in _NUMBER_TAGS:
-            found[tag] = number
+            values[tag] = number
         else:
             return _read_any_order(message)
-    return KeyValue(*map(found.get, _TAGS, _EMPTY))  # type: ignore[arg-type]
+    return KeyValue(*map(values.get, _TAGS, _EMPTY))  # type: ignore[arg-type]
 
 
-def _number(message: bytes, place: int) -> tuple[int, int]:
+def _number(message: bytes, position: int) -> tuple[int, int]:
     """A number, which has one byte most of the time, and where what follows it begins."""
-    octet = message[place] if place < len(message) else _MORE
+    octet = message[position] if position < len(message) else _MORE
     if octet < _MORE:
-        return octet, place + 1
-    number, place = read_varint(message, place)
-    return to_signed(number), place
+        return octet, position + 1
+    number, position = read_varint(message, position)
+    return to_signed(number), position
 
 
 def _read_any_order(message: bytes) -> KeyValue:

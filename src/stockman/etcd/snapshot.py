@@ -40,8 +40,8 @@ class Snapshot:
 
     def buckets(self) -> dict[bytes, Entries]:
         """The ten buckets."""
-        found = {name: Entries.of(content) for name, content in self.beside.buckets().items()}
-        return found | {KEY: Entries(self.revisions, self.values)}
+        entries = {name: Entries.of(content) for name, content in self.beside.buckets().items()}
+        return entries | {KEY: Entries(self.revisions, self.values)}
 
 
 def snapshot_pieces(snapshot: Snapshot) -> Iterator[bytes]:
@@ -72,15 +72,15 @@ def read_snapshot(content: Content, *, checked: bool = True) -> Snapshot:
         verify_checksum(content)
     revisions: list[bytes] = []
     values: list[bytes] = []
-    others: dict[bytes, dict[bytes, bytes]] = {}
+    metadata: dict[bytes, dict[bytes, bytes]] = {}
     for name, pairs in open_database(content).buckets():
         if name != KEY:
-            others[name] = dict(pairs)
+            metadata[name] = dict(pairs)
             continue
         for key, value in pairs:
             revisions.append(key)
             values.append(value)
-    return Snapshot(revisions, values, read_metadata(others))
+    return Snapshot(revisions, values, read_metadata(metadata))
 
 
 def open_database(content: Content) -> BoltReader:
@@ -93,8 +93,8 @@ def verify_checksum(content: Content) -> None:
     if not has_checksum(len(content)):
         raise MissingChecksum("no check sum follows the database")
     end = len(content) - CHECKSUM_SIZE
-    found = hashlib.sha256()
+    checksum = hashlib.sha256()
     for begin in range(0, end, _READ):
-        found.update(content[begin : min(begin + _READ, end)])
-    if found.digest() != content[end:]:
-        raise WrongChecksum(content[end:], found.digest())
+        checksum.update(content[begin : min(begin + _READ, end)])
+    if checksum.digest() != content[end:]:
+        raise WrongChecksum(content[end:], checksum.digest())

@@ -42,9 +42,9 @@ def snapshot_status(content: Content) -> SnapshotStatus:
             update(key)
             update(value)
             if name == KEY:
-                found = read_revision(key)
-                revision = found.main
-                change = keys.discard if found.is_tombstone else keys.add
+                record = read_revision(key)
+                revision = record.main
+                change = keys.discard if record.is_tombstone else keys.add
                 change(read_user_key(value))
             elif name == META and key == b"storageVersion":
                 version = value

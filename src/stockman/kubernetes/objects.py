@@ -113,7 +113,8 @@ class ObjectList:
 
     items: tuple[Object, ...]
     version: str
-    """The resourceVersion of the list; a watch can continue from it."""
+    """The resourceVersion of the list; a watch can continue from it. Empty: the API has none, as
+    `metrics.k8s.io`."""
 
 
 @record

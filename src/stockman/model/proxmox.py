@@ -26,6 +26,7 @@ from stockman.model.formats import (
     NodeNameText,
     RegionText,
 )
+from stockman.model.names import Datastore
 from stockman.model.origin import Traced
 from stockman.model.record import record
 from stockman.model.secret import Secret
@@ -112,6 +113,10 @@ class ProxmoxCluster(Traced):
     """Hosts by name, with their limits. Empty: all hosts of the cluster."""
     templates: tuple[VmTemplate, ...] = ()
     """Templates from which other tools, such as Karpenter, create VMs."""
+
+    def image_storage_for(self, system_disk: Datastore) -> Datastore:
+        """Return the storage for the image of a VM whose system disk has the given storage."""
+        return self.image_storage or system_disk
 
 
 StorageContent = Literal["images", "rootdir", "vztmpl", "iso", "backup", "snippets", "import"]

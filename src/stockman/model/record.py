@@ -23,6 +23,13 @@ SCALAR_TYPES = frozenset({str, int, bool, float, type(None)})
 """Types without nested values that are valid JSON values; most values have one of them."""
 
 
+def require(value: T | None) -> T:
+    """Return a value that is certain to be set, such as a default that was applied."""
+    if value is None:
+        raise ValueError("a required value is missing although no rule reported it")
+    return value
+
+
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def record(cls: type[T]) -> type[T]:
     """Make a class a record: immutable, compared by value, constructed with keywords."""

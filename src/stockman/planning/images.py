@@ -11,6 +11,7 @@ from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.vm.desired import DesiredGuest
 from stockman.planning.vm.images import TALOS_IMAGE, DesiredImage
+from stockman.proxmox.guest_values import image_volume
 from stockman.proxmox.storages import Volume
 from stockman.steps.base import Gate
 from stockman.steps.images.fetch import DeleteImage, FetchImage
@@ -133,7 +134,7 @@ def _comparison_text(image: DesiredImage) -> str:
 
 
 def _is_present(observed: ObservedProxmox, target: ImageTarget) -> bool:
-    volume_id = f"{target.storage}:import/{target.image.name}"
+    volume_id = image_volume(target.storage, target.image.name)
     return any(
         volume.id == volume_id
         for fact in _storage_contents(observed, target)

@@ -7,8 +7,8 @@ from stockman.proxmox.calls.access import AccessCalls
 from stockman.proxmox.calls.ha import HaCalls
 from stockman.proxmox.calls.hosts import HostCalls
 from stockman.proxmox.calls.pools import MappingCalls, PoolCalls
-from stockman.proxmox.calls.power import AgentCalls, PowerCalls, SnapshotCalls
-from stockman.proxmox.calls.storages import BackupCalls, StorageCalls
+from stockman.proxmox.calls.power import AgentCalls, PowerCalls
+from stockman.proxmox.calls.storages import ReplicationCalls, StorageCalls
 from stockman.proxmox.calls.tasks import PollPolicy, TaskCalls
 from stockman.proxmox.calls.vms import VmCalls
 from stockman.proxmox.transport import Transport
@@ -17,7 +17,6 @@ from stockman.proxmox.transport import Transport
 class ProxmoxClient(
     VmCalls,
     PowerCalls,
-    SnapshotCalls,
     AgentCalls,
     HostCalls,
     StorageCalls,
@@ -25,10 +24,10 @@ class ProxmoxClient(
     PoolCalls,
     MappingCalls,
     AccessCalls,
-    BackupCalls,
+    ReplicationCalls,
     TaskCalls,
 ):
-    """`ports.Proxmox` over any wire."""
+    """All calls to Proxmox VE over a transport."""
 
     def __init__(
         self, transport: Transport, clock: Timekeeper, polling: PollPolicy | None = None

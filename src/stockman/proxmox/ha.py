@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal
 
 from stockman.model.record import record
-
-HaRequestedState = Literal["started", "stopped", "enabled", "disabled", "ignored"]
 
 
 @record
@@ -52,16 +49,3 @@ class HaGroup:
     restricted: bool = False
     no_failback: bool = False
     comment: str = ""
-
-
-@record
-class HaStatusEntry:
-    """An entry of the HA status."""
-
-    id: str
-    kind: str
-    """`quorum`, `master`, `lrm` or `service`."""
-    status: str = ""
-    host: str = ""
-    state: str = ""
-    """For a service: `started`, `error`, `fence`."""

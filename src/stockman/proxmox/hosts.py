@@ -6,30 +6,6 @@ from stockman.model.record import record
 
 
 @record
-class HostStatus:
-    """The status of a host."""
-
-    version: str
-    """`pve-manager/9.2.11/...`."""
-    kernel: str
-    boot_mode: str = ""
-    """`efi` or `legacy-bios`. Empty: unknown."""
-    secure_boot: bool = False
-    cpu_model: str = ""
-    cores: int = 0
-    """Threads of all sockets."""
-    sockets: int = 1
-    memory: int = 0
-    """Bytes."""
-    memory_used: int = 0
-    root_size: int = 0
-    """Size of the root file system in bytes."""
-    root_free: int = 0
-    uptime: int = 0
-    """Seconds."""
-
-
-@record
 class HostInterface:
     """A network interface in the configuration of a host."""
 
@@ -91,34 +67,6 @@ class HostUsbDevice:
     port: str = ""
     bus: int = 0
     serial: str = ""
-
-
-@record
-class HostDisk:
-    """A physical disk of a host."""
-
-    path: str
-    size: int
-    """Bytes."""
-    kind: str = ""
-    model: str = ""
-    serial: str = ""
-    used: str = ""
-    """What the disk is used for. Empty: unused."""
-    health: str = ""
-    by_id: str = ""
-    """The stable device path."""
-    wwn: str = ""
-
-
-@record
-class ZfsPool:
-    """A ZFS pool of a host."""
-
-    name: str
-    size: int
-    free: int
-    health: str
 
 
 @record

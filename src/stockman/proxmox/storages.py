@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, Callable
-from dataclasses import field
 from typing import Literal
 
 from stockman.model.names import Datastore, Vmid
@@ -11,22 +10,6 @@ from stockman.model.record import record
 
 FileContent = Literal["iso", "vztmpl", "import"]
 """Kinds of content that can be uploaded over the API; snippets cannot."""
-
-
-@record
-class StorageDefinition:
-    """A storage in the configuration of the cluster."""
-
-    storage: Datastore
-    kind: str
-    """`zfspool`, `dir`."""
-    content: frozenset[str] = frozenset()
-    hosts: frozenset[str] = frozenset()
-    """Empty: all."""
-    shared: bool = False
-    disabled: bool = False
-    settings: dict[str, str] = field(default_factory=dict)
-    """Settings that depend on the kind: `pool`, `path`, `server`."""
 
 
 @record

@@ -69,7 +69,6 @@ class TaskState:
 class TaskResult:
     """The result of a successful task."""
 
-    task: TaskRef
     warnings: int = 0
 
 

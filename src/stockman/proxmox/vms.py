@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from uuid import UUID
 
-from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.names import HostName, Vmid
 from stockman.model.proxmox_values import Smbios
 from stockman.model.record import record
 from stockman.model.secret import Secret
@@ -23,20 +23,6 @@ class GuestRef:
     host: HostName
     vmid: Vmid
     kind: GuestKind = "qemu"
-
-
-@record
-class Vm(GuestRef):
-    """A VM with its identity: VMID, name and SMBIOS UUID."""
-
-    name: str
-    uuid: UUID | None
-    """None: the VM has no UUID, as is possible for old VMs."""
-    status: str = "unknown"
-    lock: str = ""
-    """Empty: not locked."""
-    is_template: bool = False
-    tags: tuple[str, ...] = ()
 
 
 @record
@@ -117,33 +103,6 @@ class VmUpdate:
 
 
 @record
-class CloneRequest:
-    """Parameters of a clone."""
-
-    vmid: Vmid
-    name: str
-    full: bool | None = None
-    """None: a linked clone of a template, else a full clone."""
-    storage: Datastore | None = None
-    """Storage of a full clone. None: that of the source."""
-    target: HostName | None = None
-    """None: the same host; another host needs shared disks."""
-    pool: str | None = None
-    description: str | None = None
-
-
-@record
-class DiskMove:
-    """Parameters of moving a disk to another storage."""
-
-    disk: str
-    storage: Datastore
-    format: str | None = None
-    """None: keep the format, or use the default of the storage."""
-    delete_source: bool = True
-
-
-@record
 class MigrationRequest:
     """Parameters of a migration to another host."""
 
@@ -171,19 +130,6 @@ class MigrationCheck:
     """Keys with local devices, which prevent a migration of the running VM."""
     mapped: tuple[str, ...] = ()
     """Keys whose devices come from a mapping: they allow a migration of the stopped VM."""
-
-
-@record
-class Snapshot:
-    """A snapshot of a guest."""
-
-    name: str
-    description: str = ""
-    parent: str = ""
-    """Empty: it is the first one."""
-    taken: int | None = None
-    """Unix time."""
-    with_memory: bool = False
 
 
 @record

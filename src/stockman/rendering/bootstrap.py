@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from stockman.catalog.app import Object, Sheet
 from stockman.catalog.component import InputFiles, Phase
 from stockman.catalog.selection import SelectedComponent
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.config.writers.yaml_writer import Commented, render_yaml_document
 from stockman.model.desired import Cluster
 from stockman.model.git_address import git_host
@@ -233,12 +233,12 @@ def helmfile_files(
     crds_file, apps_file = ("crds", "apps") if toml else ("00-crds", "01-apps")
     texts = {
         f"{apps_file}.yaml": _text(
-            _APPS_COMMENT, _WAITING, _chain_releases(_releases(apps, toml=toml))
+            _APPS_COMMENT, _WAITING, _chain_releases(_Releases(apps, toml=toml))
         ),
         "templates/values.yaml.gotmpl": _VALUES,
     }
     if definitions:  # helmfile fails on a file without releases
-        kinds = _releases(definitions, toml=toml)
+        kinds = _Releases(definitions, toml=toml)
         texts[f"{crds_file}.yaml"] = _text(_CRDS_COMMENT, _CRDS_ONLY, kinds)
     if toml:
         texts["default.yaml"] = _default()
@@ -250,32 +250,27 @@ def helmfile_files(
 class _Releases:
     """Releases with their sources and namespaces."""
 
-    def __init__(self, *, toml: bool) -> None:
+    def __init__(self, charts: Iterable[Chart], *, toml: bool) -> None:
         self.toml = toml
         self.repositories: dict[str, str] = {}
         self.releases: list[dict[str, object]] = []
         self.unawaited: set[str] = set()
+        for chart in charts:
+            self._add(chart)
 
-    def add(self, chart: Chart) -> None:
+    def _add(self, chart: Chart) -> None:
         release: dict[str, object] = {"name": chart.release, "namespace": chart.namespace}
         if chart.is_oci and self.toml:
             release["inherit"] = [{"template": "default"}]
-        elif chart.is_oci:
-            release |= {"chart": chart.source, "version": chart.version, "values": [_VALUES_FILE]}
         else:
-            self.repositories[chart.release] = chart.source
-            name = f"{chart.release}/{chart.name}"
+            name = chart.source
+            if not chart.is_oci:
+                self.repositories[chart.release] = chart.source
+                name = f"{chart.release}/{chart.name}"
             release |= {"chart": name, "version": chart.version, "values": [_VALUES_FILE]}
         self.releases.append(release)
         if not chart.is_waited_for:
             self.unawaited.add(chart.release)
-
-
-def _releases(charts: Iterable[Chart], *, toml: bool) -> _Releases:
-    releases = _Releases(toml=toml)
-    for chart in charts:
-        releases.add(chart)
-    return releases
 
 
 def _chain_releases(releases: _Releases) -> _Releases:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from stockman.catalog.app import App, Object, Sheet
+from stockman.catalog.app import App, Object, Sheet, manifest
 from stockman.catalog.objects import secret
 from stockman.config.writers.yaml_writer import render_yaml
 from stockman.model.desired import Cluster
 from stockman.model.secret import Secret
 from stockman.rendering.tree import REPOSITORY, RenderedFile, render_sheet
 
-_KUSTOMIZATION = "kustomize.toolkit.fluxcd.io/v1"
+_FLUX = "kustomize.toolkit.fluxcd.io/v1"
 SOURCE: Object = {"kind": "GitRepository", "name": "flux-system", "namespace": "flux-system"}
 SUBSTITUTES: Object = {"substituteFrom": [{"kind": "Secret", "name": "cluster-secrets"}]}
 
@@ -34,12 +34,7 @@ def flux_kustomization(app: App, path: str, after: Iterable[App], *, waited_for:
         spec = {"dependsOn": needs, **spec}
     if app.pending:
         spec["suspend"] = True
-    return {
-        "apiVersion": _KUSTOMIZATION,
-        "kind": "Kustomization",
-        "metadata": {"name": app.name},
-        "spec": spec,
-    }
+    return manifest(_FLUX, "Kustomization", app.name, **spec)
 
 
 def app_kustomization(app: App) -> Sheet:
@@ -85,36 +80,28 @@ def namespace_sheets(namespace: str, security: str, folders: Iterable[str]) -> t
 
 _SOPS = "kubernetes/components/sops"
 _ENTRY = "kubernetes/flux/cluster/ks.yaml"
-_FLUX = "kustomize.toolkit.fluxcd.io/v1"
 _PRIVATE = "home.arpa"
 """Reserved for home networks (RFC 8375): names need a domain even if nothing is published."""
 
-_RELEASES: Object = {
-    "apiVersion": "helm.toolkit.fluxcd.io/v2",
-    "kind": "HelmRelease",
-    "metadata": {"name": "_"},
-    "spec": {
-        "install": {"crds": "CreateReplace", "strategy": {"name": "RetryOnFailure"}},
-        "rollback": {"cleanupOnFail": True, "recreate": True},
-        "upgrade": {
-            "cleanupOnFail": True,
-            "crds": "CreateReplace",
-            "strategy": {"name": "RemediateOnFailure"},
-            "remediation": {"remediateLastFailure": True, "retries": 2},
-        },
+_RELEASES = manifest(
+    "helm.toolkit.fluxcd.io/v2",
+    "HelmRelease",
+    "_",
+    install={"crds": "CreateReplace", "strategy": {"name": "RetryOnFailure"}},
+    rollback={"cleanupOnFail": True, "recreate": True},
+    upgrade={
+        "cleanupOnFail": True,
+        "crds": "CreateReplace",
+        "strategy": {"name": "RemediateOnFailure"},
+        "remediation": {"remediateLastFailure": True, "retries": 2},
     },
-}
+)
 """Settings that all releases share."""
-_CHILDREN: Object = {
-    "apiVersion": _FLUX,
-    "kind": "Kustomization",
-    "metadata": {"name": "_"},
-    "spec": {
-        "decryption": {"provider": "sops"},
-        "deletionPolicy": "WaitForTermination",
-    },
+_DECRYPTION: Object = {
+    "decryption": {"provider": "sops"},
+    "deletionPolicy": "WaitForTermination",
 }
-"""Settings that all Flux Kustomizations below this one share."""
+"""Settings that all Flux Kustomizations share."""
 
 
 def cluster_files(cluster: Cluster) -> Iterator[RenderedFile]:
@@ -136,37 +123,26 @@ def cluster_files(cluster: Cluster) -> Iterator[RenderedFile]:
 
 
 def _entry() -> Object:
-    patches = [
-        {
-            "patch": render_yaml(_add_patch(_CHILDREN)),
-            "target": {"group": "kustomize.toolkit.fluxcd.io", "kind": "Kustomization"},
-        },
-    ]
-    return {
-        "apiVersion": _FLUX,
-        "kind": "Kustomization",
-        "metadata": {"name": "cluster-apps", "namespace": "flux-system"},
-        "spec": {
-            "decryption": {"provider": "sops"},
-            "deletionPolicy": "WaitForTermination",
-            "interval": "1h",
-            "patches": patches,
-            "path": "./kubernetes/apps",
-            "prune": True,
-            "sourceRef": SOURCE,
-            "wait": False,
-        },
+    """Return the Kustomization of all apps, which patches those of apps and their releases."""
+    releases = {
+        "patch": render_yaml(_RELEASES),
+        "target": {"group": "helm.toolkit.fluxcd.io", "kind": "HelmRelease"},
     }
-
-
-def _add_patch(children: Object) -> Object:
-    spec = children["spec"]
-    if not isinstance(spec, dict):
-        raise TypeError("a spec must be a mapping")
-    inner = [
-        {
-            "patch": render_yaml(_RELEASES),
-            "target": {"group": "helm.toolkit.fluxcd.io", "kind": "HelmRelease"},
-        }
-    ]
-    return {**children, "spec": {**spec, "patches": inner}}
+    children = manifest(_FLUX, "Kustomization", "_", **_DECRYPTION, patches=[releases])
+    patch = {
+        "patch": render_yaml(children),
+        "target": {"group": "kustomize.toolkit.fluxcd.io", "kind": "Kustomization"},
+    }
+    entry = manifest(
+        _FLUX,
+        "Kustomization",
+        "cluster-apps",
+        **_DECRYPTION,
+        interval="1h",
+        patches=[patch],
+        path="./kubernetes/apps",
+        prune=True,
+        sourceRef=SOURCE,
+        wait=False,
+    )
+    return {**entry, "metadata": {"name": "cluster-apps", "namespace": "flux-system"}}

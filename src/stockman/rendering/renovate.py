@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from stockman.model.desired import Desired
 from stockman.model.policies import Upgrade
@@ -35,12 +35,31 @@ _MARKED_FILES = (
 
 def custom_managers() -> list[dict[str, object]]:
     """Return the managers for versions that Renovate's own managers do not find."""
-    managers: list[dict[str, object]] = [_marker_manager()]
+    managers = [_marker_manager()]
     for name, product in _PRODUCTS.items():
-        managers.append(_configuration_managers(name, product))
-        managers.append(_terraform_managers(name, product))
-        managers.append(_upgrade_managers(name, product))
-    return [*managers, _machine_managers()]
+        managers += _version_managers(name, product)
+    machines = rf"/image/[0-9a-f]{{64}}/v{_NUMBER}/"
+    return [
+        *managers,
+        _manager(
+            "Talos version in the images of new nodes",
+            [r"/^kubernetes/.+/machines\.ya?ml$/"],
+            [machines, rf": talos-{_DIGITS}-"],
+            _TALOS_PACKAGE,
+        ),
+    ]
+
+
+def _manager(
+    description: str, files: list[str], matches: list[str], package: Mapping[str, str]
+) -> dict[str, object]:
+    return {
+        "customType": "regex",
+        "description": description,
+        "managerFilePatterns": files,
+        "matchStrings": matches,
+        **package,
+    }
 
 
 def _marker_manager() -> dict[str, object]:
@@ -48,59 +67,38 @@ def _marker_manager() -> dict[str, object]:
     names = r"datasource=(?<datasource>\S+) depName=(?<depName>\S+)"
     more = r"(?: versioning=(?<versioning>\S+))?(?: registryUrl=(?<registryUrl>\S+))?"
     value = r"[^\n]*?[:=]\s*[\"']?(?<currentValue>[^\s\"']+)"
-    return {
-        "customType": "regex",
-        "description": "Versions below a marker comment",
-        "managerFilePatterns": list(_MARKED_FILES),
-        "matchStrings": [rf"#\s*renovate: {names}{more}\s*\n{value}"],
-    }
+    match = rf"#\s*renovate: {names}{more}\s*\n{value}"
+    return _manager("Versions below a marker comment", list(_MARKED_FILES), [match], {})
 
 
-def _configuration_managers(name: str, product: dict[str, str]) -> dict[str, object]:
+def _version_managers(name: str, package: Mapping[str, str]) -> list[dict[str, object]]:
     flat = rf"(?:^|\n){name}_version:[ \t]*{_OPEN}{_NUMBER}{_CLOSE}"
     nested = rf"(?:^|\n){name}:[ \t]*\n(?:[ \t#][^\n]*\n|\n)*?[ \t]+version:[ \t]*{_OPEN}{_NUMBER}"
     toml = (
         rf"(?:^|\n)\[{name}\][ \t]*\n(?:[^\[\n][^\n]*\n|\n)*?version[ \t]*=[ \t]*{_OPEN}{_NUMBER}"
     )
-    return {
-        "customType": "regex",
-        "description": f"{name.capitalize()} version in the configuration",
-        "managerFilePatterns": [r"/^cluster\.(ya?ml|toml)$/"],
-        "matchStrings": [flat, nested, toml],
-        **product,
-    }
-
-
-def _terraform_managers(name: str, product: dict[str, str]) -> dict[str, object]:
-    return {
-        "customType": "regex",
-        "description": f"{name.capitalize()} version in Terraform variables",
-        "managerFilePatterns": [r"/^terraform/variables\.tf$/"],
-        "matchStrings": [
-            rf"variable\s+\"{name}_version\"\s*\{{[^}}]*?default\s*=\s*\"v?{_NUMBER}\""
-        ],
-        **product,
-    }
-
-
-def _upgrade_managers(name: str, product: dict[str, str]) -> dict[str, object]:
-    return {
-        "customType": "regex",
-        "description": f"{name.capitalize()} version that tuppr upgrades to",
-        "managerFilePatterns": [r"/^kubernetes/.+/upgrades?\.ya?ml$/"],
-        "matchStrings": [rf"\n  {name}:\n    version: v{_NUMBER}"],
-        **product,
-    }
-
-
-def _machine_managers() -> dict[str, object]:
-    return {
-        "customType": "regex",
-        "description": "Talos version in the images of new nodes",
-        "managerFilePatterns": [r"/^kubernetes/.+/machines\.ya?ml$/"],
-        "matchStrings": [rf"/image/[0-9a-f]{{64}}/v{_NUMBER}/", rf": talos-{_DIGITS}-"],
-        **_TALOS_PACKAGE,
-    }
+    terraform = rf"variable\s+\"{name}_version\"\s*\{{[^}}]*?default\s*=\s*\"v?{_NUMBER}\""
+    product = f"{name.capitalize()} version"
+    return [
+        _manager(
+            f"{product} in the configuration",
+            [r"/^cluster\.(ya?ml|toml)$/"],
+            [flat, nested, toml],
+            package,
+        ),
+        _manager(
+            f"{product} in Terraform variables",
+            [r"/^terraform/variables\.tf$/"],
+            [terraform],
+            package,
+        ),
+        _manager(
+            f"{product} that tuppr upgrades to",
+            [r"/^kubernetes/.+/upgrades?\.ya?ml$/"],
+            [rf"\n  {name}:\n    version: v{_NUMBER}"],
+            package,
+        ),
+    ]
 
 
 PATH = ".renovaterc.json5"
@@ -109,6 +107,11 @@ KUBERNETES = "ghcr.io/siderolabs/kubelet"
 
 _KUBERNETES_FILES = ["/(^|/)kubernetes/.+\\.ya?ml(\\.j2)?$/"]
 _HELMFILES = ["/^bootstrap/helmfile(\\.d)?/.+\\.ya?ml$/"]
+MARKERS = {
+    "talosVersion": f"renovate: datasource=github-releases depName={TALOS}",
+    "kubernetesVersion": f"renovate: datasource=docker depName={KUBERNETES}",
+}
+"""Comments above versions that the marker manager updates."""
 _WEEKEND_SCHEDULE = "* * * * 6"
 _GROUPED_CHARTS = ("flux-operator", "flux-instance")
 """Components that are updated together."""

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from stockman.catalog.component import InputFiles
 from stockman.catalog.selection import SelectedComponent, select_components
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.desired import Cluster, Desired
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem, Problems, Severity

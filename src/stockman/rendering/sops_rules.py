@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.config.secret_keys import secret_key_regex
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 

@@ -6,23 +6,16 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.config.writers.yaml_writer import Commented, render_yaml_document
-from stockman.crypto.pem import CertificateAndKey
 from stockman.model.desired import Cluster, Desired, Talos
 from stockman.model.names import NodeName
 from stockman.model.origin import Origin
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret, SecretForm, replace_secrets
-from stockman.rendering.topf import MARKERS
+from stockman.rendering.renovate import MARKERS
 from stockman.rendering.tree import REPOSITORY, RenderedFile
-from stockman.talos.secrets.bundle import (
-    ClusterAuthorities,
-    ClusterIdentity,
-    KubernetesSecrets,
-    SecretsBundle,
-    TrustdSecrets,
-)
+from stockman.talos.secrets.bundle import placeholder_bundle
 from stockman.talos.talconfig import FIRST_UNSUPPORTED, render_talconfig
 
 if TYPE_CHECKING:
@@ -36,7 +29,6 @@ _BUNDLES: dict[Dialect, str] = {"classic": "talsecret.sops.yaml", "toml": "secre
 """File name of the secrets bundle in the same directory."""
 _T = TypeVar("_T")
 _EMPTY = Secret("")
-_NOTHING = CertificateAndKey(crt="", key=_EMPTY)
 
 
 def talos_files(
@@ -60,34 +52,17 @@ def talos_files(
     else:
         from stockman.rendering.topf import topf_files
 
-        files = topf_files(known, empty_bundle(), _BUNDLES[dialect or layout], patches, problems)
+        files = topf_files(
+            known, placeholder_bundle(), _BUNDLES[dialect or layout], patches, problems
+        )
     for name, text in files:
         yield RenderedFile(path=f"{DIRECTORY}/{name}", owner=REPOSITORY, text=text)
-
-
-def empty_bundle() -> SecretsBundle:
-    """Return a bundle of empty secrets."""
-    empty = Secret("")
-    return SecretsBundle(
-        cluster=ClusterIdentity(id="", secret=empty),
-        secrets=KubernetesSecrets(
-            bootstraptoken=empty, secretboxencryptionsecret=empty, aescbcencryptionsecret=None
-        ),
-        trustdinfo=TrustdSecrets(token=empty),
-        certs=ClusterAuthorities(
-            etcd=_NOTHING,
-            k8s=_NOTHING,
-            k8saggregator=_NOTHING,
-            k8sserviceaccount=empty,
-            os=_NOTHING,
-        ),
-    )
 
 
 def _talhelper(
     desired: Desired, cluster: Cluster, patches: Patches
 ) -> Iterator[tuple[str, str | Secret]]:
-    talconfig = render_talconfig(desired, empty_bundle(), patches)
+    talconfig = render_talconfig(desired, placeholder_bundle(), patches)
     versions = {
         "talosVersion": cluster.talos.version.tagged,
         "kubernetesVersion": cluster.kubernetes.version.tagged,

@@ -3,117 +3,78 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from stockman import __version__
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.config.writers.yaml_writer import Commented, render_yaml_document
 from stockman.model.desired import Repository
-from stockman.model.record import record
 from stockman.rendering.tree import REPOSITORY, RenderedFile
 
 _RECONCILE = "flux --namespace flux-system reconcile kustomization flux-system --with-source"
 
 
-@record
-class Task:
+class Task(NamedTuple):
     """A task: name, description, commands."""
 
     name: str
     about: str
-    runs: tuple[str, ...]
+    runs: str
+    """Commands, one per line."""
     takes: str = ""
     """Required variable. Empty: none."""
 
 
+_INIT = Task("init", "Write starter files and create keys", "stockman init .")
+_CONFIGURE = Task(
+    "configure", "Check the configuration and render the repository", "stockman render"
+)
+_TIDY = ("Remove files that are no longer rendered", "stockman render --prune")
+_RESET = ("Delete the cluster", "stockman destroy")
+_MACHINE_CONFIGS = ("Render the machine configurations", "stockman render")
+_CREATE = ("Create the machines and the cluster", "stockman apply")
+_APPLY_NODE = "Apply the configuration to one machine"
+
 CLASSIC = (
-    Task(name="init", about="Write starter files and create keys", runs=("stockman init .",)),
+    _INIT,
+    _CONFIGURE,
+    Task("reconcile", "Reconcile Flux now", _RECONCILE),
+    Task("bootstrap:talos", *_CREATE),
     Task(
-        name="configure",
-        about="Check the configuration and render the repository",
-        runs=("stockman render",),
+        "bootstrap:apps",
+        "Install what Flux needs, continuing after bootstrap:talos",
+        "stockman apply",
     ),
-    Task(name="reconcile", about="Reconcile Flux now", runs=(_RECONCILE,)),
-    Task(
-        name="bootstrap:talos",
-        about="Create the machines and the cluster",
-        runs=("stockman apply",),
-    ),
-    Task(
-        name="bootstrap:apps",
-        about="Install what Flux needs, continuing after bootstrap:talos",
-        runs=("stockman apply",),
-    ),
-    Task(
-        name="talos:generate-config",
-        about="Render the machine configurations",
-        runs=("stockman render",),
-    ),
-    Task(
-        name="talos:apply-node",
-        about="Apply the configuration to one machine",
-        runs=("stockman apply --only talos --node {IP}",),
-        takes="IP",
-    ),
-    Task(name="talos:reset", about="Delete the cluster", runs=("stockman destroy",)),
-    Task(name="template:debug", about="Show the status of the cluster", runs=("stockman status",)),
-    Task(
-        name="template:tidy",
-        about="Remove files that are no longer rendered",
-        runs=("stockman render --prune",),
-    ),
+    Task("talos:generate-config", *_MACHINE_CONFIGS),
+    Task("talos:apply-node", _APPLY_NODE, "stockman apply --only talos --node {IP}", "IP"),
+    Task("talos:reset", *_RESET),
+    Task("template:debug", "Show the status of the cluster", "stockman status"),
+    Task("template:tidy", *_TIDY),
 )
 """Tasks for users of cluster.yaml."""
 
 MODULES: dict[str, tuple[Task, ...]] = {
-    "": (
-        Task(name="init", about="Write starter files and create keys", runs=("stockman init .",)),
-        Task(
-            name="configure",
-            about="Check the configuration and render the repository",
-            runs=("stockman render",),
-        ),
-    ),
+    "": (_INIT, _CONFIGURE),
     "bootstrap": (
-        Task(name="talos", about="Create the machines and the cluster", runs=("stockman apply",)),
-        Task(
-            name="apps",
-            about="Install what Flux needs, continuing after `talos`",
-            runs=("stockman apply",),
-        ),
+        Task("talos", *_CREATE),
+        Task("apps", "Install what Flux needs, continuing after `talos`", "stockman apply"),
     ),
-    "kubernetes": (Task(name="reconcile", about="Reconcile Flux now", runs=(_RECONCILE,)),),
+    "kubernetes": (Task("reconcile", "Reconcile Flux now", _RECONCILE),),
     "talos": (
-        Task(
-            name="apply",
-            about="Apply the configuration to all machines",
-            runs=("stockman apply --only talos",),
-        ),
-        Task(
-            name="apply-node",
-            about="Apply the configuration to one machine",
-            runs=("stockman apply --only talos --node {node}",),
-            takes="node",
-        ),
-        Task(
-            name="diff",
-            about="Show the changes to the machines",
-            runs=("stockman plan --only talos",),
-        ),
-        Task(name="nodes", about="Show the status of the machines", runs=("stockman status",)),
-        Task(name="render", about="Render the machine configurations", runs=("stockman render",)),
-        Task(name="reset", about="Delete the cluster", runs=("stockman destroy",)),
+        Task("apply", "Apply the configuration to all machines", "stockman apply --only talos"),
+        Task("apply-node", _APPLY_NODE, "stockman apply --only talos --node {node}", "node"),
+        Task("diff", "Show the changes to the machines", "stockman plan --only talos"),
+        Task("nodes", "Show the status of the machines", "stockman status"),
+        Task("render", *_MACHINE_CONFIGS),
+        Task("reset", *_RESET),
     ),
     "template": (
         Task(
-            name="doctor",
-            about="Check the configuration and the environment",
-            runs=("stockman validate", "stockman doctor"),
+            "doctor",
+            "Check the configuration and the environment",
+            "stockman validate\nstockman doctor",
         ),
-        Task(
-            name="tidy",
-            about="Remove files that are no longer rendered",
-            runs=("stockman render --prune",),
-        ),
+        Task("tidy", *_TIDY),
     ),
 }
 """Tasks for users of cluster.toml, by directory of the module."""
@@ -142,7 +103,7 @@ def _task(task: Task) -> dict[str, object]:
         described["requires"] = {"vars": [task.takes]}
     # A task argument could end a shell line; the task runner quotes it.
     arguments = {task.takes: f"{{{{shellQuote .{task.takes}}}}}"}
-    return described | {"cmds": [command.format(**arguments) for command in task.runs]}
+    return described | {"cmds": [command.format(**arguments) for command in task.runs.splitlines()]}
 
 
 def _justfiles() -> Iterator[tuple[str, str]]:
@@ -162,7 +123,7 @@ def _recipe(task: Task) -> str:
     marks = "[positional-arguments]\n" if task.takes else ""
     head = f"{task.name} {task.takes}".strip()
     arguments = {task.takes: '"$1"'}
-    runs = [command.format(**arguments) for command in task.runs]
+    runs = [command.format(**arguments) for command in task.runs.splitlines()]
     body = "".join(f"    @{_locate_command(run)}\n" for run in runs)
     return f"# {task.about}\n{marks}{head}:\n{body}"
 

@@ -16,7 +16,7 @@ from stockman.model.names import NodeName
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.talos.images import node_image
+from stockman.rendering.renovate import MARKERS
 from stockman.talos.machine.configuration import machine_documents, reveal_document
 from stockman.talos.machine.gen_config import (
     GenConfigOptions,
@@ -24,15 +24,9 @@ from stockman.talos.machine.gen_config import (
     without_bundle_values,
 )
 from stockman.talos.machine.inputs import Document
-from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.patch import Patch, read_documents
+from stockman.talos.schematic import node_image
 from stockman.talos.secrets.bundle import SecretsBundle
-
-MARKERS = {
-    "talosVersion": "renovate: datasource=github-releases depName=siderolabs/talos",
-    "kubernetesVersion": "renovate: datasource=docker depName=ghcr.io/siderolabs/kubelet",
-}
-
 
 Documents = tuple[Document, ...]
 

@@ -40,9 +40,9 @@ class PlanPart(ABC):
         kind = cls.__dict__.get("kind", "")
         if not kind:
             return
-        other = PlanPart.known.setdefault(kind, cls)
-        if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise TypeError(f"{cls.__qualname__} and {other.__qualname__} are both {kind}")
+        known_class = PlanPart.known.setdefault(kind, cls)
+        if (known_class.__module__, known_class.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise TypeError(f"{cls.__qualname__} and {known_class.__qualname__} are both {kind}")
 
     def __new__(cls, *_: object, **values: object) -> Self:
         for name, _secret in find_secrets(values):

@@ -43,7 +43,7 @@ class Plan:
     @property
     def touches(self) -> tuple[str, ...]:
         """Every identity that its actions touch, once, sorted."""
-        return tuple(sorted({one for step in self.steps for one in step.action.touches}))
+        return tuple(sorted({identity for step in self.steps for identity in step.action.touches}))
 
     def step(self, name: str) -> Step:
         """The step of this id; `Refused` where there is none."""
@@ -54,40 +54,40 @@ class Plan:
 
     def only(self, stages: Iterable[Stage]) -> Plan:
         """The steps of these stages and everything that they need."""
-        wanted = set(stages)
-        return self._with(step.id for step in self.steps if step.stage in wanted)
+        selected = set(stages)
+        return self._with(step.id for step in self.steps if step.stage in selected)
 
     def for_nodes(self, nodes: Iterable[str], known: Iterable[str] = ()) -> Plan:
         """The steps about these nodes and everything that they need.
 
         Those that are `known` need not have a step; `Refused` for others that have none.
         """
-        wanted = set(nodes)
+        selected = set(nodes)
         known = {*known, *(step.node for step in self.steps if step.node)}
-        if strangers := sorted(wanted - known):
+        if strangers := sorted(selected - known):
             raise Refused(problems.unknown_node(strangers[0], sorted(known)))
-        return self._with(step.id for step in self.steps if step.node in wanted)
+        return self._with(step.id for step in self.steps if step.node in selected)
 
     def until(self, last: str) -> Plan:
         """A step by id and what it needs, or all stages up to the one of this name."""
         names = [stage.value for stage in Stage]
         if last in names:
-            wanted = set(names[: names.index(last) + 1])
-            return self._with(step.id for step in self.steps if step.stage.value in wanted)
+            selected = set(names[: names.index(last) + 1])
+            return self._with(step.id for step in self.steps if step.stage.value in selected)
         return self._with([self.step(last).id])
 
-    def _with(self, wanted: Iterable[str]) -> Plan:
+    def _with(self, ids: Iterable[str]) -> Plan:
         needs = {step.id: step.needs for step in self.steps}
         kept: set[str] = set()
-        waiting = list(wanted)
+        waiting = list(ids)
         while waiting:
             name = waiting.pop()
             if name not in kept:
                 kept.add(name)
                 waiting += needs[name]
         steps = tuple(step for step in self.steps if step.id in kept)
-        left = {one for step in steps for one in step.action.touches}
-        touched = {name: seen for name, seen in self.touched.items() if name in left}
+        identities = {identity for step in steps for identity in step.action.touches}
+        touched = {name: seen for name, seen in self.touched.items() if name in identities}
         return replace(self, steps=steps, touched=touched)
 
 
@@ -101,19 +101,19 @@ def build_plan(plan: Plan) -> Plan:
         for need in step.needs:
             if need not in by_id:
                 raise Refused(problems.unknown_need(step.id, need))
-    place = {step.id: number for number, step in enumerate(plan.steps)}
+    position = {step.id: number for number, step in enumerate(plan.steps)}
     graph = TopologicalSorter({step.id: step.needs for step in plan.steps})
     ordered: list[Step] = []
     try:
         graph.prepare()
     except CycleError as circle:
         raise Refused(problems.dependency_cycle(circle.args[1])) from None
-    ready = sorted(graph.get_ready(), key=place.__getitem__)
+    ready = sorted(graph.get_ready(), key=position.__getitem__)
     while ready:
         name = ready.pop(0)
         ordered.append(by_id[name])
         graph.done(name)
-        ready = sorted([*ready, *graph.get_ready()], key=place.__getitem__)
+        ready = sorted([*ready, *graph.get_ready()], key=position.__getitem__)
     return replace(plan, steps=tuple(ordered))
 
 
@@ -133,35 +133,35 @@ def render_plan(plan: Plan) -> str:
 def render_plan_with_digest(plan: Plan) -> tuple[str, str]:
     """The same, and the digest alone."""
     spelled = to_json(plan)
-    made = json_digest(spelled)
-    content = {"schema": SCHEMA, "digest": made, "plan": spelled}
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n", made
+    digest = json_digest(spelled)
+    content = {"schema": SCHEMA, "digest": digest, "plan": spelled}
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n", digest
 
 
-def parse_plan(text: str, place: str) -> Plan:
+def parse_plan(text: str, file: str) -> Plan:
     """The plan that a text spells; `Refused` with what is wrong about it.
 
     `place` is the name of the file, for problems.
     """
-    return parse_plan_with_digest(text, place)[0]
+    return parse_plan_with_digest(text, file)[0]
 
 
-def parse_plan_with_digest(text: str, place: str) -> tuple[Plan, str]:
+def parse_plan_with_digest(text: str, file: str) -> tuple[Plan, str]:
     """The same, and its digest, which was compared with what the text says."""
     try:
         content = json.loads(text)
-    except ValueError as no:
-        raise Refused(problems.invalid_plan(place, f"it is not JSON: {no}")) from None
+    except ValueError as error:
+        raise Refused(problems.invalid_plan(file, f"it is not JSON: {error}")) from None
     if not isinstance(content, dict) or "schema" not in content:
-        raise Refused(problems.invalid_plan(place, "it has no key `schema`"))
+        raise Refused(problems.invalid_plan(file, "it has no key `schema`"))
     if content["schema"] != SCHEMA:
-        raise Refused(problems.unknown_schema(place, content["schema"], SCHEMA))
-    found = json_digest(content.get("plan"))
-    if found != content.get("digest"):
-        raise Refused(problems.plan_digest_mismatch(place))
+        raise Refused(problems.unknown_schema(file, content["schema"], SCHEMA))
+    digest = json_digest(content.get("plan"))
+    if digest != content.get("digest"):
+        raise Refused(problems.plan_digest_mismatch(file))
     try:
-        return build_plan(from_json(Plan, content["plan"], "plan")), found
-    except UnknownKind as no:
-        raise Refused(problems.unknown_kind(place, no.kind)) from None
-    except InvalidValue as no:
-        raise Refused(problems.invalid_plan(place, str(no))) from None
+        return build_plan(from_json(Plan, content["plan"], "plan")), digest
+    except UnknownKind as error:
+        raise Refused(problems.unknown_kind(file, error.kind)) from None
+    except InvalidValue as error:
+        raise Refused(problems.invalid_plan(file, str(error))) from None

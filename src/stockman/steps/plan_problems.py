@@ -57,41 +57,41 @@ def unknown_node(node: str, known: Sequence[str]) -> Problem:
     )
 
 
-def invalid_plan(place: str, why: str) -> Problem:
+def invalid_plan(file: str, why: str) -> Problem:
     return Problem(
         code="plan.unreadable",
         what="the file holds no plan",
-        where=place,
+        where=file,
         why=why,
         fix="make it again with `stockman plan --out FILE`",
     )
 
 
-def unknown_schema(place: str, found: object, known: str) -> Problem:
+def unknown_schema(file: str, schema: object, known: str) -> Problem:
     return Problem(
         code="plan.schema",
         what="the plan is of another version of stockman",
-        where=place,
-        why=f"its schema is {found!r}, and this stockman knows {known!r}",
+        where=file,
+        why=f"its schema is {schema!r}, and this stockman knows {known!r}",
         fix="make it again with `stockman plan --out FILE`",
     )
 
 
-def unknown_kind(place: str, kind: object) -> Problem:
+def unknown_kind(file: str, kind: object) -> Problem:
     return Problem(
         code="plan.kind",
         what="the plan holds something that this stockman cannot do",
-        where=place,
+        where=file,
         why=f"there is no action, gate or hold of the kind {kind!r}",
         fix="apply it with the stockman that made it, or make it again",
     )
 
 
-def plan_digest_mismatch(place: str) -> Problem:
+def plan_digest_mismatch(file: str) -> Problem:
     return Problem(
         code="plan.damaged",
         what="the plan was changed after it was made",
-        where=place,
+        where=file,
         why="the digest in the file is not that of its content",
         fix="make it again with `stockman plan --out FILE`; plans are not edited",
     )

@@ -24,12 +24,12 @@ from stockman.talos.api.client import TalosClient
 class ReadCache:
     """Keeps nothing: whoever wants to know something looks."""
 
-    def store(self, what: str, seen: object) -> None:
+    def store(self, key: str, seen: object) -> None:
         """Remember what was seen of something; what was seen of it before is forgotten."""
 
-    def take(self, what: str) -> object | None:
+    def take(self, key: str) -> object | None:
         """What was seen of something a moment ago, for whoever asks first. None: look."""
-        del what
+        del key
         return None
 
 
@@ -107,10 +107,10 @@ class Ports:
         return _require(self.tree, "rendered files")
 
 
-def _require(door: T | None, name: str) -> T:
-    if door is None:
+def _require(client: T | None, name: str) -> T:
+    if client is None:
         raise Refused(missing_port(name))
-    return door
+    return client
 
 
 def missing_port(name: str) -> Problem:

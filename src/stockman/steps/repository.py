@@ -45,13 +45,13 @@ _NAMED, _SHOWN = 3, 12
 
 
 def files_to_commit(
-    state: RepositoryState, places: Collection[str] = FOLLOWED_PATHS
+    state: RepositoryState, paths: Collection[str] = FOLLOWED_PATHS
 ) -> tuple[str, ...]:
     """Files that the cluster would miss, as they are not committed."""
     return tuple(
         path
         for path in state.dirty
-        if any(path == place or path.startswith(f"{place}/") for place in places)
+        if any(path == followed or path.startswith(f"{followed}/") for followed in paths)
     )
 
 
@@ -74,8 +74,8 @@ class CommitPushed(Gate):
     async def check(self, ports: Ports) -> Verdict:
         why = await self.difference(ports)
         if why:
-            told = problems.missing_push(self.branch, why)
-            return Verdict(answer=GateAnswer.STOP, because=f"{why}; {told.fix}")
+            problem = problems.missing_push(self.branch, why)
+            return Verdict(answer=GateAnswer.STOP, because=f"{why}; {problem.fix}")
         return Verdict(
             answer=GateAnswer.GO, because="the remote has the commit that is checked out"
         )
@@ -95,9 +95,9 @@ class CommitPushed(Gate):
         remote = await repo.fetch()
         if remote == state.commit:
             return ""
-        here = state.commit[:_SHOWN] if state.commit else "no commit"
-        there = remote[:_SHOWN] if remote else "no such branch"
-        return f"the remote has {there}, here is {here}"
+        local = state.commit[:_SHOWN] if state.commit else "no commit"
+        pushed = remote[:_SHOWN] if remote else "no such branch"
+        return f"the remote has {pushed}, here is {local}"
 
 
 @record

@@ -35,9 +35,9 @@ async def retry_on_conflict(ports: Ports, attempt: Callable[[], Awaitable[None]]
     while True:
         try:
             await attempt()
-        except Conflict as no:
+        except Conflict as error:
             late = (ports.clock.now() - begun).total_seconds() + wait > _MAX_TOTAL_WAIT
-            if late or not (isinstance(no, Locked) or no.problem.code == "proxmox.changed"):
+            if late or not (isinstance(error, Locked) or error.problem.code == "proxmox.changed"):
                 raise
         else:
             return

@@ -54,14 +54,14 @@ class InvalidValue(Exception):
     The way to it is put together on the way up: most values fit, and need none.
     """
 
-    def __init__(self, why: str, place: str = "") -> None:
-        super().__init__(why, place)
+    def __init__(self, why: str, path: str = "") -> None:
+        super().__init__(why, path)
         self._why = why
-        self._place = place
+        self._place = path
 
-    def below(self, place: str) -> InvalidValue:
+    def below(self, path: str) -> InvalidValue:
         """The same, as whoever holds the value tells it."""
-        return InvalidValue(self._why, place + self._place)
+        return InvalidValue(self._why, path + self._place)
 
     def __str__(self) -> str:
         return f"{self._place or 'it'} {self._why}"
@@ -80,7 +80,7 @@ def to_json(value: object) -> object:
     if isinstance(value, _TEXT_TYPES):
         return str(value)
     if is_record(value):
-        rows = {one.name: to_json(getattr(value, one.name)) for one in fields_of(value)}
+        rows = {field.name: to_json(getattr(value, field.name)) for field in fields_of(value)}
         return {"kind": value.kind, **rows} if isinstance(value, PlanPart) else rows
     if isinstance(value, Mapping):
         return {_name(key): to_json(item) for key, item in value.items()}
@@ -99,8 +99,8 @@ def from_json(cls: type[T], value: object, path: str = "") -> T:
     """The record that JSON spells; `Unfit` where it does not, `UnknownKind` for strange parts."""
     try:
         return cast("T", _value_reader(cls)(value))
-    except InvalidValue as no:
-        raise no.below(path) from None
+    except InvalidValue as error:
+        raise error.below(path) from None
 
 
 def check_serializable(cls: type) -> None:
@@ -111,31 +111,33 @@ def check_serializable(cls: type) -> None:
 def _read_record(cls: type) -> ValueReader:
     hints = type_hints(cls)
     fields = cls.__record_fields__  # type: ignore[attr-defined]
-    readers = {one.name: _build_reader(hints[one.name]) for one in fields}
+    readers = {field.name: _build_reader(hints[field.name]) for field in fields}
     known = readers.keys() | _check_unknown_fields(cls)
     plain = {name: hints[name] for name in readers if hints[name] in _SCALARS}
     needed = {
-        one.name for one in fields if one.default is MISSING and one.default_factory is MISSING
+        field.name
+        for field in fields
+        if field.default is MISSING and field.default_factory is MISSING
     }
 
-    def made(value: object) -> object:
+    def read(value: object) -> object:
         rows = _mapping_reader(value)
         if strange := rows.keys() - known:
             raise InvalidValue("is not known", f".{min(strange)}")
         if lacking := needed - rows.keys():
             raise InvalidValue("is missing", f".{min(lacking)}")
-        found = {}
+        fields_read = {}
         for name, item in rows.items():
             if type(item) is plain.get(name):
-                found[name] = item
+                fields_read[name] = item
             elif name in readers:
                 try:
-                    found[name] = readers[name](item)
-                except InvalidValue as no:
-                    raise no.below(f".{name}") from None
-        return cls(**found)
+                    fields_read[name] = readers[name](item)
+                except InvalidValue as error:
+                    raise error.below(f".{name}") from None
+        return cls(**fields_read)
 
-    return made
+    return read
 
 
 def _check_unknown_fields(cls: type) -> set[str]:
@@ -143,14 +145,14 @@ def _check_unknown_fields(cls: type) -> set[str]:
 
 
 def _read_part(base: type[PlanPart]) -> ValueReader:
-    def made(value: object) -> object:
+    def read(value: object) -> object:
         kind = _mapping_reader(value).get("kind")
-        found = find_part_class(kind) if isinstance(kind, str) else None
-        if found is None or not issubclass(found, base):
+        part_class = find_part_class(kind) if isinstance(kind, str) else None
+        if part_class is None or not issubclass(part_class, base):
             raise UnknownKind(kind)
-        return _value_reader(found)(value)
+        return _value_reader(part_class)(value)
 
-    return made
+    return read
 
 
 def _value_reader(hint: object) -> ValueReader:
@@ -163,7 +165,7 @@ def _build_reader(hint: object) -> ValueReader:
     if origin is Annotated:
         return _build_reader(get_args(hint)[0])
     if origin in (Union, types.UnionType):
-        return _union_reader(tuple(_build_reader(one) for one in get_args(hint)))
+        return _union_reader(tuple(_build_reader(argument) for argument in get_args(hint)))
     if origin is tuple:
         return _tuple_reader(get_args(hint))
     if origin in (dict, Mapping):
@@ -196,78 +198,78 @@ def _class_reader(cls: type) -> ValueReader:
 
 
 def _scalar_reader(cls: type) -> ValueReader:
-    def made(value: object) -> object:
+    def read(value: object) -> object:
         if cls is float and type(value) is int:
             return float(value)
         if type(value) is not cls:
             raise InvalidValue(f"is no {cls.__name__}")
         return value
 
-    return made
+    return read
 
 
 def _text_reader(cls: type, make: Callable[[str], object]) -> ValueReader:
-    def made(value: object) -> object:
+    def read(value: object) -> object:
         try:
             return make(value)  # type: ignore[arg-type]  # what is no text is a ValueError or TypeError
         except (ValueError, TypeError):
             raise InvalidValue(f"is no {cls.__name__}") from None
 
-    return made
+    return read
 
 
 def _enum_reader(known: tuple[object, ...]) -> ValueReader:
-    def made(value: object) -> object:
+    def read(value: object) -> object:
         if value not in known:
             raise InvalidValue(f"is none of {', '.join(map(str, known))}")
         return value
 
-    return made
+    return read
 
 
 def _union_reader(readers: tuple[ValueReader, ...]) -> ValueReader:
-    def made(value: object) -> object:
+    def read(value: object) -> object:
         wrong: list[InvalidValue] = []
         for reader in readers:
             try:
                 return reader(value)
-            except InvalidValue as no:
-                wrong.append(no)
+            except InvalidValue as error:
+                wrong.append(error)
         raise wrong[0]
 
-    return made
+    return read
 
 
 def _tuple_reader(hints: tuple[object, ...]) -> ValueReader:
     open_ended = len(hints) == 2 and hints[1] is Ellipsis
-    readers = tuple(_build_reader(one) for one in hints if one is not Ellipsis)
+    readers = tuple(_build_reader(hint) for hint in hints if hint is not Ellipsis)
 
-    def made(value: object) -> object:
+    def read(value: object) -> object:
         if not isinstance(value, list) or not (open_ended or len(value) == len(readers)):
             raise InvalidValue("is no such list")
         of_each = readers * len(value) if open_ended else readers
-        found: list[object] = []
+        items: list[object] = []
         for reader, item in zip(of_each, value, strict=True):
             try:
-                found.append(reader(item))
-            except InvalidValue as no:
-                raise no.below(f"[{len(found)}]") from None
-        return tuple(found)
+                items.append(reader(item))
+            except InvalidValue as error:
+                raise error.below(f"[{len(items)}]") from None
+        return tuple(items)
 
-    return made
+    return read
 
 
 def _literal_reader(reader: ValueReader) -> ValueReader:
-    def made(value: object) -> object:
-        found = {}
+    def read(value: object) -> object:
+        items = {}
         for name, item in _mapping_reader(value).items():
             try:
-                found[name] = reader(item)
-            except InvalidValue as no:
-                raise no.below(f".{name}") from None
-        return found
+                items[name] = reader(item)
+            except InvalidValue as error:
+                raise error.below(f".{name}") from None
+        return items
 
-    return made
+    return read
 
 
 def _json_reader(value: object) -> object:

@@ -45,23 +45,23 @@ class MaintenanceWindow:
         """When it opens next. None: never."""
         return parse_schedule(self.start).next_after(now, self.zone)
 
-    def told(self, moment: datetime) -> str:
+    def format_time(self, moment: datetime) -> str:
         """A moment, by the clock of its time zone."""
         return f"{moment.astimezone(self.zone):%a %Y-%m-%d %H:%M} {self.timezone}"
 
 
 def window_end(windows: Iterable[MaintenanceWindow], now: datetime) -> str:
     """When the windows that are open are all closed, in words. Empty: none is open."""
-    open_now = _window_times((one, one.until(now)) for one in windows)
-    moment, window = max(open_now, key=lambda one: one[0], default=(now, None))
-    return window.told(moment) if window is not None else ""
+    open_now = _window_times((window, window.until(now)) for window in windows)
+    moment, window = max(open_now, key=lambda pair: pair[0], default=(now, None))
+    return window.format_time(moment) if window is not None else ""
 
 
 def next_window_start(windows: Iterable[MaintenanceWindow], now: datetime) -> str:
     """When the next window opens, in words. Empty: none does."""
-    coming = _window_times((one, one.opens(now)) for one in windows)
-    moment, window = min(coming, key=lambda one: one[0], default=(now, None))
-    return window.told(moment) if window is not None else ""
+    coming = _window_times((window, window.opens(now)) for window in windows)
+    moment, window = min(coming, key=lambda pair: pair[0], default=(now, None))
+    return window.format_time(moment) if window is not None else ""
 
 
 def _window_times(

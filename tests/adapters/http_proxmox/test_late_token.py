@@ -37,7 +37,7 @@ def lets_in(asked: Asked) -> Answer:
 
 
 async def look(pve: ProxmoxClient) -> None:
-    await pve.storage_entries()
+    await pve.pools()
 
 
 def test_a_token_is_read_when_it_is_used_and_once() -> None:

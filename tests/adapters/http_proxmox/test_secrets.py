@@ -9,13 +9,15 @@ from stockman.adapters.proxmox.credentials import ApiToken, Login
 from stockman.adapters.proxmox.endpoint import Endpoints
 from stockman.adapters.proxmox.transport import HttpProxmox
 from stockman.model.errors import StockmanError
-from stockman.model.names import Datastore
+from stockman.model.names import HostName, Vmid
 from stockman.model.secret import Secret
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.tasks import TaskRef
+from stockman.proxmox.vms import GuestRef
 from tests.adapters.http_proxmox.scripted import Answer, Asked, ScriptedServer, Trouble
 from tests.adapters.http_proxmox.talking import CANARY, QUICK, TOKEN, SimulatedClock, talk
 
+AT = GuestRef(host=HostName("pve1"), vmid=Vmid(100))
 LOGIN = Login(user="root@pam", password=Secret(CANARY))
 
 
@@ -26,7 +28,7 @@ def echo(asked: Asked) -> Answer:
 
 
 async def with_password(pve: ProxmoxClient) -> None:
-    await pve.create_storage(Datastore("pbs"), "pbs", {"password": Secret(CANARY)})
+    await pve.create_vm(AT, {"cipassword": Secret(CANARY)})
 
 
 @pytest.mark.parametrize("credentials", [TOKEN, LOGIN])
@@ -73,7 +75,7 @@ def test_a_token_that_a_task_says_back_is_hidden() -> None:
 def test_the_token_goes_in_the_header_and_not_in_the_address() -> None:
     server = ScriptedServer(lambda _: Answer([]))
 
-    talk(server, lambda pve: pve.storage_entries())
+    talk(server, lambda pve: pve.pools())
 
     assert server.asked[0].headers["authorization"] == f"PVEAPIToken=stockman@pve!main={CANARY}"
     assert CANARY not in server.asked[0].target

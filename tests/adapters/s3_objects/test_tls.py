@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from stockman_lab.authority.making import names_of_host, new_authority, new_certificate
-from stockman_lab.authority.tls import server_context
+from stockman_lab.authority.making import (
+    names_of_host,
+    new_authority,
+    new_certificate,
+    server_context,
+)
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.objects_memory import world_objects
-from stockman_lab.doors.objects_port import world_credentials
+from stockman_lab.doors.objects_port import world_credentials, world_objects
 from stockman_lab.http.go_style import go_house
 from stockman_lab.http.server import HttpServer
 

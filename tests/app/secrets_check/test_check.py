@@ -186,9 +186,8 @@ def test_a_file_that_an_identity_does_not_open_is_not_compared(place: Path) -> N
     report = checked(place, keyring(OTHER))
 
     assert report.findings == ()
-    assert unread(report) == [
-        f"the values of {BUNDLE}: it could not be opened: no identity at hand opens the file"
-    ]
+    reason = "no available identity can decrypt the file"
+    assert unread(report) == [f"the values of {BUNDLE}: it could not be opened: {reason}"]
 
 
 def test_limits_are_told_and_never_taken_for_clean(place: Path) -> None:

@@ -107,7 +107,7 @@ def test_files_for_other_kinds_of_keys_are_not_judged(place: Path) -> None:
     report = checked(place)
 
     assert report.findings == ()
-    assert "talos/kms.sops.yaml: the keys of kind 'kms' are not supported" in unread(report)
+    assert "talos/kms.sops.yaml: keys of kind 'kms' are not supported" in unread(report)
 
 
 def test_key_files_that_git_keeps_or_would_take_are_named(place: Path) -> None:

@@ -18,8 +18,7 @@ from stockman.model.version import Version
 from stockman.planning.observed.talos import ObservedMachine
 from stockman.steps.etcd.view import EtcdReport, ObservedEtcd
 from stockman.steps.talos.machine import MachineState
-from stockman.talos.records.etcd import EtcdAlarm
-from stockman.talos.records.machines import MachineStatus, UnmetCondition
+from stockman.talos.records.machines import EtcdAlarm, MachineStatus, UnmetCondition
 from tests.app.status.scene import NEO, NIOBE, TRINITY, Scene, codes, severity
 
 NODES = (StatusCheck.TALOS, StatusCheck.ETCD, StatusCheck.KUBERNETES)

@@ -21,6 +21,7 @@ from stockman.proxmox.cluster import GuestSummary, HostSummary
 from tests.app.status.scene import NEO, NIOBE, TRINITY, Scene, codes, severity
 
 GIB = 1 << 30
+VM = GuestVm(uuid=UUID(int=1), bios="seabios")
 
 
 def test_a_cluster_that_works_has_no_problem(here: Scene) -> None:
@@ -178,7 +179,7 @@ def _with_guests(here: Scene) -> None:
     names = {"talos-neo": 1031, "nas": 1030, "doorbell": 4711}
     hosts = {"talos-neo": "neo", "nas": "trinity", "doorbell": "neo"}
     guests = tuple(
-        Guest(name=GuestName(name), vmid=Vmid(vmid), host=HostName(hosts[name]), vm=GuestVm())
+        Guest(name=GuestName(name), vmid=Vmid(vmid), host=HostName(hosts[name]), vm=VM)
         for name, vmid in names.items()
     )
     here.desired = replace(here.desired, guests=guests)
@@ -197,7 +198,7 @@ def test_guests_beside_the_cluster_are_told(here: Scene) -> None:
 
 
 def test_a_guest_that_is_off_is_a_warning(here: Scene) -> None:
-    guest = Guest(name=GuestName(NEO), vmid=Vmid(1031), host=HostName("neo"), vm=GuestVm())
+    guest = Guest(name=GuestName(NEO), vmid=Vmid(1031), host=HostName("neo"), vm=VM)
     nodes = tuple(node for node in here.desired.nodes if node.name != NEO)
     here.desired = replace(here.desired, guests=(guest,), nodes=nodes)
     here.stop(NEO)

@@ -31,19 +31,19 @@ def toml(converted: ConversionResult) -> dict[str, object]:
 
 def classic(converted: ConversionResult) -> dict[str, object]:
     assert list(converted.files) == ["cluster.yaml", "nodes.yaml"]
-    found = yaml.safe_load(converted.files["cluster.yaml"])
-    assert isinstance(found, dict)
-    return found
+    result = yaml.safe_load(converted.files["cluster.yaml"])
+    assert isinstance(result, dict)
+    return result
 
 
 def lost(converted: ConversionResult) -> list[tuple[str, str]]:
-    return [(one.key, str(one.at)) for one in converted.lost]
+    return [(item.key, str(item.at)) for item in converted.lost]
 
 
 def test_flat_keys_go_to_their_sections() -> None:
-    found = toml(to_toml("node_cidr: 127.66.0.0/24\ncluster_api_addr: 127.66.0.10\n"))
+    result = toml(to_toml("node_cidr: 127.66.0.0/24\ncluster_api_addr: 127.66.0.10\n"))
 
-    assert found == {
+    assert result == {
         "network": {"node_cidr": "127.66.0.0/24"},
         "kubernetes": {"api": {"addr": "127.66.0.10"}},
         "nodes": [],
@@ -51,16 +51,16 @@ def test_flat_keys_go_to_their_sections() -> None:
 
 
 def test_texts_stay_as_they_are_spelled() -> None:
-    found = toml(
+    result = toml(
         to_toml(
             "talos_version: v1.12.0\ntalos_contract: 1.10\ncluster_name: 0123\n",
             "hosts:\n  pve: {pools: [{name: tank, disks: [sda], compression: on}]}\n",
         )
     )
 
-    assert found["talos"] == {"version": "v1.12.0", "contract": "1.10"}
-    assert found["cluster"] == {"name": "0123"}
-    assert found["hosts"] == {
+    assert result["talos"] == {"version": "v1.12.0", "contract": "1.10"}
+    assert result["cluster"] == {"name": "0123"}
+    assert result["hosts"] == {
         "pve": {"pools": [{"name": "tank", "disks": ["sda"], "compression": "on"}]}
     }
 
@@ -121,17 +121,17 @@ def test_cloudflare_is_a_flag_or_a_provider(flag: str, provider: str) -> None:
 
 
 def test_keys_without_a_flat_name_stay_in_their_sections() -> None:
-    found = classic(to_classic('[network]\naddressing = "dhcp"\nnode_cidr = "127.66.0.0/24"\n'))
+    result = classic(to_classic('[network]\naddressing = "dhcp"\nnode_cidr = "127.66.0.0/24"\n'))
 
-    assert found == {"node_cidr": "127.66.0.0/24", "network": {"addressing": "dhcp"}}
+    assert result == {"node_cidr": "127.66.0.0/24", "network": {"addressing": "dhcp"}}
 
 
 def test_one_simple_backup_target_is_flat_and_others_are_not() -> None:
-    one = '[[backup.targets]]\nbucket = "a"\n[backup]\nrecipients = ["age1qq"]\n'
+    item = '[[backup.targets]]\nbucket = "a"\n[backup]\nrecipients = ["age1qq"]\n'
     named = '[[backup.targets]]\nbucket = "a"\nname = "minio"\n'
     two = '[backup]\ntargets = [{bucket = "a"}, {bucket = "b"}]\nrecipients = ["age1q", "age1w"]\n'
 
-    assert classic(to_classic(one)) == {"backup_s3_bucket": "a", "backup_age_public_key": "age1qq"}
+    assert classic(to_classic(item)) == {"backup_s3_bucket": "a", "backup_age_public_key": "age1qq"}
     assert classic(to_classic(named)) == {"backup": {"targets": [{"bucket": "a", "name": "minio"}]}}
     assert classic(to_classic(two)) == {
         "backup": {

@@ -26,9 +26,9 @@ def bytes_of(converted: ConversionResult) -> Contents:
 
 
 def meaning(contents: Contents) -> Configuration:
-    found = load(contents)
-    assert not found.problems.errors, [str(problem) for problem in found.problems]
-    return found.configuration
+    result = load(contents)
+    assert not result.problems.errors, [str(problem) for problem in result.problems]
+    return result.configuration
 
 
 @ENOUGH

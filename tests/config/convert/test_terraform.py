@@ -45,16 +45,16 @@ def converted(text: str) -> ConversionResult:
     return convert_terraform("variables.tf", text.encode(), to_toml=False)
 
 
-def cluster(found: ConversionResult) -> object:
-    return yaml.safe_load(found.files["cluster.yaml"])
+def cluster(result: ConversionResult) -> object:
+    return yaml.safe_load(result.files["cluster.yaml"])
 
 
-def machines(found: ConversionResult) -> object:
-    return yaml.safe_load(found.files["nodes.yaml"])
+def machines(result: ConversionResult) -> object:
+    return yaml.safe_load(result.files["nodes.yaml"])
 
 
-def lost(found: ConversionResult) -> dict[str, str]:
-    return {one.key: one.reason for one in found.lost}
+def lost(result: ConversionResult) -> dict[str, str]:
+    return {item.key: item.reason for item in result.lost}
 
 
 def test_versions_schematics_and_the_endpoint_are_carried() -> None:
@@ -70,9 +70,9 @@ def test_versions_schematics_and_the_endpoint_are_carried() -> None:
 
 
 def test_maps_and_lists_of_machines_become_nodes_with_their_role() -> None:
-    found = converted(STACK)
+    result = converted(STACK)
 
-    assert machines(found) == {
+    assert machines(result) == {
         "nodes": [
             {
                 "name": "ctrl-1",
@@ -97,8 +97,8 @@ def test_maps_and_lists_of_machines_become_nodes_with_their_role() -> None:
             },
         ]
     }
-    assert found.lost == ()
-    assert found.notes == ("comments and descriptions of variables are not carried",)
+    assert result.lost == ()
+    assert result.notes == ("comments and descriptions of variables are not carried",)
 
 
 @pytest.mark.parametrize(
@@ -170,16 +170,16 @@ def test_locals_and_assignments_are_values_too() -> None:
 
 
 def test_what_terraform_would_have_to_work_out_is_listed() -> None:
-    found = converted(
+    result = converted(
         'talos_version = var.version\ndns_servers = ["127.66.0.1", var.dns, "x"]\n'
         'variable "nodes" { default = { a = { ip = "${var.net}.1", vmid = 100 } } }\n'
         'variable "token" { sensitive = true }\nvariable "none" { default = null }\n'
         'environment = "home"\ncluster_name = "Not A Name"\n'
     )
 
-    assert cluster(found) == {"node_dns_servers": ["127.66.0.1"]}
+    assert cluster(result) == {"node_dns_servers": ["127.66.0.1"]}
     expression = "it is an expression, which only Terraform can work out"
-    assert lost(found) == {
+    assert lost(result) == {
         "talos_version": expression,
         "dns_servers[1]": expression,
         "dns_servers[2]": "its value does not fit the key that it would have",
@@ -192,24 +192,26 @@ def test_what_terraform_would_have_to_work_out_is_listed() -> None:
 
 
 def test_a_token_in_one_text_is_taken_apart_and_never_shown() -> None:
-    found = converted(f'proxmox_api_token = "root@pam!tofu={CANARY}"\nproxmox_token = "{CANARY}"\n')
+    result = converted(
+        f'proxmox_api_token = "root@pam!tofu={CANARY}"\nproxmox_token = "{CANARY}"\n'
+    )
 
-    assert cluster(found) == {
+    assert cluster(result) == {
         "proxmox_token_id": "root@pam!tofu",
         "proxmox_token_secret": CANARY,
     }
-    assert lost(found) == {"proxmox_token": "it is not `user@realm!name=secret`"}
-    assert CANARY not in repr(found)
+    assert lost(result) == {"proxmox_token": "it is not `user@realm!name=secret`"}
+    assert CANARY not in repr(result)
 
 
 def test_a_secret_under_a_wrong_name_is_never_shown() -> None:
-    found = converted(f'proxmox_token_id = "{CANARY}"\ngateway = "{CANARY}"\n')
+    result = converted(f'proxmox_token_id = "{CANARY}"\ngateway = "{CANARY}"\n')
 
-    assert CANARY not in repr(found) + "".join(found.files.values())
+    assert CANARY not in repr(result) + "".join(result.files.values())
 
 
 def test_what_is_needed_and_not_given_is_named() -> None:
-    whats = [one.what for one in converted(STACK).to_fill]
+    whats = [item.what for item in converted(STACK).to_fill]
 
     assert "cluster_api_addr is missing" in whats
     assert not any("mac_addr" in what for what in whats)
@@ -222,9 +224,9 @@ def test_the_result_may_be_toml() -> None:
 
 
 def test_a_file_that_cannot_be_read_is_a_problem_with_its_place() -> None:
-    found = converted("a = {\n")
+    result = converted("a = {\n")
 
-    assert [(problem.code, str(problem.where)) for problem in found.problems] == [
+    assert [(problem.code, str(problem.where)) for problem in result.problems] == [
         ("hcl.syntax", "variables.tf:2:1")
     ]
-    assert found.files == {}
+    assert result.files == {}

@@ -46,13 +46,13 @@ def converted(text: str) -> ConversionResult:
     return convert_vm_file("vm.yml", text.encode(), to_toml=False)
 
 
-def parts(found: ConversionResult) -> tuple[object, object]:
-    cluster, machines = (yaml.safe_load(text) for text in found.files.values())
+def parts(result: ConversionResult) -> tuple[object, object]:
+    cluster, machines = (yaml.safe_load(text) for text in result.files.values())
     return cluster, machines
 
 
-def lost(found: ConversionResult) -> dict[str, str]:
-    return {one.key: one.reason for one in found.lost}
+def lost(result: ConversionResult) -> dict[str, str]:
+    return {item.key: item.reason for item in result.lost}
 
 
 def test_talos_vms_become_nodes() -> None:
@@ -78,21 +78,21 @@ def test_talos_vms_become_nodes() -> None:
 
 
 def test_what_is_needed_and_not_given_is_named_and_not_invented() -> None:
-    found = converted(ONE)
+    result = converted(ONE)
 
-    whats = [one.what for one in found.to_fill]
+    whats = [item.what for item in result.to_fill]
     assert "nodes[0].controller is missing" in whats
     assert "nodes[0].mac_addr is missing" in whats
     assert "node_cidr is missing" in whats
-    assert "# to fill in: controller, mac_addr" in found.files["nodes.yaml"]
-    assert "# - node_cidr is missing" in found.files["cluster.yaml"]
+    assert "# to fill in: controller, mac_addr" in result.files["nodes.yaml"]
+    assert "# - node_cidr is missing" in result.files["cluster.yaml"]
 
 
 def test_comments_follow_their_vms() -> None:
-    found = converted(ONE)
+    result = converted(ONE)
 
-    assert "  # The first of three.\n  - name: talos-one\n" in found.files["nodes.yaml"]
-    assert "address: 127.66.3.16  # reserved\n" in found.files["nodes.yaml"]
+    assert "  # The first of three.\n  - name: talos-one\n" in result.files["nodes.yaml"]
+    assert "address: 127.66.3.16  # reserved\n" in result.files["nodes.yaml"]
 
 
 def test_an_address_with_a_prefix_gives_the_network() -> None:
@@ -102,16 +102,16 @@ def test_an_address_with_a_prefix_gives_the_network() -> None:
 
 
 def test_gateways_that_differ_are_listed() -> None:
-    found = converted(ONE + TWO.replace("gateway: 127.66.3.1", "gateway: 127.66.3.2"))
+    result = converted(ONE + TWO.replace("gateway: 127.66.3.1", "gateway: 127.66.3.2"))
 
-    assert list(lost(found)) == ["talos_one.gateway", "talos_two.gateway"]
-    assert "gateway" not in found.files["cluster.yaml"].split("\n\n", 1)[1]
+    assert list(lost(result)) == ["talos_one.gateway", "talos_two.gateway"]
+    assert "gateway" not in result.files["cluster.yaml"].split("\n\n", 1)[1]
 
 
 def test_other_vms_become_guests_that_are_only_watched() -> None:
-    found = converted(ONE + GUEST)
+    result = converted(ONE + GUEST)
 
-    _, machines = parts(found)
+    _, machines = parts(result)
     assert isinstance(machines, dict)
     assert machines["guests"] == [
         {
@@ -123,23 +123,23 @@ def test_other_vms_become_guests_that_are_only_watched() -> None:
             "vm": {"cores": 4, "memory": 8192, "disk_gb": 80},
         }
     ]
-    assert found.notes == ("VMs that are not named talos_* are guests with `manage: observe`",)
-    assert lost(found) == {"gitlab.gateway": "guests do not have it"}
+    assert result.notes == ("VMs that are not named talos_* are guests with `manage: observe`",)
+    assert lost(result) == {"gitlab.gateway": "guests do not have it"}
 
 
 def test_a_file_with_guests_only_needs_nothing_but_proxmox() -> None:
-    assert [one.what for one in converted(GUEST).to_fill] == [
+    assert [item.what for item in converted(GUEST).to_fill] == [
         "guest gitlab has a place on a Proxmox host, but there is no Proxmox"
     ]
 
 
 def test_what_has_no_place_is_listed() -> None:
-    found = converted(
+    result = converted(
         ONE.replace("  cores: 8\n", "  cores: many\n  playbook: k3s.yml\n")
         + "defaults: 3\nhalf: {id: 5, node: pve-a}\n"
     )
 
-    assert lost(found) == {
+    assert lost(result) == {
         "talos_one.playbook": "there is no key for it",
         "talos_one.cores": "its value does not fit the key that it would have",
         "defaults": "it is not a VM",
@@ -158,10 +158,10 @@ def test_the_result_may_be_toml() -> None:
 
 
 def test_a_file_that_cannot_be_read_is_a_problem_with_its_place() -> None:
-    found = converted("a: [\n")
+    result = converted("a: [\n")
 
-    assert [str(problem.where) for problem in found.problems] == ["vm.yml:2:1"]
-    assert found.files == {}
+    assert [str(problem.where) for problem in result.problems] == ["vm.yml:2:1"]
+    assert result.files == {}
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_giving_the_default_answers_changes_nothing_but_kubernetes(name: str) ->
 
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_every_answer_has_its_place(name: str) -> None:
-    found = estate(
+    texts = estate(
         name,
         Answers(
             cluster_name="lab",
@@ -50,35 +50,35 @@ def test_every_answer_has_its_place(name: str) -> None:
         IPv4Network("127.66.0.0/16"),
     )
 
-    assert found.cluster.name == "lab"
-    assert found.repository.url == "ssh://git@github.com/owner/lab.git"
-    assert found.domain.name == "example.org"
-    assert found.dns.provider == "cloudflare"
-    assert found.proxmox is not None
-    assert found.proxmox.endpoint == "https://127.0.0.9:8006"
-    assert found.talos.version is not None
-    assert found.talos.version.bare == "1.12.3"
+    assert texts.cluster.name == "lab"
+    assert texts.repository.url == "ssh://git@github.com/owner/lab.git"
+    assert texts.domain.name == "example.org"
+    assert texts.dns.provider == "cloudflare"
+    assert texts.proxmox is not None
+    assert texts.proxmox.endpoint == "https://127.0.0.9:8006"
+    assert texts.talos.version is not None
+    assert texts.talos.version.bare == "1.12.3"
 
 
 def test_a_talos_version_brings_its_contract_and_its_kubernetes() -> None:
-    found = estate("fifteen-node", Answers(talos_version="1.13.0"))
+    texts = estate("fifteen-node", Answers(talos_version="1.13.0"))
 
-    assert found.talos.contract is not None
-    assert found.talos.contract.bare == "1.13"
-    assert found.kubernetes.version is not None
-    assert found.kubernetes.version.line == (1, 36)
+    assert texts.talos.contract is not None
+    assert texts.talos.contract.bare == "1.13"
+    assert texts.kubernetes.version is not None
+    assert texts.kubernetes.version.line == (1, 36)
 
 
 @pytest.mark.parametrize("name", CLUSTERS)
 def test_a_domain_opens_the_cluster_with_a_gateway_that_is_free(name: str) -> None:
     network = IPv4Network("127.66.0.0/24")
-    found = estate(name, Answers(domain="example.org"), network)
+    texts = estate(name, Answers(domain="example.org"), network)
 
-    assert found.gateways.external is not None
-    assert found.gateways.external in network
-    assert found.dns.token is not None
-    assert found.dns.token.reference == "${CLOUDFLARE_TOKEN}"
-    assert found.gateways.external not in [IPv4Address(str(node.address)) for node in found.nodes]
+    assert texts.gateways.external is not None
+    assert texts.gateways.external in network
+    assert texts.dns.token is not None
+    assert texts.dns.token.reference == "${CLOUDFLARE_TOKEN}"
+    assert texts.gateways.external not in [IPv4Address(str(node.address)) for node in texts.nodes]
 
 
 @pytest.mark.parametrize("name", CLUSTERS)

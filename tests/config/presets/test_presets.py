@@ -9,14 +9,13 @@ import pytest
 
 from stockman.app.schemas import write_schemas
 from stockman.config.classic import CLASSIC_KEYS
-from stockman.config.language import Configuration
+from stockman.config.language import Configuration, Dialect
 from stockman.config.load import LoadedConfig, load
 from stockman.config.presets import (
     NETWORKS,
     PRESETS,
     SCHEMAS,
     SUMMARIES,
-    Dialect,
     render_preset,
 )
 from stockman.config.resolve import resolve
@@ -51,10 +50,10 @@ def desired(name: str) -> Desired:
 def test_every_preset_is_valid_without_even_a_warning(
     name: str, network: IPv4Network | None, dialect: Dialect
 ) -> None:
-    found = loaded(name, network=network, dialect=dialect)
+    texts = loaded(name, network=network, dialect=dialect)
 
-    assert [str(problem) for problem in found.problems] == []
-    assert found.plain_secrets == ()
+    assert [str(problem) for problem in texts.problems] == []
+    assert texts.plain_secrets == ()
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -187,11 +186,11 @@ def test_three_node_is_as_it_was_described() -> None:
 
 
 def test_three_node_keeps_images_on_cephfs_and_does_without_cloudflare() -> None:
-    found = estate("three-node")
+    texts = estate("three-node")
 
-    assert found.proxmox is not None
-    assert found.proxmox.image_storage == "cephfs"
-    assert found.dns.provider == "none"
+    assert texts.proxmox is not None
+    assert texts.proxmox.image_storage == "cephfs"
+    assert texts.dns.provider == "none"
 
 
 def test_fifteen_node_is_as_it_was_described() -> None:
@@ -212,13 +211,13 @@ def test_fifteen_node_is_as_it_was_described() -> None:
 
 
 def test_fifteen_node_spreads_machines_over_four_hosts() -> None:
-    found = estate("fifteen-node")
-    hosts = Counter(str(node.vm.host) for node in found.nodes if node.vm is not None)
+    texts = estate("fifteen-node")
+    hosts = Counter(str(node.vm.host) for node in texts.nodes if node.vm is not None)
 
     assert sorted(hosts) == ["baldar", "heimdall", "loki", "thor"]
     assert max(hosts.values()) - min(hosts.values()) <= 1
-    assert found.proxmox is not None
-    assert found.proxmox.endpoint == "https://10.20.66.4:8006"
+    assert texts.proxmox is not None
+    assert texts.proxmox.endpoint == "https://10.20.66.4:8006"
 
 
 def test_fifteen_node_has_one_card_in_controllers_and_three_in_workers() -> None:
@@ -250,21 +249,21 @@ def test_fifteen_node_has_a_fixed_hardware_address_for_every_card() -> None:
 
 
 def test_fifteen_node_has_two_gpus_that_hosts_offer_where_the_machines_live() -> None:
-    found = estate("fifteen-node")
+    texts = estate("fifteen-node")
     mappings = {
         str(node.name): [device.mapping for device in node.vm.pci]
-        for node in found.nodes
+        for node in texts.nodes
         if node.vm is not None and node.vm.pci
     }
 
     assert mappings == {"k8s-work-4": ["rtx-a2000"], "k8s-work-14": ["rtx-a5000"]}
-    for node in found.nodes:
+    for node in texts.nodes:
         if str(node.name) in mappings:
             assert node.class_ == "worker-gpu"
             assert node.vm is not None
-            passthrough = found.hosts[str(node.vm.host)].passthrough
+            passthrough = texts.hosts[str(node.vm.host)].passthrough
             assert passthrough is not None
-            assert [one.name for one in passthrough.pci] == mappings[str(node.name)]
+            assert [item.name for item in passthrough.pci] == mappings[str(node.name)]
 
 
 def test_fifteen_node_has_both_schematics() -> None:
@@ -275,11 +274,11 @@ def test_fifteen_node_has_both_schematics() -> None:
 
 
 def test_home_is_an_estate_without_a_cluster() -> None:
-    found = estate("home")
+    texts = estate("home")
 
-    assert found.nodes == ()
+    assert texts.nodes == ()
     assert desired("home").cluster is None
-    assert sorted(found.hosts) == [
+    assert sorted(texts.hosts) == [
         "chief-horse",
         "fun-bedbug",
         "pumped-piglet",
@@ -311,4 +310,4 @@ def test_home_changes_no_guest_whose_hardware_is_invented() -> None:
 
 
 def _addresses(texts: dict[str, str] | dict[int, str]) -> set[str]:
-    return {found for text in texts.values() for found in QUAD.findall(text)}
+    return {texts for text in texts.values() for texts in QUAD.findall(text)}

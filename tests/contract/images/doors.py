@@ -1,7 +1,7 @@
-"""Doors that the contract of `ports.Images` is run on.
+"""Backends that the contract of `ports.Images` is run on.
 
-A door is a function that takes a story and returns what the story comes to. It opens a fresh world
-for each story; the story may break that world. Another door is one more line in `DOORS`.
+A backend is a function that runs a story and returns its result. It opens a fresh world
+for each story; the story may break that world. Another backend is one more line in `BACKENDS`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.images_door import ImagesDoor
 from stockman_lab.doors.images_port import memory_images
 from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.service_doors import ImagesDoor
 from stockman_lab.world.world import World
 
 from stockman.adapters.images import HttpImages
@@ -26,7 +26,7 @@ ADDRESS = "127.0.0.1"
 
 @dataclass
 class Scene:
-    """What a story plays in."""
+    """What a story uses."""
 
     images: ImageSource
     world: World
@@ -40,8 +40,8 @@ class Scene:
         self.world.faults.add(Fault(point, effect, **more))  # type: ignore[arg-type]
 
 
-class Door(Protocol):
-    """Opens a fresh world and tells it a story."""
+class Backend(Protocol):
+    """Runs a story in a fresh world."""
 
     def __call__(self, story: Callable[[Scene], Awaitable[T]]) -> T: ...
 
@@ -49,29 +49,29 @@ class Door(Protocol):
 def memory(story: Callable[[Scene], Awaitable[T]]) -> T:
     """The world itself, without a wire."""
 
-    async def told() -> T:
+    async def play() -> T:
         world = World.new()
         return await story(
             Scene(memory_images(world), world, "factory.test", "https://factory.test")
         )
 
-    return asyncio.run(told())
+    return asyncio.run(play())
 
 
 def lab(story: Callable[[Scene], Awaitable[T]]) -> T:
     """`HttpImages`, with a lab behind it that answers over HTTP."""
 
-    async def told() -> T:
+    async def play() -> T:
         world = World.new()
-        door = ImagesDoor(world, Pace(world, None))
-        host = f"{ADDRESS}:{await door.start(ADDRESS, 0)}"
+        backend = ImagesDoor(world, Pace(world, None))
+        host = f"{ADDRESS}:{await backend.start(ADDRESS, 0)}"
         try:
             async with HttpImages(f"http://{host}", seconds=20, silence=20) as images:
                 return await story(Scene(images, world, host, f"http://{host}"))
         finally:
-            await door.stop()
+            await backend.stop()
 
-    return asyncio.run(told())
+    return asyncio.run(play())
 
 
-DOORS: dict[str, Door] = {"memory": memory, "lab": lab}
+BACKENDS: dict[str, Backend] = {"memory": memory, "lab": lab}

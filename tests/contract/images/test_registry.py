@@ -9,7 +9,7 @@ from stockman_lab.core.faults import Effect, Point
 
 from stockman.model.errors import Busy, NotFound, Refused, Rejected, Unreachable
 from stockman.talos.schematic import ImageSchematic, canonical_text, schematic_id
-from tests.contract.images.doors import Door, Scene
+from tests.contract.images.doors import Backend, Scene
 
 AGENT = ImageSchematic(extensions=("siderolabs/qemu-guest-agent",))
 AGENT_ID = schematic_id(AGENT)
@@ -20,7 +20,7 @@ def installer(scene: Scene, tag: str = "v1.13.9", platform: str = "nocloud") -> 
     return f"{scene.host}/{platform}-installer/{AGENT_ID}:{tag}"
 
 
-def test_an_installer_is_there_once_its_schematic_is_registered(door: Door) -> None:
+def test_an_installer_is_there_once_its_schematic_is_registered(backend: Backend) -> None:
     async def story(scene: Scene) -> tuple[str, tuple[str, ...]]:
         with pytest.raises(NotFound):
             await scene.images.digest(installer(scene))
@@ -30,13 +30,13 @@ def test_an_installer_is_there_once_its_schematic_is_registered(door: Door) -> N
         assert image.digest == digest
         return digest, image.architectures
 
-    digest, architectures = door(story)
+    digest, architectures = backend(story)
 
     assert digest.startswith("sha256:")
     assert architectures == ("amd64", "arm64")
 
 
-def test_platforms_versions_and_schematics_have_installers_of_their_own(door: Door) -> None:
+def test_platforms_versions_and_schematics_have_installers_of_their_own(backend: Backend) -> None:
     async def story(scene: Scene) -> int:
         await scene.images.register(canonical_text(AGENT))
         references = [
@@ -48,10 +48,10 @@ def test_platforms_versions_and_schematics_have_installers_of_their_own(door: Do
         ]
         return len({await scene.images.digest(reference) for reference in references})
 
-    assert door(story) == 5
+    assert backend(story) == 5
 
 
-def test_a_digest_stands_for_itself(door: Door) -> None:
+def test_a_digest_stands_for_itself(backend: Backend) -> None:
     async def story(scene: Scene) -> bool:
         await scene.images.register(canonical_text(AGENT))
         digest = await scene.images.digest(installer(scene))
@@ -60,62 +60,62 @@ def test_a_digest_stands_for_itself(door: Door) -> None:
             await scene.images.digest(f"{pinned[:-1]}{'0' if pinned[-1] != '0' else '1'}")
         return await scene.images.digest(pinned) == digest
 
-    assert door(story)
+    assert backend(story)
 
 
 @pytest.mark.parametrize(
     "missing", ["siderolabs/installer:v1.14.1", "nobody/nothing:v1", "siderolabs/talos:v1.99.0"]
 )
-def test_what_was_never_published_is_not_found(door: Door, missing: str) -> None:
+def test_what_was_never_published_is_not_found(backend: Backend, missing: str) -> None:
     async def story(scene: Scene) -> None:
         with pytest.raises(NotFound):
             await scene.images.digest(f"{scene.host}/{missing}")
 
-    door(story)
+    backend(story)
 
 
 @pytest.mark.parametrize("wrong", ["kubelet", "Host/Path:v1", "host/path", "host/path:", ""])
-def test_a_text_that_names_no_image_is_refused(door: Door, wrong: str) -> None:
+def test_a_text_that_names_no_image_is_refused(backend: Backend, wrong: str) -> None:
     async def story(scene: Scene) -> None:
         with pytest.raises(Refused, match=r"images\.address"):
             await scene.images.digest(wrong)
 
-    door(story)
+    backend(story)
 
 
-def test_a_registry_that_has_had_enough_says_for_how_long(door: Door) -> None:
+def test_a_registry_that_has_had_enough_says_for_how_long(backend: Backend) -> None:
     async def story(scene: Scene) -> float | None:
         scene.let(Point.REGISTRY, Effect.FAIL, status=429, seconds=7)
         with pytest.raises(Busy) as caught:
             await scene.images.digest(f"{scene.host}/kube-apiserver:v1.36.3")
         return caught.value.retry_after
 
-    assert door(story) == 7
+    assert backend(story) == 7
 
 
-def test_a_registry_that_is_down_is_unreachable(door: Door) -> None:
+def test_a_registry_that_is_down_is_unreachable(backend: Backend) -> None:
     async def story(scene: Scene) -> None:
         scene.let(Point.REGISTRY, Effect.KILL, times=None)
         with pytest.raises(Unreachable):
             await scene.images.digest(f"{scene.host}/kube-apiserver:v1.36.3")
 
-    door(story)
+    backend(story)
 
 
-def test_a_manifest_that_was_changed_on_the_way_is_rejected(door: Door) -> None:
+def test_a_manifest_that_was_changed_on_the_way_is_rejected(backend: Backend) -> None:
     async def story(scene: Scene) -> None:
         scene.let(Point.REGISTRY, Effect.CORRUPT)
         with pytest.raises(Rejected, match=r"images\.content"):
             await scene.images.image(f"{scene.host}/kube-apiserver:v1.36.3")
 
-    door(story)
+    backend(story)
 
 
-def test_questions_go_side_by_side(door: Door) -> None:
+def test_questions_go_side_by_side(backend: Backend) -> None:
     async def story(scene: Scene) -> int:
         async with asyncio.TaskGroup() as group:
             name = f"{scene.host}/siderolabs/kubelet:v1.36.3"
             tasks = [group.create_task(scene.images.digest(name)) for _ in range(30)]
         return len({task.result() for task in tasks})
 
-    assert door(story) == 1
+    assert backend(story) == 1

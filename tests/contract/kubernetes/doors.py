@@ -1,4 +1,4 @@
-"""Doors that the contract of `ports.Kubernetes` is run on.
+"""Backends that the contract of `ports.Kubernetes` is run on.
 
 A door is a function that takes a story, and returns what the story comes to. Another door is one
 more line in `DOORS`; the real API server is a door, too, for those who have its program.
@@ -45,7 +45,7 @@ class Stage:
 Story = Callable[[KubernetesClient, Stage], Awaitable[T]]
 
 
-class Door(Protocol):
+class Backend(Protocol):
     """Tells a story to a server with an empty namespace."""
 
     def __call__(self, story: Story[T]) -> T: ...
@@ -70,7 +70,7 @@ class SimulatedCluster:
     def _forget(self, version: str) -> None:
         self._client().compact(int(version))
 
-    async def told(self, story: Story[T], kubernetes: KubernetesClient) -> T:
+    async def play(self, story: Story[T], kubernetes: KubernetesClient) -> T:
         """What a story comes to in its namespace."""
         await kubernetes.create(NAMESPACES, {"metadata": {"name": self.stage.namespace}})
         return await story(kubernetes, self.stage)
@@ -79,7 +79,7 @@ class SimulatedCluster:
 def memory(story: Story[T]) -> T:
     """An API server of the lab, without a wire."""
     cluster = SimulatedCluster()
-    return asyncio.run(cluster.told(story, memory_kubernetes(cluster.api)))
+    return asyncio.run(cluster.play(story, memory_kubernetes(cluster.api)))
 
 
 def wire(story: Story[T]) -> T:
@@ -87,16 +87,16 @@ def wire(story: Story[T]) -> T:
     cluster = SimulatedCluster()
     server = SmallFace(cluster.api)
 
-    async def told() -> T:
+    async def play() -> T:
         async with server.serving():
             context = KubeconfigContext(
                 server=server.url, ca=server.identity.ca.crt, token=Secret("any")
             )
             clock = ApiClock(cluster.api)
             async with HttpKubernetes(KubernetesEndpoint(context=context), clock) as kubernetes:
-                return await cluster.told(story, kubernetes)
+                return await cluster.play(story, kubernetes)
 
-    return asyncio.run(told())
+    return asyncio.run(play())
 
 
-DOORS: dict[str, Door] = {"memory": memory, "wire": wire}
+BACKENDS: dict[str, Backend] = {"memory": memory, "wire": wire}

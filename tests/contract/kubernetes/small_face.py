@@ -20,10 +20,12 @@ class SmallFace(ScriptedServer):
         super().__init__()
         self._api = api
 
-    async def _answered(self, asked: Asked, writer: asyncio.StreamWriter) -> bool:
-        self.asked.append(asked)
-        query = parse_qs(urlsplit(asked.target).query, keep_blank_values=True)
-        request = Request(asked.method, asked.path, query, asked.headers, asked.body, ADMIN)
+    async def _answered(self, received: Asked, writer: asyncio.StreamWriter) -> bool:
+        self.asked.append(received)
+        query = parse_qs(urlsplit(received.target).query, keep_blank_values=True)
+        request = Request(
+            received.method, received.path, query, received.headers, received.body, ADMIN
+        )
         handle = self._api.handle(request)
         writer.write(_head(handle))
         if handle.stream is None:
@@ -50,12 +52,12 @@ class SmallFace(ScriptedServer):
                 return True
 
 
-def _head(found: Response) -> bytes:
-    headers = dict(found.headers)
-    if found.stream is None:
-        headers["Content-Length"] = str(len(found.body))
+def _head(result: Response) -> bytes:
+    headers = dict(result.headers)
+    if result.stream is None:
+        headers["Content-Length"] = str(len(result.body))
     else:
         headers["Transfer-Encoding"] = "chunked"
-    lines = [f"HTTP/1.1 {found.status} Answered"]
+    lines = [f"HTTP/1.1 {result.status} Answered"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode("latin-1")

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.contract.kubernetes.doors import Door
+from tests.contract.kubernetes.doors import Backend
 from tests.contract.kubernetes.stories.every import EVERY
 
 
 @pytest.mark.parametrize("story", EVERY)
-def test_it_holds_that(door: Door, story: str) -> None:
-    door(EVERY[story])
+def test_it_holds_that(backend: Backend, story: str) -> None:
+    backend(EVERY[story])

@@ -1,7 +1,7 @@
-"""Doors that the contract of `ports.Objects` is run on.
+"""Backends that the contract of `ports.Objects` is run on.
 
-A door is a function that takes a story and returns what the story comes to. It opens a fresh
-storage for each story. Another door is one more line in `DOORS`.
+A backend is a function that runs a story and returns its result. It opens a fresh
+storage for each story. Another backend is one more line in `BACKENDS`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.objects_door import ObjectsDoor
 from stockman_lab.doors.objects_port import ENDPOINT, memory_objects, world_credentials
 from stockman_lab.doors.pace import Pace
+from stockman_lab.doors.service_doors import ObjectsDoor
 from stockman_lab.objects.state import Bucket
 from stockman_lab.world.world import World
 
@@ -33,12 +33,12 @@ PREFIX = "herd/one"
 
 @dataclass
 class Scene:
-    """What a story plays in."""
+    """What a story uses."""
 
     objects: ObjectStore
-    other: Callable[[S3Location, S3Credentials], ObjectStore]
+    connect: Callable[[S3Location, S3Credentials], ObjectStore]
     """Somebody else who asks the same storage."""
-    place: S3Location
+    location: S3Location
     credentials: S3Credentials
     world: World | None = None
     """None: it is a real storage."""
@@ -51,15 +51,15 @@ class Scene:
 
     def stranger(self) -> ObjectStore:
         """Somebody with a wrong key."""
-        return self.other(self.place, replace(self.credentials, secret_key=CANARY))
+        return self.connect(self.location, replace(self.credentials, secret_key=CANARY))
 
     def elsewhere(self) -> ObjectStore:
         """Somebody who asks for a bucket that is not there."""
-        return self.other(replace(self.place, bucket="nowhere"), self.credentials)
+        return self.connect(replace(self.location, bucket="nowhere"), self.credentials)
 
 
-class Door(Protocol):
-    """Opens a fresh storage and tells it a story."""
+class Backend(Protocol):
+    """Runs a story with a fresh storage."""
 
     def __call__(self, story: Callable[[Scene], Awaitable[T]]) -> T: ...
 
@@ -77,36 +77,36 @@ def fresh_world() -> World:
 def memory(story: Callable[[Scene], Awaitable[T]]) -> T:
     """The world itself, without a wire."""
 
-    async def told() -> T:
+    async def play() -> T:
         world = fresh_world()
         s3_location = S3Location(
             bucket="flock", endpoint=ENDPOINT, region="us-east-1", prefix=PREFIX
         )
         credentials = world_credentials(world)
 
-        def other(place: S3Location, credentials: S3Credentials) -> ObjectStore:
-            return memory_objects(world, place, credentials)
+        def connect(location: S3Location, credentials: S3Credentials) -> ObjectStore:
+            return memory_objects(world, location, credentials)
 
         return await story(
-            Scene(other(s3_location, credentials), other, s3_location, credentials, world)
+            Scene(connect(s3_location, credentials), connect, s3_location, credentials, world)
         )
 
-    return asyncio.run(told())
+    return asyncio.run(play())
 
 
 def lab(story: Callable[[Scene], Awaitable[T]]) -> T:
     """`S3Objects`, with a lab behind it that answers over HTTP."""
 
-    async def told() -> T:
+    async def play() -> T:
         world = fresh_world()
-        door = ObjectsDoor(world, Pace(world, None), now)
-        url = f"http://{ADDRESS}:{await door.start(ADDRESS, 0)}"
+        backend = ObjectsDoor(world, Pace(world, None), now)
+        url = f"http://{ADDRESS}:{await backend.start(ADDRESS, 0)}"
         try:
             return await over_the_wire(url, world_credentials(world), story, world)
         finally:
-            await door.stop()
+            await backend.stop()
 
-    return asyncio.run(told())
+    return asyncio.run(play())
 
 
 async def over_the_wire(
@@ -119,17 +119,17 @@ async def over_the_wire(
     s3_location = S3Location(bucket="flock", endpoint=url, region="us-east-1", prefix=PREFIX)
     opened: list[S3Objects] = []
 
-    def other(place: S3Location, credentials: S3Credentials) -> ObjectStore:
-        opened.append(S3Objects(place, credentials, now, seconds=20))
+    def connect(location: S3Location, credentials: S3Credentials) -> ObjectStore:
+        opened.append(S3Objects(location, credentials, now, seconds=20))
         return opened[-1]
 
     try:
         return await story(
-            Scene(other(s3_location, credentials), other, s3_location, credentials, world)
+            Scene(connect(s3_location, credentials), connect, s3_location, credentials, world)
         )
     finally:
-        for one in opened:
-            await one.__aexit__(None, None, None)
+        for item in opened:
+            await item.__aexit__(None, None, None)
 
 
 async def pieces(*contents: bytes) -> AsyncIterator[bytes]:
@@ -143,4 +143,4 @@ async def whole(objects: ObjectStore, key: str) -> bytes:
     return b"".join([piece async for piece in objects.read(key)])
 
 
-DOORS: dict[str, Door] = {"memory": memory, "lab": lab}
+BACKENDS: dict[str, Backend] = {"memory": memory, "lab": lab}

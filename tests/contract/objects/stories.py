@@ -98,7 +98,7 @@ async def lists_are_in_order_and_below_a_folder(scene: Scene) -> None:
         await scene.objects.create(key, key.encode())
 
     async def keys(folder: str = "") -> list[str]:
-        return [one.key for one in await scene.objects.list_objects(folder)]
+        return [item.key for item in await scene.objects.list_objects(folder)]
 
     assert await keys() == ["a/1", "a/2", "a/b/3", "ab/4", "b"]
     assert await keys("a") == ["a/1", "a/2", "a/b/3"]
@@ -109,12 +109,12 @@ async def lists_are_in_order_and_below_a_folder(scene: Scene) -> None:
 
 
 async def others_in_the_bucket_are_not_seen(scene: Scene) -> None:
-    whole_bucket = scene.other(replace(scene.place, prefix=""), scene.credentials)
+    whole_bucket = scene.connect(replace(scene.location, prefix=""), scene.credentials)
     await whole_bucket.create("herd/two/a", b"theirs")
     await whole_bucket.create("herd/onemore", b"theirs")
     await scene.objects.create("a", b"ours")
-    assert [one.key for one in await scene.objects.list_objects()] == ["a"]
-    assert {one.key for one in await whole_bucket.list_objects()} == {
+    assert [item.key for item in await scene.objects.list_objects()] == ["a"]
+    assert {item.key for item in await whole_bucket.list_objects()} == {
         "herd/one/a",
         "herd/onemore",
         "herd/two/a",
@@ -187,7 +187,7 @@ async def a_deposit_counts_when_it_is_whole(scene: Scene) -> None:
     content = b"snapshot " * MIB
     archive = await store_archive(scene.objects, "etcd/monday", pieces(content), "tag1")
     archives = await list_archives(scene.objects, "etcd")
-    assert [(one.name, one.size, one.sha256) for one in archives] == [
+    assert [(item.name, item.size, item.sha256) for item in archives] == [
         ("etcd/monday", len(content), archive.sha256)
     ]
     read = b"".join([piece async for piece in read_archive(scene.objects, archives[0])])

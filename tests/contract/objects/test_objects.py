@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.objects.doors import Door
+from tests.contract.objects.doors import Backend
 from tests.contract.objects.stories import STORIES
 
 
 @pytest.mark.parametrize("name", sorted(STORIES))
-def test_a_story_holds(door: Door, name: str) -> None:
-    door(STORIES[name])
+def test_a_story_holds(backend: Backend, name: str) -> None:
+    backend(STORIES[name])

@@ -1,9 +1,9 @@
-"""Doors that the contract of `ports.Proxmox` is run on.
+"""Backends that the contract of `ports.Proxmox` is run on.
 
-A door is a function that takes a story and returns what the story comes to. It opens a fresh world
+A backend is a function that runs a story and returns its result. It opens a fresh world
 for each story: cluster `lab` of Proxmox VE 9 with the hosts `pve1` and `pve2`, on each a storage
 `local` (dir: iso, vztmpl, import) and `local-zfs` (zfspool: images, rootdir), the bridge `vmbr0`,
-no guests, and a token that may do everything. Another door is one more line in `DOORS`.
+no guests, and a token that may do everything. Another backend is one more line in `BACKENDS`.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ T = TypeVar("T")
 CLUSTER = "lab"
 
 
-class Door(Protocol):
-    """Opens a fresh world and tells it a story."""
+class Backend(Protocol):
+    """Runs a story in a fresh world."""
 
     def __call__(self, story: Callable[[ProxmoxClient], Awaitable[T]]) -> T: ...
 
@@ -55,16 +55,16 @@ def memory(story: Callable[[ProxmoxClient], Awaitable[T]]) -> T:
     """The world itself, without a wire."""
     pve = memory_proxmox(world(), CLUSTER)
 
-    async def told() -> T:
+    async def play() -> T:
         return await story(pve)
 
-    return asyncio.run(told())
+    return asyncio.run(play())
 
 
 def lab(story: Callable[[ProxmoxClient], Awaitable[T]]) -> T:
     """`HttpProxmox`, with a lab behind it that answers over TLS."""
 
-    async def told(scratch: Path) -> T:
+    async def play(scratch: Path) -> T:
         made = world()
         serving = Serving(made, Manner(port=0), scratch, datetime.now(UTC))  # noqa: TID251
         await serving.start()
@@ -83,7 +83,7 @@ def lab(story: Callable[[ProxmoxClient], Awaitable[T]]) -> T:
             await serving.stop()
 
     with TemporaryDirectory() as scratch:
-        return asyncio.run(told(Path(scratch)))
+        return asyncio.run(play(Path(scratch)))
 
 
 def world() -> World:
@@ -133,4 +133,4 @@ def world() -> World:
     return made
 
 
-DOORS: dict[str, Door] = {"scripted": scripted, "memory": memory, "lab": lab}
+BACKENDS: dict[str, Backend] = {"scripted": scripted, "memory": memory, "lab": lab}

@@ -24,56 +24,56 @@ class SmallAccess:
         """By path; a path that is not here has those of the next one above it."""
 
     @on("GET", "/access/roles")
-    def role_rows(self, asked: Asked) -> Answer:
+    def role_rows(self, request: Asked) -> Answer:
         return Answer([
             {"roleid": name, "privs": ",".join(sorted(privileges)), "special": 0}
             for name, privileges in self.roles.items()
         ])  # fmt: skip
 
     @on("POST", "/access/roles")
-    def new_role(self, asked: Asked) -> Answer:
-        name = asked.values["roleid"]
+    def new_role(self, request: Asked) -> Answer:
+        name = request.values["roleid"]
         if name in self.roles:
             return died(f"create role failed: role '{name}' already exists")
-        self.roles[name] = set(asked.values["privs"].split(","))
+        self.roles[name] = set(request.values["privs"].split(","))
         return Answer()
 
     @on("DELETE", "/access/roles/{name}")
-    def no_role(self, asked: Asked, name: str) -> Answer:
+    def no_role(self, request: Asked, name: str) -> Answer:
         if self.roles.pop(name, None) is None:
             return died(f"delete role failed: role '{name}' does not exist")
         return Answer()
 
     @on("GET", "/access/users")
-    def user_rows(self, asked: Asked) -> Answer:
+    def user_rows(self, request: Asked) -> Answer:
         return Answer([{"userid": name, **facts} for name, facts in self.users.items()])
 
     @on("POST", "/access/users")
-    def new_user(self, asked: Asked) -> Answer:
-        name = asked.values["userid"]
+    def new_user(self, request: Asked) -> Answer:
+        name = request.values["userid"]
         if name in self.users:
             return died(f"create user failed: user '{name}' already exists")
-        self.users[name] = {"enable": int(asked.values["enable"]), "expire": 0}
+        self.users[name] = {"enable": int(request.values["enable"]), "expire": 0}
         return Answer()
 
     @on("POST", "/access/users/{user}/token/{name}")
-    def new_token(self, asked: Asked, user: str, name: str) -> Answer:
+    def new_token(self, request: Asked, user: str, name: str) -> Answer:
         if f"{user}!{name}" in self.tokens:
             return wrong(tokenid="Token already exists.")
-        self.tokens[f"{user}!{name}"] = {"privsep": int(asked.values["privsep"]), "expire": 0}
+        self.tokens[f"{user}!{name}"] = {"privsep": int(request.values["privsep"]), "expire": 0}
         value = str(UUID(int=len(self.tokens)))
         return Answer({"full-tokenid": f"{user}!{name}", "info": {"privsep": "1"}, "value": value})
 
     @on("GET", "/access/users/{user}/token")
-    def token_rows(self, asked: Asked, user: str) -> Answer:
+    def token_rows(self, request: Asked, user: str) -> Answer:
         return Answer([
             {"tokenid": name.partition("!")[2], **facts}
             for name, facts in self.tokens.items() if name.startswith(f"{user}!")
         ])  # fmt: skip
 
     @on("PUT", "/access/acl")
-    def change_acl(self, asked: Asked) -> Answer:
-        values = asked.values
+    def change_acl(self, request: Asked) -> Answer:
+        values = request.values
         kind = next(kind for kind in ("user", "group", "token") if f"{kind}s" in values)
         rule: dict[str, object] = {
             "path": values["path"], "roleid": values["roles"], "type": kind,
@@ -84,84 +84,84 @@ class SmallAccess:
         return Answer()
 
     @on("GET", "/access/acl")
-    def acl_rows(self, asked: Asked) -> Answer:
+    def acl_rows(self, request: Asked) -> Answer:
         return Answer(self.acl)
 
     @on("GET", "/access/permissions")
-    def permissions(self, asked: Asked) -> Answer:
-        path = at = asked.values["path"]
+    def permissions(self, request: Asked) -> Answer:
+        path = at = request.values["path"]
         while at not in self.privileges and at != "/":
             at = at.rpartition("/")[0] or "/"
         return Answer({path: dict.fromkeys(sorted(self.privileges.get(at, ())), 1)})
 
     @on("POST", "/pools")
-    def new_pool(self, asked: Asked) -> Answer:
-        name = asked.values["poolid"]
+    def new_pool(self, request: Asked) -> Answer:
+        name = request.values["poolid"]
         if name in self.pools:
             return died(f"create pool failed: pool '{name}' already exists")
         self.pools[name] = set()
         return Answer()
 
     @on("GET", "/pools/{name}")
-    def pool(self, asked: Asked, name: str) -> Answer:
+    def pool(self, request: Asked, name: str) -> Answer:
         if name not in self.pools:
             return died(f"pool '{name}' does not exist")
         rows = [{"id": f"qemu/{vmid}", "type": "qemu", "vmid": vmid} for vmid in self.pools[name]]
         return Answer({"members": rows})
 
     @on("PUT", "/pools/{name}")
-    def change_pool(self, asked: Asked, name: str) -> Answer:
-        vms = {int(one) for one in asked.values.get("vms", "").split(",") if one}
-        delete = asked.values.get("delete") == "1"
+    def change_pool(self, request: Asked, name: str) -> Answer:
+        vms = {int(one) for one in request.values.get("vms", "").split(",") if one}
+        delete = request.values.get("delete") == "1"
         self.pools[name] = self.pools[name] - vms if delete else self.pools[name] | vms
         return Answer()
 
     @on("DELETE", "/pools/{name}")
-    def no_pool(self, asked: Asked, name: str) -> Answer:
+    def no_pool(self, request: Asked, name: str) -> Answer:
         if self.pools.pop(name, None) is None:
             return died(f"delete pool failed: pool '{name}' does not exist")
         return Answer()
 
     @on("POST", "/cluster/mapping/pci")
-    def new_mapping(self, asked: Asked) -> Answer:
-        name = asked.values["id"]
+    def new_mapping(self, request: Asked) -> Answer:
+        name = request.values["id"]
         if name in self.mappings:
             return died(f"create PCI mapping failed: mapping '{name}' already exists")
-        self.mappings[name] = [value for key, value in asked.form if key == "map"]
+        self.mappings[name] = [value for key, value in request.form if key == "map"]
         return Answer()
 
     @on("GET", "/cluster/mapping/pci")
-    def mapping_rows(self, asked: Asked) -> Answer:
+    def mapping_rows(self, request: Asked) -> Answer:
         return Answer([{"id": name, "map": rows} for name, rows in self.mappings.items()])
 
     @on("POST", "/cluster/ha/resources")
-    def new_ha(self, asked: Asked) -> Answer:
-        values = asked.values
+    def new_ha(self, request: Asked) -> Answer:
+        values = request.values
         if values["sid"] in self.ha:
             return died(f"resource ID '{values['sid']}' already defined")
         self.ha[values.pop("sid")] = {**values, "type": "vm"}
         return Answer()
 
     @on("GET", "/cluster/ha/resources")
-    def ha_rows(self, asked: Asked) -> Answer:
+    def ha_rows(self, request: Asked) -> Answer:
         return Answer([{"sid": name, **facts} for name, facts in self.ha.items()])
 
     @on("DELETE", "/cluster/ha/resources/{sid}")
-    def no_ha(self, asked: Asked, sid: str) -> Answer:
+    def no_ha(self, request: Asked, sid: str) -> Answer:
         if self.ha.pop(sid, None) is None:
             return died(f"no such resource '{sid}'")
         return Answer()
 
     @on("POST", "/cluster/ha/rules")
-    def new_rule(self, asked: Asked) -> Answer:
-        values: dict[str, object] = dict(asked.values)
+    def new_rule(self, request: Asked) -> Answer:
+        values: dict[str, object] = dict(request.values)
         self.rules[str(values.pop("rule"))] = values
         return Answer()
 
     @on("GET", "/cluster/ha/rules")
-    def rule_rows(self, asked: Asked) -> Answer:
+    def rule_rows(self, request: Asked) -> Answer:
         return Answer([{"rule": name, **facts} for name, facts in self.rules.items()])
 
     @on("GET", "/cluster/ha/groups")
-    def groups(self, asked: Asked) -> Answer:
+    def groups(self, request: Asked) -> Answer:
         return died("cannot index groups: ha groups have been migrated to rules")

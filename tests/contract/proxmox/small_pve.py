@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import sha1
 from uuid import UUID
 
@@ -29,7 +29,6 @@ class Guest:
     config: dict[str, str]
     running: bool = False
     lock: str = ""
-    snapshots: dict[str, str] = field(default_factory=dict)
 
     @property
     def digest(self) -> str:
@@ -61,13 +60,13 @@ class SmallPve(SmallAccess):
         """The beginning of 2030."""
         self.replication: dict[str, dict[str, object]] = {}
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, request: Asked) -> Answer:
         for method, form, name in SHAPES:
-            found = form.fullmatch(asked.path)
-            if found is not None and method == asked.method:
-                answer: Answer = getattr(self, name)(asked, **found.groupdict())
+            found = form.fullmatch(request.path)
+            if found is not None and method == request.method:
+                answer: Answer = getattr(self, name)(request, **found.groupdict())
                 return answer
-        told = f"Method '{asked.method} {asked.path}' not implemented"
+        told = f"Method '{request.method} {request.path}' not implemented"
         return Answer(status=501, reason=told, message=told)
 
     def _task(self, host: str, kind: str, subject: object, status: str = "OK") -> Answer:
@@ -82,27 +81,27 @@ class SmallPve(SmallAccess):
         return guest if guest and (guest.host, guest.kind) == (host, kind) else None
 
     @on("GET", "/version")
-    def version(self, asked: Asked) -> Answer:
+    def version(self, request: Asked) -> Answer:
         release = self.release.rpartition(".")[0]
         return Answer({"version": self.release, "release": release, "repoid": "5ac30304265fbd8e"})
 
     @on("GET", "/nodes/{host}/time")
-    def clock(self, asked: Asked, host: str) -> Answer:
+    def clock(self, request: Asked, host: str) -> Answer:
         return Answer({"time": self.time, "localtime": self.time + 3600, "timezone": "CET"})
 
     @on("GET", "/cluster/replication")
-    def replication_jobs(self, asked: Asked) -> Answer:
+    def replication_jobs(self, request: Asked) -> Answer:
         return Answer([
             {"id": name, "guest": facts["guest"], "target": facts["target"], "type": "local"}
             for name, facts in self.replication.items()
         ])  # fmt: skip
 
     @on("GET", "/nodes/{host}/replication")
-    def replication_states(self, asked: Asked, host: str) -> Answer:
+    def replication_states(self, request: Asked, host: str) -> Answer:
         return Answer([{"id": name, **facts} for name, facts in self.replication.items()])
 
     @on("GET", "/cluster/status")
-    def cluster_status(self, asked: Asked) -> Answer:
+    def cluster_status(self, request: Asked) -> Answer:
         rows: list[dict[str, object]] = [
             {
                 "type": "cluster",
@@ -121,7 +120,7 @@ class SmallPve(SmallAccess):
         return Answer(rows)
 
     @on("GET", "/cluster/resources")
-    def cluster_resources(self, asked: Asked) -> Answer:
+    def cluster_resources(self, request: Asked) -> Answer:
         return Answer([*self._host_rows(), *self._guest_rows(), *self._storage_rows()])
 
     def _host_rows(self) -> Iterable[dict[str, object]]:
@@ -163,25 +162,14 @@ class SmallPve(SmallAccess):
         ]  # fmt: skip
 
     @on("GET", "/cluster/nextid")
-    def nextid(self, asked: Asked) -> Answer:
-        vmid = asked.values.get("vmid")
+    def nextid(self, request: Asked) -> Answer:
+        vmid = request.values.get("vmid")
         if vmid is None:
             return Answer(str(next(n for n in range(100, 10**6) if n not in self.guests)))
         return wrong(vmid=f"VM {vmid} already exists") if int(vmid) in self.guests else Answer(vmid)
 
-    @on("GET", "/nodes/{host}/status")
-    def host_status(self, asked: Asked, host: str) -> Answer:
-        return Answer({
-            "pveversion": "pve-manager/9.1.4/5ac30304265fbd8e", "kversion": "Linux 6.17.4-1-pve",
-            "current-kernel": {"release": "6.17.4-1-pve"},
-            "boot-info": {"mode": "efi", "secureboot": 0},
-            "cpuinfo": {"model": "EPYC", "cpus": 16, "cores": 8, "sockets": 1, "mhz": "2000.0"},
-            "memory": {"total": 64 * GIB, "used": 4 * GIB}, "uptime": 8000,
-            "rootfs": {"total": 100 * GIB, "avail": 90 * GIB}, "loadavg": ["0.1", "0.2", "0.1"],
-        })  # fmt: skip
-
     @on("GET", "/nodes/{host}/network")
-    def network(self, asked: Asked, host: str) -> Answer:
+    def network(self, request: Asked, host: str) -> Answer:
         port = {"iface": "eno1", "type": "eth", "active": 1, "exists": 1, "priority": 3}
         return Answer([port, *(
             {"iface": name, "type": "bridge", "active": 1, "autostart": 1, "mtu": "1500",
@@ -191,27 +179,27 @@ class SmallPve(SmallAccess):
         )])  # fmt: skip
 
     @on("GET", "/nodes/{host}/storage")
-    def storages(self, asked: Asked, host: str) -> Answer:
+    def storages(self, request: Asked, host: str) -> Answer:
         return Answer(self._storages())
 
     @on("GET", "/nodes/{host}/storage/{storage}/status")
-    def storage_status(self, asked: Asked, host: str, storage: str) -> Answer:
+    def storage_status(self, request: Asked, host: str, storage: str) -> Answer:
         storages = [row for row in self._storages() if row["storage"] == storage]
         if not storages:
             return wrong(storage="No such storage.")
         return Answer({key: value for key, value in storages[0].items() if key != "storage"})
 
     @on("GET", "/nodes/{host}/storage/{storage}/content")
-    def content(self, asked: Asked, host: str, storage: str) -> Answer:
-        kind = asked.values.get("content")
+    def content(self, request: Asked, host: str, storage: str) -> Answer:
+        kind = request.values.get("content")
         return Answer([
             row for volid, row in self.volumes.items()
             if volid.startswith(f"{storage}:") and kind in (None, row["content"])
         ])  # fmt: skip
 
     @on("POST", "/nodes/{host}/storage/{storage}/content")
-    def allocate(self, asked: Asked, host: str, storage: str) -> Answer:
-        values = asked.values
+    def allocate(self, request: Asked, host: str, storage: str) -> Answer:
+        values = request.values
         volid = f"{storage}:{values['filename']}"
         self.volumes[volid] = {
             "volid": volid, "content": "images", "format": "raw",
@@ -220,17 +208,17 @@ class SmallPve(SmallAccess):
         return Answer(volid)
 
     @on("DELETE", "/nodes/{host}/storage/{storage}/content/{rest}")
-    def delete_volume(self, asked: Asked, host: str, storage: str, rest: str) -> Answer:
+    def delete_volume(self, request: Asked, host: str, storage: str, rest: str) -> Answer:
         missing = self.volumes.pop(rest, None) is None
         return self._task(host, "imgdel", storage, "volume does not exist" if missing else "OK")
 
     @on("POST", "/nodes/{host}/storage/{storage}/upload")
-    def upload(self, asked: Asked, host: str, storage: str) -> Answer:
-        name = re.search(rb'filename="([^"]+)"', asked.body)
-        kind = re.search(rb'name="content"\r\n\r\n(\w+)', asked.body)
-        if name is None or kind is None or asked.body.index(b'"content"') > name.start():
+    def upload(self, request: Asked, host: str, storage: str) -> Answer:
+        name = re.search(rb'filename="([^"]+)"', request.body)
+        kind = re.search(rb'name="content"\r\n\r\n(\w+)', request.body)
+        if name is None or kind is None or request.body.index(b'"content"') > name.start():
             return wrong(content="property is missing and it is not optional")
-        sent = asked.body.split(b"\r\n\r\n")[-1].rsplit(b"\r\n--", 1)[0]
+        sent = request.body.split(b"\r\n\r\n")[-1].rsplit(b"\r\n--", 1)[0]
         volid = f"{storage}:{kind[1].decode()}/{name[1].decode()}"
         self.volumes[volid] = {
             "volid": volid, "content": kind[1].decode(), "format": "iso", "size": len(sent),
@@ -238,8 +226,8 @@ class SmallPve(SmallAccess):
         return self._task("pve1", "imgcopy", "")
 
     @on("POST", "/nodes/{host}/qemu")
-    def create(self, asked: Asked, host: str) -> Answer:
-        config = asked.values
+    def create(self, request: Asked, host: str) -> Answer:
+        config = request.values
         vmid = int(config.pop("vmid"))
         if vmid in self.guests:
             at = self.guests[vmid].host
@@ -249,7 +237,7 @@ class SmallPve(SmallAccess):
         return self._task(host, "qmcreate", vmid)
 
     @on("GET", "/nodes/{host}/{kind}/{vmid}/config")
-    def config(self, asked: Asked, host: str, kind: str, vmid: str) -> Answer:
+    def config(self, request: Asked, host: str, kind: str, vmid: str) -> Answer:
         guest = self._guest(host, kind, vmid)
         if guest is None:
             return self._no_guest(host, vmid)
@@ -263,13 +251,13 @@ class SmallPve(SmallAccess):
         return died(f"Configuration file 'nodes/{host}/qemu-server/{vmid}.conf' does not exist")
 
     @on("POST", "/nodes/{host}/{kind}/{vmid}/config")
-    def update(self, asked: Asked, host: str, kind: str, vmid: str) -> Answer:
+    def update(self, request: Asked, host: str, kind: str, vmid: str) -> Answer:
         guest = self._guest(host, kind, vmid)
         if guest is None:
             return self._no_guest(host, vmid)
         if guest.lock:
             return died(f"VM is locked ({guest.lock})")
-        values = asked.values
+        values = request.values
         if values.pop("digest", guest.digest) != guest.digest:
             return died("checksum mismatch (file change by other user?)")
         for key in filter(None, values.pop("delete", "").split(",")):
@@ -278,12 +266,12 @@ class SmallPve(SmallAccess):
         return self._task(host, "qmconfig", vmid)
 
     @on("PUT", "/nodes/{host}/{kind}/{vmid}/config")
-    def update_at_once(self, asked: Asked, host: str, kind: str, vmid: str) -> Answer:
-        answer = self.update(asked, host, kind, vmid)
+    def update_at_once(self, request: Asked, host: str, kind: str, vmid: str) -> Answer:
+        answer = self.update(request, host, kind, vmid)
         return Answer() if answer.reason == "OK" else answer
 
     @on("GET", "/nodes/{host}/{kind}/{vmid}/status/current")
-    def current(self, asked: Asked, host: str, kind: str, vmid: str) -> Answer:
+    def current(self, request: Asked, host: str, kind: str, vmid: str) -> Answer:
         guest = self._guest(host, kind, vmid)
         if guest is None:
             return self._no_guest(host, vmid)
@@ -296,7 +284,7 @@ class SmallPve(SmallAccess):
         })  # fmt: skip
 
     @on("POST", "/nodes/{host}/{kind}/{vmid}/status/{command}")
-    def switch(self, asked: Asked, host: str, kind: str, vmid: str, command: str) -> Answer:
+    def switch(self, request: Asked, host: str, kind: str, vmid: str, command: str) -> Answer:
         guest = self._guest(host, kind, vmid)
         if guest is None:
             return self._no_guest(host, vmid)
@@ -308,7 +296,7 @@ class SmallPve(SmallAccess):
         return self._task(host, f"qm{command}", vmid)
 
     @on("DELETE", "/nodes/{host}/{kind}/{vmid}")
-    def destroy(self, asked: Asked, host: str, kind: str, vmid: str) -> Answer:
+    def destroy(self, request: Asked, host: str, kind: str, vmid: str) -> Answer:
         guest = self._guest(host, kind, vmid)
         if guest is None:
             return self._no_guest(host, vmid)
@@ -317,22 +305,8 @@ class SmallPve(SmallAccess):
         del self.guests[int(vmid)]
         return self._task(host, "qmdestroy", vmid)
 
-    @on("GET", "/nodes/{host}/{kind}/{vmid}/snapshot")
-    def snapshots(self, asked: Asked, host: str, kind: str, vmid: str) -> Answer:
-        rows = [{"name": name, "description": text, "snaptime": 1893456000}
-                for name, text in self.guests[int(vmid)].snapshots.items()]  # fmt: skip
-        return Answer([*rows, {"name": "current", "description": "You are here!", "running": 0}])
-
-    @on("POST", "/nodes/{host}/{kind}/{vmid}/snapshot")
-    def snapshot(self, asked: Asked, host: str, kind: str, vmid: str) -> Answer:
-        taken, name = self.guests[int(vmid)].snapshots, asked.values["snapname"]
-        if name in taken:
-            return self._task(host, "qmsnapshot", vmid, f"snapshot name '{name}' already used")
-        taken[name] = asked.values.get("description", "")
-        return self._task(host, "qmsnapshot", vmid)
-
     @on("POST", "/nodes/{host}/qemu/{vmid}/agent/ping")
-    def ping(self, asked: Asked, host: str, vmid: str) -> Answer:
+    def ping(self, request: Asked, host: str, vmid: str) -> Answer:
         guest = self._guest(host, "qemu", vmid)
         if guest is None:
             return self._no_guest(host, vmid)
@@ -341,7 +315,7 @@ class SmallPve(SmallAccess):
         return died("No QEMU guest agent configured")
 
     @on("GET", "/nodes/{host}/tasks/{upid}/status")
-    def task_status(self, asked: Asked, host: str, upid: str) -> Answer:
+    def task_status(self, request: Asked, host: str, upid: str) -> Answer:
         task = self.tasks.get(upid)
         if task is None or not upid.startswith(f"UPID:{host}:"):
             return wrong(upid="no such task")
@@ -351,8 +325,8 @@ class SmallPve(SmallAccess):
         return Answer({"upid": upid, "status": "stopped", "exitstatus": task.status})
 
     @on("GET", "/nodes/{host}/tasks/{upid}/log")
-    def task_log(self, asked: Asked, host: str, upid: str) -> Answer:
+    def task_log(self, request: Asked, host: str, upid: str) -> Answer:
         lines = self.tasks[upid].log
-        start, limit = int(asked.values.get("start", "0")), int(asked.values.get("limit", "50"))
+        start, limit = int(request.values.get("start", "0")), int(request.values.get("limit", "50"))
         rows = [{"n": number, "t": line} for number, line in enumerate(lines, 1)]
         return Answer(rows[start : start + limit], more={"total": len(lines)})

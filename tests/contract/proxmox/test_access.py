@@ -9,7 +9,7 @@ from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.ha import HaResource, HaRule
 from stockman.proxmox.pools import DeviceMapping, Pool
 from stockman.proxmox.vms import GuestRef
-from tests.contract.proxmox.doors import Door
+from tests.contract.proxmox.doors import Backend
 
 ROLE = AccessRole(name="StockmanCSI", privileges=frozenset({"VM.Audit", "VM.Config.Disk"}))
 USER = User(id="stockman-csi@pve")
@@ -21,53 +21,53 @@ async def with_vm(pve: ProxmoxClient) -> None:
     await pve.wait_task(await pve.create_vm(AT, {"name": "cp-1"}))
 
 
-def test_a_role_that_was_made_has_its_privileges(door: Door) -> None:
+def test_a_role_that_was_made_has_its_privileges(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> list[AccessRole]:
         await pve.create_role(ROLE)
         return [role for role in await pve.roles() if role.name == ROLE.name]
 
-    assert door(story) == [ROLE]
+    assert backend(story) == [ROLE]
 
 
-def test_a_role_that_is_there_is_a_conflict(door: Door) -> None:
+def test_a_role_that_is_there_is_a_conflict(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> None:
         await pve.create_role(ROLE)
         await pve.create_role(ROLE)
 
     with pytest.raises(Conflict):
-        door(story)
+        backend(story)
 
 
-def test_a_role_that_is_not_there_cannot_be_deleted(door: Door) -> None:
+def test_a_role_that_is_not_there_cannot_be_deleted(backend: Backend) -> None:
     with pytest.raises(NotFound):
-        door(lambda pve: pve.delete_role("Nobody"))
+        backend(lambda pve: pve.delete_role("Nobody"))
 
 
-def test_a_token_tells_its_secret_once(door: Door) -> None:
+def test_a_token_tells_its_secret_once(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> tuple[NewToken, tuple[AccessToken, ...]]:
         await pve.create_user(USER)
         token = await pve.create_token(USER.id, AccessToken(name="csi"))
         return token, await pve.tokens(USER.id)
 
-    made, listed = door(story)
+    expected, listed = backend(story)
 
-    assert made.id == "stockman-csi@pve!csi"
-    assert len(made.secret.reveal()) == 36
-    assert made.secret.reveal() not in repr(made)
-    assert [(one.name, one.privilege_separation) for one in listed] == [("csi", True)]
+    assert expected.id == "stockman-csi@pve!csi"
+    assert len(expected.secret.reveal()) == 36
+    assert expected.secret.reveal() not in repr(expected)
+    assert [(item.name, item.privilege_separation) for item in listed] == [("csi", True)]
 
 
-def test_a_token_that_is_there_is_a_conflict(door: Door) -> None:
+def test_a_token_that_is_there_is_a_conflict(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> None:
         await pve.create_user(USER)
         await pve.create_token(USER.id, AccessToken(name="csi"))
         await pve.create_token(USER.id, AccessToken(name="csi"))
 
     with pytest.raises(Conflict):
-        door(story)
+        backend(story)
 
 
-def test_a_right_is_given_twice_and_taken_once(door: Door) -> None:
+def test_a_right_is_given_twice_and_taken_once(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> tuple[list[AccessRule], list[AccessRule]]:
         await pve.create_user(USER)
         await pve.create_role(ROLE)
@@ -81,30 +81,29 @@ def test_a_right_is_given_twice_and_taken_once(door: Door) -> None:
             access_rule for access_rule in await pve.access_rules() if access_rule.holder == USER.id
         ]
 
-    assert door(story) == ([RULE], [])
+    assert backend(story) == ([RULE], [])
 
 
-def test_a_pool_has_the_guests_that_were_put_into_it(door: Door) -> None:
+def test_a_pool_has_the_guests_that_were_put_into_it(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> tuple[Pool, Pool]:
         await with_vm(pve)
         await pve.create_pool("meadow")
+        empty = await pve.pool("meadow")
         await pve.add_to_pool("meadow", vms=(1021,))
-        full = await pve.pool("meadow")
-        await pve.remove_from_pool("meadow", vms=(1021,))
-        return full, await pve.pool("meadow")
+        return empty, await pve.pool("meadow")
 
-    full, empty = door(story)
+    empty, full = backend(story)
 
-    assert [member.id for member in full.members] == ["qemu/1021"]
     assert empty.members == ()
+    assert [member.id for member in full.members] == ["qemu/1021"]
 
 
-def test_a_pool_that_is_not_there_is_not_found(door: Door) -> None:
+def test_a_pool_that_is_not_there_is_not_found(backend: Backend) -> None:
     with pytest.raises(NotFound):
-        door(lambda pve: pve.pool("meadow"))
+        backend(lambda pve: pve.pool("meadow"))
 
 
-def test_a_mapping_keeps_every_entry(door: Door) -> None:
+def test_a_mapping_keeps_every_entry(backend: Backend) -> None:
     entries = tuple(
         f"id=10de:2204,iommugroup=15,node={host},path=0000:01:00.0" for host in ("pve1", "pve2")
     )
@@ -113,10 +112,10 @@ def test_a_mapping_keeps_every_entry(door: Door) -> None:
         await pve.create_mapping(DeviceMapping(name="gpu", kind="pci", entries=entries))
         return await pve.mappings("pci")
 
-    assert [(one.name, set(one.entries)) for one in door(story)] == [("gpu", set(entries))]
+    assert [(item.name, set(item.entries)) for item in backend(story)] == [("gpu", set(entries))]
 
 
-def test_a_guest_is_looked_after_until_it_is_not(door: Door) -> None:
+def test_a_guest_is_looked_after_until_it_is_not(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> list[list[str]]:
         await with_vm(pve)
         await pve.add_ha_resource(HaResource(id="vm:1021", max_restart=3))
@@ -124,25 +123,25 @@ def test_a_guest_is_looked_after_until_it_is_not(door: Door) -> None:
         await pve.remove_ha_resource("vm:1021")
         return [before, [ha_resource.id for ha_resource in await pve.ha_resources()]]
 
-    assert door(story) == [["vm:1021"], []]
+    assert backend(story) == [["vm:1021"], []]
 
 
-def test_a_guest_that_is_looked_after_already_is_a_conflict(door: Door) -> None:
+def test_a_guest_that_is_looked_after_already_is_a_conflict(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> None:
         await with_vm(pve)
         await pve.add_ha_resource(HaResource(id="vm:1021"))
         await pve.add_ha_resource(HaResource(id="vm:1021"))
 
     with pytest.raises(Conflict):
-        door(story)
+        backend(story)
 
 
-def test_a_guest_that_is_not_looked_after_is_not_found(door: Door) -> None:
+def test_a_guest_that_is_not_looked_after_is_not_found(backend: Backend) -> None:
     with pytest.raises(NotFound):
-        door(lambda pve: pve.remove_ha_resource("vm:1021"))
+        backend(lambda pve: pve.remove_ha_resource("vm:1021"))
 
 
-def test_a_rule_keeps_hosts_and_their_priorities(door: Door) -> None:
+def test_a_rule_keeps_hosts_and_their_priorities(backend: Backend) -> None:
     rule = HaRule(
         name="near",
         kind="node-affinity",
@@ -157,8 +156,8 @@ def test_a_rule_keeps_hosts_and_their_priorities(door: Door) -> None:
         await pve.create_ha_rule(rule)
         return await pve.ha_rules()
 
-    assert door(story) == (rule,)
+    assert backend(story) == (rule,)
 
 
-def test_groups_that_became_rules_are_none(door: Door) -> None:
-    assert door(lambda pve: pve.ha_groups()) == ()
+def test_groups_that_became_rules_are_none(backend: Backend) -> None:
+    assert backend(lambda pve: pve.ha_groups()) == ()

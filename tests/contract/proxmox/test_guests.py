@@ -9,8 +9,8 @@ from stockman.model.errors import Conflict, NotFound
 from stockman.model.names import HostName, Vmid
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.tasks import TaskRef
-from stockman.proxmox.vms import GuestRef, Setting, Vm, VmConfig, VmUpdate
-from tests.contract.proxmox.doors import Door
+from stockman.proxmox.vms import GuestRef, Setting, VmConfig, VmUpdate
+from tests.contract.proxmox.doors import Backend
 
 PVE1, PVE2 = HostName("pve1"), HostName("pve2")
 AT = GuestRef(host=PVE1, vmid=Vmid(1021))
@@ -25,65 +25,58 @@ VALUES: dict[str, Setting] = {
 }
 
 
-async def made(pve: ProxmoxClient, at: GuestRef = AT) -> None:
+async def create_vm(pve: ProxmoxClient, at: GuestRef = AT) -> None:
     await pve.wait_task(await pve.create_vm(at, VALUES))
 
 
-def test_a_vm_that_was_made_is_found_with_its_identity(door: Door) -> None:
-    async def story(pve: ProxmoxClient) -> Vm | None:
-        await made(pve)
-        return await pve.find_vm(Vmid(1021))
-
-    found = door(story)
-
-    assert found is not None
-    assert (found.host, found.vmid, found.name, found.uuid) == ("pve1", 1021, "cp-1", UUID_1021)
-    assert (found.status, found.lock, found.is_template) == ("stopped", "", False)
-    assert found.tags == ("stockman", "talos")
-
-
-def test_a_vm_that_never_was_is_not_found(door: Door) -> None:
-    assert door(lambda pve: pve.find_vm(Vmid(1021))) is None
-
-
-def test_the_configuration_of_a_missing_vm_is_not_found(door: Door) -> None:
-    with pytest.raises(NotFound, match=r"proxmox\.not-found"):
-        door(lambda pve: pve.vm_config(AT))
-
-
-def test_a_vm_is_not_found_on_another_host(door: Door) -> None:
+def test_a_vm_that_was_made_has_its_identity(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> VmConfig:
-        await made(pve)
+        await create_vm(pve)
+        return await pve.vm_config(AT)
+
+    config = backend(story)
+
+    assert (config.name, config.uuid) == ("cp-1", UUID_1021)
+
+
+def test_the_configuration_of_a_missing_vm_is_not_found(backend: Backend) -> None:
+    with pytest.raises(NotFound, match=r"proxmox\.not-found"):
+        backend(lambda pve: pve.vm_config(AT))
+
+
+def test_a_vm_is_not_found_on_another_host(backend: Backend) -> None:
+    async def story(pve: ProxmoxClient) -> VmConfig:
+        await create_vm(pve)
         return await pve.vm_config(GuestRef(host=PVE2, vmid=AT.vmid))
 
     with pytest.raises(NotFound):
-        door(story)
+        backend(story)
 
 
-def test_a_number_that_is_taken_is_a_conflict(door: Door) -> None:
+def test_a_number_that_is_taken_is_a_conflict(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> None:
-        await made(pve)
-        await made(pve, GuestRef(host=PVE2, vmid=AT.vmid))
+        await create_vm(pve)
+        await create_vm(pve, GuestRef(host=PVE2, vmid=AT.vmid))
 
     with pytest.raises(Conflict, match=r"proxmox\.exists"):
-        door(story)
+        backend(story)
 
 
-def test_a_taken_number_is_not_free_and_not_given_again(door: Door) -> None:
+def test_a_taken_number_is_not_free_and_not_given_again(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> tuple[int, bool, bool]:
         first = await pve.next_vmid()
-        await made(pve, GuestRef(host=PVE1, vmid=first))
+        await create_vm(pve, GuestRef(host=PVE1, vmid=first))
         return first, await pve.is_vmid_free(first), await pve.next_vmid() != first
 
-    assert door(story) == (100, False, True)
+    assert backend(story) == (100, False, True)
 
 
-def test_values_come_back_as_text(door: Door) -> None:
+def test_values_come_back_as_text(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> VmConfig:
-        await made(pve)
+        await create_vm(pve)
         return await pve.vm_config(AT)
 
-    config = door(story)
+    config = backend(story)
 
     assert [config.get(key) for key in ("cores", "memory", "onboot")] == ["4", "4096", "1"]
     assert (config.name, config.uuid) == ("cp-1", UUID_1021)
@@ -91,9 +84,9 @@ def test_values_come_back_as_text(door: Door) -> None:
     assert config.digest
 
 
-def test_a_change_is_seen_and_gives_another_digest(door: Door) -> None:
+def test_a_change_is_seen_and_gives_another_digest(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> tuple[VmConfig, VmConfig]:
-        await made(pve)
+        await create_vm(pve)
         before = await pve.vm_config(AT)
         change = VmUpdate(values={"cores": 8}, delete=("tags",), digest=before.digest)
         task = await pve.update_vm(AT, change)
@@ -101,128 +94,110 @@ def test_a_change_is_seen_and_gives_another_digest(door: Door) -> None:
         await pve.wait_task(task)
         return before, await pve.vm_config(AT)
 
-    before, after = door(story)
+    before, after = backend(story)
 
     assert (before.get("cores"), after.get("cores")) == ("4", "8")
     assert ("tags" in before, "tags" in after) == (True, False)
     assert before.digest != after.digest
 
 
-def test_what_is_only_written_down_is_there_at_once(door: Door) -> None:
+def test_what_is_only_written_down_is_there_at_once(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> tuple[TaskRef | None, VmConfig]:
-        await made(pve)
+        await create_vm(pve)
         before = await pve.vm_config(AT)
         change = VmUpdate(values={"description": "a cow"}, delete=("tags",), digest=before.digest)
         return await pve.update_vm(AT, change), await pve.vm_config(AT)
 
-    task, after = door(story)
+    task, after = backend(story)
 
     assert task is None
     assert (after.get("description"), "tags" in after) == ("a cow", False)
 
 
-def test_what_is_only_written_down_is_a_conflict_where_others_wrote(door: Door) -> None:
+def test_what_is_only_written_down_is_a_conflict_where_others_wrote(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> None:
-        await made(pve)
+        await create_vm(pve)
         await pve.update_vm(AT, VmUpdate(values={"tags": "a"}, digest="0" * 40))
 
     with pytest.raises(Conflict, match=r"proxmox\.changed"):
-        door(story)
+        backend(story)
 
 
-def test_a_change_of_what_has_changed_is_a_conflict(door: Door) -> None:
+def test_a_change_of_what_has_changed_is_a_conflict(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> None:
-        await made(pve)
+        await create_vm(pve)
         await pve.update_vm(AT, VmUpdate(values={"cores": 8}, digest="0" * 40))
 
     with pytest.raises(Conflict, match=r"proxmox\.changed"):
-        door(story)
+        backend(story)
 
 
-def test_power_is_seen(door: Door) -> None:
+def test_power_is_seen(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> list[str]:
-        await made(pve)
+        await create_vm(pve)
         seen = [(await pve.vm_status(AT)).status]
         await pve.wait_task(await pve.start_vm(AT))
         seen.append((await pve.vm_status(AT)).status)
         await pve.wait_task(await pve.stop_vm(AT))
         return [*seen, (await pve.vm_status(AT)).status]
 
-    assert door(story) == ["stopped", "running", "stopped"]
+    assert backend(story) == ["stopped", "running", "stopped"]
 
 
-def test_starting_what_runs_is_a_conflict_at_the_end_of_the_task(door: Door) -> None:
+def test_starting_what_runs_is_a_conflict_at_the_end_of_the_task(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> None:
-        await made(pve)
+        await create_vm(pve)
         await pve.wait_task(await pve.start_vm(AT))
         await pve.wait_task(await pve.start_vm(AT))
 
     with pytest.raises(Conflict, match=r"proxmox\.task-failed") as caught:
-        door(story)
+        backend(story)
     assert "VM 1021 already running" in caught.value.problem.why
 
 
-def test_stopping_what_is_off_is_fine(door: Door) -> None:
+def test_stopping_what_is_off_is_fine(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> int:
-        await made(pve)
+        await create_vm(pve)
         return (await pve.wait_task(await pve.stop_vm(AT))).warnings
 
-    assert door(story) == 0
+    assert backend(story) == 0
 
 
-def test_a_vm_that_is_off_cannot_be_reset(door: Door) -> None:
+def test_a_deleted_vm_is_gone_and_deleting_it_again_finds_nothing(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> None:
-        await made(pve)
-        await pve.reset_vm(AT)
-
-    with pytest.raises(Conflict, match=r"proxmox\.state"):
-        door(story)
-
-
-def test_a_deleted_vm_is_gone_and_deleting_it_again_finds_nothing(door: Door) -> None:
-    async def story(pve: ProxmoxClient) -> None:
-        await made(pve)
+        await create_vm(pve)
         await pve.wait_task(await pve.delete_vm(AT))
-        assert await pve.find_vm(AT.vmid) is None
+        assert await pve.is_vmid_free(AT.vmid)
         await pve.delete_vm(AT)
 
     with pytest.raises(NotFound):
-        door(story)
+        backend(story)
 
 
-def test_a_running_vm_is_not_deleted(door: Door) -> None:
+def test_a_running_vm_is_not_deleted(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> None:
-        await made(pve)
+        await create_vm(pve)
         await pve.wait_task(await pve.start_vm(AT))
         await pve.delete_vm(AT)
 
     with pytest.raises(Conflict, match=r"proxmox\.state"):
-        door(story)
+        backend(story)
 
 
-def test_no_agent_answers_in_a_vm_that_is_off(door: Door) -> None:
+def test_no_agent_answers_in_a_vm_that_is_off(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> bool:
-        await made(pve)
+        await create_vm(pve)
         return await pve.agent_answers(AT)
 
-    assert door(story) is False
+    assert backend(story) is False
 
 
-def test_snapshots_are_listed_without_the_present(door: Door) -> None:
-    async def story(pve: ProxmoxClient) -> list[str]:
-        await made(pve)
-        await pve.wait_task(await pve.take_snapshot(AT, "before", "an upgrade"))
-        return [snapshot.name for snapshot in await pve.snapshots(AT)]
-
-    assert door(story) == ["before"]
-
-
-def test_guests_are_made_side_by_side(door: Door) -> None:
+def test_guests_are_made_side_by_side(backend: Backend) -> None:
     async def story(pve: ProxmoxClient) -> list[int]:
         guest_refs = [GuestRef(host=PVE1, vmid=Vmid(number)) for number in range(200, 210)]
         async with asyncio.TaskGroup() as group:
             for at in guest_refs:
-                group.create_task(made(pve, at))
+                group.create_task(create_vm(pve, at))
         return sorted(guest.vmid for guest in (await pve.resources()).guests)
 
-    assert door(story) == list(range(200, 210))
+    assert backend(story) == list(range(200, 210))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.repo.doors import DOORS, Story
+from tests.contract.repo.doors import BACKENDS, Story
 
 
-@pytest.fixture(params=sorted(DOORS))
+@pytest.fixture(params=sorted(BACKENDS))
 def tell(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[Story], None]:
@@ -20,6 +20,6 @@ def tell(
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
 
     def told(story: Story) -> None:
-        asyncio.run(DOORS[request.param](story, tmp_path))
+        asyncio.run(BACKENDS[request.param](story, tmp_path))
 
     return told

@@ -1,7 +1,7 @@
-"""Doors that the contract of `ports.repo.Repo` is run on.
+"""Backends that the contract of `ports.repo.Repo` is run on.
 
 A door is a function that takes a story and a directory, and tells the story to a fresh repository
-with an empty remote. Another door is one more line in `DOORS`.
+with an empty remote. Another backend is one more line in `BACKENDS`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Protocol
 
-from stockman_lab.doors.git_door import GitDoor
-from stockman_lab.git.backend import prepare
-from stockman_lab.git.places import place_of
+from stockman_lab.doors.service_doors import GitDoor
+from stockman_lab.git.backend import place_of, prepare
 
 from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
 from stockman.adapters.git.probe import git_environment
@@ -175,20 +174,20 @@ async def over_files(story: Story, root: Path) -> None:
 
 async def over_http(story: Story, root: Path) -> None:
     """Git, with a remote that the lab serves."""
-    door = GitDoor({URL: str(root / "bare.git")}, lambda: 0.0)
-    port = await door.start("127.0.0.1", 0)
+    backend = GitDoor({URL: str(root / "bare.git")}, lambda: 0.0)
+    port = await backend.start("127.0.0.1", 0)
     try:
         url = f"http://127.0.0.1:{port}{place_of(URL)}"
         await asyncio.to_thread(lambda: asyncio.run(_told(story, root, url)))
     finally:
-        await door.stop()
+        await backend.stop()
 
 
 async def _told(story: Story, root: Path, url: str) -> None:
     await story(GitScene(root, url))
 
 
-DOORS: dict[str, Callable[[Story, Path], Coroutine[None, None, None]]] = {
+BACKENDS: dict[str, Callable[[Story, Path], Coroutine[None, None, None]]] = {
     "memory": memory,
     "files": over_files,
     "http": over_http,

@@ -37,11 +37,11 @@ def test_files_are_committed_read_and_pushed(tell: Tell) -> None:
         assert commit is not None
         assert (await scene.repo.state()).commit == commit
         assert (await scene.repo.state()).dirty == ()
-        assert [one.path for one in await scene.repo.tree(commit)] == [
+        assert [item.path for item in await scene.repo.tree(commit)] == [
             "kubernetes/apps/echo.yaml",
             "odd name é.txt",
         ]
-        assert [one.path for one in await scene.repo.tree(commit, "kubernetes")] == [
+        assert [item.path for item in await scene.repo.tree(commit, "kubernetes")] == [
             "kubernetes/apps/echo.yaml"
         ]
         assert await scene.repo.read(commit, "odd name é.txt") == bytes(range(256))
@@ -72,7 +72,7 @@ def test_a_removed_file_is_removed(tell: Tell) -> None:
         scene.write("README.md", None)
         commit = await scene.repo.commit(["README.md"], "Remove")
         assert commit is not None
-        assert [one.path for one in await scene.repo.tree(commit)] == ["other"]
+        assert [item.path for item in await scene.repo.tree(commit)] == ["other"]
         assert await scene.repo.read(first, "README.md") == b"flock\n"
         with pytest.raises(NotFound):
             await scene.repo.read(commit, "README.md")
@@ -95,7 +95,7 @@ def test_work_of_others_is_neither_committed_nor_lost(tell: Tell) -> None:
         commit = await scene.repo.commit(["ours"], "Ours alone")
 
         assert commit is not None
-        assert [one.path for one in await scene.repo.tree(commit)] == [
+        assert [item.path for item in await scene.repo.tree(commit)] == [
             "README.md",
             "changed",
             "ours",
@@ -215,9 +215,9 @@ def test_commits_tell_who_changed_a_file_and_what_others_pushed(tell: Tell) -> N
         newer = await scene.repo.commits(second, since=first)
         of_file = await scene.repo.commits("HEAD", path="README.md")
 
-        assert [one.name for one in every] == [second, first]
-        assert [(one.name, one.subject) for one in newer] == [(second, "More")]
-        assert [one.name for one in of_file] == [first]
+        assert [item.name for item in every] == [second, first]
+        assert [(item.name, item.subject) for item in newer] == [(second, "More")]
+        assert [item.name for item in of_file] == [first]
         assert of_file[0].author == "Shepherd <shepherd@example.com>"
         assert [commit.name for commit in await scene.repo.commits("HEAD", most=1)] == [second]
         assert await scene.repo.commits(second, since=second) == ()

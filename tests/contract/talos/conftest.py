@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.contract.talos.doors import DOORS, Door
+from tests.contract.talos.doors import BACKENDS, Backend
 
 
-@pytest.fixture(params=sorted(DOORS))
-def door(request: pytest.FixtureRequest) -> Door:
+@pytest.fixture(params=sorted(BACKENDS))
+def backend(request: pytest.FixtureRequest) -> Backend:
     """One door."""
-    return DOORS[request.param]
+    return BACKENDS[request.param]

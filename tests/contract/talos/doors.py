@@ -1,4 +1,4 @@
-"""Doors that the contract of `ports.Talos` is run on.
+"""Backends that the contract of `ports.Talos` is run on.
 
 A door is a function that takes a world and a story, and returns what the story comes to. Another
 door is one more line in `DOORS`.
@@ -54,7 +54,7 @@ class Stage:
 Story = Callable[[TalosClient, Stage], Awaitable[T]]
 
 
-class Door(Protocol):
+class Backend(Protocol):
     """Opens a world and tells it a story, in the name of somebody."""
 
     def __call__(self, world: World, story: Story[T], role: str = ADMIN) -> T: ...
@@ -63,16 +63,16 @@ class Door(Protocol):
 def memory(world: World, story: Story[T], role: str = ADMIN) -> T:
     """The world itself, without a wire."""
 
-    async def told() -> T:
+    async def play() -> T:
         return await story(memory_talos(world, frozenset({role})), Stage(world, lambda: None))
 
-    return asyncio.run(told())
+    return asyncio.run(play())
 
 
 def wire(world: World, story: Story[T], role: str = ADMIN) -> T:
     """`GrpcTalos`, with machines behind it that answer over TLS."""
 
-    async def told(scratch: Path) -> T:
+    async def play(scratch: Path) -> T:
         async with (
             served(world, scratch) as face,
             GrpcTalos(endpoints(world, face, role=role)) as talos,
@@ -80,7 +80,7 @@ def wire(world: World, story: Story[T], role: str = ADMIN) -> T:
             return await story(talos, Stage(world, face.happened))
 
     with TemporaryDirectory() as scratch:
-        return asyncio.run(told(Path(scratch)))
+        return asyncio.run(play(Path(scratch)))
 
 
-DOORS: dict[str, Door] = {"memory": memory, "wire": wire}
+BACKENDS: dict[str, Backend] = {"memory": memory, "wire": wire}

@@ -10,7 +10,7 @@ from stockman_lab.doors.memory import MemoryDoor
 from lab.tests.talos.staged import staged
 from stockman.model.errors import Conflict, NotFound, Rejected, StockmanError, Unreachable
 from stockman.talos.api.client import TalosClient
-from tests.contract.talos.doors import Door, Stage
+from tests.contract.talos.doors import Backend, Stage
 
 BACKUP = "os:etcd:backup"
 NEO, NIOBE, TRINITY = "talos-neo", "talos-niobe", "talos-trinity"
@@ -20,7 +20,7 @@ async def whole(talos: TalosClient, stage: Stage, name: str = "") -> bytes:
     return b"".join([piece async for piece in talos.etcd_snapshot(stage.node(name))])
 
 
-def test_members_agree_on_who_they_are_and_who_leads(door: Door) -> None:
+def test_members_agree_on_who_they_are_and_who_leads(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         members = await talos.etcd_members(stage.node(NEO))
         assert [member.hostname for member in members if not member.is_learner] == sorted(
@@ -41,7 +41,7 @@ def test_members_agree_on_who_they_are_and_who_leads(door: Door) -> None:
         )
         assert await talos.etcd_alarms(stage.node(NEO)) == ()
 
-    door(staged("three-node"), story)
+    backend(staged("three-node"), story)
 
 
 def _id(members: object, name: str) -> int:
@@ -49,7 +49,7 @@ def _id(members: object, name: str) -> int:
     return next(int(member.id) for member in members if member.hostname == name)
 
 
-def test_the_leader_lets_another_lead(door: Door) -> None:
+def test_the_leader_lets_another_lead(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         leads = [
             name
@@ -62,10 +62,10 @@ def test_the_leader_lets_another_lead(door: Door) -> None:
         assert (await talos.etcd_status(stage.node(new))).is_leader
         assert await talos.forfeit_etcd_leadership(stage.node(leader)) == ""
 
-    door(staged("three-node"), story)
+    backend(staged("three-node"), story)
 
 
-def test_a_member_leaves_and_another_is_removed(door: Door) -> None:
+def test_a_member_leaves_and_another_is_removed(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node(TRINITY)
         await talos.leave_etcd(stage.node(NEO))
@@ -76,10 +76,10 @@ def test_a_member_leaves_and_another_is_removed(door: Door) -> None:
         with pytest.raises(NotFound):
             await talos.remove_etcd_member(node, 4711)
 
-    door(staged("three-node"), story)
+    backend(staged("three-node"), story)
 
 
-def test_a_member_without_its_machine_is_removed(door: Door) -> None:
+def test_a_member_without_its_machine_is_removed(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node(TRINITY)
         (gone,) = [
@@ -94,10 +94,10 @@ def test_a_member_without_its_machine_is_removed(door: Door) -> None:
             TRINITY,
         }
 
-    door(staged("three-node"), story)
+    backend(staged("three-node"), story)
 
 
-def test_without_quorum_nobody_claims_that_all_is_well(door: Door) -> None:
+def test_without_quorum_nobody_claims_that_all_is_well(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node(TRINITY)
         stage.power_off(NEO)
@@ -108,46 +108,46 @@ def test_without_quorum_nobody_claims_that_all_is_well(door: Door) -> None:
         assert status.leader is None
         assert status.errors != ()
 
-    door(staged("three-node"), story)
+    backend(staged("three-node"), story)
 
 
-def test_the_only_member_cannot_step_down(door: Door) -> None:
+def test_the_only_member_cannot_step_down(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(Rejected):
             await talos.forfeit_etcd_leadership(stage.node())
 
-    door(staged(), story)
+    backend(staged(), story)
 
 
 @pytest.mark.parametrize("version", ["1.11.5", "1.14.1"])
-def test_a_snapshot_has_its_checksum(door: Door, version: str) -> None:
-    found = door(staged("single", version), whole, BACKUP)
+def test_a_snapshot_has_its_checksum(backend: Backend, version: str) -> None:
+    result = backend(staged("single", version), whole, BACKUP)
 
-    assert len(found) % 512 == 32
-    assert hashlib.sha256(found[:-32]).digest() == found[-32:]
+    assert len(result) % 512 == 32
+    assert hashlib.sha256(result[:-32]).digest() == result[-32:]
 
 
-def test_a_snapshot_that_was_damaged_on_its_way_is_rejected(door: Door) -> None:
+def test_a_snapshot_that_was_damaged_on_its_way_is_rejected(backend: Backend) -> None:
     world = staged()
     match = {"method": "EtcdSnapshot"}
     world.faults.add(Fault(Point.TALOS_CALL, Effect.CORRUPT, match, times=None))
 
     with pytest.raises(Rejected) as caught:
-        door(world, whole)
+        backend(world, whole)
 
     assert caught.value.problem.code == "talos.answer"
 
 
-def test_a_snapshot_that_is_cut_off_is_none(door: Door) -> None:
+def test_a_snapshot_that_is_cut_off_is_none(backend: Backend) -> None:
     world = staged()
     match = {"method": "EtcdSnapshot"}
     world.faults.add(Fault(Point.TALOS_CALL, Effect.CUT, match, times=None))
 
     with pytest.raises(Unreachable):
-        door(world, whole)
+        backend(world, whole)
 
 
-def test_defragmenting_and_disarming_are_done(door: Door) -> None:
+def test_defragmenting_and_disarming_are_done(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         await talos.defragment_etcd(node)
@@ -155,17 +155,17 @@ def test_defragmenting_and_disarming_are_done(door: Door) -> None:
         status = await talos.etcd_status(node)
         assert status.db_size == pytest.approx(status.db_in_use, rel=0.5)
 
-    door(staged(), story)
+    backend(staged(), story)
 
 
-def test_a_cluster_that_is_there_is_not_begun_again(door: Door) -> None:
+def test_a_cluster_that_is_there_is_not_begun_again(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> bool:
         return await talos.bootstrap(stage.node())
 
-    assert door(staged(), story) is False
+    assert backend(staged(), story) is False
 
 
-def test_a_cluster_is_begun_from_a_snapshot_that_was_sent(door: Door) -> None:
+def test_a_cluster_is_begun_from_a_snapshot_that_was_sent(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         with pytest.raises(Conflict):
@@ -182,19 +182,19 @@ def test_a_cluster_is_begun_from_a_snapshot_that_was_sent(door: Door) -> None:
         yield content[:100]
         yield content[100:]
 
-    content, world = door(staged(), whole), staged(bootstrap=False)
+    content, world = backend(staged(), whole), staged(bootstrap=False)
     name, cluster = next(iter(world.clusters.items()))
     ((vmid, guest),) = cluster.state.guests.items()
     MemoryDoor(world, name).post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
     world.settle()
-    door(world, story)
+    backend(world, story)
 
 
-def test_a_bootstrap_that_comes_too_early_is_a_conflict(door: Door) -> None:
+def test_a_bootstrap_that_comes_too_early_is_a_conflict(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         stage.machine().state.services["cri"].state = "Waiting"
         with pytest.raises(Conflict) as caught:
             await talos.bootstrap(stage.node())
         assert caught.value.problem.code == "talos.state"
 
-    door(staged(), story)
+    backend(staged(), story)

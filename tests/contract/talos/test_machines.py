@@ -9,7 +9,7 @@ from stockman.model.errors import Denied, NotFound, Unreachable
 from stockman.model.names import MachineAddress
 from stockman.talos.api.client import TalosClient
 from stockman.talos.records.machines import TalosVersion, network_cards
-from tests.contract.talos.doors import Door, Stage
+from tests.contract.talos.doors import Backend, Stage
 
 MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 READER = "os:reader"
@@ -17,17 +17,17 @@ NOWHERE = MachineAddress("127.67.99.99")
 
 
 @pytest.mark.parametrize("version", MINORS)
-def test_a_machine_tells_what_it_is(door: Door, version: str) -> None:
+def test_a_machine_tells_what_it_is(backend: Backend, version: str) -> None:
     async def story(talos: TalosClient, stage: Stage) -> TalosVersion:
         return await talos.version(stage.node())
 
-    found = door(staged("single", version), story)
+    result = backend(staged("single", version), story)
 
-    assert (found.tag, found.platform, found.mode) == (f"v{version}", "nocloud", "cloud")
+    assert (result.tag, result.platform, result.mode) == (f"v{version}", "nocloud", "cloud")
 
 
 @pytest.mark.parametrize("version", MINORS)
-def test_a_machine_that_is_up_says_so_in_every_minor(door: Door, version: str) -> None:
+def test_a_machine_that_is_up_says_so_in_every_minor(backend: Backend, version: str) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         status = await talos.machine_status(node)
@@ -43,11 +43,11 @@ def test_a_machine_that_is_up_says_so_in_every_minor(door: Door, version: str) -
         assert (neighbour.hostname, neighbour.role) == ("talos-1", "controlplane")
         assert node in neighbour.addresses
 
-    door(staged("single", version), story)
+    backend(staged("single", version), story)
 
 
 @pytest.mark.parametrize("version", MINORS)
-def test_cards_are_counted_whatever_they_are_called(door: Door, version: str) -> None:
+def test_cards_are_counted_whatever_they_are_called(backend: Backend, version: str) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         links = await talos.links(node)
@@ -57,11 +57,11 @@ def test_cards_are_counted_whatever_they_are_called(door: Door, version: str) ->
         addresses = {address.address.partition("/")[0] for address in await talos.addresses(node)}
         assert str(node) in addresses
 
-    door(staged("single", version), story)
+    backend(staged("single", version), story)
 
 
 @pytest.mark.parametrize("version", MINORS)
-def test_disks_extensions_and_schematic_are_told(door: Door, version: str) -> None:
+def test_disks_extensions_and_schematic_are_told(backend: Backend, version: str) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         disks = {disk.path: disk for disk in await talos.disks(node)}
@@ -76,11 +76,11 @@ def test_disks_extensions_and_schematic_are_told(door: Door, version: str) -> No
         assert schematic is not None
         assert len(schematic) == 64
 
-    door(staged("single", version), story)
+    backend(staged("single", version), story)
 
 
 @pytest.mark.parametrize("version", MINORS)
-def test_parts_of_kubernetes_are_told(door: Door, version: str) -> None:
+def test_parts_of_kubernetes_are_told(backend: Backend, version: str) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         pods = await talos.static_pods(node)
@@ -96,10 +96,10 @@ def test_parts_of_kubernetes_are_told(door: Door, version: str) -> None:
             False,
         )
 
-    door(staged("single", version), story)
+    backend(staged("single", version), story)
 
 
-def test_a_reader_sees_no_secrets_and_changes_nothing(door: Door) -> None:
+def test_a_reader_sees_no_secrets_and_changes_nothing(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         assert (await talos.machine_status(node)).is_up
@@ -113,29 +113,29 @@ def test_a_reader_sees_no_secrets_and_changes_nothing(door: Door) -> None:
                 await refused
             assert caught.value.problem.code == "talos.denied"
 
-    door(staged("single", "1.13.9"), story, READER)
+    backend(staged("single", "1.13.9"), story, READER)
 
 
-def test_a_reader_of_the_newest_minor_sees_the_boot_id(door: Door) -> None:
+def test_a_reader_of_the_newest_minor_sees_the_boot_id(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> str:
         return await talos.boot_id(stage.node())
 
     world = staged("single", "1.14.1")
 
-    assert door(world, story, READER) == next(iter(world.talos.machines)).state.boot_id
+    assert backend(world, story, READER) == next(iter(world.talos.machines)).state.boot_id
 
 
-def test_a_machine_is_reached_through_another_one(door: Door) -> None:
+def test_a_machine_is_reached_through_another_one(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> list[str]:
         names = ("talos-neo", "talos-niobe", "talos-trinity")
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(talos.hostname(stage.node(name))) for name in names]
         return [task.result() for task in tasks]
 
-    assert door(staged("three-node"), story) == ["talos-neo", "talos-niobe", "talos-trinity"]
+    assert backend(staged("three-node"), story) == ["talos-neo", "talos-niobe", "talos-trinity"]
 
 
-def test_a_machine_without_power_is_unreachable_and_the_others_answer(door: Door) -> None:
+def test_a_machine_without_power_is_unreachable_and_the_others_answer(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         down, up = stage.node("talos-niobe"), stage.node("talos-trinity")
         stage.power_off("talos-niobe")
@@ -146,20 +146,20 @@ def test_a_machine_without_power_is_unreachable_and_the_others_answer(door: Door
             await talos.reboot(down)
         assert await talos.hostname(up) == "talos-trinity"
 
-    door(staged("three-node"), story)
+    backend(staged("three-node"), story)
 
 
-def test_an_endpoint_without_power_is_skipped(door: Door) -> None:
+def test_an_endpoint_without_power_is_skipped(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> str:
         first, last = stage.world.talos.machines[0].hostname, stage.world.talos.machines[-1]
         await talos.version(MachineAddress(last.address))
         stage.power_off(first)
         return await talos.hostname(MachineAddress(last.address))
 
-    assert door(staged("three-node"), story).startswith("talos-")
+    assert backend(staged("three-node"), story).startswith("talos-")
 
 
-def test_without_any_machine_nothing_answers(door: Door) -> None:
+def test_without_any_machine_nothing_answers(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         stage.power_off("")
@@ -167,30 +167,30 @@ def test_without_any_machine_nothing_answers(door: Door) -> None:
             await talos.version(node)
         assert caught.value.problem.code == "talos.unreachable"
 
-    door(staged(), story)
+    backend(staged(), story)
 
 
-def test_what_is_not_there_is_not_found(door: Door) -> None:
+def test_what_is_not_there_is_not_found(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(NotFound):
             await talos.read_file(stage.node(), "/var/nothing")
 
-    door(staged(), story)
+    backend(staged(), story)
 
 
-def test_a_machine_that_nobody_knows_is_unreachable(door: Door) -> None:
+def test_a_machine_that_nobody_knows_is_unreachable(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         del stage
         with pytest.raises(Unreachable):
             await talos.version(NOWHERE)
 
-    door(staged(), story)
+    backend(staged(), story)
 
 
-def test_a_machine_that_runs_tells_the_uuid_of_its_vm(door: Door) -> None:
+def test_a_machine_that_runs_tells_the_uuid_of_its_vm(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> tuple[str, str]:
         return str(await talos.system_uuid(stage.node())), stage.machine().state.uuid
 
-    told, known = door(staged(), story)
+    actual, known = backend(staged(), story)
 
-    assert told == known
+    assert actual == known

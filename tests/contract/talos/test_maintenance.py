@@ -22,7 +22,7 @@ from stockman.talos.records.operations import (
     ApplyMode,
     MaintenanceMachine,
 )
-from tests.contract.talos.doors import Door, Stage
+from tests.contract.talos.doors import Backend, Stage
 
 MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 
@@ -33,9 +33,9 @@ def waiting(version: str = "1.13.9") -> tuple[World, str]:
     name, cluster = next(iter(world.clusters.items()))
     ((vmid, guest),) = cluster.state.guests.items()
     config = staged("single", version).talos.machines[0].state.config
-    door = MemoryDoor(world, name)
-    door.put(f"/nodes/{guest.node}/qemu/{vmid}/config", delete="ide2")
-    door.post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
+    backend = MemoryDoor(world, name)
+    backend.put(f"/nodes/{guest.node}/qemu/{vmid}/config", delete="ide2")
+    backend.post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
     world.settle()
     return world, config.decode()
 
@@ -47,32 +47,32 @@ def stranger(stage: Stage) -> MaintenanceMachine:
 def with_fingerprint(stage: Stage) -> MaintenanceMachine:
     api = stage.machine().api
     assert api is not None
-    found = key_fingerprint(ssl.PEM_cert_to_DER_cert(api.certificate))
-    return MaintenanceMachine(address=stage.node(), fingerprint=found)
+    result = key_fingerprint(ssl.PEM_cert_to_DER_cert(api.certificate))
+    return MaintenanceMachine(address=stage.node(), fingerprint=result)
 
 
 @pytest.mark.parametrize("version", MINORS)
-def test_a_machine_that_waits_tells_its_disks_and_cards(door: Door, version: str) -> None:
+def test_a_machine_that_waits_tells_its_disks_and_cards(backend: Backend, version: str) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         at = stranger(stage)
         assert await talos.is_in_maintenance(at)
         assert "/dev/sda" in {maintenance_disk.path for maintenance_disk in await talos.disks(at)}
         assert len(network_cards(await talos.links(at))) == 1
 
-    door(waiting(version)[0], story)
+    backend(waiting(version)[0], story)
 
 
 @pytest.mark.parametrize("version", MINORS)
-def test_a_machine_that_waits_tells_the_uuid_of_its_vm(door: Door, version: str) -> None:
+def test_a_machine_that_waits_tells_the_uuid_of_its_vm(backend: Backend, version: str) -> None:
     async def story(talos: TalosClient, stage: Stage) -> tuple[str, str]:
         return str(await talos.system_uuid(stranger(stage))), stage.machine().state.uuid
 
-    told, known = door(waiting(version)[0], story)
+    actual, known = backend(waiting(version)[0], story)
 
-    assert told == known
+    assert actual == known
 
 
-def test_the_version_is_told_since_1_13(door: Door) -> None:
+def test_the_version_is_told_since_1_13(backend: Backend) -> None:
     async def old(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(Unsupported):
             await talos.version(stranger(stage))
@@ -80,19 +80,19 @@ def test_the_version_is_told_since_1_13(door: Door) -> None:
     async def new(talos: TalosClient, stage: Stage) -> str:
         return (await talos.version(stranger(stage))).tag
 
-    door(waiting("1.12.1")[0], old)
+    backend(waiting("1.12.1")[0], old)
 
-    assert door(waiting("1.13.9")[0], new) == "v1.13.9"
+    assert backend(waiting("1.13.9")[0], new) == "v1.13.9"
 
 
-def test_a_machine_with_a_configuration_is_not_in_maintenance(door: Door) -> None:
+def test_a_machine_with_a_configuration_is_not_in_maintenance(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> bool:
         return await talos.is_in_maintenance(stranger(stage))
 
-    assert door(staged(), story) is False
+    assert backend(staged(), story) is False
 
 
-def test_a_machine_that_does_not_answer_is_not_taken_for_one_that_waits(door: Door) -> None:
+def test_a_machine_that_does_not_answer_is_not_taken_for_one_that_waits(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         del stage
         with pytest.raises(Unreachable):
@@ -100,11 +100,11 @@ def test_a_machine_that_does_not_answer_is_not_taken_for_one_that_waits(door: Do
                 MaintenanceMachine(address=MachineAddress("127.67.99.99"))
             )
 
-    door(staged(), story)
+    backend(staged(), story)
 
 
 @pytest.mark.parametrize("version", MINORS)
-def test_a_machine_takes_its_first_configuration(door: Door, version: str) -> None:
+def test_a_machine_takes_its_first_configuration(backend: Backend, version: str) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         at = with_fingerprint(stage)
         application = ApplyConfigurationRequest(
@@ -117,20 +117,20 @@ def test_a_machine_takes_its_first_configuration(door: Door, version: str) -> No
         assert stage.machine().state.config == config.encode()
 
     world, config = waiting(version)
-    door(world, story)
+    backend(world, story)
 
 
-def test_a_wrong_first_configuration_is_rejected(door: Door) -> None:
+def test_a_wrong_first_configuration_is_rejected(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         application = ApplyConfigurationRequest(text=Secret("machine: 5"), mode=ApplyMode.AUTO)
         with pytest.raises(Rejected):
             await talos.apply_configuration(stranger(stage), application)
         assert await talos.is_in_maintenance(stranger(stage))
 
-    door(waiting()[0], story)
+    backend(waiting()[0], story)
 
 
-def test_another_key_than_the_one_that_was_named_gets_nothing(door: Door) -> None:
+def test_another_key_than_the_one_that_was_named_gets_nothing(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         at = MaintenanceMachine(address=stage.node(), fingerprint=f"{'A' * 43}=")
         application = ApplyConfigurationRequest(
@@ -142,11 +142,11 @@ def test_another_key_than_the_one_that_was_named_gets_nothing(door: Door) -> Non
         assert stage.machine().state.stage is MachineStage.MAINTENANCE
 
     world, config = waiting()
-    door(world, story)
+    backend(world, story)
 
 
 @pytest.mark.parametrize("times", [1, 2])
-def test_a_read_whose_connection_was_dead_is_repeated_once(door: Door, times: int) -> None:
+def test_a_read_whose_connection_was_dead_is_repeated_once(backend: Backend, times: int) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         if times == 1:
             assert await talos.is_in_maintenance(stranger(stage))
@@ -157,6 +157,6 @@ def test_a_read_whose_connection_was_dead_is_repeated_once(door: Door, times: in
     world, _ = waiting()
     fault = Fault(Point.TALOS_CALL, Effect.CUT, {"method": "Get"}, times=times)
     world.faults.add(fault)
-    door(world, story)
+    backend(world, story)
 
     assert fault.struck == times

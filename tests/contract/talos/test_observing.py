@@ -9,10 +9,10 @@ from stockman.model.errors import Rejected
 from stockman.model.secret import Secret
 from stockman.talos.api.client import TalosClient
 from stockman.talos.records.machines import EventsRequest, ServiceLogRequest
-from tests.contract.talos.doors import Door, Stage
+from tests.contract.talos.doors import Backend, Stage
 
 
-def test_events_of_a_reboot_are_told_to_who_listens(door: Door) -> None:
+def test_events_of_a_reboot_are_told_to_who_listens(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> tuple[str, set[str], set[str]]:
         node = stage.node()
         kinds, actors = set[str](), set[str]()
@@ -27,26 +27,26 @@ def test_events_of_a_reboot_are_told_to_who_listens(door: Door) -> None:
                     break
         return actor, kinds, actors
 
-    actor, kinds, actors = door(staged(), story)
+    actor, kinds, actors = backend(staged(), story)
 
     assert "SequenceEvent" in kinds
     assert actor in actors
 
 
-def test_events_that_were_are_told_after_an_id(door: Door) -> None:
+def test_events_that_were_are_told_after_an_id(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         async with aclosing(talos.events(node, EventsRequest(last=2))) as events:
-            found = [await anext(events) for _ in range(3)]
-        async with aclosing(talos.events(node, EventsRequest(after=found[1].id))) as events:
+            result = [await anext(events) for _ in range(3)]
+        async with aclosing(talos.events(node, EventsRequest(after=result[1].id))) as events:
             again = [await anext(events) for _ in range(2)]
-        assert again[1] == found[2]
-        assert found[2].content != {}
+        assert again[1] == result[2]
+        assert result[2].content != {}
 
-    door(staged(), story)
+    backend(staged(), story)
 
 
-def test_logs_are_told_line_by_line(door: Door) -> None:
+def test_logs_are_told_line_by_line(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         lines = [line async for line in talos.service_log(node, ServiceLogRequest(service="etcd"))]
@@ -60,19 +60,19 @@ def test_logs_are_told_line_by_line(door: Door) -> None:
         with pytest.raises(Rejected):
             await anext(talos.service_log(node, ServiceLogRequest(service="nothing")))
 
-    door(staged(), story)
+    backend(staged(), story)
 
 
-def test_a_file_is_read(door: Door) -> None:
+def test_a_file_is_read(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> bytes:
         return await talos.read_file(stage.node(), "/proc/sys/kernel/random/boot_id")
 
     world = staged()
 
-    assert door(world, story).decode().strip() == world.talos.machines[0].state.boot_id
+    assert backend(world, story).decode().strip() == world.talos.machines[0].state.boot_id
 
 
-def test_a_meta_value_is_set(door: Door) -> None:
+def test_a_meta_value_is_set(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         node = stage.node()
         await talos.write_meta(node, 12, Secret("mine"))
@@ -80,12 +80,12 @@ def test_a_meta_value_is_set(door: Door) -> None:
         assert disk is not None
         assert "12" in disk.meta
 
-    door(staged(), story)
+    backend(staged(), story)
 
 
-def test_a_meta_key_that_cannot_be_is_rejected(door: Door) -> None:
+def test_a_meta_key_that_cannot_be_is_rejected(backend: Backend) -> None:
     async def story(talos: TalosClient, stage: Stage) -> None:
         with pytest.raises(Rejected):
             await talos.write_meta(stage.node(), 256, Secret("mine"))
 
-    door(staged(), story)
+    backend(staged(), story)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.crypto.age.files import CHUNK_BYTES, decrypt, decrypt_stream, encrypt, encrypt_stream
-from stockman.crypto.age.identities import AgeIdentity
-from stockman.crypto.age.recipients import Recipient, parse_recipient
+from stockman.crypto.age.identities import AgeIdentity, Recipient, parse_recipient
 from stockman.model.errors import Denied, Refused, StockmanError
 from tests.crypto.generated import Dice
 from tests.crypto.keys_at_hand import OTHER, OWNER, QUANTUM, vector

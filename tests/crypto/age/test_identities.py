@@ -4,8 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.crypto.age.identities import AgeIdentity, age_key_pair, parse_identities
-from stockman.crypto.age.recipients import parse_recipient
+from stockman.crypto.age.identities import (
+    AgeIdentity,
+    age_key_pair,
+    parse_identities,
+    parse_recipient,
+)
 from stockman.model.errors import Refused
 from tests.crypto.keys_at_hand import OWNER, QUANTUM
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.crypto.age.recipients import parse_recipient
+from stockman.crypto.age.identities import parse_recipient
 from stockman.crypto.bech32 import encode_bech32
 from stockman.model.errors import Refused
 from tests.crypto.keys_at_hand import OWNER, QUANTUM

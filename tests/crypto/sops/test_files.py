@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.crypto.sops.decryption import file_metadata
-from stockman.crypto.sops.files import decrypt, encrypt, rekey
+from stockman.crypto.sops.files import decrypt, encrypt, file_metadata, rekey
 from stockman.crypto.sops.selectors import EncryptionSettings, Selector
 from stockman.model.errors import Conflict, Denied, NotFound, Refused, StockmanError
 from stockman.model.origin import Position

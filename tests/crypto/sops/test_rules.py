@@ -2,8 +2,7 @@
 
 import pytest
 
-from stockman.crypto.sops.rules import read_sops_config
-from stockman.crypto.sops.selectors import Selector
+from stockman.crypto.sops.selectors import Selector, read_sops_config
 from stockman.model.errors import NotFound, Refused
 from stockman.model.origin import Position
 from tests.crypto.keys_at_hand import OTHER, OWNER

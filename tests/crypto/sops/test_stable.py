@@ -4,8 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from stockman.crypto.sops.decryption import open_file
-from stockman.crypto.sops.files import decrypt, encrypt
+from stockman.crypto.sops.files import decrypt, encrypt, open_file
 from stockman.crypto.sops.scalars import SopsValue
 from stockman.crypto.sops.selectors import EncryptionSettings
 from stockman.crypto.sops.update import NewValue, reencrypt, set_existing_value, value_at

@@ -3,8 +3,7 @@
 import pytest
 
 from stockman.crypto.age.identities import AgeIdentity
-from stockman.crypto.sops.decryption import file_metadata, open_file
-from stockman.crypto.sops.files import decrypt, rotate
+from stockman.crypto.sops.files import decrypt, file_metadata, open_file, rotate
 from stockman.crypto.sops.scalars import Timestamp
 from stockman.crypto.sops.selectors import Selector
 from stockman.crypto.sops.update import value_at

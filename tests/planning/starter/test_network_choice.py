@@ -84,11 +84,11 @@ def test_a_bridge_in_the_network_that_is_wanted_is_best() -> None:
     assert chosen(host("pve1", bridges=both), wish=wish).bridge == "vmbr0"
 
 
-def test_a_router_that_nobody_tells_is_the_first_address_and_said_to_be_invented() -> None:
+def test_an_unknown_gateway_is_a_placeholder_with_the_first_address() -> None:
     network = chosen(host("pve1", bridges=(bridge(address="127.66.0.9/24"),)))
 
     assert network.gateway == IPv4Address("127.66.0.1")
-    assert network.gateway_why.startswith("invented")
+    assert network.gateway_why.startswith("placeholder")
 
 
 def test_a_small_network_is_used_from_its_beginning() -> None:
@@ -104,7 +104,9 @@ def test_a_bridge_that_is_down_is_none() -> None:
 
 
 def test_a_bridge_without_an_address_needs_a_network() -> None:
-    assert refusal(host("pve1", bridges=(bridge(),))).startswith("init.no-network: nobody says")
+    assert refusal(host("pve1", bridges=(bridge(),))).startswith(
+        "init.no-network: the network of vmbr0 is unknown"
+    )
 
 
 def test_a_network_without_room_is_refused() -> None:
@@ -116,4 +118,4 @@ def test_a_network_without_room_is_refused() -> None:
 def test_a_router_of_another_network_is_refused() -> None:
     wish = NetworkOptions(gateway=IPv4Address("127.99.0.1"))
 
-    assert refusal(host("pve1"), wish=wish).startswith("init.no-network: the router 127.99.0.1")
+    assert refusal(host("pve1"), wish=wish).startswith("init.no-network: the gateway 127.99.0.1")

@@ -46,8 +46,8 @@ from stockman.steps.kubernetes.resources import (
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from tests.planning.bootstrapped import Mortal
+from tests.real.apply.controller_manager import controller_manager
 from tests.real.apply.keepers import PEN, Keepers, keepers
-from tests.real.kube_controllers.playing import controller_manager
 from tests.real.rendered.api_server import TOKEN, api_server
 from tests.real.rendered.definitions import definitions, installed
 from tests.steps.kube_cluster import Dice, Pockets, budget, web

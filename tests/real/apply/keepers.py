@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from stockman.steps.kubernetes.objects import FLUX
-from tests.real.kube_api.talking import MERGE, RealApi, Step, Told
+from tests.real.apply.real_api import MERGE, RealApi, Told
 from tests.real.rendered.api_server import TOKEN
 
 _EVERY = 0.05
@@ -103,7 +103,7 @@ class Keepers:
     def _ask(
         self, method: str, path: str, body: Any = None, kind: str = "application/json"
     ) -> Told:
-        return self._api.ask(Step(method, path, body, kind))
+        return self._api.ask(method, path, body, kind)
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, NamedTuple, cast
 
 from stockman.catalog.objects import merge_values
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.rendering.repository import RenderedRepository, render_repository

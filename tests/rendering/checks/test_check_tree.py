@@ -21,11 +21,11 @@ def codes(*objects: str, ks: str = "") -> list[str]:
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
 def test_a_tree_with_everything_on_has_no_problem(dialect: str) -> None:
     problems = Problems()
-    found = rendered(
+    result = rendered(
         EVERYTHING, preset="fifteen-node", dialect="toml" if dialect == "toml" else "classic"
     )
 
-    checked = check_tree(found, problems)
+    checked = check_tree(result, problems)
 
     assert list(problems) == []
     assert checked.objects > 200
@@ -35,7 +35,7 @@ def test_a_tree_with_everything_on_has_no_problem(dialect: str) -> None:
 def test_names_that_others_make_are_listed_with_the_reason() -> None:
     checked = check_tree(rendered(EVERYTHING, preset="fifteen-node"), Problems())
 
-    assert {(one.name, one.reason) for one in checked.elsewhere} == {
+    assert {(item.name, item.reason) for item in checked.elsewhere} == {
         ("letsencrypt-production", "cert-manager creates it when it registers an account"),
         ("karpenter-machine", "the app waits for the secrets bundle of the cluster"),
     }
@@ -83,7 +83,7 @@ def test_what_flux_substitutes_fits_every_pattern() -> None:
 
 
 def test_a_file_that_is_not_yaml_is_reported_with_its_line() -> None:
-    (only,) = [one for one in judged(app("a: [\n"))[1] if one.code == "render.not-yaml"]
+    (only,) = [item for item in judged(app("a: [\n"))[1] if item.code == "render.not-yaml"]
 
     assert str(only.where).startswith(f"{MEADOW}/app/object.yaml:")
 
@@ -122,7 +122,7 @@ def test_an_app_whose_directory_is_missing_is_reported() -> None:
     path = f"{MEADOW}/ks.yaml"
     files[path] = files[path].replace("meadow/app", "pasture/app")
 
-    assert [one.code for one in judged(files)[1]] == ["render.file-missing"]
+    assert [item.code for item in judged(files)[1]] == ["render.file-missing"]
 
 
 def test_an_app_that_waits_for_nobody_is_reported() -> None:
@@ -145,7 +145,7 @@ def test_an_object_in_two_files_is_reported() -> None:
     path = f"{MEADOW}/app/kustomization.yaml"
     files[path] = files[path].replace("]", ", ./second.yaml]")
 
-    assert [one.code for one in judged(files)[1]] == ["render.twice"]
+    assert [item.code for item in judged(files)[1]] == ["render.twice"]
 
 
 def test_an_object_twice_in_one_file_is_reported() -> None:

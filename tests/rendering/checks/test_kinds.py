@@ -26,8 +26,8 @@ def test_every_shape_refers_to_shapes_that_there_are() -> None:
     for table in tables():
         for number, shape in enumerate(table.shapes):
             inner = (*shape.get("fields", {}).values(), shape.get("items"), shape.get("each"))
-            numbers = [one for one in inner if isinstance(one, int)]
-            assert all(one < len(table.shapes) for one in numbers)
+            numbers = [item for item in inner if isinstance(item, int)]
+            assert all(item < len(table.shapes) for item in numbers)
             assert number not in numbers
 
 

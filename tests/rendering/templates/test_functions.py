@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.model.secret import Secret
-from stockman.rendering.templates.contract import CLASSIC, TOML
-from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.contract import CLASSIC, TOML, TemplateStopped
 from stockman.rendering.templates.functions import Functions, basename, nthhost
 from tests.rendering.templates.judge import nthhost as judged_nthhost
 from tests.rendering.templates.trees import KEYS, tree_of

@@ -36,10 +36,10 @@ def names(
 
 
 def test_classic_templates_see_flat_keys_and_defaults() -> None:
-    found = plain(names(CLASSIC).values)
+    result = plain(names(CLASSIC).values)
 
-    assert isinstance(found, dict)
-    assert found.pop("nodes")[1] == {
+    assert isinstance(result, dict)
+    assert result.pop("nodes")[1] == {
         "name": "elm",
         "address": "127.66.0.101",
         "controller": True,
@@ -47,9 +47,9 @@ def test_classic_templates_see_flat_keys_and_defaults() -> None:
         "mac_addr": "bc:24:11:00:00:01",
         "schematic_id": SCHEMATIC,
     }
-    versions = {name: found.pop(name) for name in ("talos_version", "kubernetes_version")}
+    versions = {name: result.pop(name) for name in ("talos_version", "kubernetes_version")}
     assert all(versions.values())
-    assert found == {
+    assert result == {
         "node_cidr": "127.66.0.0/24",
         "node_vlan_tag": "66",
         "cluster_api_addr": "127.66.0.10",
@@ -75,17 +75,17 @@ def test_classic_templates_see_flat_keys_and_defaults() -> None:
 
 
 def test_toml_templates_see_every_key_of_a_section() -> None:
-    found = plain(names(TOML).values)
+    result = plain(names(TOML).values)
 
-    assert isinstance(found, dict)
-    hosts = found["repository"].pop("known_hosts").split("\n")
+    assert isinstance(result, dict)
+    hosts = result["repository"].pop("known_hosts").split("\n")
     assert [line.split()[0] for line in hosts] == [
         *["github.com"] * 3,
         *["gitlab.com"] * 3,
         *["codeberg.org"] * 3,
         "git.meadow.example",
     ]
-    assert found == {
+    assert result == {
         "network": {
             "node_cidr": "127.66.0.0/24",
             "dns_servers": ["1.1.1.1", "1.0.0.1"],
@@ -148,10 +148,10 @@ def test_a_reference_to_a_secret_has_no_value_until_it_is_resolved() -> None:
     reference = Secret("${MEADOW_TOKEN}")
 
     without = names(CLASSIC, token=reference.reveal())
-    with_value = names(CLASSIC, {reference: Secret("found")}, token=reference.reveal())
+    with_value = names(CLASSIC, {reference: Secret("result")}, token=reference.reveal())
 
     assert without.values["cloudflare_token"] == SecretValue(name="cloudflare_token", value=None)
-    assert with_value.secrets == {"cloudflare_token": Secret("found")}
+    assert with_value.secrets == {"cloudflare_token": Secret("result")}
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ READ = TalosRequest(method="machine.MachineService/Version", node=NODE)
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "talos.address": lambda: caught(lambda: TalosEndpoints(hosts=()).server("http://10.42.0.11")),
-    "talos.answer": lambda: invalid_answer_error(READ, "version is not told").problem,
+    "talos.answer": lambda: invalid_answer_error(READ, "version is missing").problem,
     "talos.busy": lambda: ended(
         "Upgrade",
         GrpcCode.FAILED_PRECONDITION,

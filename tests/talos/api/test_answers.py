@@ -141,8 +141,10 @@ def test_an_installer_that_ends_with_zero_has_succeeded() -> None:
 def test_an_exit_code_is_not_taken_back() -> None:
     talos = told(Upgrade=[{"progress": {"exit_code": 7}}, {"progress": {"exit_code": 0}}])
 
-    with pytest.raises(Rejected, match="exit code 7"):
+    with pytest.raises(Rejected) as caught:
         asyncio.run(talos.run_installer(NODE, "installer"))
+
+    assert caught.value.problem.why == "exit code 7: no output"
 
 
 def test_a_pull_that_does_not_end_with_a_name_is_uncertain() -> None:

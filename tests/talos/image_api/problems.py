@@ -8,14 +8,15 @@ import pytest
 
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.talos.image_api.errors import (
+from stockman.talos.image_api.references import (
+    ImageRequest,
+    ImageResponse,
+    base_url,
     content_mismatch_error,
     invalid_response_error,
     response_error,
     unreachable_error,
 )
-from stockman.talos.image_api.references import base_url
-from stockman.talos.image_api.transport import ImageRequest, ImageResponse
 
 ID = "ce4c980550dd2ab1b17bbf2b08801c7eb59418eafe8f279833297925d67c7515"
 FACTORY = "http://127.66.0.5:8080"

@@ -13,7 +13,7 @@ import pytest
 from stockman.model.errors import Denied, NotFound, Rejected, StockmanError, Unreachable
 from stockman.model.version import Version
 from stockman.talos.image_api.client import ImageApi
-from stockman.talos.image_api.transport import ImageRequest, ImageResponse, ImageStream
+from stockman.talos.image_api.references import ImageRequest, ImageResponse, ImageStream
 
 T = TypeVar("T")
 DIGEST = f"sha256:{'a' * 64}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.model.problem import Problem
-from stockman.talos.imports.talhelper.variables import (
+from stockman.talos.imports.talhelper.node_keys import (
     HIDDEN_VALUE_PREFIX,
     Variables,
     substitute_variables,

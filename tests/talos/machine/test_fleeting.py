@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.talos.machine.assembly import ConfigurationAssembler
+from stockman.talos.machine.assembly import ConfigurationAssembler, render_worker_template
 from stockman.talos.machine.patch_sets import PatchSet
-from stockman.talos.machine.worker_template import render_worker_template
 from stockman.talos.patches.apply import load_documents
 from stockman.talos.validation.report import RuntimeMode
 from stockman.talos.validation.validate import validate

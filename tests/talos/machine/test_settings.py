@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.talos.machine.settings import go_duration
+from stockman.talos.machine.storage import go_duration
 from tests.talos.machine.clusters import bundle, desired, documents, section, worker
 
 LINES = ["1.11", "1.12", "1.13", "1.14"]

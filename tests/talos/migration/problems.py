@@ -10,10 +10,10 @@ import pytest
 from stockman.app.machine_config.migration import no_cluster
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.talos.migration.contracts import contract_path, parse_contract
+from stockman.talos.migration.draft import contract_path, parse_contract
 from stockman.talos.migration.migrate import migrate_configuration, plan_patch_edits
 from stockman.talos.patches.apply import load_documents
-from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.patch import read_documents
 from tests.model.page_files import shown
 
 

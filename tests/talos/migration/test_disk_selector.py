@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.talos.migration.disk_selector import disk_expression
+from stockman.talos.migration.system import disk_expression
 
 END = 'disk.transport != "" && !disk.readonly && !disk.cdrom'
 

@@ -11,13 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.model.errors import Refused
-from stockman.talos.migration.contracts import (
+from stockman.talos.migration.draft import (
     CONTRACTS,
     MOVED_FIELDS,
+    EditNature,
+    apply_edits,
     find_moved_field,
     parse_contract,
 )
-from stockman.talos.migration.draft import EditNature, apply_edits
 from stockman.talos.migration.migrate import Migration, MigrationOptions, migrate_configuration
 from stockman.talos.patches.documents import V1ALPHA1
 from tests.talos.migration.configurations import filled, generated, patched, rich, values

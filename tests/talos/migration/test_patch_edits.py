@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.talos.migration.migrate import PatchEdits, plan_patch_edits
-from stockman.talos.patches.patch import PatchRefused
-from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.patch import PatchRefused, read_documents
 
 SYSCTLS = 'machine:\n  sysctls:\n    vm.nr_hugepages: "1024"\n'
 API = "cluster:\n  apiServer:\n    extraArgs:\n      v: '4'\n"

@@ -9,8 +9,7 @@ import pytest
 
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
-from stockman.talos.nocloud.iso_reader import read_image
-from stockman.talos.nocloud.iso_writer import nocloud_image
+from stockman.talos.nocloud.iso_format import nocloud_image
 from stockman.talos.nocloud.native_keys import smbios_serial
 
 
@@ -24,6 +23,5 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "nocloud.image-content": lambda: refused(
         lambda: nocloud_image({"user data": b""}, datetime(2026, 1, 1, tzinfo=UTC))
     ),
-    "nocloud.image-unreadable": lambda: refused(lambda: read_image("work-1.iso", b"\x00" * 40_000)),
     "nocloud.serial": lambda: refused(lambda: smbios_serial(url="tftp://127.66.0.9/")),
 }

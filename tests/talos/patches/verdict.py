@@ -6,8 +6,7 @@ from stockman.model.origin import derivation
 from stockman.talos.patches.apply import apply_patches, load_documents
 from stockman.talos.patches.decode import Decoder
 from stockman.talos.patches.encode import encode_tree
-from stockman.talos.patches.patch import Patch, PatchRefused
-from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.patch import Patch, PatchRefused, read_documents
 from stockman.talos.patches.schema import load_schema
 from stockman.talos.patches.tree import plain_value
 from tests.talos.patches.pairs import Pair

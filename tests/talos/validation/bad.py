@@ -9,7 +9,7 @@ from typing import Any
 
 from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 from stockman.model.origin import Position
-from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.patch import read_documents
 from stockman.talos.patches.schema import MINORS
 from stockman.talos.validation.report import RuntimeMode
 from tests.talos.validation.bases import base, read, written

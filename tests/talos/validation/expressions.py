@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from stockman.talos.validation.cel.environments import (
+from stockman.talos.validation.cel.types import (
     DISK,
     LINK,
     MEMBER,

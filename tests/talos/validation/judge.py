@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stockman.model.problem import Problems
-from stockman.talos.validation.loader import load_configuration
 from stockman.talos.validation.report import RuntimeMode
-from stockman.talos.validation.validate import validate
+from stockman.talos.validation.validate import load_configuration, validate
 
 TALOSCTL = {"1.11": "1.11.5", "1.12": "1.12.1", "1.13": "1.13.9", "1.14": "1.14.1"}
 LIBRARY = {**TALOSCTL, "1.12": "1.12.6"}

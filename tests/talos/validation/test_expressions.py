@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stockman.talos.validation.cel.checker import expression_error
-from stockman.talos.validation.cel.environments import (
+from stockman.talos.validation.cel.types import (
     DISK,
     LINK,
     MEMBER,

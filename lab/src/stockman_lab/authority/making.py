@@ -6,9 +6,12 @@ from the time and the bytes that are given: the same ones make the same certific
 
 from __future__ import annotations
 
+import hashlib
+import ssl
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
 from uuid import UUID
 
 from cryptography import x509
@@ -170,3 +173,30 @@ def _alternative(name: str) -> x509.DNSName | x509.IPAddress:
     except ValueError:
         return x509.DNSName(name)
     return x509.IPAddress(address)
+
+
+_CIPHERS = "ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES"
+
+
+def server_context(certificate: Certificate, directory: Path) -> ssl.SSLContext:
+    """TLS 1.2 and 1.3 under a certificate.
+
+    OpenSSL takes keys from files only: one lies in the directory for as long as that takes.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers(_CIPHERS)
+    context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
+    path = directory / f"{fingerprint(certificate.pem).replace(':', '')[:16]}.pem"
+    path.touch(mode=0o600)
+    try:
+        path.write_text(certificate.key + certificate.pem, "ascii")
+        context.load_cert_chain(path)
+    finally:
+        path.unlink()
+    return context
+
+
+def fingerprint(pem: str) -> str:
+    """The SHA-256 of a certificate, in pairs of capital digits with colons."""
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).digest().hex(":").upper()

@@ -13,8 +13,7 @@ from h2.exceptions import ProtocolError
 
 from stockman.talos.api.transport import GrpcCode
 from stockman_lab.doors.grpc_reply import TYPE, Headers, Reply
-from stockman_lab.talos.api.asked import Asked
-from stockman_lab.talos.api.refusal import Cut, Refusal
+from stockman_lab.talos.api.call import Asked, Cut, Refusal
 
 if TYPE_CHECKING:
     from grpclib.protocol import Stream

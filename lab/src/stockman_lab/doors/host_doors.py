@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.core.state import state
-from stockman_lab.doors.opening import opened
-from stockman_lab.doors.port_taken import PortTaken
+from stockman_lab.doors.opening import PortTaken, opened
 from stockman_lab.doors.premises import Premises
 from stockman_lab.http.house import House
 from stockman_lab.http.server import HttpServer
@@ -152,7 +151,7 @@ class HostDoors:
         return state.authority
 
     def _context(self, cluster: Cluster, host: Host) -> ssl.SSLContext:
-        from stockman_lab.authority.tls import server_context
+        from stockman_lab.authority.making import server_context
 
         self.authority(cluster)
         return server_context(cluster.state.certificates[host.name], self._premises.scratch)

@@ -7,8 +7,12 @@ from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 from stockman.talos.image_api.client import ImageApi
-from stockman.talos.image_api.errors import unreachable_error
-from stockman.talos.image_api.transport import ImageRequest, ImageResponse, ImageStream
+from stockman.talos.image_api.references import (
+    ImageRequest,
+    ImageResponse,
+    ImageStream,
+    unreachable_error,
+)
 from stockman_lab.doors.images_face import WorldImages
 from stockman_lab.http.messages import Request, Response
 from stockman_lab.world.world import World

@@ -63,7 +63,7 @@ class KubeCalls:
 
     def _done(self, machine: Machine, request: Request, asked: Attributes) -> Answer:
         self.clusters.cluster(machine).freshen(request)
-        response = self.clusters.front(machine).answer(request, asked)
+        response = self.clusters.front(machine).api.handle(request)
         if response.stream is not None or etcd_member.has_quorum(machine):
             return Answer(response)
         if response.status == _GIVEN_UP:
@@ -88,7 +88,7 @@ class KubeCalls:
                 return Answer(is_cut=True)
             case Effect.LIE if asked.verb in _READS and not asked.path:
                 front = self.clusters.stale(machine, fault.number)
-                return Answer(front.answer(request, asked))
+                return Answer(front.api.handle(request))
         done = self._done(machine, request, asked)
         if fault.effect is Effect.CUT:
             return replace(done, seconds=fault.seconds, is_cut=True)

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.doors.listener import Listener
-from stockman_lab.doors.port_taken import PortTaken
+from stockman_lab.doors.opening import PortTaken
 from stockman_lab.http.go_style import go_house
 from stockman_lab.http.messages import Cut, Hang, Outcome, Request, Response, Stream
 from stockman_lab.http.parsing import split_target
@@ -265,9 +265,8 @@ def _oversized() -> Response:
     """What is said of a body that is not even read to its end."""
     from stockman_lab.kube.api import answers
     from stockman_lab.kube.api.decoding import too_large
-    from stockman_lab.kube.api.negotiating import Wanted
 
-    made = answers.refused(too_large(), Wanted())
+    made = answers.refused(too_large())
     return Response(made.status, headers=made.headers, body=made.body, close=True)
 
 

@@ -88,8 +88,7 @@ class MachineDoors:
     def _machines_changed(self) -> None:
         """Something happened to a Talos machine; the first one has their doors made."""
         if self.talos is None:
-            from stockman_lab.doors.talos_face import Keeping, TalosFace
-            from stockman_lab.doors.talos_places import TalosPlaces
+            from stockman_lab.doors.talos_face import Keeping, TalosFace, TalosPlaces
 
             premises = self._premises
             keeping = Keeping(TalosPlaces(premises.manner.talos_port).of, premises.note)
@@ -104,7 +103,7 @@ class MachineDoors:
         if premises.manner.kube_port is None:
             return
         from stockman_lab.doors.kube_face import KubeFace
-        from stockman_lab.doors.talos_places import TalosPlaces
+        from stockman_lab.doors.talos_face import TalosPlaces
 
         places = TalosPlaces(premises.manner.kube_port, KUBE_PORT)
         self.kube = KubeFace(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.state import ROOT
 from stockman_lab.pve.api.api import Api
@@ -12,6 +14,9 @@ from stockman_lab.pve.host import Host
 from stockman_lab.world.world import World
 
 _BAD = 400
+
+Data: TypeAlias = Any
+"""What JSON holds."""
 
 
 class NoAnswer(Exception):
@@ -53,7 +58,7 @@ class MemoryDoor:
             self.world.advance(outgoing.wait)
         return outgoing
 
-    def call(self, method: str, path: str, /, **params: object) -> object:
+    def call(self, method: str, path: str, /, **params: object) -> Data:
         """The data that is answered; raises `ApiError` where it is a refusal.
 
         Dashes in names of parameters are written as `__`.
@@ -68,16 +73,16 @@ class MemoryDoor:
             raise ApiError(reply.status, reply.reason, errors if isinstance(errors, dict) else None)
         return body.get("data")
 
-    def get(self, path: str, /, **params: object) -> object:
+    def get(self, path: str, /, **params: object) -> Data:
         return self.call("GET", path, **params)
 
-    def post(self, path: str, /, **params: object) -> object:
+    def post(self, path: str, /, **params: object) -> Data:
         return self.call("POST", path, **params)
 
-    def put(self, path: str, /, **params: object) -> object:
+    def put(self, path: str, /, **params: object) -> Data:
         return self.call("PUT", path, **params)
 
-    def delete(self, path: str, /, **params: object) -> object:
+    def delete(self, path: str, /, **params: object) -> Data:
         return self.call("DELETE", path, **params)
 
     def done(self, upid: object) -> str:

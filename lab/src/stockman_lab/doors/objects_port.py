@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -10,10 +11,24 @@ from stockman.s3.client import S3Client
 from stockman.s3.credentials import S3Credentials
 from stockman.s3.location import S3Location
 from stockman.s3.transport import NotSent, ReplyLost, S3Reply, S3Request
-from stockman_lab.doors.objects_memory import world_objects
 from stockman_lab.http.messages import Request, Response
-from stockman_lab.objects.keys import first_key
+from stockman_lab.objects.api import ObjectsApi
+from stockman_lab.objects.buckets import Buckets
+from stockman_lab.objects.state import first_key
 from stockman_lab.world.world import World
+
+
+def world_objects(world: World, clock: Callable[[], datetime] | None = None) -> ObjectsApi:
+    """The object storage of a world; without a clock of its own it goes by the world's."""
+    state = world.state
+    buckets = Buckets(state.objects, state.blobs, lambda: world.now)
+    return ObjectsApi(
+        buckets,
+        state.faults,
+        lambda: world.now,
+        clock or (lambda: datetime.fromtimestamp(world.now, UTC)),
+    )
+
 
 ENDPOINT = "https://objects.test"
 

@@ -5,7 +5,15 @@ from __future__ import annotations
 import errno
 from collections.abc import Awaitable, Callable
 
-from stockman_lab.doors.port_taken import PortTaken
+
+class PortTaken(Exception):
+    """Somebody else listens where a host should answer."""
+
+    def __init__(self, address: str, port: int) -> None:
+        super().__init__(f"{address}:{port}")
+        self.address = address
+        self.port = port
+
 
 _LOCALHOST = "127.0.0.1"
 

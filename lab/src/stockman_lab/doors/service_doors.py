@@ -3,17 +3,149 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from stockman_lab.doors.opening import opened
+from stockman_lab.doors.pace import Pace
 from stockman_lab.doors.premises import Premises
+from stockman_lab.http.faulty import Told
+from stockman_lab.http.go_style import go_house
+from stockman_lab.http.messages import Outcome, Request
+from stockman_lab.http.server import HttpServer
+from stockman_lab.world.world import World
 
 if TYPE_CHECKING:
-    from stockman_lab.doors.git_door import GitDoor
-    from stockman_lab.doors.images_door import ImagesDoor
-    from stockman_lab.doors.objects_door import ObjectsDoor
-    from stockman_lab.objects.keys import AccessKey
+    from stockman_lab.doors.pace import Pace
+    from stockman_lab.http.messages import Outcome, Request
+    from stockman_lab.objects.state import AccessKey
+    from stockman_lab.world.world import World
+
+OBJECTS_PORT = 9000
+
+
+class ObjectsDoor:
+    """Serves the object storage of a world while it is open."""
+
+    def __init__(
+        self,
+        world: World,
+        pace: Pace,
+        clock: Callable[[], datetime],
+        seen: Callable[[str], None] | None = None,
+    ) -> None:
+        """`clock` is the one outside: callers sign their requests by it."""
+        self._world = world
+        self._pace = pace
+        self._clock = clock
+        self._seen = seen
+        self._server = HttpServer(self._first, lambda: world.now, go_house(body_bytes=_BODY_BYTES))
+
+    async def start(self, address: str, port: int = OBJECTS_PORT) -> int:
+        """Listen, on any free port for 0; returns the port. `OSError` if it is taken."""
+        return await self._server.start(address, port)
+
+    async def stop(self) -> None:
+        await self._server.stop()
+
+    def _first(self, request: Request) -> Outcome | Awaitable[Outcome]:
+        # What answers is imported for the first request: the door opens without it.
+        from stockman_lab.doors.objects_port import world_objects
+
+        api = world_objects(self._world, self._clock)
+
+        def handle(request: Request) -> Outcome | Awaitable[Outcome]:
+            self._pace.catch_up()
+            if self._seen is not None:
+                self._seen(f"objects {request.method} {urlsplit(request.target).path}")
+            answer = api.answer(request)
+            return self._later(answer) if answer.seconds else answer.outcome
+
+        self._server.handler = handle
+        return handle(request)
+
+    def _later(self, found: Told) -> asyncio.Future[Outcome]:
+        async def waited() -> Outcome:
+            await self._pace.wait(found.seconds)
+            return found.outcome
+
+        return asyncio.ensure_future(waited())
+
+
+IMAGES_PORT = 8080
+_BODY_BYTES_IMAGES_DOOR = 512 << 20
+"""Of one request: charts and images that somebody pushes."""
+
+
+class ImagesDoor:
+    """Serves images of a world while it is open."""
+
+    def __init__(self, world: World, pace: Pace, seen: Callable[[str], None] | None = None) -> None:
+        self._world = world
+        self._pace = pace
+        self._seen = seen
+        house = go_house(body_bytes=_BODY_BYTES_IMAGES_DOOR)
+        self._server = HttpServer(self._first, lambda: world.now, house)
+
+    async def start(self, address: str, port: int = IMAGES_PORT) -> int:
+        """Listen, on any free port for 0; returns the port. `OSError` if it is taken."""
+        return await self._server.start(address, port)
+
+    async def stop(self) -> None:
+        await self._server.stop()
+
+    def _first(self, request: Request) -> Outcome | Awaitable[Outcome]:
+        # What answers is imported for the first request: the door opens without it.
+        from stockman_lab.doors.images_face import ImagesFace, WorldImages
+
+        self._server.handler = ImagesFace(WorldImages(self._world), self._pace, self._seen)
+        return self._server.handler(request)
+
+
+GIT_PORT = 3000
+_BODY_BYTES = 1 << 30
+
+
+class GitDoor:
+    """Serves repositories while it is open, by the URLs that files name."""
+
+    def __init__(
+        self,
+        repositories: Mapping[str, str],
+        now: Callable[[], float],
+        seen: Callable[[str], None] | None = None,
+    ) -> None:
+        self._repositories = repositories
+        self._seen = seen
+        self._server = HttpServer(self._first, now, go_house(body_bytes=_BODY_BYTES))
+
+    async def start(self, address: str, port: int = GIT_PORT) -> int:
+        """Listen, on any free port for 0; returns the port. `OSError` if it is taken."""
+        from pathlib import Path
+
+        from stockman_lab.git.backend import prepare
+
+        for directory in self._repositories.values():
+            await prepare(Path(directory))
+        return await self._server.start(address, port)
+
+    async def stop(self) -> None:
+        await self._server.stop()
+
+    def _first(self, request: Request) -> Outcome | Awaitable[Outcome]:
+        from stockman_lab.git.backend import GitBackend
+
+        backend = GitBackend(self._repositories)
+
+        def handle(request: Request) -> Outcome | Awaitable[Outcome]:
+            if self._seen is not None:
+                self._seen(f"git {request.method} {request.target.partition('?')[0]}")
+            return backend(request)
+
+        self._server.handler = handle
+        return handle(request)
 
 
 class ServiceDoors:
@@ -50,8 +182,6 @@ class ServiceDoors:
         address, port = premises.world.state.images_address, premises.manner.images_port
         if port is None or not address:
             return
-        from stockman_lab.doors.images_door import ImagesDoor
-
         door = self._images = ImagesDoor(premises.world, premises.pace, premises.note)
         self.images_place = await opened(door.start, address, port)
 
@@ -60,8 +190,6 @@ class ServiceDoors:
         address, port = premises.world.state.objects_address, premises.manner.objects_port
         if port is None or not address:
             return
-        from stockman_lab.doors.objects_door import ObjectsDoor
-
         door = self._objects = ObjectsDoor(
             premises.world, premises.pace, self._real_now, premises.note
         )
@@ -72,8 +200,6 @@ class ServiceDoors:
         state, port = premises.world.state, premises.manner.git_port
         if port is None or not state.objects_address or not state.repositories:
             return
-        from stockman_lab.doors.git_door import GitDoor
-
         door = self._git = GitDoor(state.repositories, lambda: premises.world.now, premises.note)
         self.git_place = await opened(door.start, state.objects_address, port)
 
@@ -84,6 +210,6 @@ class ServiceDoors:
 
     def objects_key(self) -> AccessKey:
         """What opens object storage; made when first asked for."""
-        from stockman_lab.objects.keys import first_key
+        from stockman_lab.objects.state import first_key
 
         return first_key(self._premises.world.state.objects, self._premises.world.state.dice.seed)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from stockman.crypto.pem import NotPem
 from stockman_lab.doors.listener import Listener
-from stockman_lab.talos.api.asked import Asked
-from stockman_lab.talos.api.call import MAINTENANCE, ApiMachine, Served
+from stockman_lab.talos.api.call import MAINTENANCE, ApiMachine, Asked, Served
 from stockman_lab.talos.api.maintenance import has_own_server
 from stockman_lab.talos.security.tls import server_context
 
@@ -33,8 +32,6 @@ class Manner:
 
     answered: Answered
     scratch: Path
-    asks_for_certificates: bool = True
-    """Whether callers need a certificate once the machine has a configuration."""
 
 
 class TalosDoor:
@@ -94,7 +91,7 @@ class TalosDoor:
         return tls
 
     def _tls(self, api: Served) -> ssl.SSLContext:
-        secured = api.mode != MAINTENANCE and self._manner.asks_for_certificates
+        secured = api.mode != MAINTENANCE
         key = (api.certificate, api.ca if secured else "")
         if self._context is None or self._context[0] != key:
             ssl_context = server_context(
@@ -106,7 +103,7 @@ class TalosDoor:
     def admitted(self, line: Line) -> AbstractHandler | None:
         """The calls of a caller whose certificate was verified."""
         from stockman_lab.doors.grpc_calls import Calls
-        from stockman_lab.talos.security.callers import NotForClients, expires_at, roles_in
+        from stockman_lab.talos.security.tls import NotForClients, expires_at, roles_in
 
         shown = line.peer_certificate
         if shown is not None and expires_at(shown) < self.machine.clock:
@@ -128,4 +125,4 @@ class TalosDoor:
         api = self.machine.api
         in_maintenance = api is not None and api.mode == MAINTENANCE
         by_itself = in_maintenance and has_own_server(self.machine.minor)
-        return self._manner.asks_for_certificates and not by_itself
+        return not by_itself

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import errno
 import ipaddress
+import socket
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.patience import ServedPatience
-from stockman_lab.doors.port_taken import PortTaken
+from stockman_lab.doors.opening import PortTaken
+from stockman_lab.doors.pace import Pace, ServedPatience
 from stockman_lab.doors.talos_door import Manner, TalosDoor
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked
-from stockman_lab.talos.api.call import MAINTENANCE, ApiLand, ApiMachine
+from stockman_lab.talos.api.call import ApiLand, ApiMachine, Asked
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.registry import Methods, all_methods
+from stockman_lab.talos.api.registry import Around, Methods, all_methods
 from stockman_lab.talos.api.roles import only_reads
-from stockman_lab.talos.api.trust import certified
 
 APID_PORT = 50000
-TRUSTD_PORT = 50001
 
 _BEGIN_SEQUENCES = frozenset(
     f"/machine.MachineService/{name}" for name in ("Reboot", "Reset", "Shutdown", "Upgrade")
@@ -34,7 +30,7 @@ _UNTIL_WATCHED = 0.3
 Place: TypeAlias = tuple[str, int]
 Placing: TypeAlias = Callable[[ApiMachine, str, int], Place | None]
 """Where an address and a port of a machine are really; None: nowhere."""
-Stamp: TypeAlias = tuple[int, str, tuple[str, ...], bool]
+Stamp: TypeAlias = tuple[int, str, tuple[str, ...]]
 
 
 def on_loopback(machine: ApiMachine, address: str, port: int) -> Place | None:
@@ -78,7 +74,6 @@ class TalosFace:
         self.patience = ServedPatience(pace)
         self._open: dict[ApiMachine, _Open] = {}
         self._apid = Manner(self._answered, scratch)
-        self._trustd = Manner(self._certified, scratch, asks_for_certificates=False)
         pace.listeners.append(self.happened)
 
     def place_of(self, machine: ApiMachine, address: str, port: int = APID_PORT) -> Place | None:
@@ -137,20 +132,15 @@ class TalosFace:
         return None if found is None else found.stamp
 
     def _fill(self, doors: dict[Place, TalosDoor], machine: ApiMachine, stamp: Stamp) -> None:
-        _, mode, addresses, is_controlplane = stamp
-        for address in addresses:
-            self._try(doors, machine, (address, APID_PORT), self._apid)
-            if is_controlplane and mode != MAINTENANCE:
-                self._try(doors, machine, (address, TRUSTD_PORT), self._trustd)
+        for address in stamp[2]:
+            self._try(doors, machine, (address, APID_PORT))
 
-    def _try(
-        self, doors: dict[Place, TalosDoor], machine: ApiMachine, at: Place, manner: Manner
-    ) -> None:
+    def _try(self, doors: dict[Place, TalosDoor], machine: ApiMachine, at: Place) -> None:
         placing = self._keeping.placing(machine, *at)
         if placing is None or at in doors:
             return
         try:
-            doors[at] = TalosDoor(machine, *placing, manner)
+            doors[at] = TalosDoor(machine, *placing, self._apid)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
                 raise PortTaken(*placing) from None
@@ -165,7 +155,7 @@ class TalosFace:
         if found is None:
             return {}
         kept: tuple[str, ...] = ()
-        if stamp is not None and (stamp[:2], stamp[3]) == (found.stamp[:2], found.stamp[3]):
+        if stamp is not None and stamp[:2] == found.stamp[:2]:
             kept = stamp[2]
         for (address, _), door in found.doors.items():
             if address not in kept:
@@ -200,15 +190,51 @@ class TalosFace:
         if self._keeping.seen is not None:
             self._keeping.seen(line)
 
-    async def _certified(self, machine: ApiMachine, asked: Asked) -> AsyncGenerator[bytes, None]:
-        self._pace.catch_up()
-        async for piece in certified(self._land, machine, asked):
-            yield piece
-
 
 def _stamp(machine: ApiMachine) -> Stamp | None:
     """What doors depend on; None: nobody listens."""
     api = machine.api
     if api is None:
         return None
-    return (api.boot, api.mode, tuple(machine.addresses), machine.is_controlplane)
+    return api.boot, api.mode, tuple(machine.addresses)
+
+
+_LOCALHOST = "127.0.0.1"
+
+
+class TalosPlaces:
+    """Remembers places, so that a machine that reboots is found where it was before."""
+
+    def __init__(self, port: int = APID_PORT, usual: int = APID_PORT) -> None:
+        """Of the API instead of the usual one; with 0 every address answers on any free port."""
+        self._ports_are_free = port == 0
+        self._shift = port - usual
+        self._known: dict[Place, Place] = {}
+
+    def of(self, machine: ApiMachine, address: str, port: int) -> Place | None:
+        """The place of an address and a port; None: it is not reached from here.
+
+        An address that this machine does not have is a port of `127.0.0.1`.
+        """
+        del machine
+        if not ipaddress.ip_address(address).is_loopback:
+            return None
+        asked = (address, port)
+        if asked not in self._known:
+            self._known[asked] = self._chosen(address, port)
+        return self._known[asked]
+
+    def _chosen(self, address: str, port: int) -> Place:
+        try:
+            free = _free_port(address)
+        except OSError as error:
+            if error.errno != errno.EADDRNOTAVAIL:
+                raise
+            return _LOCALHOST, _free_port(_LOCALHOST)
+        return address, free if self._ports_are_free else port + self._shift
+
+
+def _free_port(address: str) -> int:
+    with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+        probe.bind((address, 0))
+        return int(probe.getsockname()[1])

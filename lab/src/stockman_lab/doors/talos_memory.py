@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from stockman.talos.wire.schema import ApiSchema, load_api_schema
 from stockman.talos.wire.values import new_message
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked
+from stockman_lab.talos.api.call import Asked
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.registry import all_methods
+from stockman_lab.talos.api.registry import Around, all_methods
 
 if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine

@@ -13,13 +13,10 @@ from stockman.talos.api.errors import CallFailure, call_error, lost_answer_error
 from stockman.talos.api.transport import TalosRequest
 from stockman.talos.records.operations import MaintenanceMachine
 from stockman_lab.doors.talos_memory import ADMIN, NothingMoves, WorldPatience
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked, single
-from stockman_lab.talos.api.call import MAINTENANCE
+from stockman_lab.talos.api.call import MAINTENANCE, Asked, Cut, single
+from stockman_lab.talos.api.call import Refusal as LabRefusal
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.refusal import Cut
-from stockman_lab.talos.api.refusal import Refusal as LabRefusal
-from stockman_lab.talos.api.registry import all_methods
+from stockman_lab.talos.api.registry import Around, all_methods
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.world import World
 
@@ -106,19 +103,23 @@ class WorldTalosWire:
             api = machine.api
             if machine.is_controlplane and api is not None and api.mode != MAINTENANCE:
                 return machine
-        raise Unreachable(errors.unreachable_problem("", "no machine of the control plane answers"))
+        raise Unreachable(
+            errors.talos_problem("talos.unreachable", "", "no machine of the control plane answers")
+        )
 
     def _stranger(self, stranger: MaintenanceMachine) -> Machine:
         machine = self._world.talos.machine_at(stranger.address)
         api = None if machine is None else machine.api
         if machine is None or api is None:
-            raise Unreachable(errors.unreachable_problem(stranger.address, "connection refused"))
+            raise Unreachable(
+                errors.talos_problem("talos.unreachable", stranger.address, "connection refused")
+            )
         if stranger.fingerprint and _fingerprint(api.certificate) != stranger.fingerprint:
             why = f"the fingerprint of its key is {_fingerprint(api.certificate)}"
-            raise Refused(errors.untrusted_certificate_problem(stranger.address, why))
+            raise Refused(errors.talos_problem("talos.certificate", stranger.address, why))
         if api.mode != MAINTENANCE:
             why = "it aborts the handshake with 'certificate required'"
-            raise Denied(errors.unauthenticated_problem(stranger.address, why))
+            raise Denied(errors.talos_problem("talos.not-let-in", stranger.address, why))
         return machine
 
 

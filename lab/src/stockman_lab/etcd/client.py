@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from stockman_lab.etcd import leases
 from stockman_lab.etcd.cluster import EtcdCluster
-from stockman_lab.etcd.compaction import compact
-from stockman_lab.etcd.keyspace import Found, Keyspace, Lease
+from stockman_lab.etcd.keyspace import Found, Keyspace, Lease, compact
 from stockman_lab.etcd.quorum import agreed, need_quorum
 from stockman_lab.etcd.space import grow, need_no_corruption, need_room
 from stockman_lab.etcd.transactions import Compare, Done, Operation, Put, Range, transact

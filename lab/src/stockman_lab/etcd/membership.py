@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from stockman.etcd.identities import added_member_id, cluster_id, hex_id, member_id
-from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
+from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember, minor_of
 from stockman_lab.etcd.errors import EtcdError, Reason
 from stockman_lab.etcd.quorum import agreed, leader, living_voters, need_quorum
 from stockman_lab.etcd.space import grow
-from stockman_lab.etcd.versions import minor_of
 
 _MOST_LEARNERS = 1
 

@@ -9,12 +9,18 @@ from stockman.etcd.buckets import DatabaseMetadata, StoredLease, StoredMember
 from stockman.etcd.errors import BrokenDatabase, MissingChecksum, WrongChecksum
 from stockman.etcd.identities import cluster_id, hex_id
 from stockman.etcd.snapshot import Snapshot, read_snapshot, snapshot_pieces
-from stockman_lab.etcd.cluster import Alarm, AlarmKind, EtcdCluster, EtcdMember, numbered
+from stockman_lab.etcd.cluster import (
+    Alarm,
+    AlarmKind,
+    EtcdCluster,
+    EtcdMember,
+    numbered,
+    refusal_to_start,
+)
 from stockman_lab.etcd.keyspace import FIRST_REVISION, Keyspace, Lease
 from stockman_lab.etcd.membership import new_cluster
 from stockman_lab.etcd.quorum import leader
 from stockman_lab.etcd.space import grow
-from stockman_lab.etcd.versions import refusal_to_start
 
 
 class RestoreRefused(Exception):

@@ -12,7 +12,7 @@ from stockman_lab.factory.kernel_line import Booted, kernel_line
 from stockman_lab.factory.names import PLATFORMS, Asset, Kind
 from stockman_lab.factory.offer import chosen_extensions, offered, overlays_of
 from stockman_lab.factory.refusals import FactoryRefusal, internal, invalid
-from stockman_lab.factory.schematics import known
+from stockman_lab.factory.schematics import known_schematic
 from stockman_lab.factory.state import FactoryState
 from stockman_lab.images.compression import packed
 from stockman_lab.images.container import container_image, image_archive
@@ -25,7 +25,6 @@ RAW_SIZE = 8 << 20
 _MIB = 1 << 20
 _SMALL_DISK, _LARGE_DISK, _GRUB_ROOM = 1246 * _MIB, 8192 * _MIB, 1001 * _MIB
 _MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
-_ENROLL = ("off", "manual", "if-safe", "force")
 _ENHANCING = "error enhancing profile from schematic: "
 _KEPT = 32
 
@@ -42,7 +41,7 @@ class Order:
 
 def order(state: FactoryState, schematic: str, version: str, asset: Asset) -> Order:
     """What can be made of it here; refuses what the version, the schematic or the name forbids."""
-    contents = known(state, schematic)
+    contents = known_schematic(state, schematic)
     tag = _on_offer(state, version, contents)
     if asset.platform not in PLATFORMS or asset.form in ("vhd", "ova"):
         raise internal()
@@ -57,7 +56,7 @@ def content_of(state: FactoryState, wanted: Order) -> bytes:
 
 def facts_of(state: FactoryState, wanted: Order) -> ImageFacts:
     """What a file says of itself."""
-    contents, asset = known(state, wanted.schematic), wanted.asset
+    contents, asset = known_schematic(state, wanted.schematic), wanted.asset
     loader = bootloader_of(contents, wanted.version, asset)
     return ImageFacts(
         platform=asset.platform,
@@ -84,7 +83,7 @@ def command_line(state: FactoryState, wanted: Order) -> str:
             architecture=asset.architecture,
             secure_boot=asset.secure_boot,
             is_iso=asset.kind is Kind.ISO,
-            extra=known(state, wanted.schematic).kernel_args,
+            extra=known_schematic(state, wanted.schematic).kernel_args,
         )
     )
 
@@ -116,10 +115,6 @@ def _check(state: FactoryState, contents: ImageSchematic, version: str, asset: A
     if contents.machine_configuration and Version.parse(version).line < (1, 12):
         text = f"embedding configuration is not supported for Talos version {version}"
         raise invalid(_ENHANCING + text)
-    if asset.secure_boot and contents.enroll_keys and contents.enroll_keys not in _ENROLL:
-        keys = contents.enroll_keys
-        why = f"{keys} does not belong to SDBootEnrollKeys values"
-        raise invalid(f'{_ENHANCING}invalid secureboot enrollKeys value "{keys}": {why}')
     chosen_extensions(state, version, contents.extensions)
     board = contents.overlay.name if contents.overlay is not None else ""
     if board and board not in {

@@ -7,9 +7,16 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote
 from uuid import UUID
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.x509.oid import NameOID
 
 from stockman.model.version import Version
 from stockman.talos.schematic import canonical_text, schematic_id
@@ -31,6 +38,35 @@ from stockman_lab.http.parsing import split_target
 
 if TYPE_CHECKING:
     from stockman_lab.core.faults import Fault, Faults
+
+_CURVE = ec.SECP256R1()
+_KEYS = 2**256 - 2**224
+_LIFE = timedelta(days=3650)
+
+
+def make_keys(state: FactoryState, now: float, random_bytes: Callable[[int], bytes]) -> None:
+    """Give a factory a certificate for SecureBoot and a key for installers."""
+    secure, cosign = _key(random_bytes), _key(random_bytes)
+    start = datetime.fromtimestamp(int(now), UTC) - timedelta(days=1)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "SecureBoot signing key")])
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .not_valid_before(start)
+        .not_valid_after(start + _LIFE)
+        .serial_number(int.from_bytes(random_bytes(16), "big") or 1)
+        .public_key(secure.public_key())
+    )
+    signed = builder.sign(secure, SHA256(), ecdsa_deterministic=True)
+    state.signing_certificate = signed.public_bytes(Encoding.PEM).decode()
+    public = cosign.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+    state.signing_key = public.decode()
+
+
+def _key(random_bytes: Callable[[int], bytes]) -> ec.EllipticCurvePrivateKey:
+    return ec.derive_private_key(1 + int.from_bytes(random_bytes(40), "big") % _KEYS, _CURVE)
+
 
 SERVER = "Image Factory v1.5.0"
 _REQUEST_ID = "X-Request-ID"
@@ -117,9 +153,9 @@ class FactoryFace:
     # --- schematics -------------------------------------------------------------------------------
 
     def post(self, asked: _Asked) -> Response:
-        found = schematics.read(asked.body)
+        found = schematics.parse_schematic(asked.body)
         claims = asked.fault is not None and asked.fault.effect is Effect.CLAIM
-        made = schematic_id(found) if claims else schematics.post(self._state, found)
+        made = schematic_id(found) if claims else schematics.post_schematic(self._state, found)
         return _json({"id": made, "schematic": canonical_text(found)}, 201)
 
     def schematic(self, asked: _Asked) -> Response:
@@ -231,8 +267,6 @@ class FactoryFace:
 
     def _make_keys(self) -> None:
         if not self._state.signing_key:
-            from stockman_lab.factory.signing import make_keys
-
             make_keys(self._state, self._now(), self._random_bytes)
 
     def health(self, asked: _Asked) -> Response:

@@ -5,42 +5,51 @@ from __future__ import annotations
 from functools import lru_cache
 
 from stockman.model.names import SchematicId
-from stockman.talos.go_yaml import UnsupportedYamlValue
-from stockman.talos.schematic import ImageSchematic, canonical_text, schematic_id
-from stockman_lab.factory.decoding import Undecodable, decoded
-from stockman_lab.factory.refusals import internal, invalid, unknown_schematic
+from stockman.model.problem import Problems
+from stockman.talos.schematic import (
+    ImageSchematic,
+    canonical_text,
+    read_schematic,
+    schematic_id,
+)
+from stockman_lab.factory.refusals import invalid, unknown_schematic
 from stockman_lab.factory.state import FactoryState
 
 
-def read(text: bytes) -> ImageSchematic:
-    """The schematic that a client sends; refused as the factory refuses it."""
+def parse_schematic(text: bytes) -> ImageSchematic:
+    """Return the schematic that a client sends as YAML or JSON; refuse anything else."""
+    import yaml
+
     try:
-        image_schematic = decoded(text)
-    except Undecodable as error:
-        raise invalid(str(error)) from None
-    if image_schematic.owner:
+        tree = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506
+    except (yaml.YAMLError, ValueError) as error:
+        raise invalid(f"yaml: {error}") from None
+    problems = Problems()
+    schematic = read_schematic(tree, problems, None)
+    if schematic is None:
+        raise invalid(
+            "\n".join(["yaml: construct errors:", *(problem.what for problem in problems)])
+        )
+    if schematic.owner:
         raise invalid("owner field is only supported in Enterprise edition")
-    return image_schematic
+    return schematic
 
 
-def post(state: FactoryState, schematic: ImageSchematic) -> SchematicId:
+def post_schematic(state: FactoryState, schematic: ImageSchematic) -> SchematicId:
     """Keep a schematic; doing it again changes nothing."""
-    try:
-        made = schematic_id(schematic)
-        state.schematics.setdefault(made, canonical_text(schematic))
-    except UnsupportedYamlValue:
-        raise internal() from None
-    return made
+    identity = schematic_id(schematic)
+    state.schematics.setdefault(identity, canonical_text(schematic))
+    return identity
 
 
 def schematic_of(state: FactoryState, schematic: str) -> ImageSchematic | None:
-    """What an id stands for. None: nobody posted it here."""
+    """Return what an id stands for. None: nobody posted it here."""
     text = state.schematics.get(schematic)
-    return None if text is None else _decoded(text)
+    return None if text is None else _parse_stored(text)
 
 
-def known(state: FactoryState, schematic: str) -> ImageSchematic:
-    """What an id stands for; refuses unknown ones."""
+def known_schematic(state: FactoryState, schematic: str) -> ImageSchematic:
+    """Return what an id stands for; refuse unknown ids."""
     image_schematic = schematic_of(state, schematic)
     if image_schematic is None:
         raise unknown_schematic(schematic)
@@ -48,5 +57,5 @@ def known(state: FactoryState, schematic: str) -> ImageSchematic:
 
 
 @lru_cache(maxsize=256)
-def _decoded(text: str) -> ImageSchematic:
-    return decoded(text.encode())
+def _parse_stored(text: str) -> ImageSchematic:
+    return parse_schematic(text.encode())

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from stockman_lab.guest.first_boot import Addressing
-from stockman_lab.guest.network import link_local, self_made
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView, link_local, self_made
 from stockman_lab.guest.view import GuestView
 
 _FIRST_SLOT = 18

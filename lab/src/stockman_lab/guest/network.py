@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv6Address, IPv6Interface, IPv6Network, ip_address, ip_interface
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from stockman_lab.core.state import state
 
-if TYPE_CHECKING:
-    from stockman_lab.guest.nic import NicView
+
+@dataclass(slots=True, kw_only=True)
+class NicView:
+    """One network card."""
+
+    number: int
+    """0 of `net0`."""
+    mac: str
+    bridge: str
+    vlan: int | None = None
+    """None: untagged."""
+    model: str = "virtio"
+    is_linked: bool = True
+    mtu: int = 1500
+
 
 _LINK_LOCAL = IPv6Network("fe80::/64")
 

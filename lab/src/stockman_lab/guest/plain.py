@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
-from stockman_lab.guest.agent import answer
+from stockman_lab.guest.agent import Inside, answer
 from stockman_lab.guest.first_boot import FirstBoot, first_boot
-from stockman_lab.guest.inside import Inside, Process
 from stockman_lab.guest.links import Link, links, links_after_change
 from stockman_lab.guest.system import AgentError, Throws
 from stockman_lab.guest.view import GuestView
@@ -33,27 +32,18 @@ class PlainGuest:
 
     def booted(self, view: GuestView, now: float, dice: Throws) -> None:
         said = first_boot(view.cloud_init) if view.cloud_init is not None else FirstBoot()
-        disk = view.boot_disk
         self.started_at = now
         self.agent_at = now + dice.between(*_AGENT_UP)
         self.inside = Inside(
             hostname=said.hostname or self.inside.hostname,
             machine=_MACHINES[view.architecture],
             links=links(view, said.links),
-            boot_slot=disk.slot if disk is not None else "",
             started_at=now,
-            files=self.inside.files,
         )
-        self._measure(view)
 
     def changed(self, view: GuestView, now: float) -> None:
         del now
         self.inside.links = links_after_change(view, self.inside.links)
-        self._measure(view)
-
-    def _measure(self, view: GuestView) -> None:
-        self.inside.cores, self.inside.memory = view.cores, view.memory
-        self.inside.disks = {disk.slot: disk.size for disk in view.disks if not disk.is_cdrom}
 
     def shutdown(self, now: float, dice: Throws) -> float | None:
         if now - self.started_at < _HEARS_BUTTON_AFTER:
@@ -69,7 +59,8 @@ class PlainGuest:
     def ask(self, command: str, arguments: Mapping[str, object], now: float) -> object:
         if not self.agent_is_up(now):
             raise AgentError("the agent is not there yet")
-        return answer(self.inside, command, arguments, now)
+        del arguments
+        return answer(self.inside, command, now)
 
     def saved(self) -> dict[str, object]:
         return asdict(self)
@@ -79,7 +70,4 @@ class PlainGuest:
         """The guest that was saved."""
         inside = Inside(**saved["inside"])
         inside.links = [Link(**link) for link in saved["inside"]["links"]]
-        inside.processes = {
-            pid: Process(**process) for pid, process in saved["inside"]["processes"].items()
-        }
         return cls(saved["started_at"], saved["agent_at"], inside)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Protocol, TypeAlias
 
 from stockman_lab.guest.view import GuestView
 
@@ -71,3 +71,15 @@ class GuestSystem(Protocol):
     def saved(self) -> dict[str, object]:
         """All that it knows, as JSON."""
         ...
+
+
+Ask: TypeAlias = Callable[[str, dict[str, object]], object]
+"""Asks the agent of one guest: a command and its arguments."""
+
+
+def plain_answer(ask: Ask, command: str) -> object:
+    """The answer to a command without arguments: a refusal is passed on as if it were one."""
+    try:
+        return ask(command, {})
+    except AgentError as error:
+        return error.answer

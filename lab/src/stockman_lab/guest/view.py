@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
-from stockman_lab.guest.network import Network
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import Network, NicView
 from stockman_lab.images.facts import ImageFacts
 
 if TYPE_CHECKING:

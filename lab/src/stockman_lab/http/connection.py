@@ -6,10 +6,10 @@ from collections.abc import Awaitable
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Protocol
 
-from stockman_lab.http import go_refusals, refusals
+from stockman_lab.http import refusals
 from stockman_lab.http.line import Line
 from stockman_lab.http.messages import Cut, Hang, Outcome, Request, Response, Stream
-from stockman_lab.http.reading import Nothing, Reader
+from stockman_lab.http.reading import Reader
 from stockman_lab.http.streaming import Pump
 from stockman_lab.http.writing import Manner, encoding_of, rendered
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from stockman_lab.http.house import Cancellable, House, Timers
     from stockman_lab.http.messages import Handler
-    from stockman_lab.http.uploading import Spool
+    from stockman_lab.http.multipart import Spool
 
 _LARGEST_QUEUE = 64 * 1024
 """How much a client may send ahead while it waits for an answer."""
@@ -93,7 +93,7 @@ class Connection(Line):
         super().__init__(server.context, server.timers, server.house.silence)
         self._server = server
         self._phase = Phase.HEAD
-        self._reader = Reader(server.house)
+        self._reader = Reader()
         self._remaining = server.house.requests
         self._request: Request | None = None
         self._body: list[bytes] = []
@@ -102,12 +102,6 @@ class Connection(Line):
         self._spool: Spool | None = None
         self._pump: Pump | None = None
         self._alarm: Cancellable | None = None
-
-    def begin(self, *, is_crowded: bool) -> None:
-        """Serve the client; in a crowd only one request of it."""
-        if is_crowded:
-            self._remaining = 1
-        self.open()
 
     def settle(self, outcome: Outcome) -> None:
         """Do what a handler decided after a while, and go on."""
@@ -161,29 +155,13 @@ class Connection(Line):
 
     def heard(self, data: bytes) -> None:
         phase = self._phase
-        if self._is_lost_in_go(data):
-            return
-        if phase is Phase.HEAD:
-            self._reader.feed_head(data)
-            self._advance()
-        elif phase is Phase.BODY:
+        if phase in (Phase.HEAD, Phase.BODY):
             self._reader.feed(data)
             self._advance()
         elif phase is not Phase.OVER:
             self._queue += data
             if len(self._queue) > _LARGEST_QUEUE:
                 self.pause()
-
-    def _is_lost_in_go(self, data: bytes) -> bool:
-        """Whether somebody speaks plainly to a server that speaks TLS, and is told so."""
-        server = self._server
-        if not server.house.is_go or server.context is None or self.is_secure:
-            return False
-        if self._phase is not Phase.OVER:
-            self._phase = Phase.OVER
-            self.say(go_refusals.PLAIN if go_refusals.speaks_plainly(data) else b"")
-            self.end(is_read=False)
-        return True
 
     # --- reading ----------------------------------------------------------------------------------
 
@@ -211,8 +189,6 @@ class Connection(Line):
         elif type(read) is Response:
             self._request = None
             self._answer(read)
-        elif read is Nothing.EVER:
-            self._phase = Phase.OVER
         else:
             return False
         return True
@@ -224,11 +200,7 @@ class Connection(Line):
         if by_head is not None:
             self._answer(by_head)
         elif self._server.context is not None and not request.secure:
-            elsewhere = refusals.insecure(request)
-            if elsewhere is None:
-                self._phase = Phase.OVER
-            else:
-                self._answer(elsewhere)
+            self._answer(refusals.insecure(request, house))
         elif int(request.headers.get("content-length", "0")) == 0:
             self._phase = Phase.BODY
         elif (admission := house.admit(request)) is not None:
@@ -248,7 +220,7 @@ class Connection(Line):
         if house.is_upload(request):
             kind, boundary = refusals.content_type(request.headers.get("content-type", ""))
             if kind == "multipart/form-data" and boundary:
-                from stockman_lab.http.uploading import Spool
+                from stockman_lab.http.multipart import Spool
 
                 self._remaining = 0
                 self._spool = Spool(boundary, house.spool)
@@ -258,7 +230,7 @@ class Connection(Line):
     def _read_body(self) -> bool:
         read = self._reader.body()
         request = self._request
-        if read is Nothing.YET or request is None:
+        if read is None or request is None:
             return False
         if type(read) is Response:
             self._answer(read)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 TEXT = "text/plain; charset=utf-8"
 _BODILESS = frozenset({204, 304})
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-_HEADER_BYTES = 1 << 20
 _MANY = 1 << 30
 _SILENCE = 120.0
 
@@ -33,8 +32,6 @@ def go_house(
         server="",
         methods=_METHODS,
         with_body=_METHODS,
-        header_lines=_MANY,
-        header_bytes=_HEADER_BYTES,
         body_bytes=body_bytes,
         requests=_MANY,
         silence=_SILENCE,
@@ -45,11 +42,10 @@ def go_house(
         says_continue=True,
         render=go_rendered,
         asks_for_certificates=asks_for_certificates,
-        is_go=True,
+        redirects_to_tls=False,
         any_method=any_method,
         oversized=oversized,
         patience=patience,
-        connections=_MANY,
     )
 
 
@@ -57,8 +53,6 @@ def go_rendered(response: Response, manner: Manner) -> bytes:
     """All bytes of an answer; one to HEAD tells the length that GET would have."""
     headers = dict(response.headers)
     has_body = response.status not in _BODILESS
-    if response.is_bare:
-        return _bare(response)
     if has_body and "Transfer-Encoding" not in headers:
         headers.setdefault("Content-Length", str(len(response.body)))
     headers.setdefault("Date", manner.date)
@@ -70,12 +64,6 @@ def go_rendered(response: Response, manner: Manner) -> bytes:
     lines += [f"{name}: {_clean(headers[name])}" for name in sorted(headers)]
     head = "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
     return head if manner.is_head or not has_body else head + response.body
-
-
-def _bare(response: Response) -> bytes:
-    told = "".join(f"{name}: {header}\r\n" for name, header in response.headers.items())
-    line = f"HTTP/1.1 {response.status} {response.reason}\r\n"
-    return f"{line}{told}Connection: close\r\n\r\n".encode("latin-1", "replace") + response.body
 
 
 def text_error(status: int, text: str) -> Response:

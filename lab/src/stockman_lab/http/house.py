@@ -49,16 +49,11 @@ class House:
     server: str = "pve-api-daemon/3.0"
     methods: frozenset[str] = frozenset({"GET", "POST", "PUT", "DELETE"})
     with_body: frozenset[str] = frozenset({"POST", "PUT"})
-    header_lines: int = 64
-    """From this many on, the empty line at the end counted, a request is left unanswered."""
-    header_bytes: int = 8 * 1024
     body_bytes: int = 512 * 1024
     requests: int = 100
     """How many requests one connection may carry."""
     silence: float = 5.0
     """After how many seconds without a byte a connection ends."""
-    connections: int = 500
-    """How many are served at a time; others wait, and near it none is kept alive."""
     compress_above: int | None = 1024
     """None: nothing is compressed."""
     body_types: frozenset[str] | None = frozenset(
@@ -75,8 +70,8 @@ class House:
     """Whether handlers are told which certificates clients show."""
     render: Callable[[Response, Manner], bytes] | None = None
     """How answers are written. None: as the API proxy writes them."""
-    is_go: bool = False
-    """Whether what is no request is answered as servers written in Go do."""
+    redirects_to_tls: bool = True
+    """Whether a client that speaks plainly to a server with TLS is sent to the encrypted port."""
     any_method: bool = False
     """Whether methods that nobody knows are taken, too."""
     oversized: Callable[[], Response] | None = None

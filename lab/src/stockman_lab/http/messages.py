@@ -52,8 +52,6 @@ class Response:
     body: bytes = b""
     close: bool = False
     """Whether the connection ends after it; from status 400 on it always does."""
-    is_bare: bool = False
-    """Whether nothing is added but that the connection ends."""
 
 
 class Hang:

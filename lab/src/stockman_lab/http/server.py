@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -16,11 +15,6 @@ if TYPE_CHECKING:
     from stockman_lab.http.streaming import Pump
 
 _BACKLOG = 1024
-_RESERVE = 20
-"""So many connections below the largest number of them, none is kept alive."""
-_SMALL_HOUSE = 100
-"""A server with no more connections than this has no such reserve."""
-
 
 Context = ssl.SSLContext | Callable[[], ssl.SSLContext] | None
 """How a server speaks TLS: a context, a function that makes it when it is needed, or not at all."""
@@ -46,13 +40,10 @@ class HttpServer:
         self._date = ""
         self._listener: asyncio.Server | None = None
         self._served: set[Connection] = set()
-        self._waiting: deque[Connection] = deque()
         self._work: dict[asyncio.Future[Outcome], Connection] = {}
         self._pumps: dict[asyncio.Future[None], tuple[Connection, Pump]] = {}
         self._is_open = False
         self._farewell: asyncio.Event | None = None
-        reserve = _RESERVE if self.house.connections > _SMALL_HOUSE else 0
-        self._crowd = self.house.connections - reserve
 
     async def start(self, address: str, port: int, context: Context = None) -> int:
         """Listen, encrypted if there is a context, and tell on which port; `OSError` if taken."""
@@ -75,8 +66,7 @@ class HttpServer:
         """Break all connections at once, and take no more."""
         self._is_open = False
         self._give_up()
-        clients, self._waiting = [*self._served, *self._waiting], deque()
-        for connection in clients:
+        for connection in list(self._served):
             connection.abort()
 
     async def stop(self) -> None:
@@ -88,8 +78,7 @@ class HttpServer:
         await _deafened(listener)
         listener.close()
         self._give_up()
-        clients, self._waiting = [*self._served, *self._waiting], deque()
-        for connection in clients:
+        for connection in list(self._served):
             connection.abort()
         if self._work:
             await asyncio.wait(self._work)
@@ -119,11 +108,6 @@ class HttpServer:
         """How many clients are being served."""
         return len(self._served)
 
-    @property
-    def waiting(self) -> int:
-        """How many clients wait until another one leaves."""
-        return len(self._waiting)
-
     def date(self) -> str:
         """The time of the lab, as headers spell it."""
         second = int(self._now())
@@ -137,25 +121,18 @@ class HttpServer:
     # --- for connections --------------------------------------------------------------------------
 
     def arrived(self, connection: Connection) -> None:
-        """Serve a client, or let it wait until another one leaves."""
+        """Serve a client, unless it came while the server stopped."""
         if not self._is_open:
-            # It came while the server stopped.
             connection.abort()
-        elif len(self._served) >= self.house.connections:
-            self._waiting.append(connection)
-        else:
-            self._serve(connection)
+            return
+        self._served.add(connection)
+        connection.open()
 
     def gone(self, connection: Connection) -> None:
-        """Forget a client, and serve one that waited."""
-        if connection in self._served:
-            self._served.remove(connection)
-            if self._waiting:
-                self._serve(self._waiting.popleft())
-            if not self._served and self._farewell is not None:
-                self._farewell.set()
-        elif connection in self._waiting:
-            self._waiting.remove(connection)
+        """Forget a client."""
+        self._served.discard(connection)
+        if not self._served and self._farewell is not None:
+            self._farewell.set()
 
     def wait_for(self, connection: Connection, answer: Awaitable[Outcome]) -> None:
         """Let a connection know what becomes of a request."""
@@ -196,10 +173,6 @@ class HttpServer:
         from stockman_lab.http.connection import Connection
 
         return Connection(self)
-
-    def _serve(self, connection: Connection) -> None:
-        self._served.add(connection)
-        connection.begin(is_crowded=len(self._served) >= self._crowd)
 
 
 async def _deafened(listener: asyncio.Server) -> None:

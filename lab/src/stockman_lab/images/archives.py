@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from stockman_lab.images.container import layer_facts
-from stockman_lab.images.errors import CorruptImage
-from stockman_lab.images.facts import ImageFacts
+from stockman_lab.images.facts import CorruptImage, ImageFacts
 
 _LARGEST = 1 << 30
 _NAMES = ("io.containerd.image.name", "org.opencontainers.image.ref.name")

@@ -11,8 +11,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from stockman_lab.images.errors import CorruptImage
-from stockman_lab.images.facts import ImageFacts, facts_area, facts_in
+from stockman_lab.images.facts import CorruptImage, ImageFacts, facts_area, facts_in
 
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"

@@ -8,14 +8,16 @@ import struct
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from stockman_lab.images.errors import CorruptImage
-
 PLACE = 40 * 512
 """Where the facts begin: behind a partition table, and before an ISO 9660 volume begins."""
 ROOM = 8 * 512
 _MARK = b"stockman:image:1"
 _HEAD = struct.Struct(">16sI32s")
 _MOST = ROOM - _HEAD.size
+
+
+class CorruptImage(ValueError):
+    """Bytes that cannot be read as the image that they claim to be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

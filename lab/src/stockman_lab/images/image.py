@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from stockman_lab.images.errors import CorruptImage
-from stockman_lab.images.facts import PLACE, ROOM, ImageFacts, facts_in
+from stockman_lab.images.facts import PLACE, ROOM, CorruptImage, ImageFacts, facts_in
 from stockman_lab.images.partitions import is_bootable
 from stockman_lab.images.qcow2_reader import Header, is_qcow2, read_bytes, read_header
 

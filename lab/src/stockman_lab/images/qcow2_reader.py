@@ -6,7 +6,7 @@ import struct
 import zlib
 from dataclasses import dataclass
 
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 from stockman_lab.images.qcow2 import MAGIC
 
 _SHORT = struct.Struct(">4sIQIIQIIQQIIQ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 from stockman_lab.images.image import Form, Image, read_image
 from stockman_lab.images.qcow2_reader import is_qcow2
 

@@ -21,8 +21,8 @@ class Program:
     runs: float = 8.0
     """Seconds until it ends, where it is one that ends."""
     purpose: str = ""
-    """`network`, `cloud`, `proxmox-cloud`, `gpu`, `certificates`, `gateways`, `metrics`. Empty:
-    nothing that the lab knows of."""
+    """`network`, `load-balancers`, `cloud`, `proxmox-cloud`, `gpu`, `certificates`, `gateways`,
+    `metrics`. Empty: nothing that the lab knows of."""
     driver: str = ""
     """The storage driver that it is, or how the names of those end. Empty: it is none."""
     acts: str = ""

@@ -7,7 +7,13 @@ import hmac
 import re
 from collections.abc import Mapping
 
-from stockman.crypto.sigv4 import UNSIGNED_PAYLOAD, chunk_signature, trailer_signature
+from stockman.crypto.sigv4 import (
+    ALGORITHM,
+    EMPTY_DIGEST,
+    UNSIGNED_PAYLOAD,
+    SigningScope,
+    sign_text,
+)
 from stockman_lab.objects.checksums import check_sums
 from stockman_lab.objects.refusals import ObjectsError, invalid, mismatch
 from stockman_lab.objects.signing import Caller
@@ -94,3 +100,19 @@ def _trailers(text: bytes) -> dict[str, str]:
         name.decode("latin-1").strip().lower(): value.decode("latin-1").strip()
         for name, _, value in lines
     }
+
+
+def chunk_signature(secret: str, scope: SigningScope, previous: str, content: bytes) -> str:
+    """Return the signature of one chunk of a chunked body."""
+    digest = hashlib.sha256(content).hexdigest()
+    text = (
+        f"{ALGORITHM}-PAYLOAD\n{scope.moment}\n{scope.text}\n{previous}\n{EMPTY_DIGEST}\n{digest}"
+    )
+    return sign_text(secret, scope, text)
+
+
+def trailer_signature(secret: str, scope: SigningScope, previous: str, trailers: bytes) -> str:
+    """Return the signature of the trailers of a chunked body, given as lines `name:value`."""
+    digest = hashlib.sha256(trailers).hexdigest()
+    text = f"{ALGORITHM}-TRAILER\n{scope.moment}\n{scope.text}\n{previous}\n{digest}"
+    return sign_text(secret, scope, text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import unquote
@@ -9,9 +10,40 @@ from urllib.parse import unquote
 from stockman_lab.http.messages import Response
 from stockman_lab.objects.asked import META, Asked, answered, http_date, moment
 from stockman_lab.objects.buckets import Buckets, NewObject
-from stockman_lab.objects.ranges import asked_range
-from stockman_lab.objects.refusals import invalid, not_allowed, not_implemented, precondition
+from stockman_lab.objects.refusals import (
+    ObjectsError,
+    invalid,
+    not_allowed,
+    not_implemented,
+    precondition,
+)
 from stockman_lab.objects.state import StoredObject
+
+_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
+
+
+def asked_range(text: str, size: int) -> range | None:
+    """The bytes that a header means. None: all of them."""
+    found = _RANGE.fullmatch(text)
+    if found is None or found[0] == "bytes=-":
+        return None
+    first, last = found[1], found[2]
+    if first and last and int(first) > int(last):
+        return None
+    if first:
+        part = range(int(first), min(int(last) + 1 if last else size, size))
+    else:
+        part = range(max(size - int(last), 0), size)
+    if not part:
+        raise ObjectsError(
+            416,
+            "InvalidRange",
+            "The requested range is not satisfiable",
+            ActualObjectSize=str(size),
+            RangeRequested=text,
+        )
+    return part
+
 
 _IMPLIES_MORE = (
     "x-amz-grant-",

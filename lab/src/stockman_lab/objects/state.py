@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import field
+from typing import NamedTuple
 
+from stockman_lab.core.dice import Dice
 from stockman_lab.core.state import state
 
 
@@ -61,3 +64,23 @@ class ObjectsState:
     """Secrets by access key."""
     buckets: dict[str, Bucket] = field(default_factory=dict)
     uploads_begun: int = 0
+
+
+_FAR = 1 << 45
+"""Dice of their own: whether anybody asks changes nothing in the world."""
+
+
+class AccessKey(NamedTuple):
+    """What a client signs with."""
+
+    id: str
+    secret: str
+
+
+def first_key(state: ObjectsState, seed: int) -> AccessKey:
+    """The first key of a storage; made where there is none."""
+    if not state.keys:
+        dice = Dice(seed, _FAR)
+        name = base64.b32encode(dice.random_bytes(10)).decode()
+        state.keys[f"AKIA{name}"] = base64.b64encode(dice.random_bytes(30)).decode()
+    return AccessKey(*next(iter(state.keys.items())))

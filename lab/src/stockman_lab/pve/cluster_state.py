@@ -9,9 +9,34 @@ from stockman_lab.core.state import state
 from stockman_lab.pve.access.state import AccessState
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.host import Host, Pool
-from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.task import Task
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Storage, Volume
+
+
+@state
+class Task:
+    """One worker, running or ended."""
+
+    upid: str
+    node: str
+    type: str
+    id: str
+    """Of what it works on. Empty: nothing in particular."""
+    user: str
+    """Who asked for it: `user@realm` or `user@realm!token`."""
+    pid: int
+    pstart: int
+    started_at: float
+    work: str = ""
+    """Name of what it does."""
+    arguments: dict[str, object] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+    ended_at: float | None = None
+    exit_status: str = ""
+    hangs: bool = False
+
+    @property
+    def is_running(self) -> bool:
+        return self.ended_at is None
 
 
 @state
@@ -36,13 +61,10 @@ class ResourcePool:
 
 @state
 class Firewall:
-    """Rules of one place: the cluster, a host, a guest, a group."""
+    """Options and rules of the firewall of a guest."""
 
     options: dict[str, str] = field(default_factory=dict)
     rules: list[dict[str, str]] = field(default_factory=list)
-    aliases: dict[str, dict[str, str]] = field(default_factory=dict)
-    ipsets: dict[str, list[dict[str, str]]] = field(default_factory=dict)
-    ipset_comments: dict[str, str] = field(default_factory=dict)
 
 
 @state
@@ -79,9 +101,6 @@ class ClusterState:
     """By kind, `pci`, `usb` or `dir`."""
     backup_jobs: dict[str, Section] = field(default_factory=dict)
     replication: dict[str, Section] = field(default_factory=dict)
-    firewall: Firewall = field(default_factory=Firewall)
-    firewall_groups: dict[str, Firewall] = field(default_factory=dict)
-    host_firewalls: dict[str, Firewall] = field(default_factory=dict)
     guest_firewalls: dict[int, Firewall] = field(default_factory=dict)
     cfs_version: int = 1
     """Grows with every change of a file that all hosts share."""

@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+
+@contextmanager
+def failing(what: str) -> Iterator[None]:
+    """Tells any refusal as `create user failed: ...`, always with status 500.
+
+    Changes hold the lock of `user.cfg`, and what goes wrong under it loses its own status.
+    """
+    try:
+        yield
+    except ApiError as error:
+        status = "" if error.status == die("").status else f"{error.status} "
+        lines = [f"{what}: {status}{error.message}"]
+        lines.extend(f"{name}: {wrong}" for name, wrong in error.errors.items())
+        raise die("\n".join(lines)) from error
 
 
 class ApiError(Exception):

@@ -30,8 +30,6 @@ class Guest:
     """Until when others read its file, so that nobody may write it."""
     cloud_init: str = ""
     """The blob on its cloud-init drive."""
-    running_values: dict[str, str] = field(default_factory=dict)
-    """Values that a running machine was started with."""
     changed_at: float = 0.0
     """When rows about it changed last."""
 

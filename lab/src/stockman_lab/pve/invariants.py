@@ -6,10 +6,9 @@ from collections.abc import Iterator, Set
 
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
-from stockman_lab.pve.formats.drive import readable_drive
-from stockman_lab.pve.formats.drive_names import is_drive, is_unused
+from stockman_lab.pve.formats.drive import is_drive, is_unused, readable_drive
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Volume
 
 _LACKING = frozenset({"none", "cdrom"})
 

@@ -40,7 +40,6 @@ _RELEASES = {
         machine="pc-i440fx-10.1+pve0",
     ),
 }
-PROFILES = tuple(_RELEASES)
 
 
 def release_of(profile: str) -> Release:

@@ -10,11 +10,54 @@ from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.host import Host, Pool
-from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.storage_absence import absence, no_room_at_all
+from stockman_lab.pve.storage import Storage, Volume
 from stockman_lab.pve.storage_locks import LONGEST_WORK, hold_lock, take_lock, work_timeout
-from stockman_lab.pve.storage_rounding import given_size
-from stockman_lab.pve.volume import Volume
+
+
+def absence(storage: Storage) -> str:
+    """What activation says of a storage without a pool. Empty: nothing, it is only inactive."""
+    options = storage.options
+    match storage.type:
+        case "zfspool":
+            pool = options.get("pool", "").split("/")[0]
+            why = f"zfs error: cannot import '{pool}': no such pool available"
+            return f"could not activate storage '{storage.id}', {why}"
+        case "lvmthin":
+            name = f"{options.get('vgname', '')}/{options.get('thinpool', '')}"
+            return f"no such logical volume {name}"
+        case "lvm" | "rbd":
+            return ""
+        case "dir" | "btrfs":
+            return (
+                f"unable to activate storage '{storage.id}' - "
+                f"directory '{storage.path}' does not exist or is unreachable"
+            )
+        case "pbs":
+            server = f"{options.get('server', '')}:{options.get('port', '8007')}"
+            why = f"500 Can't connect to {server} (No route to host)"
+            return f"{storage.id}: error fetching datastores - {why}"
+        case _:
+            return f"storage '{storage.id}' is not online"
+
+
+def no_room_at_all(storage: Storage) -> str:
+    """What allocation says where activation said nothing."""
+    if storage.type == "lvm":
+        return f"no such volume group '{storage.options.get('vgname', '')}'"
+    return "rbd error: rbd: couldn't connect to the cluster!"
+
+
+_UNITS = {"zfspool": 1 << 20, "zfs": 1 << 20, "rbd": 1 << 20, "lvm": 4 << 20, "lvmthin": 4 << 20}
+_SECTOR = 512
+
+
+def given_size(storage_type: str, form: str, size: int) -> int:
+    """Bytes of a new volume that was asked for with so many."""
+    if form == "subvol":
+        return size
+    unit = _UNITS.get(storage_type, _SECTOR)
+    return -(-size // unit) * unit
+
 
 _DISKS = frozenset({"images", "rootdir"})
 _FOREVER = 86_400.0

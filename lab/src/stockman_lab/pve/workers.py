@@ -13,9 +13,9 @@ from typing import ClassVar
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.core.timeline import Arguments
 from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.cluster_state import Task
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.task import Task
 
 FINISH = "pve.task.finish"
 POWER_LOST = "pve.host.loses-power"

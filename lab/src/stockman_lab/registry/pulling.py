@@ -10,7 +10,7 @@ from stockman_lab.http.faulty import Told
 from stockman_lab.http.go_style import words
 from stockman_lab.http.messages import Cut, Hang, Response
 from stockman_lab.images.container import digest_of, layer_facts
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 from stockman_lab.registry.reference import NoReference, Reference, reference
 from stockman_lab.registry.registry import Ask, Registry
 

@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stockman_lab.core.timeline import Arguments
-from stockman_lab.talos import trying
 from stockman_lab.talos.disk import TalosDisk
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.sequences import running as sequences
 from stockman_lab.talos.sequences.phases import phases
 from stockman_lab.talos.services import running as services
-from stockman_lab.talos.state import Stage, StoredImage
+from stockman_lab.talos.state import Stage, StoredImage, Trial
 from stockman_lab.talos.timings import SECONDS
+
+TRIAL_OVER = "talos.trial.over"
+
+
+def begin_trial(machine: Machine, before: bytes, seconds: float) -> None:
+    """Take a configuration back after so many seconds, unless another one comes."""
+    number = machine.state.trial.number + 1 if machine.state.trial is not None else 1
+    machine.state.trial = Trial(before, machine.now + seconds, number)
+    machine.after(seconds, TRIAL_OVER, number=number)
+
+
+def cancel_trial(machine: Machine) -> None:
+    """Keep what is there."""
+    machine.state.trial = None
 
 
 def new_actor(machine: Machine) -> str:
@@ -123,7 +136,7 @@ def stage_config(machine: Machine, text: bytes) -> None:
 
 def try_config(machine: Machine, text: bytes, seconds: float) -> None:
     """Apply a configuration, and take it back after a time."""
-    trying.begin(machine, machine.state.config, seconds)
+    begin_trial(machine, machine.state.config, seconds)
     change_config(machine, text, keep=False)
 
 

@@ -52,25 +52,6 @@ class Apid:
         return self._pair
 
 
-@dataclass(frozen=True)
-class Trustd:
-    """What a control plane machine signs certificates of others with."""
-
-    token: str
-    ca: str
-    key: str
-    accepted: str
-
-
-def trustd_of(machine: Machine) -> Trustd | None:
-    """The signer on a machine. None: it is no control plane, or its service is down."""
-    config = machine.config
-    if config is None or not config.os_ca.key or not machine.runs("trustd"):
-        return None
-    accepted = "\n".join(one for one in (config.os_ca.crt, *config.accepted_cas) if one)
-    return Trustd(config.token, config.os_ca.crt, config.os_ca.key, accepted)
-
-
 def apid_of(machine: Machine) -> Apid | None:
     """The API of a machine. None: nobody answers."""
     state = machine.state

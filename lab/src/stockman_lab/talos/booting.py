@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from stockman_lab.core.timeline import Arguments
 from stockman_lab.images.facts import ImageFacts
-from stockman_lab.talos import journal
+from stockman_lab.talos import events
 from stockman_lab.talos.disk import GRUB, SD_BOOT, STAGED_IMAGE, STAGED_OPTIONS, STATE, TalosDisk
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.sequences import running as sequences
@@ -16,6 +16,57 @@ from stockman_lab.talos.state import KubernetesState, NetworkState, Stage
 
 if TYPE_CHECKING:
     from stockman_lab.guest.view import DiskView, GuestView
+    from stockman_lab.images.facts import ImageFacts
+    from stockman_lab.talos.config.nocloud import PlatformData
+    from stockman_lab.talos.machine import Machine
+
+
+def command_line(machine: Machine, facts: ImageFacts) -> list[str]:
+    """Arguments of the image, and of the slot where it is installed."""
+    from stockman_lab.factory.kernel_line import Booted, kernel_line
+
+    schematic = machine.land.schematic(facts.schematic)
+    booted = Booted(
+        platform=facts.platform,
+        version=facts.version,
+        architecture=facts.architecture,
+        secure_boot=facts.secure_boot,
+        is_iso=not machine.state.slot,
+        extra=schematic.kernel_args if schematic is not None else (),
+    )
+    return kernel_line(booted).split()
+
+
+def has_old_names(machine: Machine) -> bool:
+    """Whether links are called eth0 instead of after their place on the bus."""
+    return "net.ifnames=0" in machine.state.cmdline
+
+
+def acquired(machine: Machine, platform: PlatformData) -> bytes:
+    """The configuration that a machine begins with. Empty: none."""
+    disk = machine.disk
+    if disk is not None and machine.state.slot and disk.config:
+        text = disk.config
+        source = "state"
+    elif platform.machine_config is not None:
+        text, source = platform.machine_config, machine.state.platform
+    else:
+        return b""
+    return text if _is_usable(machine, text, source) else b""
+
+
+def _is_usable(machine: Machine, text: bytes, source: str) -> bool:
+    from stockman_lab.talos.config.verdict import static_verdict
+
+    verdict = static_verdict(text, machine.minor, machine.mode)
+    if verdict.accepted:
+        machine.note(f"machine configuration was loaded from {source}")
+        return True
+    message = verdict.message
+    machine.note(f"failed to load machine configuration from {source}: {message}")
+    machine.tell("ConfigValidationErrorEvent", {"error": message})
+    return False
+
 
 KERNEL_UP = "talos.kernel.up"
 NETWORK_UP = "talos.network.up"
@@ -82,8 +133,6 @@ def _slot(disk: DiskView, view: GuestView) -> str:
 
 def _begin(machine: Machine, view: GuestView, facts: ImageFacts, *, slot: str, kexec: bool) -> None:
     """Forget what was in memory, and begin anew."""
-    from stockman_lab.talos.command_line import command_line
-
     state, dice = machine.state, machine.land.around.dice
     state.boot += 1
     state.name, state.node = view.name, view.node
@@ -116,7 +165,7 @@ def kernel_up(machine: Machine, arguments: Arguments) -> None:
     del arguments
     state = machine.state
     state.kernel_at = machine.now
-    journal.note(state, machine.now, f"Command line: {' '.join(state.cmdline)}", kernel=True)
+    events.note(state, machine.now, f"Command line: {' '.join(state.cmdline)}", kernel=True)
     machine.note(f"booting Talos {state.version}")
     if state.halted:
         machine.note(state.halted)
@@ -137,7 +186,6 @@ def kernel_up(machine: Machine, arguments: Arguments) -> None:
 def network_up(machine: Machine, arguments: Arguments) -> None:
     """Links are up: the platform has been asked, and a configuration was looked for."""
     from stockman_lab.talos import networking
-    from stockman_lab.talos.acquiring import acquired
 
     del arguments
     platform = networking.ask_platform(machine)

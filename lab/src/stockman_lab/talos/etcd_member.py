@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.core.timeline import Arguments
 from stockman_lab.etcd import membership, quorum
-from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
+from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember, etcd_version
 from stockman_lab.etcd.errors import EtcdError
-from stockman_lab.etcd.versions import etcd_version
+from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.services import running as services
 
 if TYPE_CHECKING:
     from stockman_lab.talos.land import Land
     from stockman_lab.talos.machine import Machine
     from stockman_lab.talos.state import Service
+
+
+def bootstrap(machine: Machine, *, recover: bool = False, skip_hash: bool = False) -> None:
+    """Let the etcd of a machine begin a cluster."""
+    machine.state.bootstrap = {"recover": recover, "skip_hash": skip_hash, "wanted": True}
+    machine.land.settle(machine)
+
 
 HEALTHY = "talos.etcd.healthy"
 PROMOTE = "talos.etcd.promote"

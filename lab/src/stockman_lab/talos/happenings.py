@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos import acting, booting, etcd_member, kubernetes, trying
+from stockman_lab.talos import acting, booting, etcd_member, kubernetes
 from stockman_lab.talos.sequences import doing
 from stockman_lab.talos.sequences import running as sequences
 from stockman_lab.talos.services import running as services
@@ -27,7 +27,7 @@ _TARGETS: dict[str, Callable[[Machine, Arguments], None]] = {
     kubernetes.STATIC_PODS: kubernetes.static_pods_ready,
     kubernetes.KUBELET_HEALTHY: kubernetes.kubelet_healthy,
     kubernetes.GIVEN_UP: kubernetes.given_up,
-    trying.OVER: acting.trial_over,
+    acting.TRIAL_OVER: acting.trial_over,
     services.ETCD_STARTED: etcd_member.started,
     doing.KEXEC: booting.kexec,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
@@ -23,7 +23,36 @@ if TYPE_CHECKING:
     from stockman_lab.pve.guest import Guest
     from stockman_lab.pve.surroundings import Surroundings
     from stockman_lab.registry.registry import Registry
-    from stockman_lab.talos.kubernetes_side import KubernetesSide
+    from stockman_lab.talos.machine import Machine
+
+
+class KubernetesSide(Protocol):
+    """The clusters that machines make up."""
+
+    def notice(self, machine: Machine) -> None:
+        """Something happened to a machine: its kubelet began or ended, its network went."""
+        ...
+
+    def look_around(self) -> None:
+        """Something around all machines changed: a fault."""
+        ...
+
+    def served(self, machine: Machine) -> None:
+        """The API server of a machine began to answer."""
+        ...
+
+    def drain(self, machine: Machine) -> bool:
+        """Close a node and evict its pods; returns whether somebody tells when that is done."""
+        ...
+
+    def listed(self, machine: Machine, plural: str) -> Sequence[Mapping[str, object]]:
+        """Objects of a built-in kind of the machine's cluster, whether its API answers or not."""
+        ...
+
+    def manifests(self, machine: Machine) -> Mapping[str, Sequence[Mapping[str, object]]]:
+        """What the machine brings into its cluster, by the names that Talos has for it."""
+        ...
+
 
 _FORGOTTEN_AFTER = 1800.0
 """Seconds that discovery keeps a member that says nothing more."""

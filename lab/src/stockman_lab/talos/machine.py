@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.talos import events, journal, timings
+from stockman_lab.talos import events, timings
 from stockman_lab.talos.disk import TalosDisk
 from stockman_lab.talos.state import MachineState, Service, Stage
 
 if TYPE_CHECKING:
     from stockman_lab.guest.view import GuestView
-    from stockman_lab.talos.apid import Apid, Trustd
-    from stockman_lab.talos.config.effective import Effective
+    from stockman_lab.talos.apid import Apid
+    from stockman_lab.talos.config.effective_record import Effective
     from stockman_lab.talos.land import Land
 
 
@@ -82,7 +82,7 @@ class Machine:
             return None
         known = self._effective_of
         if known[0] is not text or known[1] != version:
-            from stockman_lab.talos.config.effective import effective
+            from stockman_lab.talos.config.reading import effective
 
             self._effective = effective(text, self.minor)
             self._effective_of = (text, version)
@@ -165,13 +165,6 @@ class Machine:
 
         return apid_of(self)
 
-    @property
-    def trust(self) -> Trustd | None:
-        """What it signs certificates of others with. None: it signs nothing."""
-        from stockman_lab.talos.apid import trustd_of
-
-        return trustd_of(self)
-
     def service(self, name: str) -> Service | None:
         return self.state.services.get(name)
 
@@ -196,11 +189,11 @@ class Machine:
 
     def note(self, text: str) -> None:
         """A line of machined in the log of the kernel."""
-        journal.note(self.state, self.now, text)
+        events.note(self.state, self.now, text)
 
     def log(self, service: str, text: str) -> None:
         """A line in the log of a service."""
-        journal.log(self.state, self.now, service, text)
+        events.log(self.state, self.now, service, text)
 
     # -- what comes next -----------------------------------------------------------------------
 

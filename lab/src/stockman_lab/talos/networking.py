@@ -9,8 +9,7 @@ from stockman_lab.core.faults import Effect, Point
 from stockman_lab.talos.state import AddressState, LinkState, NetworkState, RouteState
 
 if TYPE_CHECKING:
-    from stockman_lab.guest.network import Network
-    from stockman_lab.guest.nic import NicView
+    from stockman_lab.guest.network import Network, NicView
     from stockman_lab.talos.config.applied import AppliedLink, AppliedNetwork
     from stockman_lab.talos.config.nocloud import PlatformData
     from stockman_lab.talos.machine import Machine

@@ -11,10 +11,9 @@ from datetime import datetime
 from typing import TypeVar
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.objects_door import ObjectsDoor
 from stockman_lab.doors.pace import Pace
-from stockman_lab.objects.keys import first_key
-from stockman_lab.objects.state import Bucket
+from stockman_lab.doors.service_doors import ObjectsDoor
+from stockman_lab.objects.state import Bucket, first_key
 from stockman_lab.world.world import World
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ A preset is the same text that `stockman init` writes, so what is described ther
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from ipaddress import IPv4Network
 from typing import Any
 
@@ -19,9 +19,51 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.host import GIB, Host, PhysicalDisk, Pool
 from stockman_lab.pve.storage import Storage
-from stockman_lab.world import storages
 from stockman_lab.world.devices import built_in_pci, pci_device, usb_device
 from stockman_lab.world.world import World
+
+_GUESTS = "images,rootdir"
+_FILES = "iso,vztmpl,backup,import,snippets"
+
+
+def storages_of_names(names: Iterable[str], image_storage: str = "local") -> Iterator[Storage]:
+    """Entries for names: what is called `ceph...` is Ceph, `...zfs` is ZFS, and so on.
+
+    `local` is always among them, as every host has it.
+    """
+    fromkeys = dict.fromkeys(("local", *names, image_storage))
+    for name in fromkeys:
+        found = _named(name)
+        if name == image_storage and "import" not in found.content:
+            content = ",".join(sorted({*found.content, "import", "iso"}))
+            found.options["content"] = content if found.is_files else found.options["content"]
+        yield found
+
+
+def _named(name: str) -> Storage:
+    lowered = name.lower()
+    if name == "local":
+        return Storage(name, "dir", {"path": "/var/lib/vz", "content": _FILES})
+    if "cephfs" in lowered:
+        return Storage(name, "cephfs", {"content": _FILES, "monhost": "ceph"})
+    if "ceph" in lowered or "rbd" in lowered:
+        options = {"content": _GUESTS, "monhost": "ceph", "pool": name, "krbd": "0"}
+        return Storage(name, "rbd", options)
+    if "nfs" in lowered or "nas" in lowered:
+        options = {"content": f"{_GUESTS},{_FILES}", "server": "nas", "export": f"/{name}"}
+        return Storage(name, "nfs", options)
+    if "pbs" in lowered or "backup" in lowered:
+        options = {"content": "backup", "server": "pbs", "datastore": name}
+        return Storage(name, "pbs", options)
+    if "lvm" in lowered:
+        options = {"content": _GUESTS, "vgname": "pve", "thinpool": "data"}
+        return Storage(name, "lvmthin", options)
+    if "dir" in lowered or "file" in lowered:
+        options = {"content": f"{_GUESTS},{_FILES}", "path": f"/srv/{name}"}
+        return Storage(name, "dir", options)
+    pool = "rpool/data" if name == "local-zfs" else name
+    return Storage(name, "zfspool", {"content": _GUESTS, "pool": pool, "sparse": "1"})
+
 
 EMPTY = "empty"
 """The preset of a single host with nothing on it."""
@@ -76,7 +118,7 @@ def _add(world: World, wish: Wish, told: dict[str, Any]) -> None:
         access=fresh_access(Profile(wish.profile), world.state.dice.random_bytes),
         is_clustered=len(told["hosts"]) > 1,
     )
-    for entry in storages.of_names(told["storages"], told["image_storage"]):
+    for entry in storages_of_names(told["storages"], told["image_storage"]):
         state.storages[entry.id] = entry
         if entry.is_shared:
             state.pools[entry.pool] = Pool(entry.pool, 20 * _TIB)

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import Any
 
 from stockman_lab.images.system_archive import system_archive
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.access.state import ROOT
+from stockman_lab.pve.api.api import Api
+from stockman_lab.pve.api.call import Upload
+from stockman_lab.pve.api.request import ApiReply, ApiRequest
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.storages.receiving import Brought, put_file
-from stockman_lab.world.posting import post
 from stockman_lab.world.world import World
+
+
+def post(
+    cluster: Cluster, path: str, params: Mapping[str, object], upload: Upload | None = None
+) -> None:
+    """Ask the API of a cluster for something."""
+    request = ApiRequest(
+        method="POST", path=path, params=dict(params), caller=Caller(ROOT), upload=upload
+    )
+    perform = Api(cluster).perform(next(iter(cluster.state.hosts.values())), request)
+    if not isinstance(perform, ApiReply) or perform.status != HTTPStatus.OK:
+        raise ValueError(f"{path}: {perform}")
 
 
 def bring_residents(world: World, cluster: Cluster, told: Iterable[Mapping[str, Any]]) -> None:

@@ -29,8 +29,8 @@ from stockman_lab.factory import assets, names, schematics
 from stockman_lab.pve import space
 from stockman_lab.pve.api.call import Upload
 from stockman_lab.pve.cluster import Cluster as ProxmoxCluster
-from stockman_lab.world.posting import post
 from stockman_lab.world.reading import AGENT
+from stockman_lab.world.residents import post
 from stockman_lab.world.world import World
 
 _GIB = 1 << 30
@@ -136,7 +136,7 @@ def equip(world: World, staged: Staged, *, flux: bool) -> None:
 
 def bring_up(world: World, staged: Staged, told: Told | None = None) -> None:
     """Switch all machines on, bootstrap the first control plane, and wait until all are ready."""
-    from stockman_lab.talos.bootstrapping import bootstrap
+    from stockman_lab.talos.etcd_member import bootstrap
     from stockman_lab.talos.state import Stage
 
     for cluster, vmid in staged.machines.values():
@@ -215,7 +215,7 @@ def _schematic(world: World, node: Node) -> str:
     """The schematic of a node, posted; an id that nobody knows stands for a guest agent alone."""
     contents = desired_schematic(node.schematic, Problems())
     if contents is not None:
-        return str(schematics.post(world.factory, contents))
+        return str(schematics.post_schematic(world.factory, contents))
     schematic = str(node.schematic.id)
     if schematic not in world.factory.schematics:
         agent = ImageSchematic(extensions=(AGENT,))

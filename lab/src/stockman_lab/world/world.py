@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from stockman_lab.core.dice import Dice
@@ -12,17 +13,51 @@ from stockman_lab.guest.systems import Systems
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.happenings import happen
-from stockman_lab.pve.outside import NothingOutside, Outside
-from stockman_lab.pve.surroundings import Surroundings
+from stockman_lab.pve.surroundings import NothingOutside, Outside, Surroundings
 from stockman_lab.talos.guest import KIND, PLATFORMS, TalosGuest
 from stockman_lab.talos.land import Land
-from stockman_lab.world.late_kubernetes import LateKubernetes
 from stockman_lab.world.state import WorldState
 
 if TYPE_CHECKING:
     from stockman_lab.factory.state import FactoryState
     from stockman_lab.kube.clusters.clusters import Kubernetes
     from stockman_lab.registry.registry import Registry
+    from stockman_lab.talos.machine import Machine
+
+
+class LateKubernetes:
+    """What machines tell before there is a cluster is told to nobody."""
+
+    def __init__(self, states: Mapping[str, object], load: Callable[[], Kubernetes]) -> None:
+        self._states = states
+        self._load = load
+
+    def notice(self, machine: Machine) -> None:
+        """Something happened to a machine."""
+        if self._states:
+            self._load().notice(machine)
+
+    def look_around(self) -> None:
+        """Something around all machines changed."""
+        if self._states:
+            self._load().look_around()
+
+    def served(self, machine: Machine) -> None:
+        """The API server of a machine began to answer."""
+        self._load().served(machine)
+
+    def drain(self, machine: Machine) -> bool:
+        """Close a node and evict its pods."""
+        return bool(self._states) and self._load().drain(machine)
+
+    def listed(self, machine: Machine, plural: str) -> Sequence[Mapping[str, object]]:
+        """Objects of a kind of the machine's cluster."""
+        return self._load().listed(machine, plural) if self._states else ()
+
+    def manifests(self, machine: Machine) -> Mapping[str, Sequence[Mapping[str, object]]]:
+        """What the machine brings into its cluster."""
+        return self._load().manifests(machine) if self._states else {}
+
 
 KILL = "world.host.kill"
 LOOK = "world.look"

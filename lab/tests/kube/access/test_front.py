@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-
 import pytest
 
 from lab.tests.kube.calling import KubeAsking, config_map
@@ -117,33 +115,6 @@ def test_nonsense_is_no_token(asking: KubeAsking, token: str) -> None:
     assert asking.ask("GET", PODS)[0] in (401, 403)
 
 
-def test_a_bootstrap_token_is_somebody(asking: KubeAsking) -> None:
-    told = {
-        "token-id": "abcdef",
-        "token-secret": SECRET,
-        "usage-bootstrap-authentication": "true",
-        "auth-extra-groups": "system:bootstrappers:nodes",
-    }
-    secret = {
-        "kind": "Secret",
-        "apiVersion": "v1",
-        "metadata": {"name": "bootstrap-token-abcdef"},
-        "type": "bootstrap.kubernetes.io/token",
-        "data": {name: base64.b64encode(text.encode()).decode() for name, text in told.items()},
-    }
-    assert asking.ask("POST", "/api/v1/namespaces/kube-system/secrets", secret)[0] == 201
-    asking.show(f"abcdef.{SECRET}")
-
-    found = myself(asking)
-
-    assert found["username"] == "system:bootstrap:abcdef"
-    assert found["groups"] == [
-        *("system:bootstrappers", "system:bootstrappers:nodes", "system:authenticated"),
-    ]
-    asking.show(f"abcdef.{SECRET[::-1]}")
-    assert asking.ask("GET", PODS)[0] == 401
-
-
 def test_somebody_else_is_asked_for_only_by_who_may(asking: KubeAsking) -> None:
     asking.headers = {"impersonate-user": "joe", "impersonate-group": "dev"}
     assert myself(asking) == {"username": "joe", "groups": ["dev", "system:authenticated"]}
@@ -153,38 +124,6 @@ def test_somebody_else_is_asked_for_only_by_who_may(asking: KubeAsking) -> None:
 
     assert status == 403
     assert 'User "jane" cannot impersonate' in found["message"]
-
-
-def test_nobody_gives_more_than_they_have(asking: KubeAsking) -> None:
-    rules = [{"apiGroups": [RBAC.split("/")[2]], "resources": ["*"], "verbs": ["create"]}]
-    role = {"kind": "ClusterRole", "apiVersion": RBAC.removeprefix("/apis/"), "rules": rules}
-    binding = {
-        "kind": "ClusterRoleBinding",
-        "apiVersion": RBAC.removeprefix("/apis/"),
-        "metadata": {"name": "giver"},
-        "subjects": [{"kind": "User", "name": "jane", "apiGroup": "rbac.authorization.k8s.io"}],
-        "roleRef": {
-            "kind": "ClusterRole",
-            "name": "giver",
-            "apiGroup": "rbac.authorization.k8s.io",
-        },
-    }
-    asking.ask("POST", f"{RBAC}/clusterroles", {**role, "metadata": {"name": "giver"}})
-    asking.ask("POST", f"{RBAC}/clusterrolebindings", binding)
-    asking.become("jane")
-    assert asking.ask("POST", f"{RBAC}/clusterroles", {**role, "metadata": {"name": "a"}})[0] == 201
-    more = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}]
-
-    status, found = asking.ask(
-        "POST", f"{RBAC}/clusterroles", {**role, "rules": more, "metadata": {"name": "b"}}
-    )
-
-    assert status == 403
-    assert found["message"] == (
-        'clusterroles.rbac.authorization.k8s.io "b" is forbidden: user "jane"'
-        ' (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently'
-        ' held:\n{APIGroups:[""], Resources:["pods"], Verbs:["get"]}'
-    )
 
 
 def test_a_role_takes_rules_from_others_by_their_labels(asking: KubeAsking) -> None:
@@ -213,33 +152,6 @@ def test_a_role_takes_rules_from_others_by_their_labels(asking: KubeAsking) -> N
     sheep = asking.answer("GET", "/apis/wool/v1/namespaces/default/sheep/one").response
     assert sheep is not None
     assert sheep.status == 404
-
-
-def test_a_kubelet_reads_what_its_pods_need(asking: KubeAsking) -> None:
-    for name in ("needed", "other"):
-        asking.ask("POST", "/api/v1/namespaces/default/configmaps", config_map(name))
-    node = asking.machine.hostname
-    volume = {"name": "a", "configMap": {"name": "needed"}}
-    pod = {
-        "kind": "Pod",
-        "apiVersion": "v1",
-        "metadata": {"name": "one"},
-        "spec": {
-            "nodeName": node,
-            "containers": [{"name": "a", "image": "wool:1"}],
-            "volumes": [volume],
-        },
-    }
-    assert asking.ask("POST", PODS, pod)[0] == 201
-    asking.become(f"system:node:{node}", "system:nodes")
-
-    assert asking.ask("GET", "/api/v1/namespaces/default/configmaps/needed")[0] == 200
-    status, found = asking.ask("GET", "/api/v1/namespaces/default/configmaps/other")
-    assert status == 403
-    assert found["message"].endswith(
-        f": no relationship found between node '{node}' and this object"
-    )
-    assert asking.ask("GET", f"/api/v1/nodes/{node}")[0] == 200
 
 
 def test_without_a_quorum_a_write_is_refused_after_a_while() -> None:

@@ -41,32 +41,12 @@ def test_an_account_has_both_of_its_names(server: Served) -> None:
     assert found["spec"]["template"]["spec"]["serviceAccount"] == "bot"
 
 
-def test_a_node_port_is_given_once(server: Served) -> None:
-    spec = {"type": "NodePort", "ports": [{"port": 80, "nodePort": 31234}]}
-    server.ask("POST", SERVICES, {"metadata": {"name": "a"}, "spec": spec})
-
-    found = server.ask("POST", SERVICES, {"metadata": {"name": "b"}, "spec": spec})
-
-    assert found["message"] == (
-        'Service "b" is invalid: spec.ports[0].nodePort: Invalid value: 31234:'
-        " provided port is already allocated"
-    )
-
-
 def test_secrets_of_a_type_have_the_keys_of_that_type(server: Served) -> None:
     found = server.ask("POST", SECRETS, {"metadata": {"name": "a"}, "type": "kubernetes.io/tls"})
 
     assert found["message"].endswith(
         "[data[tls.crt]: Required value, data[tls.key]: Required value]"
     )
-
-
-def test_a_class_of_storage_stays_what_it_is(server: Served) -> None:
-    server.ask("POST", CLASSES, {"metadata": {"name": "a"}, "provisioner": "one"})
-
-    found = server.ask("PATCH", f"{CLASSES}/a", {"provisioner": "two"}, MERGE)
-
-    assert found["message"].endswith('provisioner: Invalid value: "two": field is immutable')
 
 
 @pytest.mark.parametrize(("grows", "code"), [(True, 200), (False, 403)])
@@ -91,19 +71,6 @@ def test_fields_that_are_not_there_are_never_applied(server: Served) -> None:
     found = server.ask("PATCH", path, content, APPLY)
 
     assert ".colour: field not declared in schema" in found["message"]
-
-
-def test_a_decision_is_all_that_is_taken_from_who_decides(server: Served) -> None:
-    spec = {"signerName": "example.org/wool", "request": "d29vbA==", "usages": ["client auth"]}
-    made = server.ask("POST", REQUESTS, {"metadata": {"name": "a"}, "spec": spec})
-    made["spec"]["signerName"] = "example.org/other"
-    made["status"] = {"conditions": [{"type": "Denied", "status": "True", "reason": "No"}]}
-
-    server.ask("PUT", f"{REQUESTS}/a/approval", made)
-
-    found = server.ask("GET", f"{REQUESTS}/a")
-    assert found["spec"]["signerName"] == "example.org/wool"
-    assert [condition["type"] for condition in found["status"]["conditions"]] == ["Denied"]
 
 
 def test_pods_get_the_zone_of_their_node(server: Served) -> None:

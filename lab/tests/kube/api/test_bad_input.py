@@ -56,7 +56,6 @@ def test_objects_as_deep_as_the_lab_takes_them_go_all_ways(server: Served) -> No
     assert server.respond("PUT", f"{place}/a", body).status == 422  # it names no version
     assert server.respond("PATCH", f"{place}/a", body, MERGE).status == 200
     assert server.respond("PATCH", f"{place}/a?fieldManager=m&force=1", body, APPLY).status == 200
-    assert server.respond("GET", f"{place}/a", accept=YAML).status == 200
     assert server.respond("DELETE", f"{place}/a").status == 200
 
 
@@ -78,19 +77,3 @@ def test_options_in_a_body_hide_those_of_the_query(server: Served) -> None:
 
     assert server.respond("DELETE", f"{MAPS}/a?dryRun=All", gone).status == 200
     assert server.respond("GET", f"{MAPS}/a").status == 404
-
-
-def test_a_definition_with_a_name_that_another_has_is_not_served(server: Served) -> None:
-    server.ask("POST", DEFINITIONS, definition("wool", shortNames=["w"]))
-    server.ask("POST", DEFINITIONS, definition("yarn", shortNames=["w"]))
-
-    conditions = server.ask("GET", f"{DEFINITIONS}/yarn.example.org")["status"]["conditions"]
-
-    assert [
-        (condition["type"], condition["status"], condition["reason"]) for condition in conditions
-    ] == [
-        ("NamesAccepted", "False", "ShortNamesConflict"),
-        ("Established", "False", "NotAccepted"),
-    ]
-    assert server.respond("GET", "/apis/example.org/v1/yarn").status == 404
-    assert server.respond("GET", "/apis/example.org/v1/wool").status == 200

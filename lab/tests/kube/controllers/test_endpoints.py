@@ -35,15 +35,6 @@ def test_ready_pods_are_named_with_their_node() -> None:
     assert found["ports"][0]["port"] == 8080
 
 
-def test_endpoints_say_the_same() -> None:
-    lab = serving()
-
-    lab.make_ready("one")
-
-    subset = lab.get(f"{CORE}/endpoints/wool")["subsets"][0]
-    assert [address["ip"] for address in subset["addresses"]] == ["10.42.0.10", "10.42.0.11"]
-
-
 def test_both_go_with_their_service() -> None:
     lab = serving()
 

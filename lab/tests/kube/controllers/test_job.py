@@ -69,14 +69,6 @@ def test_a_job_goes_some_time_after_its_end() -> None:
     assert lab.items(f"{CORE}/pods") == []
 
 
-def test_indexed_pods_have_numbers() -> None:
-    lab = started(completions=3, parallelism=3, completionMode="Indexed")
-
-    lab.end("Succeeded")
-
-    assert lab.get(WOOL)["status"]["completedIndexes"] == "0-2"
-
-
 def test_a_suspended_job_has_no_pods() -> None:
     lab = started()
 

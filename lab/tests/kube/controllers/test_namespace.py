@@ -45,15 +45,15 @@ def test_a_namespace_tells_what_holds_it() -> None:
     lab.ask("DELETE", FOLD)
 
     messages = {
-        condition["type"]: condition["message"]
+        condition["type"]: condition.get("message")
         for condition in lab.get(FOLD)["status"]["conditions"]
     }
     assert messages["NamespaceContentRemaining"] == (
         "Some resources are remaining: configmaps. has 1 resource instances"
     )
     assert messages["NamespaceFinalizersRemaining"] == (
-        "Some content in the namespace has finalizers remaining: example.org/wool in 1 resource"
-        " instances"
+        "Some content in the namespace has finalizers remaining: example.org/wool has 1"
+        " resource instances"
     )
 
 

@@ -110,9 +110,3 @@ def test_pods_of_a_node_that_was_deleted_go_after_a_while() -> None:
     lab.run(70.0)
 
     assert not set(before) & set(lab.names(f"{CORE}/pods"))
-
-
-def test_nodes_are_told_how_long_they_may_keep_secrets() -> None:
-    found = with_nodes().get(ONE)["metadata"]["annotations"]
-
-    assert found["node.alpha.kubernetes.io/ttl"] == "0"

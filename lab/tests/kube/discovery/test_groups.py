@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stockman_lab.kube.discovery.aggregated import aggregated
-from stockman_lab.kube.discovery.groups import api_versions, group_list, group_named, resource_list
+from stockman_lab.kube.discovery.groups import api_versions, group_list, resource_list
 from stockman_lab.kube.schema.types import Types
 
 from lab.tests.kube.widgets import types_with
@@ -17,16 +17,6 @@ def test_the_first_group_has_no_name_and_tells_where_the_server_is() -> None:
 
     assert found["versions"] == ["v1"]
     assert found["serverAddressByClientCIDRs"][0]["serverAddress"] == "10.42.0.1:6443"
-
-
-def test_groups_tell_their_preferred_version_first() -> None:
-    found = group_named(SERVER, "autoscaling")
-
-    assert found is not None
-    assert [version["version"] for version in found["versions"]] == ["v2", "v1"]
-    assert found["preferredVersion"] == {"groupVersion": "autoscaling/v2", "version": "v2"}
-    assert group_named(SERVER, "nothing") is None
-    assert group_named(SERVER, "") is None
 
 
 def test_custom_groups_come_last() -> None:
@@ -48,7 +38,7 @@ def test_resources_come_with_what_is_below_them() -> None:
 
 
 def test_aggregated_discovery_tells_everything_at_once() -> None:
-    found = aggregated(WIDGETS, "v2", is_legacy=False)
+    found = aggregated(WIDGETS, is_legacy=False)
 
     by_name = {one["metadata"]["name"]: one for one in found["items"]}
     assert by_name.keys() == {group.name for group in WIDGETS.groups() if group.name}
@@ -63,7 +53,7 @@ def test_aggregated_discovery_tells_everything_at_once() -> None:
 
 
 def test_the_group_without_a_name_is_told_apart() -> None:
-    (found,) = aggregated(WIDGETS, "v2", is_legacy=True)["items"]
+    (found,) = aggregated(WIDGETS, is_legacy=True)["items"]
 
     assert found["metadata"] == {}
     assert found["versions"][0]["resources"][0]["responseKind"]["group"] == ""

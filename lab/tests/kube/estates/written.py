@@ -12,8 +12,9 @@ from typing import Any
 from stockman_lab.core.dice import Dice
 
 from stockman.catalog.objects import merge_values
+from stockman.config.language import Dialect
 from stockman.config.load import load
-from stockman.config.presets import Dialect, render_preset
+from stockman.config.presets import render_preset
 from stockman.config.resolve import resolve
 from stockman.config.writers.yaml_writer import render_yaml
 from stockman.crypto.age.identities import age_key_pair

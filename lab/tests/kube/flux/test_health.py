@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stockman_lab.kube.flux.health import health
+from stockman_lab.kube.health import health
 
 
 def one(version: str, kind: str, spec: Any = None, **status: Any) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def said(kind: str, status: str = "True", reason: str = "") -> list[dict[str, st
     return [{"type": kind, "status": status, "reason": reason}]
 
 
-_COUNTS = {"replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "availableReplicas": 2}
+_COUNTS = {"observedGeneration": 2, "replicas": 2, "updatedReplicas": 2, "availableReplicas": 2}
 _DAEMON = {
     "observedGeneration": 2,
     "desiredNumberScheduled": 1,
@@ -46,10 +46,7 @@ _DAEMON = {
         (one("example.org/v1", "Widget", conditions=said("Reconciling")), "InProgress"),
         (one("example.org/v1", "Widget", conditions=said("Stalled")), "Failed"),
         (one("apps/v1", "Deployment", {"replicas": 2}), "InProgress"),
-        (
-            one("apps/v1", "Deployment", {"replicas": 2}, **_COUNTS, conditions=said("Available")),
-            "Current",
-        ),
+        (one("apps/v1", "Deployment", {"replicas": 2}, **_COUNTS), "Current"),
         (
             one(
                 "apps/v1",
@@ -60,7 +57,7 @@ _DAEMON = {
         ),
         (one("apps/v1", "DaemonSet"), "InProgress"),
         (one("apps/v1", "DaemonSet", **_DAEMON), "Current"),
-        (one("apps/v1", "DaemonSet", **{**_DAEMON, "numberReady": 0}), "InProgress"),
+        (one("apps/v1", "DaemonSet", **{**_DAEMON, "numberAvailable": 0}), "InProgress"),
         (
             one(
                 *("apps/v1", "StatefulSet", {"replicas": 1}),
@@ -77,8 +74,6 @@ _DAEMON = {
         (one("v1", "PersistentVolumeClaim", phase="Pending"), "InProgress"),
         (one("v1", "PersistentVolumeClaim", phase="Bound"), "Current"),
         (one("v1", "Pod", phase="Running", conditions=said("Ready")), "Current"),
-        (one("v1", "Pod", phase="Failed"), "Failed"),
-        (one("v1", "Service", {"type": "LoadBalancer"}), "InProgress"),
         (
             one("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
             "InProgress",

@@ -73,16 +73,6 @@ def test_other_values_are_an_upgrade_and_the_same_ones_are_nothing(flux: Fluxed)
     assert versions(flux) == [(1, "superseded"), (2, "deployed")]
 
 
-def test_an_upgrade_can_be_asked_for_once_though_nothing_is_new(flux: Fluxed) -> None:
-    flux.chart()
-    flux.release()
-    marks = {REQUESTED: "now", "reconcile.fluxcd.io/forceAt": "now"}
-    flux.patch_release({"metadata": {"annotations": marks}})
-    assert flux.said()[1] == "UpgradeSucceeded"
-    assert versions(flux) == [(1, "superseded"), (2, "deployed")]
-    assert flux.found_release()["status"]["lastHandledForceAt"] == "now"
-
-
 def test_values_of_others_lie_under_those_of_the_release(flux: Fluxed) -> None:
     flux.chart()
     told = {"kind": "ConfigMap", "name": "more"}
@@ -180,15 +170,6 @@ def test_a_failed_upgrade_is_rolled_back(flux: Fluxed) -> None:
     assert "colour" not in labels
 
 
-def test_what_drifted_is_corrected_where_that_is_wanted(flux: Fluxed) -> None:
-    flux.chart()
-    flux.release(driftDetection={"mode": "enabled"})
-    flux.ask("PATCH", f"{DEPLOYMENTS}/echo", {"spec": {"replicas": 4}})
-    flux.patch_release({"metadata": {"annotations": {REQUESTED: "now"}}})
-    assert flux.ask("GET", f"{DEPLOYMENTS}/echo")["spec"]["replicas"] == 1
-    assert any("has drifted from the desired state" in one for one in flux.told())
-
-
 def test_nothing_happens_while_the_controller_does_not_run(flux: Fluxed) -> None:
     place = "/apis/apps/v1/namespaces/flux-system/deployments/helm-controller"
     flux.ask("PATCH", place, {"spec": {"replicas": 0}})
@@ -199,19 +180,6 @@ def test_nothing_happens_while_the_controller_does_not_run(flux: Fluxed) -> None
     flux.ask("PATCH", place, {"spec": {"replicas": 1}})
     flux.settle()
     assert flux.said()[:2] == ("True", "InstallSucceeded")
-
-
-def test_the_digest_of_a_chart_is_left_out_where_the_controller_is_told_so() -> None:
-    gate = "--feature-gates=DisableChartDigestTracking=true"
-    add = f'[{{"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": "{gate}"}}]'
-    target = "instance.kustomize.patches[0].target.kind=Deployment"
-    name = "instance.kustomize.patches[0].target.name=helm-controller"
-    escaped = add.replace(",", "\\,")
-    patch = f"instance.kustomize.patches[0].patch={escaped}"
-    flux = Fluxed("n1", values=("--set", target, "--set", name, "--set", patch))
-    flux.chart()
-    flux.release()
-    assert flux.said()[2].endswith("with chart echo@0.2.3")
 
 
 def test_a_chart_of_a_repository_is_asked_for(flux: Fluxed) -> None:

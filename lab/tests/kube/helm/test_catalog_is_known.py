@@ -10,7 +10,7 @@ from stockman_lab.kube.helm import chart as charts
 from stockman_lab.kube.helm.chart import Chart
 from stockman_lab.kube.helm.rendering import render
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from tests.catalog.estates import rendered
 from tests.catalog.everything import EVERYTHING
 from tests.catalog.looking import objects

@@ -108,18 +108,6 @@ def test_objects_without_owners_get_one_for_all_that_was_there(server: Served) -
     assert owned(found)["before-first-apply"] == {"f:data": {".": {}, "f:old": {}}}
 
 
-def test_too_many_who_update_become_one(server: Served) -> None:
-    server.made("a", a="b")
-    for number in range(12):
-        server.now += 1
-        server.ask("PATCH", f"{ONE}?fieldManager=m{number}", {"data": {f"k{number}": "v"}}, MERGE)
-
-    found = owned(server.ask("GET", ONE))
-
-    assert len(found) == 10
-    assert found["ancient-changes"]["f:data"].keys() == {".", "f:a", "f:k0", "f:k1", "f:k2"}
-
-
 def test_a_secret_that_is_no_base64_is_refused(server: Served) -> None:
     path = MAPS.replace("configmaps", "secrets")
     body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"x": "a-b"}}

@@ -119,25 +119,6 @@ def test_pods_that_are_being_deleted_are_terminating() -> None:
             {"spec": {"capacity": {"storage": "1024Mi"}, "accessModes": ["ReadWriteOnce"]}},
             ["1Gi", "RWO"],
         ),
-        (
-            "certificates.k8s.io/v1/certificatesigningrequests",
-            {
-                "spec": {"signerName": "s", "username": "u", "expirationSeconds": 600},
-                "status": {"conditions": [{"type": "Approved"}], "certificate": "x"},
-            },
-            ["60m", "s", "u", "10m", "Approved,Issued"],
-        ),
-        (
-            "rbac.authorization.k8s.io/v1/rolebindings",
-            {
-                "roleRef": {"kind": "Role", "name": "r"},
-                "subjects": [
-                    {"kind": "User", "name": "jane"},
-                    {"kind": "ServiceAccount", "namespace": "pen", "name": "bot"},
-                ],
-            },
-            ["Role/r", "60m", "jane", "", "pen/bot"],
-        ),
     ],
 )
 def test_kinds_show_what_kubectl_shows(

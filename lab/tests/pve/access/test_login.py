@@ -1,16 +1,41 @@
-"""Logging in."""
+"""Logging in: passwords, tickets, tokens, and who is asking."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from urllib.parse import quote
+
 import pytest
+from stockman_lab.pve.access.credentials import authenticate, presented
+from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.login import Login, log_in
-from stockman_lab.pve.access.passwords import scrambled, store_password
+from stockman_lab.pve.access.passwords import (
+    PasswordChange,
+    change_password,
+    scrambled,
+    store_password,
+)
 from stockman_lab.pve.access.permissions import Authority
-from stockman_lab.pve.access.tickets import check_csrf_token, make_ticket, ticket_user
-from stockman_lab.pve.access.users import UserChange, update_user
+from stockman_lab.pve.access.tickets import (
+    check_csrf_token,
+    make_csrf_token,
+    make_ticket,
+    ticket_user,
+)
+from stockman_lab.pve.access.tokens import TokenChange, update_token
+from stockman_lab.pve.access.users import UserChange, create_user, delete_user, update_user
 from stockman_lab.pve.errors import ApiError
 
-from lab.tests.pve.access.house import ANN, NOW, authority, dice
+from lab.tests.pve.access.house import (
+    ANN,
+    ANN_FULL_TOKEN,
+    ANN_TOKEN,
+    BOB,
+    NOW,
+    ROOT,
+    authority,
+    dice,
+)
 
 
 def house(*entries: str) -> Authority:
@@ -41,24 +66,6 @@ def test_a_password_gives_a_ticket_and_a_csrf_token(userid: str) -> None:
     assert set(reply) == {"username", "ticket", "CSRFPreventionToken", "cap"}
 
 
-def test_a_ticket_can_be_renewed_with_itself() -> None:
-    found = house()
-    old = make_ticket(found.state.ticket_key, "ann@pve", NOW - 7000)
-
-    reply = log_in(found, Login("ann@pve", old), NOW)
-
-    assert ticket_user(found.state.ticket_key, str(reply["ticket"]), NOW + 7000) == "ann@pve"
-
-
-def test_root_may_take_out_tickets_for_others_and_nobody_else_may() -> None:
-    found = house()
-    of_root = make_ticket(found.state.ticket_key, "root@pam", NOW)
-    of_bob = make_ticket(found.state.ticket_key, "bob@pve", NOW)
-
-    assert log_in(found, Login("ann@pve", of_root), NOW)["username"] == "ann@pve"
-    assert refused(found, Login("ann@pve", of_bob)) == "401 authentication failure"
-
-
 @pytest.mark.parametrize(
     "login",
     [
@@ -86,46 +93,250 @@ def test_every_refusal_says_the_same(login: Login) -> None:
     assert refused(house(), login) == "401 authentication failure"
 
 
-@pytest.mark.parametrize("change", [UserChange(enable=False), UserChange(expire=NOW - 1)])
-def test_who_may_not_log_in_now_cannot_renew_either(change: UserChange) -> None:
-    found = house()
-    update_user(found.state, "ann@pve", change)
-    old = make_ticket(found.state.ticket_key, "ann@pve", NOW)
-
-    assert refused(found, Login("ann@pve", old)) == "401 authentication failure"
+OLD = "sesame street"
+NEW = "open, please"
 
 
-def test_a_login_can_ask_for_privileges_instead_of_a_ticket() -> None:
-    found = house("/vms ann@pve Look")
+def password_house() -> Authority:
+    found = authority()
+    for userid, name in (("ann@pve", ("ann", "pve")), ("root@pam", ("root", "pam"))):
+        store_password(found.state, found.state.users[userid], name, scrambled(OLD, dice()))
+    return found
 
-    reply = log_in(
-        found, Login("ann@pve", "sesame street", path="/vms/100", privs=["VM.Audit"]), NOW
+
+def change(userid: str, confirmation: str | None = None) -> PasswordChange:
+    return PasswordChange(userid, scrambled(NEW, dice(9)), confirmation)
+
+
+def password_refusal(found: Authority, caller: Caller, password_change: PasswordChange) -> ApiError:
+    before = repr(found.state)
+    with pytest.raises(ApiError) as caught:
+        change_password(found, caller, password_change, NOW)
+    assert repr(found.state) == before
+    return caught.value
+
+
+def test_nobody_else_changes_the_password_of_root_or_of_the_system() -> None:
+    found = password_house()
+    create_user(found.state, "dan@pam", UserChange())
+
+    of_root = password_refusal(found, ANN, change("root@pam", OLD))
+    of_system = password_refusal(found, ANN, change("dan@pam", OLD))
+
+    assert (of_root.status, of_root.message) == (403, "Permission check failed")
+    assert (of_system.status, of_system.message) == (403, "Permission check failed")
+
+
+def test_who_is_disabled_changes_nothing() -> None:
+    found = password_house()
+    update_user(found.state, "ann@pve", UserChange(enable=False))
+
+    assert (
+        password_refusal(found, ANN, change("ann@pve", OLD)).message == "user 'ann@pve' is disabled"
     )
 
-    assert set(reply) == {"username", "cap"}
+
+Case = Callable[[Authority], dict[str, str]]
+
+UPLOAD = "/nodes/pve1/storage/local/upload"
 
 
-def test_the_name_of_the_cluster_is_for_auditors() -> None:
-    found = house("/ ann@pve PVEAuditor")
-
-    auditor = log_in(found, Login("ann@pve", "sesame street"), NOW, "home")
-    stranger = log_in(house(), Login("ann@pve", "sesame street"), NOW, "home")
-
-    assert auditor["clustername"] == "home"
-    assert "clustername" not in stranger
+def asked(
+    found: Authority, headers: Mapping[str, str], method: str = "GET", path: str = "/version"
+) -> Caller | None:
+    return authenticate(found, presented(method, path, headers), NOW)
 
 
-def test_a_login_tells_what_a_page_may_offer() -> None:
-    found = house("/vms ann@pve Look")
+def header_refusal(
+    found: Authority, headers: Mapping[str, str], method: str = "GET", path: str = "/version"
+) -> str:
+    with pytest.raises(ApiError) as caught:
+        asked(found, headers, method, path)
+    return f"{caught.value.status} {caught.value.message}"
 
-    reply = log_in(found, Login(ANN.userid, "sesame street"), NOW)
 
-    assert reply["cap"] == {
-        "vms": {"VM.Audit": 1},
-        "access": {},
-        "storage": {},
-        "nodes": {},
-        "sdn": {},
-        "dc": {},
-        "mapping": {},
-    }
+def secret(found: Authority, token: Caller) -> str:
+    return found.state.users[token.userid].tokens[token.tokenid or ""].secret
+
+
+def token_header(found: Authority, token: Caller) -> dict[str, str]:
+    return {"authorization": f"PVEAPIToken={token.authid}={secret(found, token)}"}
+
+
+def ticket(found: Authority, caller: Caller = ANN, age: int = 0) -> str:
+    return make_ticket(found.state.ticket_key, caller.userid, NOW - age)
+
+
+def cookie(found: Authority, caller: Caller = ANN) -> dict[str, str]:
+    return {"cookie": f"PVEAuthCookie={quote(ticket(found, caller), safe='')}"}
+
+
+def csrf(found: Authority, caller: Caller = ANN) -> dict[str, str]:
+    return {"csrfpreventiontoken": make_csrf_token(found.state.ticket_key, caller.userid, NOW)}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "PVEAPIToken={id}={secret}",
+        "PVEAPIToken {id}={secret}",
+        "PVEAPIToken={id}={secret}; more",
+        "Something PVEAPIToken={id}={secret}",
+    ],
+)
+def test_a_token_may_be_written_in_several_ways(form: str) -> None:
+    found = authority()
+    header = form.format(id=ANN_TOKEN.authid, secret=secret(found, ANN_TOKEN))
+
+    assert asked(found, {"authorization": header}) == ANN_TOKEN
+
+
+@pytest.mark.parametrize("escaped", [True, False])
+@pytest.mark.parametrize(
+    ("header", "form"),
+    [
+        ("cookie", "PVEAuthCookie={}"),
+        ("cookie", "theme=dark; PVEAuthCookie={}; other=1"),
+        ("authorization", "PVEAuthCookie={}"),
+        ("authorization", "PVEAuthCookie {}"),
+    ],
+)
+def test_a_ticket_comes_as_cookie_or_in_the_authorization(
+    header: str, form: str, escaped: bool
+) -> None:
+    found = authority()
+    value = quote(ticket(found), safe="") if escaped else ticket(found)
+
+    assert asked(found, {header: form.format(value)}) == ANN
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"cookie": "other=1"},
+        {"authorization": "Basic abc"},
+        {"authorization": "Bearer PVE"},
+        {"cookie": "XPVEAuthCookie=1"},
+    ],
+)
+def test_without_credentials_there_is_no_ticket(headers: dict[str, str]) -> None:
+    assert header_refusal(authority(), headers) == "401 No ticket"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_a_change_with_a_ticket_needs_the_csrf_token(method: str) -> None:
+    found = authority()
+
+    assert asked(found, {**cookie(found), **csrf(found)}, method) == ANN
+    for headers in (cookie(found), {**cookie(found), **csrf(found, BOB)}):
+        assert (
+            header_refusal(found, headers, method) == "401 Permission denied - invalid csrf token"
+        )
+
+
+def test_root_may_upload() -> None:
+    found = authority()
+
+    assert asked(found, cookie(found, ROOT), "POST", UPLOAD) == ROOT
+
+
+def disabled(found: Authority) -> dict[str, str]:
+    update_user(found.state, ANN.userid, UserChange(enable=False))
+    return token_header(found, ANN_TOKEN)
+
+
+def expired_user(found: Authority) -> dict[str, str]:
+    update_user(found.state, ANN.userid, UserChange(expire=NOW - 1))
+    return token_header(found, ANN_TOKEN)
+
+
+def expired_token(found: Authority) -> dict[str, str]:
+    update_token(found.state, ANN_TOKEN, TokenChange(expire=NOW - 1))
+    return token_header(found, ANN_TOKEN)
+
+
+def unknown_user(found: Authority) -> dict[str, str]:
+    return {"authorization": "PVEAPIToken=eve@pve!some=1"}
+
+
+def unknown_token(found: Authority) -> dict[str, str]:
+    return {"authorization": "PVEAPIToken=ann@pve!gone=1"}
+
+
+def wrong_secret(found: Authority) -> dict[str, str]:
+    return {"authorization": f"PVEAPIToken={ANN_TOKEN.authid}={secret(found, ANN_FULL_TOKEN)}x"}
+
+
+def without_secret(found: Authority) -> dict[str, str]:
+    return {"authorization": f"PVEAPIToken={ANN_TOKEN.authid}"}
+
+
+def not_a_token(found: Authority) -> dict[str, str]:
+    return {"authorization": "PVEAPIToken=ann@pve=1"}
+
+
+def old_ticket(found: Authority) -> dict[str, str]:
+    return {"cookie": f"PVEAuthCookie={ticket(found, age=7200)}"}
+
+
+def ticket_of_nobody(found: Authority) -> dict[str, str]:
+    create_user(found.state, "eve@pve", UserChange())
+    headers = cookie(found, Caller("eve@pve"))
+    delete_user(found.state, "eve@pve")
+    return headers
+
+
+def ticket_of_disabled(found: Authority) -> dict[str, str]:
+    disabled(found)
+    return cookie(found)
+
+
+def ticket_of_expired(found: Authority) -> dict[str, str]:
+    expired_user(found)
+    return cookie(found)
+
+
+def ticket_of_no_name(found: Authority) -> dict[str, str]:
+    return cookie(found, Caller("ann"))
+
+
+REFUSALS: list[tuple[Case, str]] = [
+    (disabled, "user 'ann@pve' is disabled"),
+    (expired_user, "user 'ann@pve' access expired"),
+    (expired_token, "token 'narrow' access expired"),
+    (unknown_user, "no such user ('eve@pve')"),
+    (unknown_token, "no such token 'gone' for user 'ann@pve'"),
+    (wrong_secret, "invalid token value!"),
+    (without_secret, "no tokenid specified"),
+    (
+        not_a_token,
+        "'ann@pve' is not a valid token ID - not able to split into user and token parts",
+    ),
+    (old_ticket, "permission denied - invalid PVE ticket"),
+    (ticket_of_nobody, "no such user ('eve@pve')"),
+    (ticket_of_disabled, "user 'ann@pve' is disabled"),
+    (ticket_of_expired, "user 'ann@pve' access expired"),
+    (ticket_of_no_name, "permission denied - invalid PVE ticket"),
+]
+
+
+@pytest.mark.parametrize("case", [case for case, _ in REFUSALS])
+def test_9_1_does_not(case: Case) -> None:
+    found = authority()
+
+    assert header_refusal(found, case(found)) == "401 Authentication failed!"
+
+
+def test_credentials_do_not_show_in_texts() -> None:
+    found = authority()
+    headers = {**token_header(found, ANN_TOKEN), **csrf(found)}
+
+    shown = repr(presented("GET", "/version", headers))
+
+    assert secret(found, ANN_TOKEN) not in shown
+    assert headers["csrfpreventiontoken"] not in shown
+
+
+KEY = bytes(32)
+USER = "ann@pve"

@@ -1,14 +1,17 @@
-"""The permission model, sentence by sentence."""
+"""Which privileges a caller holds on a path."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from stockman_lab.pve.access.acl import AclChange, change_acl
 from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.access.overview import capabilities, permissions_shown
+from stockman_lab.pve.access.paths import is_valid
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.access.privileges import Profile, privileges
-from stockman_lab.pve.access.tokens import TokenChange, update_token
-from stockman_lab.pve.access.users import UserChange, update_user
+from stockman_lab.pve.access.state import AccessState
 from stockman_lab.pve.errors import ApiError
 
 from lab.tests.pve.access.house import (
@@ -143,80 +146,16 @@ def test_what_entries_give(
     assert authority(*entries).permissions(caller, path) == held
 
 
-@pytest.mark.parametrize(
-    ("entries", "path", "held"),
-    [
-        pytest.param(
-            ["/pool/web ann@pve Look"], "/vms/100", {"VM.Audit": False}, id="members get the roles"
-        ),
-        pytest.param(
-            ["/pool/web ann@pve PVEDatastoreUser"],
-            "/storage/fast",
-            {"Datastore.AllocateSpace": False, "Datastore.Audit": False},
-            id="storages too",
-        ),
-        pytest.param(["/pool/web ann@pve Look"], "/vms/101", {}, id="others do not"),
-        pytest.param(["/pool/web ann@pve Look"], "/vms", {}, id="nor does what is above"),
-        pytest.param(
-            ["/pool/web ann@pve Look", "/vms/100 ann@pve PVETemplateUser"],
-            "/vms/100",
-            {"VM.Audit": True, "VM.Clone": True},
-            id="roles of the pool are added",
-        ),
-        pytest.param(
-            ["/pool/web ann@pve Look", "/vms/100 ann@pve NoAccess"],
-            "/vms/100",
-            {},
-            id="no access to the guest beats the pool",
-        ),
-        pytest.param(
-            ["/pool/web ann@pve NoAccess", "/vms/100 ann@pve Look"],
-            "/vms/100",
-            {},
-            id="no access to the pool beats the guest",
-        ),
-        pytest.param(
-            ["/pool ann@pve Look"], "/vms/100", {"VM.Audit": False}, id="pools inherit as well"
-        ),
-        pytest.param(
-            ["/pool/outer ann@pve Look"],
-            "/vms/200",
-            {"VM.Audit": False},
-            id="a pool hands down to the pools in it",
-        ),
-        pytest.param(["/pool/outer/inner ann@pve Look"], "/vms/300", {}, id="but never upwards"),
-    ],
-)
-def test_what_pools_give(entries: list[str], path: str, held: dict[str, bool]) -> None:
-    pools = {
-        "web": {"/vms/100", "/storage/fast"},
-        "outer": {"/vms/300"},
-        "outer/inner": {"/vms/200"},
-    }
-
-    assert authority(*entries, pools=pools).permissions(ANN, path) == held
-
-
 def test_a_token_without_separation_is_its_user() -> None:
     found = authority("/vms ann@pve Start")
 
     assert found.permissions(ANN_FULL_TOKEN, "/vms/100") == START
 
 
-def test_a_fresh_separated_token_has_nothing() -> None:
-    assert authority("/ ann@pve Administrator").permissions(ANN_TOKEN, "/vms/100") == {}
-
-
 def test_a_separated_token_has_what_both_it_and_its_user_have() -> None:
     found = authority("/vms ann@pve Start", "/vms/100 ann@pve!narrow PVETemplateUser-")
 
     assert found.permissions(ANN_TOKEN, "/vms/100") == {"VM.Audit": False}
-
-
-def test_what_stays_on_its_path_for_the_user_stays_there_for_the_token() -> None:
-    found = authority("/vms/100 ann@pve Start-", "/vms/100 ann@pve!narrow Start")
-
-    assert found.permissions(ANN_TOKEN, "/vms/100") == {"VM.Audit": False, "VM.PowerMgmt": False}
 
 
 def test_a_separated_token_gains_nothing_from_the_groups_of_its_user() -> None:
@@ -242,19 +181,6 @@ def test_a_separated_token_of_root_has_its_own_entries_and_no_more() -> None:
     assert found.permissions(ROOT_TOKEN, "/nodes") == {}
 
 
-def test_a_full_token_of_root_holds_everything_and_still_is_not_root() -> None:
-    found = authority()
-    update_token(found.state, ROOT_TOKEN, TokenChange(privsep=False))
-
-    assert found.permissions(ROOT_TOKEN, "/") == dict.fromkeys(EVERYTHING, True)
-    assert not ROOT_TOKEN.is_root
-
-
-@pytest.mark.parametrize("caller", [Caller("ann@pve", "gone"), Caller("eve@pve", "full")])
-def test_a_token_that_does_not_exist_holds_nothing(caller: Caller) -> None:
-    assert authority("/ ann@pve Administrator").permissions(caller, "/") == {}
-
-
 def test_a_path_that_cannot_be_written_gives_nothing() -> None:
     assert authority("/ ann@pve Administrator").permissions(ANN, "") == {}
 
@@ -265,68 +191,240 @@ def test_a_very_deep_path_inherits_like_any_other() -> None:
     assert found.permissions(ANN, "/vms" + "/x" * 100_000) == LOOK
 
 
-def test_who_holds_all_privileges_passes() -> None:
-    found = authority("/vms ann@pve Start")
-
-    found.check(ANN, "/vms/100", "VM.Audit", "VM.PowerMgmt")
-
-    assert found.allowed(ANN, "/vms/100", "VM.Audit", "VM.PowerMgmt")
-
-
-def test_the_first_missing_privilege_is_named() -> None:
-    found = authority("/vms ann@pve Look")
-
-    assert not found.allowed(ANN, "/vms/100", "VM.Audit", "VM.PowerMgmt", "VM.Clone")
-    assert (
-        refusal(found, ANN, "/vms/100", "VM.Audit", "VM.PowerMgmt", "VM.Clone")
-        == "403 Permission check failed (/vms/100, VM.PowerMgmt)"
-    )
-
-
-def test_one_of_several_privileges_is_enough() -> None:
-    found = authority("/storage ann@pve PVEAuditor")
-    privs = ("Datastore.Audit", "Datastore.AllocateSpace")
-
-    found.check(ANN, "/storage/x", *privs, any_of=True)
-
-    assert found.allowed(ANN, "/storage/x", *privs, any_of=True)
-    assert (
-        refusal(found, BOB, "/storage/x", *privs, any_of=True)
-        == "403 Permission check failed (/storage/x, Datastore.Audit|Datastore.AllocateSpace)"
-    )
-
-
 def test_a_privilege_that_the_profile_does_not_know_is_a_mistake_even_for_root() -> None:
     assert refusal(authority(), ROOT, "/", "VM.Monitor") == "500 invalid privilege 'VM.Monitor'"
 
 
-def test_answers_follow_the_state() -> None:
-    found = authority()
-    before = dict(found.permissions(ANN, "/vms/100"))
+PATHS = ["/", "/vms", "/vms/100", "/storage/fast", "/pool", "/pool/web", "/pool/web/deep", "/nodes"]
+HOLDERS = ["ann@pve", "bob@pve", "@staff", "@night", "ann@pve!narrow", "root@pam!all"]
+ROLES = ["Look", "Start", "PVEAuditor", "PVEAdmin", "NoAccess", "Administrator"]
+CALLERS = [ANN, BOB, ANN_TOKEN, ANN_FULL_TOKEN, ROOT_TOKEN, ROOT]
+MEMBERS = {"web": {"/vms/100"}, "web/deep": {"/storage/fast"}}
 
-    give(found, "/vms @staff Look")
-    with_group = dict(found.permissions(ANN, "/vms/100"))
-    update_user(found.state, ANN.userid, UserChange(groups=[]))
-    outside = dict(found.permissions(ANN, "/vms/100"))
-
-    assert (before, with_group, outside) == ({}, LOOK, {})
-
-
-def test_answers_follow_the_pools() -> None:
-    pools = Pools()
-    found = Authority(populated(), pools)
-    give(found, "/pool/web ann@pve Look")
-    before = dict(found.permissions(ANN, "/vms/100"))
-
-    pools.join("web", "/vms/100")
-
-    assert before == {}
-    assert found.permissions(ANN, "/vms/100") == {"VM.Audit": False}
+entry = st.tuples(
+    st.sampled_from(PATHS), st.sampled_from(HOLDERS), st.sampled_from(ROLES), st.booleans()
+).map(lambda found: f"{found[0]} {found[1]} {found[2]}{'' if found[3] else '-'}")
+entries = st.lists(entry, max_size=8)
 
 
-def test_an_entry_taken_away_is_gone() -> None:
-    found = authority("/vms ann@pve Start", "/vms ann@pve Look")
+def with_entries(found: list[str]) -> Authority:
+    authority = Authority(populated(), Pools(MEMBERS))
+    for each in found:
+        give(authority, each)
+    return authority
 
-    change_acl(found, ROOT, AclChange(path="/vms", roles=["Start"], users=["ann@pve"], delete=True))
 
-    assert found.permissions(ANN, "/vms/100") == LOOK
+def walked(state: AccessState, caller: Caller, path: str) -> dict[str, bool]:
+    """The roles on a path, found by walking down from the root, level by level."""
+    names = [name for name in path.split("/") if name]
+    levels = ["/", *("/" + "/".join(names[: end + 1]) for end in range(len(names)))]
+    roles: dict[str, bool] = {}
+    for level in levels:
+        node = state.acl.get(level)
+        if node is None:
+            continue
+        own = (node.users if caller.tokenid is None else node.tokens).get(caller.authid, {})
+        of_groups = {
+            role: below
+            for group in sorted(node.groups)
+            if caller.tokenid is None and caller.userid in state.groups[group].members
+            for role, below in node.groups[group].items()
+        }
+        for given_here in (own, of_groups):
+            reaching = {r: below for r, below in given_here.items() if below or level == path}
+            if reaching:
+                roles = reaching
+                break
+    return {"NoAccess": roles["NoAccess"]} if "NoAccess" in roles else roles
+
+
+@given(entries, st.sampled_from(PATHS))
+def test_a_separated_token_never_has_more_than_its_user(found: list[str], path: str) -> None:
+    authority = with_entries(found)
+
+    of_user = authority.permissions(ANN, path)
+    of_token = authority.permissions(ANN_TOKEN, path)
+
+    assert set(of_token) <= set(of_user)
+    assert all(of_user[priv] for priv, propagates in of_token.items() if propagates)
+
+
+@given(entries, st.sampled_from(PATHS))
+def test_a_token_without_separation_always_is_its_user(found: list[str], path: str) -> None:
+    authority = with_entries(found)
+
+    assert authority.permissions(ANN_FULL_TOKEN, path) == authority.permissions(ANN, path)
+
+
+@given(entries, st.sampled_from(["/", "/vms", "/pool/web", "/pool/web/deep", "/nodes"]))
+def test_roles_are_those_of_a_walk_from_the_root(found: list[str], path: str) -> None:
+    authority = with_entries(found)
+    expected: dict[str, bool] = {}
+    for role, below in walked(authority.state, ANN, path).items():
+        for priv in authority.state.role(role) or ():
+            expected[priv] = expected.get(priv, False) or below
+
+    assert authority.permissions(ANN, path) == expected
+
+
+@given(entries, entries)
+def test_remembered_answers_are_those_of_somebody_who_remembers_nothing(
+    first: list[str], then: list[str]
+) -> None:
+    authority = with_entries(first)
+    for caller in CALLERS:
+        for path in PATHS:
+            authority.permissions(caller, path)
+
+    for each in then:
+        give(authority, each)
+
+    fresh = Authority(authority.state, authority.pools)
+    for caller in CALLERS:
+        for path in PATHS:
+            assert authority.permissions(caller, path) == fresh.permissions(caller, path)
+
+
+@given(entries)
+def test_taking_all_entries_back_leaves_nothing_behind(found: list[str]) -> None:
+    authority = with_entries(found)
+
+    for path in PATHS:
+        change_acl(
+            authority,
+            ROOT,
+            AclChange(
+                path=path,
+                roles=ROLES,
+                users=["ann@pve", "bob@pve"],
+                groups=["staff", "night"],
+                tokens=["ann@pve!narrow", "root@pam!all"],
+                delete=True,
+            ),
+        )
+
+    assert authority.state.acl == {}
+
+
+def test_one_sees_oneself_and_ones_own_tokens() -> None:
+    found = authority("/vms ann@pve Look")
+
+    assert permissions_shown(found, ANN, None, None) == {"/vms": {"VM.Audit": 1}}
+    assert permissions_shown(found, ANN, "ann@pve", None) == {"/vms": {"VM.Audit": 1}}
+    assert permissions_shown(found, ANN, "ann@pve!full", None) == {"/vms": {"VM.Audit": 1}}
+    assert permissions_shown(found, ANN, "ann@pve!narrow", None) == {}
+
+
+def test_a_name_that_nobody_can_have_holds_nothing() -> None:
+    assert permissions_shown(authority(), ROOT, "??", None) == {}
+    assert permissions_shown(authority(), ROOT, "??", "/vms") == {"/vms": {}}
+
+
+def test_a_page_offers_by_area() -> None:
+    found = authority(
+        "/ ann@pve PVEAuditor", "/pool/web ann@pve PVEAdmin", "/vms ann@pve Administrator"
+    )
+
+    offered = capabilities(found, ANN)
+
+    assert offered["dc"] == {"SDN.Audit": 1, "Sys.Audit": 1}
+    assert offered["nodes"] == {"Sys.Audit": 1}
+    assert offered["mapping"] == {"Mapping.Audit": 1}
+    assert offered["access"] == {}
+    assert "Datastore.Allocate" in offered["storage"]
+    assert "Permissions.Modify" in offered["vms"]
+    assert "Permissions.Modify" not in offered["storage"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/access",
+        "/access/groups",
+        "/access/groups/staff",
+        "/access/realm",
+        "/access/realm/pve",
+        "/nodes",
+        "/nodes/pve1",
+        "/pool",
+        "/pool/a",
+        "/pool/a/b",
+        "/pool/a/b/c",
+        "/sdn",
+        "/sdn/controllers/evpn-1",
+        "/sdn/dns/one",
+        "/sdn/ipams/pve",
+        "/sdn/zones",
+        "/sdn/zones/localnetwork",
+        "/sdn/zones/localnetwork/vmbr0",
+        "/sdn/zones/localnetwork/vmbr0/62",
+        "/storage",
+        "/storage/local-zfs",
+        "/vms",
+        "/vms/100",
+        "/mapping",
+        "/mapping/pci",
+        "/mapping/pci/gpu0",
+    ],
+)
+def test_a_path_that_may_have_entries(path: str) -> None:
+    assert all(is_valid(path, profile) for profile in Profile)
+
+
+EIGHT = privileges(Profile.PVE_8_4)
+NINE = privileges(Profile.PVE_9_1)
+
+
+AUDIT = "Datastore.Audit Mapping.Audit Pool.Audit SDN.Audit Sys.Audit VM.Audit VM.GuestAgent.Audit"
+
+AGENT = {
+    "VM.GuestAgent.Audit",
+    "VM.GuestAgent.FileRead",
+    "VM.GuestAgent.FileSystemMgmt",
+    "VM.GuestAgent.FileWrite",
+    "VM.GuestAgent.Unrestricted",
+}
+
+
+def test_both_profiles_have_the_same_built_in_roles() -> None:
+    assert list(EIGHT.roles) == list(NINE.roles)
+    assert list(NINE.roles) == [
+        "Administrator",
+        "NoAccess",
+        "PVEAdmin",
+        "PVEAuditor",
+        "PVEDatastoreAdmin",
+        "PVEDatastoreUser",
+        "PVEMappingAdmin",
+        "PVEMappingUser",
+        "PVEPoolAdmin",
+        "PVEPoolUser",
+        "PVESDNAdmin",
+        "PVESDNUser",
+        "PVESysAdmin",
+        "PVETemplateUser",
+        "PVEUserAdmin",
+        "PVEVMAdmin",
+        "PVEVMUser",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("role", "held"),
+    [
+        (
+            "PVEAuditor",
+            AUDIT,
+        ),
+        ("PVEDatastoreUser", "Datastore.AllocateSpace Datastore.Audit"),
+        ("PVEMappingAdmin", "Mapping.Audit Mapping.Modify Mapping.Use"),
+        ("PVEPoolUser", "Pool.Audit"),
+        ("PVESDNUser", "SDN.Audit SDN.Use"),
+        ("PVESysAdmin", "Sys.Audit Sys.Console Sys.Syslog"),
+        ("PVETemplateUser", "VM.Audit VM.Clone"),
+        ("PVEUserAdmin", "Group.Allocate Realm.AllocateUser User.Modify"),
+    ],
+)
+def test_what_a_built_in_role_holds(role: str, held: str) -> None:
+    assert sorted(NINE.roles[role]) == held.split()

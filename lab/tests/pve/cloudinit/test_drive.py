@@ -1,19 +1,17 @@
-"""The drive and what is on it."""
+"""The cloud-init drive: its files, and passwords."""
 
 from __future__ import annotations
 
 import hashlib
-import json
+from urllib.parse import quote
 
 import pytest
-from stockman_lab.pve.cloudinit.drive import SIZE, Drive, drive, dump
-from stockman_lab.pve.cloudinit.network_config import network_version_1
-from stockman_lab.pve.cloudinit.settings import CloudInitError
-from stockman_lab.pve.cloudinit.user_data import user_data
+from stockman_lab.guest.first_boot import Addressing, first_boot
+from stockman_lab.pve.cloudinit.drive import Drive, drive, dump, network_version_1, user_data
+from stockman_lab.pve.cloudinit.password import sha256_crypt
+from stockman_lab.pve.cloudinit.settings import CloudInitError, Resolver
 
-from lab.tests.images.made import MOMENT
 from lab.tests.pve.cloudinit.made import SEVERAL, STATIC, vm
-from stockman.talos.nocloud.iso_reader import read_image
 
 SNIPPETS = {
     "local:snippets/talos.yaml": b"version: v1alpha1\n",
@@ -41,44 +39,6 @@ def test_a_nocloud_drive_holds_four_files() -> None:
     )
 
 
-@pytest.mark.parametrize("form", ["nocloud", "configdrive2", "opennebula"])
-def test_its_image_is_as_large_as_the_volume_and_holds_the_files(form: str) -> None:
-    found = made(STATIC | {"citype": form})
-
-    image = found.image(MOMENT)
-
-    assert len(image) == SIZE
-    read = read_image("cloudinit", image)
-    assert (read.label, read.files) == (found.label, found.files)
-
-
-def test_snippets_replace_what_is_made() -> None:
-    found = made(STATIC | {"cicustom": "user=local:snippets/talos.yaml"})
-
-    network = network_version_1(vm(STATIC)).encode()
-    digest = hashlib.sha1(b"version: v1alpha1\n" + network).hexdigest()
-    assert found.files["user-data"] == b"version: v1alpha1\n"
-    assert found.files["network-config"] == network
-    assert found.files["meta-data"] == f"instance-id: {digest}\n".encode()
-
-
-def test_a_network_of_ones_own_needs_none_that_can_be_made() -> None:
-    values = {
-        "net0": "virtio,bridge=vmbr0",
-        "ipconfig0": "ip=dhcp",
-        "cicustom": "network=local:snippets/talos.yaml,meta=local:snippets/talos.yaml"
-        ",vendor=local:snippets/talos.yaml",
-    }
-
-    files = made(values).files
-
-    assert {name for name, text in files.items() if text == b"version: v1alpha1\n"} == {
-        "network-config",
-        "meta-data",
-        "vendor-data",
-    }
-
-
 def test_only_snippets_are_snippets() -> None:
     with pytest.raises(CloudInitError) as refused:
         made({"cicustom": "user=local:iso/a.iso"})
@@ -89,45 +49,6 @@ def test_only_snippets_are_snippets() -> None:
 def test_a_drive_has_room_for_so_much() -> None:
     with pytest.raises(CloudInitError, match=r"Cloud-Init sum of snippets too big \(> 3 MiB\)"):
         made({"cicustom": "user=local:snippets/big"})
-
-
-@pytest.mark.parametrize("values", [{"citype": "configdrive2"}, {"ostype": "win11"}])
-def test_a_configuration_drive_holds_what_openstack_would(values: dict[str, str]) -> None:
-    found = made(STATIC | values | {"cipassword": "secret", "sshkeys": "a%20b%0Ac%20d"})
-
-    assert found.label == "config-2"
-    assert set(found.files) == {
-        "openstack/latest/user_data",
-        "openstack/content/0000",
-        "openstack/latest/meta_data.json",
-        "openstack/latest/vendor_data.json",
-    }
-    meta = json.loads(found.files["openstack/latest/meta_data.json"])
-    assert meta["network_config"] == {"content_path": "/content/0000"}
-    assert meta.get("admin_pass") == ("secret" if "ostype" in values else None)
-    keys = {"key-0": "a b", "key-1": "c d"}
-    assert meta.get("public_keys") == (keys if "ostype" in values else None)
-
-
-def test_a_drive_for_opennebula_is_one_script() -> None:
-    found = made(SEVERAL | {"citype": "opennebula", "cipassword": "x", "sshkeys": "a%20b%0Ac"})
-
-    assert found.label == "CONTEXT"
-    assert found.files["context.sh"].decode() == (
-        "USERNAME=root\n"
-        "CRYPTED_PASSWORD_BASE64=eA==\n\n"
-        'SSH_PUBLIC_KEY="a b\nc"\n'
-        "SET_HOSTNAME=many\n"
-        'DNS="127.66.0.9"\n'
-        'SEARCH_DOMAIN="a.test b.test"\n'
-        "ETH0_DHCP=YES\n"
-        "ETH10_AUTO6=YES\n"
-        "ETH2_IP=127.66.2.2\n"
-        "ETH2_MASK=255.0.0.0\n"
-        "ETH2_MAC=\n"
-        "ETH2_DHCP6=YES\n"
-        "NETWORK=YES\n"
-    )
 
 
 def test_a_dump_shows_what_is_made_whatever_snippets_there_are() -> None:
@@ -143,8 +64,83 @@ def test_a_dump_shows_what_is_made_whatever_snippets_there_are() -> None:
     assert dump(settings, "meta", mask_password=True) == f"instance-id: {digest}\n"
 
 
-def test_a_dump_of_a_configuration_drive_shows_that() -> None:
-    settings = vm(STATIC | {"citype": "configdrive2"})
+NOWHERE = Resolver()
 
-    assert dump(settings, "network").startswith("auto lo\n")
-    assert json.loads(dump(settings, "meta"))["uuid"]
+
+def test_a_guest_understands_what_is_written() -> None:
+    found = first_boot({"network-config": network_version_1(vm(SEVERAL)).encode()})
+
+    assert found.links == [
+        Addressing(name="eth0", mac="bc:24:11:aa:bb:00", dhcp4=True),
+        Addressing(name="eth10", mac="bc:24:11:aa:bb:10", self_made=True),
+        Addressing(name="eth2", mac="bc:24:11:aa:bb:02", addresses=["127.66.2.2/8"], dhcp6=True),
+    ]
+
+
+@pytest.mark.parametrize(
+    "ipconfig", ["gw=127.66.0.1", "ip=dhcp,gw=127.66.0.1", "ip6=auto,gw6=fd66::1"]
+)
+def test_what_contradicts_itself_is_passed_over(ipconfig: str) -> None:
+    text = network_version_1(vm(STATIC | {"ipconfig0": ipconfig}, resolver=NOWHERE))
+
+    assert text.endswith("      subnets:\n    - type: nameserver\n")
+
+
+def test_a_card_without_a_mac_address_is_refused() -> None:
+    with pytest.raises(CloudInitError, match="network interface 'net0' has no mac address"):
+        network_version_1(vm({"net0": "virtio,bridge=vmbr0", "ipconfig0": "ip=dhcp"}))
+
+
+def test_an_address_without_a_prefix_is_refused() -> None:
+    with pytest.raises(CloudInitError, match="not a CIDR"):
+        network_version_1(vm(STATIC | {"ipconfig0": "ip=127.0.0.1"}))
+
+
+KEYS = quote("ssh-ed25519 AAAA one@test\n\nssh-rsa BBBB two@test\n", safe="")
+
+
+def test_everything_that_can_be_said_is_said() -> None:
+    said = {
+        "name": "cp-1",
+        "searchdomain": "lab.test",
+        "ciuser": "root",
+        "cipassword": "$5$salt$hash",
+        "sshkeys": KEYS,
+        "ciupgrade": "0",
+    }
+
+    assert user_data(vm(said)) == (
+        "#cloud-config\n"
+        "hostname: cp-1\n"
+        "manage_etc_hosts: true\n"
+        "fqdn: cp-1.lab.test\n"
+        "user: root\n"
+        "disable_root: False\n"
+        "password: $5$salt$hash\n"
+        "ssh_authorized_keys:\n"
+        "  - ssh-ed25519 AAAA one@test\n"
+        "  - ssh-rsa BBBB two@test\n"
+        "chpasswd:\n"
+        "  expire: False\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("password", "seed", "hashed"),
+    [
+        (
+            "Hello world!",
+            "saltstring",
+            "$5$saltstring$" + "5B8vYYiY.CVt1Rl" + "TTf8KbXBH3hsxY/" + "GNooZaBBGWEc5",
+        ),
+        ("", "ab", "$5$ab$" + "qRq/oZkUn9lJUSI" + "cgVT3NbpSDsjn.r" + "137TBSoCt2kCA"),
+        (
+            "p" * 70,
+            "12345678",
+            "$5$12345678$" + "Twt5Xd4Fq4V6WAR" + "wO4FaVMIrWSYDvr" + "Yl..x1dpfA0s/",
+        ),
+        ("ü", "q", "$5$q$" + "LreN/PIbW4alnYI" + "cS.CG6U8DQfuTJP" + "GbLawyeew1hP8"),
+    ],
+)
+def test_known_passwords_have_known_hashes(password: str, seed: str, hashed: str) -> None:
+    assert sha256_crypt(password, seed) == hashed

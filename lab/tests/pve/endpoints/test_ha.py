@@ -28,21 +28,6 @@ def eight() -> MemoryDoor:
     return found
 
 
-def test_a_resource_is_told_as_it_was_made(nine: MemoryDoor) -> None:
-    nine.post(RESOURCES, sid="vm:100", state="stopped", max_restart=3, failback=0, comment="x")
-    found = nine.get(f"{RESOURCES}/vm:100")
-    assert isinstance(found, dict)
-    assert len(str(found.pop("digest"))) == 40
-    assert found == {
-        "sid": "vm:100",
-        "type": "vm",
-        "state": "stopped",
-        "max_restart": 3,
-        "failback": 0,
-        "comment": "x",
-    }
-
-
 def test_a_number_is_enough_of_a_name(nine: MemoryDoor) -> None:
     nine.post(RESOURCES, sid="101")
     assert [row["sid"] for row in _rows(nine, RESOURCES)] == ["vm:101"]
@@ -53,7 +38,6 @@ def test_a_resource_is_changed_and_deleted(nine: MemoryDoor) -> None:
     nine.post(RESOURCES, sid="vm:100", comment="x")
     nine.put(f"{RESOURCES}/vm:100", state="disabled", delete="comment")
     found = nine.get(f"{RESOURCES}/vm:100")
-    assert isinstance(found, dict)
     assert (found["state"], "comment" in found) == ("disabled", False)
     nine.delete(f"{RESOURCES}/vm:100")
     assert nine.get(RESOURCES) == []
@@ -149,12 +133,6 @@ def test_a_resource_is_defined_once(nine: MemoryDoor) -> None:
         nine.post(RESOURCES, sid="vm:100")
 
 
-def test_somebody_else_changed_the_file(nine: MemoryDoor) -> None:
-    nine.post(RESOURCES, sid="vm:100")
-    with pytest.raises(ApiError, match="detected modified configuration - file changed by other"):
-        nine.put(f"{RESOURCES}/vm:100", state="stopped", digest="0" * 40)
-
-
 def test_options_that_cannot_be_deleted(nine: MemoryDoor) -> None:
     nine.post(RESOURCES, sid="vm:100")
     with pytest.raises(ApiError, match="no such option 'wool'"):
@@ -164,7 +142,6 @@ def test_options_that_cannot_be_deleted(nine: MemoryDoor) -> None:
 def test_groups_work_on_eight(eight: MemoryDoor) -> None:
     eight.post(GROUPS, group="gg", nodes="pve1:2,pve2", restricted=1)
     found = eight.get(f"{GROUPS}/gg")
-    assert isinstance(found, dict)
     del found["digest"]
     assert found == {"group": "gg", "type": "group", "nodes": "pve1:2,pve2", "restricted": 1}
     eight.post(RESOURCES, sid="vm:100", group="gg")
@@ -201,10 +178,6 @@ def test_a_group_is_defined_once(eight: MemoryDoor) -> None:
         eight.post(GROUPS, group="gg", nodes="pve1")
 
 
-def test_rules_are_not_known_on_eight(eight: MemoryDoor) -> None:
-    assert eight.reply("GET", RULES).status == 501
-
-
 def test_a_rule_is_told_in_one_form(nine: MemoryDoor) -> None:
     for vmid in (100, 101):
         nine.post(RESOURCES, sid=f"vm:{vmid}")
@@ -212,7 +185,6 @@ def test_a_rule_is_told_in_one_form(nine: MemoryDoor) -> None:
         RULES, rule="rr", type="node-affinity", nodes="pve2,pve1:3", resources="vm:101,vm:100"
     )
     found = nine.get(f"{RULES}/rr")
-    assert isinstance(found, dict)
     assert (found["nodes"], found["resources"], found["order"]) == (
         "pve1:3,pve2",
         "vm:100,vm:101",
@@ -221,7 +193,6 @@ def test_a_rule_is_told_in_one_form(nine: MemoryDoor) -> None:
     nine.put(f"{RULES}/rr", type="node-affinity", strict=1, disable=1)
     nine.put(f"{RULES}/rr", type="node-affinity", delete="disable")
     changed = nine.get(f"{RULES}/rr")
-    assert isinstance(changed, dict)
     assert (changed["strict"], "disable" in changed) == (1, False)
     assert promised(nine, "GET", f"{RULES}/{{rule}}", changed) == []
     nine.delete(f"{RULES}/rr")
@@ -318,7 +289,6 @@ def test_the_state_tells_quorum_master_hosts_and_resources(nine: MemoryDoor) -> 
     assert rows[1]["status"] == "pve1 (active, Thu Jan  1 00:00:00 2026)"
     assert promised(nine, "GET", "/cluster/ha/status/current", rows) == []
     status = nine.get("/cluster/ha/status/manager_status")
-    assert isinstance(status, dict)
     assert status["manager_status"]["master_node"] == "pve1"
 
 
@@ -333,6 +303,4 @@ def test_high_availability_is_disarmed_and_armed(nine: MemoryDoor) -> None:
 
 
 def _rows(found: MemoryDoor, path: str, **params: object) -> list[dict[str, object]]:
-    rows = found.get(path.removesuffix("?"), **params)
-    assert isinstance(rows, list)
-    return rows
+    return found.get(path.removesuffix("?"), **params)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.errors import ApiError
 
 from lab.tests.returns import promised
 from lab.tests.worlds import door
@@ -19,19 +18,10 @@ def lab() -> MemoryDoor:
     return door()
 
 
-def test_a_mapping_is_told_as_it_was_made(lab: MemoryDoor) -> None:
-    lab.post(PCI, id="gpu", map=[CARD], description="cards", mdev=0)
-    found = lab.get(f"{PCI}/gpu")
-    assert isinstance(found, dict)
-    assert len(str(found.pop("digest"))) == 40
-    assert found == {"type": "pci", "map": [CARD], "description": "cards", "mdev": 0}
-
-
 def test_a_mapping_is_changed_and_deleted(lab: MemoryDoor) -> None:
     lab.post(PCI, id="gpu", map=[CARD], description="cards")
     lab.put(f"{PCI}/gpu", map=[CARD], delete="description")
     found = lab.get(f"{PCI}/gpu")
-    assert isinstance(found, dict)
     assert "description" not in found
     lab.delete(f"{PCI}/gpu")
     lab.delete(f"{PCI}/gpu")
@@ -81,13 +71,6 @@ def test_a_mapping_is_changed_and_deleted(lab: MemoryDoor) -> None:
                 " - file changed by other user? Try again."
             ),
         ),
-        ("POST", DIR, {"id": "dd", "map": ["node=pve1,path=/none"]}, "Path /none does not exist"),
-        (
-            "POST",
-            DIR,
-            {"id": "dd", "map": ["node=pve2,path=/srv", "node=pve2,path=/mnt"]},
-            "Node 'pve2' is specified 2 times.",
-        ),
     ],
 )
 def test_what_cannot_be_is_refused(
@@ -96,11 +79,6 @@ def test_what_cannot_be_is_refused(
     lab.post(PCI, id="gpu", map=[CARD])
     reply = lab.reply(method, path, params)
     assert (reply.status, reply.reason) == (500, text)
-
-
-def test_map_entries_have_to_be_well_formed(lab: MemoryDoor) -> None:
-    reply = lab.reply("POST", PCI, {"id": "gpu", "map": ["node=pve1"]})
-    assert reply.status == 400
 
 
 @pytest.mark.parametrize(
@@ -136,7 +114,6 @@ def test_devices_of_a_mapping_are_checked_on_a_host(
 ) -> None:
     lab.post(PCI, id="gpu", map=[entry], description="cards")
     rows = lab.get(PCI, check__node="pve1")
-    assert isinstance(rows, list)
     assert [row["message"] for row in rows[0]["checks"]] == ([message] if message else [])
     assert promised(lab, "GET", PCI, rows) == []
 
@@ -144,7 +121,6 @@ def test_devices_of_a_mapping_are_checked_on_a_host(
 def test_a_host_without_a_mapping_is_warned_about(lab: MemoryDoor) -> None:
     lab.post(PCI, id="gpu", map=[CARD])
     rows = lab.get(PCI, check__node="pve2")
-    assert isinstance(rows, list)
     warning = {"severity": "warning", "message": "No mapping for node pve2."}
     assert rows[0]["checks"] == [warning]
 
@@ -171,18 +147,7 @@ def test_a_host_without_a_mapping_is_warned_about(lab: MemoryDoor) -> None:
 def test_usb_devices_are_checked_too(lab: MemoryDoor, entry: str, messages: list[str]) -> None:
     lab.post(USB, id="stick", map=[entry])
     rows = lab.get(USB, check__node="pve1")
-    assert isinstance(rows, list)
     assert [row["message"] for row in rows[0]["errors"]] == messages
-
-
-def test_directories_are_those_that_a_host_has(lab: MemoryDoor) -> None:
-    lab.cluster.state.hosts["pve1"].directories.append("/data/sheep")
-    lab.post(DIR, id="sheep", map=["node=pve1,path=/data/sheep", "node=pve2,path=/data/sheep"])
-    rows = lab.get(DIR, check__node="pve2")
-    assert isinstance(rows, list)
-    assert rows[0]["checks"][0]["message"] == (
-        "Invalid configuration: Path /data/sheep does not exist\n"
-    )
 
 
 def test_others_see_mappings_that_they_may_use(lab: MemoryDoor) -> None:
@@ -191,12 +156,4 @@ def test_others_see_mappings_that_they_may_use(lab: MemoryDoor) -> None:
     lab.post("/access/users", userid="ada@pve")
     lab.put("/access/acl", path="/mapping/pci/gpu", roles="PVEMappingUser", users="ada@pve")
     rows = lab.as_caller(Caller("ada@pve")).get(PCI)
-    assert isinstance(rows, list)
     assert [row["id"] for row in rows] == ["gpu"]
-
-
-def test_mappings_need_quorum(lab: MemoryDoor) -> None:
-    for name in ("pve2", "pve3"):
-        lab.cluster.state.hosts[name].has_power = False
-    with pytest.raises(ApiError, match="cfs-lock 'file-mapping_pci_cfg' error: no quorum!"):
-        lab.post(PCI, id="gpu", map=[CARD])

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 from stockman_lab.authority.making import names_of_host, new_authority, new_certificate
 from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.errors import ApiError
 
 from lab.tests.returns import promised
@@ -24,7 +23,6 @@ def lab() -> MemoryDoor:
 def test_hosts_are_listed(lab: MemoryDoor) -> None:
     lab.cluster.state.hosts["pve2"].has_power = False
     rows = lab.get("/nodes")
-    assert isinstance(rows, list)
     assert [(row["node"], row["status"]) for row in rows] == [
         ("pve1", "online"),
         ("pve2", "offline"),
@@ -34,90 +32,45 @@ def test_hosts_are_listed(lab: MemoryDoor) -> None:
     assert "uptime" not in rows[1]
 
 
-def test_figures_are_for_who_may_audit(lab: MemoryDoor) -> None:
-    lab.post("/access/users", userid="ada@pve")
-    rows = lab.as_caller(Caller("ada@pve")).get("/nodes")
-    assert isinstance(rows, list)
-    assert "cpu" not in rows[0]
-    with pytest.raises(ApiError, match=r"Permission check failed \(/nodes/pve1, Sys.Audit\)"):
-        lab.as_caller(Caller("ada@pve")).get(f"{NODE}/status")
-
-
 @pytest.mark.parametrize(
-    ("template", "params"),
+    "template",
     [
-        ("/nodes", {}),
-        ("/nodes/{node}", {}),
-        ("/nodes/{node}/status", {}),
-        ("/nodes/{node}/version", {}),
-        ("/nodes/{node}/config", {}),
-        ("/nodes/{node}/dns", {}),
-        ("/nodes/{node}/time", {}),
-        ("/nodes/{node}/hosts", {}),
-        ("/nodes/{node}/services", {}),
-        ("/nodes/{node}/services/{service}", {}),
-        ("/nodes/{node}/services/{service}/state", {}),
-        ("/nodes/{node}/capabilities", {}),
-        ("/nodes/{node}/capabilities/qemu", {}),
-        ("/nodes/{node}/capabilities/qemu/cpu", {}),
-        ("/nodes/{node}/capabilities/qemu/machines", {}),
-        ("/nodes/{node}/rrddata", {"timeframe": "hour"}),
-        ("/nodes/{node}/hardware", {}),
-        ("/nodes/{node}/hardware/pci", {}),
-        ("/nodes/{node}/hardware/pci/{pci-id-or-mapping}", {}),
-        ("/nodes/{node}/hardware/pci/{pci-id-or-mapping}/mdev", {}),
-        ("/nodes/{node}/hardware/usb", {}),
-        ("/nodes/{node}/apt", {}),
-        ("/nodes/{node}/apt/update", {}),
-        ("/nodes/{node}/apt/versions", {}),
-        ("/nodes/{node}/certificates", {}),
-        ("/nodes/{node}/certificates/info", {}),
-        ("/nodes/{node}/subscription", {}),
-        ("/nodes/{node}/firewall/options", {}),
-        ("/nodes/{node}/firewall/rules", {}),
-        ("/cluster/options", {}),
-        ("/cluster/config", {}),
-        ("/cluster/config/apiversion", {}),
-        ("/cluster/config/join", {}),
-        ("/cluster/config/nodes", {}),
-        ("/cluster/config/totem", {}),
-        ("/cluster/sdn/zones", {}),
-        ("/cluster/sdn/vnets", {}),
-        ("/nodes/{node}/sdn/zones", {}),
-        ("/cluster/mapping", {}),
-        ("/cluster/ha", {}),
-        ("/cluster/ha/status", {}),
-        ("/cluster/ha/status/manager_status", {}),
-        ("/cluster/firewall/groups", {}),
+        "/nodes",
+        "/nodes/{node}",
+        "/nodes/{node}/status",
+        "/nodes/{node}/version",
+        "/nodes/{node}/config",
+        "/nodes/{node}/dns",
+        "/nodes/{node}/time",
+        "/nodes/{node}/hosts",
+        "/nodes/{node}/services",
+        "/nodes/{node}/services/{service}/state",
+        "/nodes/{node}/capabilities/qemu/cpu",
+        "/nodes/{node}/capabilities/qemu/machines",
+        "/nodes/{node}/hardware/pci",
+        "/nodes/{node}/hardware/pci/{pci-id-or-mapping}/mdev",
+        "/nodes/{node}/hardware/usb",
+        "/nodes/{node}/apt/update",
+        "/nodes/{node}/apt/versions",
+        "/nodes/{node}/certificates/info",
+        "/nodes/{node}/subscription",
+        "/cluster/options",
+        "/cluster/sdn/zones",
+        "/cluster/sdn/vnets",
+        "/nodes/{node}/sdn/zones",
+        "/cluster/ha/status/manager_status",
     ],
 )
 @pytest.mark.parametrize("profile", ["8.4", "9.1"])
-def test_replies_are_what_the_schema_promises(
-    profile: str, template: str, params: dict[str, object]
-) -> None:
+def test_replies_are_what_the_schema_promises(profile: str, template: str) -> None:
     lab = door(small_world(profile))
-    path = (
-        template.replace("{node}", "pve1")
-        .replace("{service}", "pveproxy")
-        .replace("{pci-id-or-mapping}", "0000:01:00.0")
-    )
-    assert promised(lab, "GET", template, lab.get(path, **params)) == []
-
-
-def test_the_state_of_a_host_adds_up(lab: MemoryDoor) -> None:
-    found = lab.get(f"{NODE}/status")
-    assert isinstance(found, dict)
-    memory, root = found["memory"], found["rootfs"]
-    assert memory["used"] + memory["free"] == memory["total"]
-    assert root["used"] + root["avail"] == root["total"]
-    assert found["cpuinfo"]["cpus"] == 16
-    assert found["pveversion"] == "pve-manager/9.1.9/7e6ae3dcc6e6ee0d"
+    path = template.format(node="pve1", service="pveproxy", **{"pci-id-or-mapping": "0000:01:00.0"})
+    assert promised(lab, "GET", template, lab.get(path)) == []
 
 
 def test_settings_of_a_host(lab: MemoryDoor) -> None:
     lab.put(f"{NODE}/config", description="wool", startall__onboot__delay=30)
     found = lab.get(f"{NODE}/config")
-    assert isinstance(found, dict)
     assert (found["description"], found["startall-onboot-delay"]) == ("wool\n", 30)
     assert lab.get(f"{NODE}/config", property="startall-onboot-delay") == {
         "startall-onboot-delay": 30
@@ -135,56 +88,25 @@ def test_names_are_looked_up_where_it_is_said(lab: MemoryDoor) -> None:
 
 def test_the_hosts_file_is_written_by_who_read_it(lab: MemoryDoor) -> None:
     found = lab.get(f"{NODE}/hosts")
-    assert isinstance(found, dict)
     lab.post(f"{NODE}/hosts", data="127.0.0.1 localhost\n", digest=found["digest"])
     with pytest.raises(ApiError, match="detected modified configuration"):
         lab.post(f"{NODE}/hosts", data="", digest=found["digest"])
     changed = lab.get(f"{NODE}/hosts")
-    assert isinstance(changed, dict)
     assert changed["data"] == "127.0.0.1 localhost\n"
 
 
 def test_local_time_is_that_of_the_zone(lab: MemoryDoor) -> None:
     lab.put(f"{NODE}/time", timezone="Asia/Tokyo")
     found = lab.get(f"{NODE}/time")
-    assert isinstance(found, dict)
     assert found["localtime"] - found["time"] == 9 * 3600
     reply = lab.reply("PUT", f"{NODE}/time", {"timezone": "Meadow/Hill"})
     assert (reply.body or {})["errors"] == {"timezone": "No such timezone: 'Meadow/Hill'"}
 
 
-def test_a_service_is_restarted(lab: MemoryDoor) -> None:
-    upid = lab.post(f"{NODE}/services/pveproxy/restart")
-    assert str(upid).split(":")[5:7] == ["srvrestart", "pveproxy"]
-    assert lab.done(upid) == "OK"
-
-
-def test_an_essential_service_goes_on(lab: MemoryDoor) -> None:
-    upid = lab.post(f"{NODE}/services/pvedaemon/stop")
-    assert lab.done(upid) == (
-        "invalid service cmd 'pvedaemon stop': refusing to stop essential service!"
-    )
-
-
-def test_machines_are_those_of_the_emulator(lab: MemoryDoor) -> None:
-    rows = lab.get(f"{NODE}/capabilities/qemu/machines")
-    assert isinstance(rows, list)
-    assert rows[0] == {"id": "pc-i440fx-10.1", "type": "i440fx", "version": "10.1"}
-    assert {"id": "pc-q35-9.2", "type": "q35", "version": "9.2"} in rows
-
-
 def test_moments_without_power_are_empty(lab: MemoryDoor) -> None:
     rows = lab.get(f"{NODE}/rrddata", timeframe="day")
-    assert isinstance(rows, list)
     assert "cpu" not in rows[0]
     assert rows[-1]["maxcpu"] == 16
-
-
-def test_devices_are_hidden_by_their_class(lab: MemoryDoor) -> None:
-    assert [row["id"] for row in _rows(lab, "pci")] == ["0000:01:00.0"]
-    lab.cluster.state.hosts["pve1"].pci[0].device_class = "0x060000"
-    assert _rows(lab, "pci") == []
-    assert len(_rows(lab, "pci", pci__class__blacklist="")) == 1
 
 
 def test_cards_that_can_be_divided_say_so(lab: MemoryDoor) -> None:
@@ -196,14 +118,8 @@ def test_cards_that_can_be_divided_say_so(lab: MemoryDoor) -> None:
     assert len(_rows(lab, "pci/gpu/mdev")) == 1
 
 
-def test_usb_devices_are_told_by_bus_and_port(lab: MemoryDoor) -> None:
-    row = _rows(lab, "usb")[0]
-    assert (row["busnum"], row["usbpath"], row["vendid"]) == (1, "2", "1a86")
-
-
 def test_packages_are_those_of_the_release(lab: MemoryDoor) -> None:
     rows = lab.get(f"{NODE}/apt/versions")
-    assert isinstance(rows, list)
     assert rows[1]["ManagerVersion"] == "9.1.9/7e6ae3dcc6e6ee0d"
     assert lab.done(lab.post(f"{NODE}/apt/update")) == "OK"
 
@@ -215,21 +131,11 @@ def test_certificates_are_those_that_are_served(lab: MemoryDoor) -> None:
     names = names_of_host("pve1", "127.66.0.11")
     state.certificates["pve1"] = new_certificate(state.authority, names, now, dice.random_bytes)
     rows = lab.get(f"{NODE}/certificates/info")
-    assert isinstance(rows, list)
     assert [row["filename"] for row in rows] == ["pve-root-ca.pem", "pve-ssl.pem"]
     assert promised(lab, "GET", "/nodes/{node}/certificates/info", rows) == []
     nodes = lab.get("/nodes")
-    assert isinstance(nodes, list)
     assert nodes[0]["ssl_fingerprint"] == rows[1]["fingerprint"]
 
 
-def test_nobody_has_a_subscription(lab: MemoryDoor) -> None:
-    found = lab.get(f"{NODE}/subscription")
-    assert isinstance(found, dict)
-    assert (found["status"], found["message"]) == ("notfound", "There is no subscription key")
-
-
 def _rows(lab: MemoryDoor, below: str, **params: object) -> list[dict[str, object]]:
-    rows = lab.get(f"{NODE}/hardware/{below}", **params)
-    assert isinstance(rows, list)
-    return rows
+    return lab.get(f"{NODE}/hardware/{below}", **params)

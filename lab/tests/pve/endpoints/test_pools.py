@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.errors import ApiError
 
 from lab.tests.guests import put_guest
 from lab.tests.returns import promised
-from lab.tests.worlds import door, small_world
+from lab.tests.worlds import door
 
 
 @pytest.fixture
@@ -30,7 +29,6 @@ def test_pools_are_listed_by_name(pool: MemoryDoor) -> None:
 def test_members_are_guests_and_storages(pool: MemoryDoor) -> None:
     pool.put("/pools/a", vms="100,200", storage="ceph")
     pools_a = pool.get("/pools/a")
-    assert isinstance(pools_a, dict)
     members = pools_a["members"]
     assert [row["id"] for row in members] == ["qemu/100", "lxc/200", "storage/pve1/ceph"]
     assert promised(pool, "GET", "/pools/{poolid}", pools_a) == []
@@ -39,7 +37,6 @@ def test_members_are_guests_and_storages(pool: MemoryDoor) -> None:
 def test_members_of_one_kind_are_asked_for(pool: MemoryDoor) -> None:
     pool.put("/pools", poolid="a/b", vms="200", storage="ceph,local")
     pools = pool.get("/pools", poolid="a/b", type="lxc")
-    assert isinstance(pools, list)
     assert [row["id"] for row in pools[0]["members"]] == ["lxc/200"]
     assert promised(pool, "GET", "/pools", pools) == []
 
@@ -53,14 +50,6 @@ def test_a_guest_moves_only_if_that_is_allowed(pool: MemoryDoor) -> None:
         pool.put("/pools", poolid="a/b", vms="100")
     pool.put("/pools", poolid="a/b", vms="100", allow__move=1)
     assert pool.cluster.pool_of(100) == "a/b"
-
-
-def test_members_are_taken_out(pool: MemoryDoor) -> None:
-    pool.put("/pools/a", vms="100", storage="local")
-    pool.put("/pools/a", vms="100", storage="local", delete=1)
-    pools_a = pool.get("/pools/a")
-    assert isinstance(pools_a, dict)
-    assert pools_a["members"] == []
 
 
 @pytest.mark.parametrize(
@@ -108,14 +97,6 @@ def test_what_cannot_be_is_refused(
     assert (reply.status, reply.reason) == (500, text)
 
 
-def test_members_are_added_once(pool: MemoryDoor) -> None:
-    pool.put("/pools/a", vms="100", storage="local")
-    with pytest.raises(ApiError, match="VM 100 is already a pool member"):
-        pool.put("/pools/a", vms="100")
-    with pytest.raises(ApiError, match="Storage 'local' is already a pool member"):
-        pool.put("/pools/a", storage="local")
-
-
 def test_a_pool_with_members_stays(pool: MemoryDoor) -> None:
     pool.put("/pools", poolid="a/b", vms="100")
     with pytest.raises(ApiError, match=r"pool 'a/b' is not empty \(contains VM 100\)"):
@@ -131,17 +112,3 @@ def test_a_refused_change_changes_nothing(pool: MemoryDoor) -> None:
     with pytest.raises(ApiError):
         pool.put("/pools/a", vms="100,100", comment="new")
     assert pool.get("/pools/a") == before
-
-
-def test_others_see_pools_that_they_may_audit(pool: MemoryDoor) -> None:
-    pool.post("/access/users", userid="ada@pve")
-    pool.put("/access/acl", path="/pool/a/b", roles="PVEPoolUser", users="ada@pve")
-    assert pool.as_caller(Caller("ada@pve")).get("/pools") == [{"poolid": "a/b"}]
-
-
-def test_pools_need_quorum() -> None:
-    world = small_world()
-    world.clusters["meadow"].state.hosts["pve2"].has_power = False
-    world.clusters["meadow"].state.hosts["pve3"].has_power = False
-    with pytest.raises(ApiError, match="cfs-lock 'file-user_cfg' error: no quorum!"):
-        door(world).post("/pools", poolid="x")

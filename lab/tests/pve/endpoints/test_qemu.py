@@ -1,10 +1,10 @@
-"""Making, listing and destroying virtual machines."""
+"""Machines: made and destroyed, and their disks."""
 
 from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.pve.cluster_state import ResourcePool
+from stockman_lab.pve.cluster_state import ResourcePool, Section
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.state import GuestConfig
@@ -19,6 +19,7 @@ from lab.tests.machines import (
     put_file,
     put_image,
     replied,
+    start,
     user,
 )
 from lab.tests.worlds import door, small_world
@@ -301,7 +302,6 @@ def test_rows_are_what_the_schema_promises_and_only_for_who_may_see_them() -> No
 
     rows = replied(api, "GET", QEMU)
 
-    assert isinstance(rows, list)
     assert [(row["vmid"], row["status"], row["maxmem"]) for row in rows] == [
         (100, "stopped", 4096 << 20),
         (101, "stopped", 512 << 20),
@@ -334,5 +334,194 @@ def test_a_full_list_tells_what_monitors_say() -> None:
 
     rows = replied(api, "GET", QEMU, full=1)
 
-    assert isinstance(rows, list)
     assert rows[0]["running-qemu"] == "10.1.2"
+
+
+def test_a_destroyed_machine_takes_its_own_disks_along() -> None:
+    api = door()
+    create(api, 100, scsi0="local-zfs:1", scsi1="thin:1")
+    create(api, 101, scsi0="local-zfs:1")
+    api.put(f"{QEMU}/100/config", delete="scsi1")
+    api.put(f"{QEMU}/100/config", scsi2="local-zfs:vm-101-disk-0")
+
+    assert ended(api, "DELETE", f"{QEMU}/100") == "OK"
+
+    assert set(api.cluster.state.volumes) == {"pve1/local-zfs:vm-101-disk-0"}
+    with pytest.raises(ApiError) as caught:
+        api.get(f"{QEMU}/100/status/current")
+    assert caught.value.message == (
+        "Configuration file 'nodes/pve1/qemu-server/100.conf' does not exist"
+    )
+
+
+def test_disks_that_nothing_refers_to_stay_unless_they_are_asked_for() -> None:
+    api = door()
+    for vmid in (100, 101):
+        create(api, vmid, scsi0="local-zfs:1")
+        del api.cluster.state.guests[vmid].config.values["scsi0"]
+
+    ended(api, "DELETE", f"{QEMU}/100")
+    ended(api, "DELETE", f"{QEMU}/101", destroy__unreferenced__disks=1)
+
+    assert set(api.cluster.state.volumes) == {"pve1/local-zfs:vm-100-disk-0"}
+
+
+def test_entries_elsewhere_go_with_a_machine_that_is_purged() -> None:
+    api = door()
+    create(api, 100)
+    state = api.cluster.state
+    state.ha_resources["vm:100"] = Section("vm:100", "vm")
+    state.replication["100-0"] = Section("100-0", "local", {"target": "pve2"})
+    state.backup_jobs["daily"] = Section("daily", "", {"vmid": "99,100"})
+    api.post("/access/users", userid="bob@pve")
+    api.put("/access/acl", path="/vms/100", roles="PVEVMUser", users="bob@pve")
+
+    assert ended(api, "DELETE", f"{QEMU}/100", purge=1) == "OK"
+
+    assert state.ha_resources == {}
+    assert state.replication == {}
+    assert state.backup_jobs["daily"].options == {"vmid": "99"}
+    assert "/vms/100" not in state.access.acl
+
+
+def test_what_is_needed_elsewhere_is_not_destroyed_without_purge() -> None:
+    api = door()
+    create(api, 100)
+    api.cluster.state.ha_resources["vm:100"] = Section("vm:100", "vm")
+
+    with pytest.raises(ApiError) as caught:
+        api.delete(f"{QEMU}/100")
+
+    assert caught.value.message == (
+        "unable to remove VM 100 - used in HA resources and purge parameter not set."
+    )
+
+
+def test_a_replicated_machine_is_not_destroyed_without_purge() -> None:
+    api = door()
+    create(api, 100)
+    api.cluster.state.replication["100-0"] = Section("100-0", "local", {"target": "pve2"})
+
+    with pytest.raises(ApiError, match="There is a replication job '100-0' for guest '100'"):
+        api.delete(f"{QEMU}/100")
+
+
+def test_protected_and_running_machines_are_not_destroyed() -> None:
+    api = door()
+    create(api, 100, protection=1)
+    create(api, 101)
+    ended(api, "POST", f"{QEMU}/101/status/start")
+
+    with pytest.raises(ApiError, match="can't remove VM 100 - protection mode enabled"):
+        api.delete(f"{QEMU}/100")
+    with pytest.raises(ApiError, match="VM 101 is running - destroy failed"):
+        api.delete(f"{QEMU}/101")
+
+
+def test_only_root_may_pass_over_a_lock() -> None:
+    somebody = user(door(), "VM.Allocate")
+
+    with pytest.raises(ApiError) as caught:
+        somebody.delete(f"{QEMU}/100", skiplock=1)
+
+    assert caught.value.errors == {"skiplock": "Only root may use this option."}
+
+
+RESIZE, MOVE = f"{QEMU}/100/resize", f"{QEMU}/100/move_disk"
+
+
+def test_the_disk_of_a_running_machine_grows() -> None:
+    api = door()
+    create_linux(api)
+    start(api)
+
+    ended(api, "PUT", RESIZE, disk="scsi0", size="20G")
+
+    assert api.cluster.state.volumes["pve1/local-zfs:vm-100-disk-0"].size == 20 * GIB
+
+
+@pytest.mark.parametrize(
+    ("disk", "size", "status"),
+    [
+        ("scsi0", "1G", "shrinking disks is not supported"),
+        ("scsi0", "32G", "OK"),
+        ("scsi5", "40G", "disk 'scsi5' does not exist"),
+        ("ide2", "40G", "you can't resize a cdrom"),
+    ],
+)
+def test_how_the_task_ends_says_what_was_wrong(disk: str, size: str, status: str) -> None:
+    api = door()
+    create(api, scsi0="local-zfs:32", ide2="none,media=cdrom")
+
+    assert ended(api, "PUT", RESIZE, disk=disk, size=size) == status
+
+
+def test_growing_needs_space_on_the_storage() -> None:
+    api = door()
+    create(api, scsi0="local-zfs:32")
+    somebody = user(api, "VM.Config.Disk")
+
+    status = ended(somebody, "PUT", RESIZE, disk="scsi0", size="40G")
+
+    assert status == "Permission check failed (/storage/local-zfs, Datastore.AllocateSpace)"
+
+
+def test_a_moved_disk_leaves_its_source_as_unused() -> None:
+    api = door()
+    guest = create_linux(api, scsi0=None, scsi1="local-zfs:4,ssd=1")
+
+    assert ended(api, "POST", MOVE, disk="scsi1", storage="thin") == "OK"
+
+    assert guest.config.values["scsi1"] == "thin:vm-100-disk-0,size=4G,ssd=1"
+    assert guest.config.values["unused0"] == "local-zfs:vm-100-disk-0"
+
+
+def test_a_disk_of_a_template_stays_one_that_can_be_linked_to() -> None:
+    api = door()
+    guest = create(api, scsi0="local-zfs:4")
+    ended(api, "POST", f"{QEMU}/100/template")
+
+    ended(api, "POST", MOVE, disk="scsi0", storage="thin", delete=1)
+
+    assert guest.config.values["scsi0"] == "thin:base-100-disk-0,size=4G"
+
+
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ({"storage": "local-zfs"}, "you can't move to the same storage with same format"),
+        ({"disk": "scsi5"}, "disk 'scsi5' does not exist"),
+        ({"disk": "ide2"}, "you can't move a cdrom"),
+        ({"storage": "nowhere"}, "storage 'nowhere' does not exist"),
+        (
+            {"digest": "0" * 40},
+            "detected modified configuration - file changed by other user? Try again.",
+        ),
+    ],
+)
+def test_moves_that_cannot_be_are_refused_at_once(asked: dict[str, object], text: str) -> None:
+    api = door()
+    put_file(api, "iso/x.iso", b"x" * 2048)
+    create(api, scsi0="local-zfs:1", ide2="local:iso/x.iso,media=cdrom")
+
+    with pytest.raises(ApiError) as caught:
+        api.post(MOVE, **({"disk": "scsi0", "storage": "thin"} | asked))
+
+    assert caught.value.message == text
+
+
+def test_a_move_needs_a_place_and_only_one() -> None:
+    api = door()
+    create(api, scsi0="local-zfs:1")
+
+    with pytest.raises(ApiError) as none:
+        api.post(MOVE, disk="scsi0")
+    with pytest.raises(ApiError) as both:
+        api.post(MOVE, disk="scsi0", storage="thin", target__vmid=101)
+
+    assert set(none.value.errors.values()) == {
+        "both 'storage' and 'target-vmid' missing, either needs to be set"
+    }
+    assert set(both.value.errors.values()) == {
+        "either set 'storage' or 'target-vmid', but not both"
+    }

@@ -71,40 +71,6 @@ def test_the_agent_answers_some_seconds_after_the_start() -> None:
     assert found["result"]["id"] == "stockman-lab"
 
 
-def test_programs_run_and_are_asked_for_later() -> None:
-    api = door()
-    create_linux(api)
-    start(api)
-
-    begun = replied(api, "POST", f"{AGENT}/exec", command=["echo", "hi"])
-    assert isinstance(begun, dict)
-    done = replied(api, "GET", f"{AGENT}/exec-status", pid=begun["pid"])
-
-    assert isinstance(done, dict)
-    assert (done["exited"], done["exitcode"], done["out-data"]) == (1, 0, "hi\n")
-
-
-def test_files_are_written_and_read_back() -> None:
-    api = door()
-    create_linux(api)
-    start(api)
-
-    assert api.call("POST", f"{AGENT}/file-write", file="/root/x", content="hello") is None
-
-    found = replied(api, "GET", f"{AGENT}/file-read", file="/root/x")
-    assert isinstance(found, dict)
-    assert found["content"] == "hello"
-
-
-def test_a_refusal_of_the_agent_is_passed_on() -> None:
-    api = door()
-    create_linux(api)
-    start(api)
-
-    with pytest.raises(ApiError, match="Agent error: "):
-        api.get(f"{AGENT}/file-read", file="/nowhere")
-
-
 def test_an_agent_that_is_told_to_shut_down_takes_the_machine_along() -> None:
     api = door()
     guest = create_linux(api)
@@ -128,14 +94,6 @@ def test_faults_silence_the_agent() -> None:
         api.post(f"{AGENT}/ping")
 
     assert api.post(f"{AGENT}/ping") == {"result": {}}
-
-
-def test_the_general_call_takes_the_name_of_the_command() -> None:
-    api = door()
-    create_linux(api)
-    start(api)
-
-    assert api.post(AGENT, command="fsfreeze-status") == {"result": "thawed"}
 
 
 def test_privileges_differ_between_eight_and_nine() -> None:

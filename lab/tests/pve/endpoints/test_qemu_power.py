@@ -23,7 +23,6 @@ def test_a_started_machine_runs_and_says_so() -> None:
     assert ended(api, "POST", f"{STATUS}/start", timeout=60) == "OK"
 
     row = replied(api, "GET", f"{STATUS}/current")
-    assert isinstance(row, dict)
     assert (row["status"], row["qmpstatus"], row["agent"]) == ("running", "running", 1)
     assert (row["running-qemu"], row["running-machine"]) == ("10.1.2", "pc-i440fx-10.1+pve0")
     assert row["ha"] == {"managed": 0}
@@ -37,7 +36,6 @@ def test_time_passes_while_it_runs() -> None:
 
     row = api.get(f"{STATUS}/current")
 
-    assert isinstance(row, dict)
     assert row["uptime"] == int(api.world.now - guest.started_at) > 60
 
 
@@ -143,7 +141,6 @@ def test_a_paused_machine_goes_on_where_it_was() -> None:
         api.post(f"{STATUS}/shutdown")
     ended(api, "POST", f"{STATUS}/resume")
 
-    assert isinstance(paused, dict)
     assert (paused["status"], paused["qmpstatus"]) == ("running", "paused")
     assert guest.inside == inside
 

@@ -8,8 +8,7 @@ from itertools import count
 from hypothesis import given
 from hypothesis import strategies as st
 from stockman_lab.pve.errors import ApiError
-from stockman_lab.pve.formats.drive import Drive, parse_drive
-from stockman_lab.pve.formats.drive_names import is_drive, is_unused
+from stockman_lab.pve.formats.drive import Drive, is_drive, is_unused, parse_drive
 from stockman_lab.pve.formats.sizes import new_disk_bytes
 from stockman_lab.pve.guest_config.change import read_machine_change
 from stockman_lab.pve.guest_config.state import GuestConfig, machine_digest

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from stockman_lab.pve.guest_config.state import GuestConfig
 
-from lab.tests.pve.guest_config.guests import DATA, MAC, ROOT, RUNNING, changed, machine, update
+from lab.tests.pve.guest_config.guests import DATA, MAC, RUNNING, changed, machine, update
 
 EVERYTHING = "network,disk,cpu,memory,usb,cloudinit"
 
@@ -20,72 +20,6 @@ def is_live(config: GuestConfig, key: str, value: str) -> bool:
     assert applied == (key not in config.pending)
     assert applied == (key in outcome.applied)
     return applied
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("description", "new"),
-        ("hookscript", "local:snippets/a.sh"),
-        ("lock", "backup"),
-        ("migrate_downtime", "0.5"),
-        ("migrate_speed", "5"),
-        ("name", "other"),
-        ("onboot", "1"),
-        ("protection", "1"),
-        ("shares", "500"),
-        ("startup", "order=1"),
-        ("tags", "a"),
-        ("vmstatestorage", "local"),
-        ("ciuser", "me"),
-        ("ipconfig0", "ip=dhcp"),
-        ("sshkeys", "ssh"),
-        ("nameserver", "10.0.0.1"),
-    ],
-)
-def test_some_keys_are_always_live(key: str, value: str) -> None:
-    assert is_live(machine(hotplug="0"), key, value)
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("cores", "4"),
-        ("sockets", "2"),
-        ("cpu", "host"),
-        ("machine", "q35"),
-        ("bios", "ovmf"),
-        ("hostpci0", "mapping=gpu0"),
-        ("serial0", "socket"),
-        ("vga", "serial0"),
-        ("boot", "order=net0"),
-        ("scsihw", "virtio-scsi-single"),
-        ("smbios1", "uuid=11111111-2222-3333-4444-555555555555"),
-        ("efidisk0", "local-lvm:vm-100-disk-4,size=4M"),
-        ("tpmstate0", "local-lvm:vm-100-disk-4,size=4M"),
-        ("rng0", "/dev/urandom"),
-        ("numa", "1"),
-        ("ostype", "other"),
-        ("args", "-no-reboot"),
-    ],
-)
-def test_some_keys_are_never_live(key: str, value: str) -> None:
-    assert not is_live(machine(hotplug=EVERYTHING), key, value)
-
-
-@pytest.mark.parametrize(
-    "card",
-    [
-        f"virtio={MAC},bridge=vmbr1",
-        f"virtio={MAC},bridge=vmbr0,tag=5",
-        f"virtio={MAC},bridge=vmbr0,trunks=5;6",
-        f"virtio={MAC},bridge=vmbr0,firewall=1",
-        f"virtio={MAC},bridge=vmbr0,rate=10",
-        f"virtio={MAC},bridge=vmbr0,link_down=1",
-    ],
-)
-def test_the_cable_of_a_card_can_always_be_moved(card: str) -> None:
-    assert is_live(machine(hotplug="0"), "net0", card)
 
 
 @pytest.mark.parametrize(
@@ -106,33 +40,6 @@ def test_another_card_is_replugged_if_the_network_may_be(card: str) -> None:
 
     assert config.values["net0"] == card
     assert (outcome.unplugged, outcome.plugged) == (["net0"], ["net0"])
-
-
-def test_cards_come_and_go_if_the_network_may() -> None:
-    for features, live in (("network", True), ("disk", False)):
-        config = machine(hotplug=features)
-        assert is_live(config, "net1", "virtio=BC:24:11:00:00:02,bridge=vmbr0") is live
-
-        outcome = update(config, RUNNING, {"delete": "net0"})
-
-        assert ("net0" not in config.values) is live
-        assert outcome.unplugged == (["net0"] if live else [])
-        assert ("net0" in config.pending_delete) is not live
-
-
-@pytest.mark.parametrize("bus", ["scsi", "virtio"])
-def test_disks_on_modern_buses_come_and_go_if_disks_may(bus: str) -> None:
-    key = f"{bus}5"
-    disk = "local-lvm:vm-100-disk-5,size=1G"
-    for features, live in (("disk", True), ("network", False)):
-        config = machine(hotplug=features)
-        assert is_live(config, key, disk) is live
-
-        config = machine(hotplug=features, **{key: disk})
-        update(config, RUNNING, {"delete": key})
-
-        assert (key not in config.values) is live
-        assert (config.values.get("unused0") == "local-lvm:vm-100-disk-5") is live
 
 
 @pytest.mark.parametrize("key", ["ide0", "sata0", "efidisk0", "tpmstate0"])
@@ -164,70 +71,12 @@ def test_limits_of_a_disk_are_always_live(option: str) -> None:
     assert is_live(machine(hotplug="0"), "scsi1", f"{DATA},{option},size=8G")
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        *("aio=native", "discard=on", "iothread=1", "queues=4", "cache=writeback", "ssd=1"),
-        *("ro=1", "product=disk", "vendor=acme"),
-    ],
-)
-def test_other_options_of_a_disk_wait(option: str) -> None:
-    assert not is_live(machine(hotplug=EVERYTHING), "scsi1", f"{DATA},{option},size=8G")
-
-
 @pytest.mark.parametrize("key", ["ide2", "sata1", "scsi3"])
 def test_a_medium_changes_live_on_any_bus(key: str) -> None:
     config = machine(hotplug="0", **{key: "local:iso/a.iso,media=cdrom"})
 
     assert is_live(config, key, "local:iso/b.iso,media=cdrom")
     assert is_live(config, key, "none,media=cdrom")
-
-
-def test_an_ejected_cloud_init_drive_is_destroyed() -> None:
-    config = machine(ide2="local-lvm:vm-100-cloudinit,media=cdrom")
-
-    outcome = changed(config, RUNNING, ide2="none,media=cdrom")
-
-    assert outcome.freed == ["local-lvm:vm-100-cloudinit"]
-    assert config.values["ide2"] == "none,media=cdrom"
-
-
-def test_a_disk_does_not_become_an_optical_drive() -> None:
-    config = machine()
-
-    outcome = changed(config, RUNNING, scsi1="none,media=cdrom")
-
-    assert outcome.errors == {"scsi1": "hotplug problem - unable to change media type\n"}
-    assert config.pending["scsi1"] == "none,media=cdrom"
-
-
-def test_a_device_that_is_stuck_waits() -> None:
-    config = machine()
-    around = replace(RUNNING, stuck=lambda key: f"error unplugging device '{key}'")
-
-    outcome = update(config, around, {"delete": "scsi1"})
-
-    assert outcome.errors == {"scsi1": "hotplug problem - error unplugging device 'scsi1'\n"}
-    assert config.values["scsi1"] == f"{DATA},size=8G"
-
-
-def test_a_forced_deletion_destroys_a_disk_of_a_running_machine() -> None:
-    config = machine()
-
-    outcome = update(config, RUNNING, {"delete": "scsi1", "force": "1"})
-
-    assert outcome.freed == [DATA]
-    assert "scsi1" not in config.values
-
-
-def test_a_forced_deletion_of_a_disk_that_a_snapshot_needs_is_a_problem() -> None:
-    config = machine()
-    config.snapshots["before"] = {"scsi1": f"{DATA},size=8G"}
-
-    outcome = update(config, RUNNING, {"delete": "scsi1", "force": "1"})
-
-    assert outcome.errors["scsi1"].startswith("hotplug problem - unable to delete")
-    assert "scsi1" in config.values
 
 
 @pytest.mark.parametrize(
@@ -330,17 +179,6 @@ def test_the_tablet_is_a_usb_device() -> None:
     assert "tablet" not in config.values
 
 
-def test_what_waited_before_goes_on_waiting() -> None:
-    config = machine()
-    changed(config, replace(RUNNING, stuck=lambda _key: "busy"), scsi2=f"{ROOT}9,size=1G")
-    assert "scsi2" in config.pending
-
-    changed(config, RUNNING, name="other")
-
-    assert "scsi2" in config.pending
-    assert "scsi2" not in config.values
-
-
 def test_a_deleted_device_leaves_the_boot_order_only_at_the_next_start() -> None:
     config = machine()
 
@@ -348,22 +186,3 @@ def test_a_deleted_device_leaves_the_boot_order_only_at_the_next_start() -> None
 
     assert config.values["boot"] == "order=scsi0;net0"
     assert config.pending["boot"] == "order=scsi0"
-
-
-def test_the_cloud_init_drive_is_made_anew_if_it_may_be() -> None:
-    drive = "local-lvm:vm-100-cloudinit,media=cdrom"
-
-    with_feature = changed(machine(ide2=drive, hotplug="cloudinit"), RUNNING, ciuser="me")
-    without = changed(machine(ide2=drive), RUNNING, ciuser="me")
-
-    assert with_feature.regenerate_cloud_init
-    assert not without.regenerate_cloud_init
-
-
-def test_a_cloud_init_drive_in_place_of_a_medium_is_filled_at_once() -> None:
-    config = machine(ide2="none,media=cdrom")
-
-    outcome = changed(config, RUNNING, ide2="local-lvm:cloudinit,media=cdrom")
-
-    assert config.values["ide2"] == "local-lvm:vm-100-cloudinit,media=cdrom"
-    assert outcome.regenerate_cloud_init

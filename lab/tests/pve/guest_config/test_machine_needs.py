@@ -11,8 +11,7 @@ from stockman_lab.pve.guest_config.machine_needs import (
     machine_create_needs,
     machine_update_needs,
 )
-from stockman_lab.pve.guest_config.needs import Asked, Need, OnlyRoot
-from stockman_lab.pve.guest_config.volume_needs import Guest, TagRules
+from stockman_lab.pve.guest_config.needs import Asked, Guest, Need, OnlyRoot, TagRules
 
 TYPES = {"local": "dir", "local-lvm": "lvmthin"}
 
@@ -69,44 +68,11 @@ def test_most_keys_take_one_privilege(which: Guest, keys: str, privilege: str) -
         assert privileges_for(which, key, None, "1") == [guest(privilege)], key
 
 
-def test_deleting_takes_the_same_as_setting() -> None:
-    assert privileges_for(EXISTING, "cores", "2", None) == [guest("VM.Config.CPU")]
-    assert privileges_for(EXISTING, "memory", "512", None) == [guest("VM.Config.Memory")]
-
-
 def test_the_place_in_the_start_order_concerns_the_host() -> None:
     assert privileges_for(EXISTING, "startup", None, "order=1") == [
         guest("VM.Config.Options"),
         on("/", "Sys.Modify"),
     ]
-
-
-@pytest.mark.parametrize(
-    "key", ["cicustom", "cipassword", "citype", "ciuser", "ciupgrade", "ipconfig3", "nameserver",
-            "searchdomain", "sshkeys"]
-)  # fmt: skip
-def test_cloud_init_takes_one_of_two(key: str) -> None:
-    assert privileges_for(EXISTING, key, None, "x") == [
-        guest("VM.Config.Cloudinit", "VM.Config.Network", any_of=True)
-    ]
-
-
-@pytest.mark.parametrize("which", [EXISTING, NEW])
-@pytest.mark.parametrize(
-    "key",
-    [
-        *("args", "affinity", "arch", "hookscript", "hugepages", "keephugepages", "ivshmem"),
-        *("lock", "vmgenid", "spice_enhancements", "amd-sev", "intel-tdx", "parallel0"),
-    ],
-)
-def test_some_keys_are_only_for_root(which: Guest, key: str) -> None:
-    (refusal,) = privileges_for(which, key, None, "x")
-
-    assert isinstance(refusal, OnlyRoot)
-    assert (refusal.error.status, refusal.error.message) == (
-        500,
-        f"only root can set '{key}' config",
-    )
 
 
 @pytest.mark.parametrize(
@@ -133,39 +99,6 @@ def test_a_drive_of_an_existing_machine_takes_what_its_kind_takes(
     assert privileges_for(EXISTING, "scsi5", old, new) == expected
 
 
-@pytest.mark.parametrize("key", ["scsi0", "efidisk0", "tpmstate0"])
-def test_a_disk_of_a_new_machine_only_takes_space(key: str) -> None:
-    assert privileges_for(NEW, key, None, "local-lvm:1") == [SPACE]
-
-
-def test_a_drive_that_holds_a_medium_takes_reading_the_storage() -> None:
-    reading = Need(
-        "/storage/local",
-        ("Datastore.AllocateSpace", "Datastore.Audit"),
-        any_of=True,
-        moot_with=ALLOCATE,
-    )
-
-    assert privileges_for(NEW, "ide2", None, "local:iso/a.iso,media=cdrom") == [reading]
-
-
-def test_a_volume_of_another_guest_takes_rights_on_that_guest() -> None:
-    moot = ("/storage/local-lvm", "Datastore.Allocate")
-
-    assert privileges_for(NEW, "scsi0", None, "local-lvm:vm-7-disk-0") == [
-        Need("/storage/local-lvm", ("Datastore.Audit",), moot_with=moot),
-        Need("/vms/7", ("VM.Config.Disk",), moot_with=moot),
-    ]
-
-
-def test_a_volume_of_nobody_is_only_for_those_who_manage_the_storage() -> None:
-    (refusal,) = privileges_for(NEW, "ide2", None, "local:snippets/a,media=cdrom")
-
-    assert refusal == OnlyRoot(
-        500, "missing privileges to access local:snippets/a", moot_with=ALLOCATE
-    )
-
-
 def test_a_backup_takes_the_right_to_back_up() -> None:
     backup = "local:backup/vzdump-qemu-7-2026_01_31-02_00_00.vma.zst"
 
@@ -182,68 +115,10 @@ def test_paths_of_the_host_are_only_for_root(text: str) -> None:
     )
 
 
-def test_an_import_takes_cloning_its_owner_or_reading_its_storage() -> None:
-    from_guest = "local-lvm:0,import-from=local-lvm:vm-7-disk-0"
-    from_file = "local-lvm:0,import-from=local:import/a.qcow2"
-    from_archive = "local-lvm:0,import-from=local:import/a.ova/b.vmdk"
-
-    assert privileges_for(NEW, "scsi0", None, from_guest) == [SPACE, on("/vms/7", "VM.Clone")]
-    reading = privileges_for(NEW, "scsi0", None, from_file)[1]
-    assert isinstance(reading, Need)
-    assert (reading.path, reading.any_of) == ("/storage/local", True)
-    assert privileges_for(NEW, "scsi0", None, from_archive)[1] == on(
-        "/storage/local", "Datastore.AllocateSpace"
-    )
-
-
-def test_destroying_a_volume_takes_space_on_its_storage() -> None:
-    held = {"unused0": "local-lvm:vm-100-disk-3", "scsi1": "local-lvm:vm-100-disk-1"}
-
-    assert machine_update_needs(held, {}, Change(deletes=["unused0"]), EXISTING) == [DISK, SPACE]
-    assert machine_update_needs(held, {}, Change(deletes=["scsi1"], force=True), EXISTING) == [
-        DISK,
-        DISK,
-        SPACE,
-    ]
-    assert machine_update_needs(held, {}, Change(deletes=["scsi9"]), EXISTING) == []
-
-
 def test_a_state_storage_takes_space() -> None:
     assert privileges_for(EXISTING, "vmstatestorage", None, "local-lvm") == [DISK, SPACE]
     assert privileges_for(EXISTING, "vmstate", None, None) == [
         guest("VM.Config.Disk", "VM.PowerMgmt")
-    ]
-
-
-def test_a_card_takes_its_bridge_or_its_vlans() -> None:
-    network, zone = guest("VM.Config.Network"), "/sdn/zones/localnetwork"
-
-    assert privileges_for(EXISTING, "net0", None, "virtio,bridge=vmbr0") == [
-        network,
-        on(f"{zone}/vmbr0", "SDN.Use"),
-    ]
-    assert privileges_for(EXISTING, "net0", None, "virtio,bridge=vmbr0,tag=5,trunks=7-8") == [
-        network,
-        on(f"{zone}/vmbr0/5", "SDN.Use"),
-        on(f"{zone}/vmbr0/7", "SDN.Use"),
-        on(f"{zone}/vmbr0/8", "SDN.Use"),
-    ]
-    assert privileges_for(EXISTING, "net0", None, "virtio") == [network]
-
-
-def test_a_changed_card_takes_the_new_and_the_old_bridge() -> None:
-    own_zone = replace(EXISTING, zone_of=lambda bridge: f"zone-{bridge}")
-
-    needs = privileges_for(own_zone, "net0", "virtio,bridge=vmbr0,tag=5", "virtio,bridge=vmbr1")
-
-    assert needs == [
-        guest("VM.Config.Network"),
-        on("/sdn/zones/zone-vmbr1/vmbr1", "SDN.Use"),
-        on("/sdn/zones/zone-vmbr0/vmbr0/5", "SDN.Use"),
-    ]
-    assert privileges_for(EXISTING, "net0", "virtio,bridge=vmbr0", None) == [
-        guest("VM.Config.Network"),
-        on("/sdn/zones/localnetwork/vmbr0", "SDN.Use"),
     ]
 
 
@@ -307,12 +182,6 @@ def test_the_firmware_of_a_device_is_only_for_root() -> None:
     assert refusal.error.errors == {"hostpci0": "only root@pam can set 'romfile' option"}
 
 
-def test_other_settings_of_the_same_custom_cpu_take_no_mapping() -> None:
-    assert privileges_for(EXISTING, "cpu", "custom-big", "custom-big,hidden=1") == [
-        guest("VM.Config.CPU")
-    ]
-
-
 def test_tags_take_options_and_registered_ones_the_data_centre() -> None:
     strict = replace(
         EXISTING,
@@ -331,39 +200,6 @@ def test_tags_take_options_and_registered_ones_the_data_centre() -> None:
     ]
     assert privileges_for(strict, "tags", "prod", None) == [options, modify("prod")]
     assert privileges_for(NEW, "tags", None, "prod") == []
-
-
-def test_the_order_of_questions_of_a_change_is_that_of_the_real_one() -> None:
-    change = Change(
-        sets={"cores": "2", "net0": "virtio,bridge=vmbr0", "scsi1": "local-lvm:1"},
-        deletes=["memory"],
-    )
-
-    needs = machine_update_needs({}, {}, change, EXISTING)
-
-    assert [need.path for need in needs if isinstance(need, Need)] == [
-        "/vms/100",
-        "/vms/100",
-        "/vms/100",
-        "/storage/local-lvm",
-        "/sdn/zones/localnetwork/vmbr0",
-        "/vms/100",
-    ]
-    assert needs[0] == guest("VM.Config.Memory")
-    assert needs[-1] == DISK
-
-
-def test_a_revert_is_asked_only_for_what_the_value_takes() -> None:
-    values, pending = {"cores": "2", "scsi1": "local-lvm:vm-100-disk-1"}, {"usb0": "spice"}
-    change = Change(reverts=["cores", "scsi1", "usb0", "memory"])
-
-    assert machine_update_needs(values, pending, change, EXISTING) == [HARDWARE, DISK, DISK]
-
-
-def test_a_new_machine_is_first_asked_for_its_storages() -> None:
-    needs = machine_create_needs({"cores": "2", "scsi0": "local-lvm:1", "net0": "virtio"}, NEW)
-
-    assert needs == [SPACE, guest("VM.Config.CPU"), guest("VM.Config.Network")]
 
 
 def test_a_volume_that_is_set_as_unused_has_to_be_accessible() -> None:

@@ -9,11 +9,9 @@ from functools import cache
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.core.faults import Fault, Faults, Point
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked, single
-from stockman_lab.talos.api.call import MAINTENANCE, SECURED, ApiMachine, Call
+from stockman_lab.talos.api.call import MAINTENANCE, SECURED, ApiMachine, Asked, Call, single
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.registry import Methods
+from stockman_lab.talos.api.registry import Around, Methods
 from stockman_lab.talos.security.certificates import (
     DAY,
     Names,
@@ -37,7 +35,6 @@ NOW = 1_767_225_600.0
 TODAY = datetime.fromtimestamp(NOW, UTC)
 ADMIN = frozenset({"os:admin"})
 READER = frozenset({"os:reader"})
-TOKEN = "a token of the tests"
 
 
 def cluster_authority(seed: int = 1) -> CertificateAndKey:
@@ -99,16 +96,6 @@ def _certificate(
     return server_certificate(cluster_authority(seed), names, today, dice.random_bytes)
 
 
-@dataclass
-class PretendedTrust:
-    """What a pretended machine signs with."""
-
-    token: str
-    ca: str
-    key: str
-    accepted: str
-
-
 @dataclass(eq=False)
 class PretendedMachine:
     """A machine that has an API."""
@@ -129,11 +116,6 @@ class PretendedMachine:
     @property
     def authority(self) -> CertificateAndKey:
         return cluster_authority(self.seed)
-
-    @property
-    def trust(self) -> PretendedTrust | None:
-        pair = self.authority
-        return PretendedTrust(TOKEN, pair.crt, pair.key.reveal(), pair.crt)
 
     @property
     def facts(self) -> Mapping[str, object]:

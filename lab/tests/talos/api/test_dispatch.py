@@ -6,10 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked, single
+from stockman_lab.talos.api.call import Asked, Refusal, single
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.registry import Around
 
 from lab.tests.talos.api.pretended import (
     ADMIN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from google.protobuf.duration_pb2 import Duration
-from stockman_lab.talos.api.durations import seconds_in
+from stockman_lab.talos.api.call import seconds_in
 
 
 @pytest.mark.parametrize(

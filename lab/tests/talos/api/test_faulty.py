@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.talos.api.refusal import Cut, Refusal
+from stockman_lab.talos.api.call import Cut, Refusal
 
 from lab.tests.talos.api.pretended import Asking, PretendedLand, PretendedMachine
 from stockman.talos.api.transport import GrpcCode

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from stockman_lab.talos.api.maintenance import is_siderolink
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 
 from lab.tests.talos.api.pretended import Asking, PretendedLand, PretendedMachine
 
@@ -74,16 +73,3 @@ def test_nothing_is_carried_on(minor: str) -> None:
 
     assert answer(minor, path, node=[""]) == "ok"
     assert answer(minor, path, nodes=["127.0.0.3", "127.0.0.4"]) == "ok"
-
-
-@pytest.mark.parametrize(
-    ("peer", "expected"),
-    [
-        ("fdae:41e4:649b:9303::1", True),
-        ("fdae:41e4:649b:9302::1", False),
-        ("127.0.0.1", False),
-        ("nobody", False),
-    ],
-)
-def test_the_tunnel_is_known_by_its_address(peer: str, expected: bool) -> None:
-    assert is_siderolink(peer) is expected

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 
 from lab.tests.talos.api.pretended import READER, Asking, PretendedLand, PretendedMachine
 from stockman.talos.api.transport import GrpcCode

@@ -59,8 +59,7 @@ def test_an_address_with_all_its_parts() -> None:
                 kind="bond",
                 mtu=9000,
                 bond=BondSetting(
-                    mode="802.3ad", members=("eth2", "eth3"), options={"miimon": "100"}
-                ),
+                    mode="802.3ad", members=("eth2", "eth3")),
             ),
         )),
         ("vlan=eth0.66:eth0", (LinkSetting(name="eth0.66", kind="vlan", parent="eth0", vlan=66),)),

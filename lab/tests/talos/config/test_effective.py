@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from stockman_lab.talos.config.effective import Effective, effective
+from stockman_lab.talos.config.effective_record import Effective
 from stockman_lab.talos.config.link_setting import (
     BondSetting,
     BridgeSetting,
@@ -15,13 +15,11 @@ from stockman_lab.talos.config.link_setting import (
     RouteSetting,
 )
 from stockman_lab.talos.config.node_setting import (
-    ExtensionService,
-    FirewallRule,
     InstallSetting,
     KernelModule,
     VolumeSetting,
-    WrittenFile,
 )
+from stockman_lab.talos.config.reading import effective
 
 
 def read(text: str, minor: str = "1.14") -> Effective:
@@ -45,7 +43,6 @@ def test_documents_alone_are_partial() -> None:
 
     assert found.is_partial
     assert found.hostname == "shed"
-    assert found.kinds == ("HostnameConfig",)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +100,7 @@ machine:
       - interface: bond0
         bond: {mode: 802.3ad, deviceSelectors: [{permanentAddr: 'bc:24:11:00:00:01'}], miimon: 100}
       - interface: br0
-        bridge: {interfaces: [eth4], stp: {enabled: true}}
+        bridge: {interfaces: [eth4]}
       - {interface: eth9, ignore: true}
       - {interface: dummy0, dummy: true}
 """
@@ -130,12 +127,10 @@ machine:
             name="bond0",
             kind="bond",
             bond=BondSetting(
-                mode="802.3ad",
-                selectors=(LinkSelector(permanent_mac="bc:24:11:00:00:01"),),
-                options={"miimon": 100},
+                mode="802.3ad", selectors=(LinkSelector(permanent_mac="bc:24:11:00:00:01"),)
             ),
         ),
-        LinkSetting(name="br0", kind="bridge", bridge=BridgeSetting(members=("eth4",), stp=True)),
+        LinkSetting(name="br0", kind="bridge", bridge=BridgeSetting(members=("eth4",))),
         LinkSetting(name="eth9", ignored=True),
         LinkSetting(name="dummy0", kind="dummy"),
     )
@@ -186,7 +181,7 @@ selector: {match: 'link.driver == "virtio_net"'}
                 RouteSetting(gateway="10.42.0.1"),
                 RouteSetting(destination="10.43.0.0/16", gateway="10.42.0.2", metric=9),
             ),
-            dhcp4=DhcpSetting(metric=9, ignores_hostname=True),
+            dhcp4=DhcpSetting(metric=9),
             vips=("10.42.0.9",),
         ),
         LinkSetting(name="net0.5", kind="vlan", parent="net0", vlan=5),
@@ -211,20 +206,14 @@ def test_an_unattended_installation_starts_again_if_it_has_an_image() -> None:
     told = "kind: UnattendedInstallConfig\nprovisioning: {diskSelector: {match: 'true'}}\n"
     with_image = read(told + "installer: {image: a/b:v1.14.1}\n").install
 
-    assert with_image == InstallSetting(
-        expression="true", image="a/b:v1.14.1", uses_uki_cmdline=True, is_unattended=True
-    )
-    assert read(told).install == InstallSetting(
-        expression="true", uses_uki_cmdline=True, is_unattended=True, reboots=False
-    )
+    assert with_image == InstallSetting(expression="true", image="a/b:v1.14.1", is_unattended=True)
+    assert read(told).install == InstallSetting(expression="true", is_unattended=True)
 
 
 def test_the_disk_of_old_configurations_is_an_expression_too() -> None:
     install = read("machine: {install: {disk: /dev/sda, extraKernelArgs: [quiet]}}").install
 
-    assert install == InstallSetting(
-        disk="/dev/sda", expression='disk.dev_path == "/dev/sda"', extra_kernel_args=("quiet",)
-    )
+    assert install == InstallSetting(expression='disk.dev_path == "/dev/sda"')
     assert read("machine: {type: worker}").install is None
 
 
@@ -262,50 +251,13 @@ def test_arguments_may_have_several_values() -> None:
     assert found.kubernetes.api_server.arguments == {"a": ("b",), "c": ("d", "e")}
 
 
-def test_documents_besides_sections_are_laid_over_them() -> None:
+def test_kernel_modules_of_sections_and_documents() -> None:
     found = read(
-        """\
-machine:
-  type: worker
-  sysctls: {a: 1, b: 2}
-  kernel: {modules: [{name: nbd}]}
-  files: [{path: /var/x, content: y, permissions: 0o600, op: create}]
----
-kind: SysctlConfig
-params: {b: '3'}
----
-kind: KernelModuleConfig
-name: zfs
-parameters: [zfs_arc_max=1]
----
-kind: EtcFileConfig
-name: motd
-contents: hi
----
-kind: ExtensionServiceConfig
-name: tunnel
-configFiles: [{mountPath: /etc/t, content: c}]
-environment: [A=b]
----
-kind: WatchdogTimerConfig
-device: /dev/watchdog0
-timeout: 2m0s
-"""
+        "machine: {type: worker, kernel: {modules: [{name: nbd}]}}\n---\n"
+        "kind: KernelModuleConfig\nname: zfs\nparameters: [zfs_arc_max=1]\n"
     )
 
-    assert found.sysctls == {"a": "1", "b": "3"}
-    assert found.kernel_modules == (
-        KernelModule(name="nbd"),
-        KernelModule(name="zfs", parameters=("zfs_arc_max=1",)),
-    )
-    assert found.files == (
-        WrittenFile(path="/var/x", content="y", permissions=0o600),
-        WrittenFile(path="/etc/motd", content="hi"),
-    )
-    assert found.extension_services == {
-        "tunnel": ExtensionService(name="tunnel", files={"/etc/t": "c"}, environment=("A=b",))
-    }
-    assert found.watchdog == ("/dev/watchdog0", "2m0s")
+    assert found.kernel_modules == (KernelModule(name="nbd"), KernelModule(name="zfs"))
 
 
 def test_volumes_of_every_kind() -> None:
@@ -331,53 +283,10 @@ name: swap
 
     assert found.volumes == (
         VolumeSetting(name="STATE", encryption=("nodeID", "tpm")),
-        VolumeSetting(name="EPHEMERAL", max_size="40GiB", grow=False, disk_match="system_disk"),
+        VolumeSetting(name="EPHEMERAL", max_size="40GiB"),
         VolumeSetting(name="data", kind="user", min_size="1GiB", filesystem="xfs"),
         VolumeSetting(name="swap", kind="swap"),
-        VolumeSetting(
-            name="/var/mnt/x",
-            kind="disk",
-            disk_match='disk.dev_path == "/dev/sdb"',
-            max_size="5GB",
-            filesystem="xfs",
-        ),
+        VolumeSetting(name="/var/mnt/x", kind="disk", max_size="5GB", filesystem="xfs"),
     )
     assert found.volume("data") == found.volumes[2]
     assert found.volume("nothing") is None
-
-
-def test_registries_of_sections_and_documents() -> None:
-    old = read(
-        "machine: {registries: {mirrors: {docker.io: {endpoints: ['https://10.42.0.2'], "
-        "skipFallback: true}}, config: {10.42.0.2: {auth: {username: u, password: p}, "
-        "tls: {insecureSkipVerify: true}}}}}"
-    )
-    new = read(
-        "kind: RegistryMirrorConfig\nname: docker.io\nendpoints: [{url: 'https://10.42.0.2'}]\n"
-        "skipFallback: true\n---\nkind: RegistryAuthConfig\nname: 10.42.0.2\nusername: u\n"
-        "password: p\n---\nkind: RegistryTLSConfig\nname: 10.42.0.2\ninsecureSkipVerify: true\n"
-    )
-
-    assert old.registries == new.registries
-    assert old.registries["docker.io"].mirrors == ("https://10.42.0.2",)
-    assert old.registries["10.42.0.2"].insecure
-
-
-def test_the_firewall_and_what_nobody_reads() -> None:
-    found = read(
-        "kind: NetworkDefaultActionConfig\ningress: block\n---\nkind: NetworkRuleConfig\n"
-        "name: etcd\nportSelector: {ports: [2379-2380, 50000], protocol: tcp}\n"
-        "ingress: [{subnet: 10.42.0.0/24, except: 10.42.0.9/32}]\n---\nkind: OOMConfig\n"
-        "sampleInterval: 1s\n"
-    )
-
-    assert found.firewall_blocks
-    assert found.firewall == (
-        FirewallRule(
-            name="etcd",
-            ports=("2379-2380", "50000"),
-            subnets=("10.42.0.0/24",),
-            excepted=("10.42.0.9/32",),
-        ),
-    )
-    assert list(found.others) == ["OOMConfig"]

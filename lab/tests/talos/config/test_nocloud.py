@@ -88,7 +88,7 @@ def test_the_first_version_of_network_configuration() -> None:
         LinkSetting(
             name="bond0",
             kind="bond",
-            bond=BondSetting(mode="802.3ad", members=("eth2", "eth3"), options={"miimon": 100}),
+            bond=BondSetting(mode="802.3ad", members=("eth2", "eth3")),
         ),
         LinkSetting(name="bond0.66", kind="vlan", parent="bond0", vlan=66),
     )

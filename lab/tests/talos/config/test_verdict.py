@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.talos.config.effective import effective
+from stockman_lab.talos.config.reading import effective
 from stockman_lab.talos.config.verdict import (
     MachineFacts,
     Verdict,

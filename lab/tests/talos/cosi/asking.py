@@ -8,10 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import cast
 
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked, single
+from stockman_lab.talos.api.call import Asked, single
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.registry import all_methods
+from stockman_lab.talos.api.registry import Around, all_methods
 
 from lab.tests.talos.cosi.handmade import HandMade, HandMadeLand
 from stockman.talos.wire.schema import load_api_schema

@@ -18,8 +18,7 @@ from stockman_lab.guest.network import Pools
 from stockman_lab.guest.view import DiskView, GuestView, SmbiosView
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.talos.disk import EPHEMERAL, SD_BOOT, STATE, TalosDisk
-from stockman_lab.talos.kubernetes_side import KubernetesSide
-from stockman_lab.talos.land import Land
+from stockman_lab.talos.land import KubernetesSide, Land
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.services.table import CONFIGURED, EARLY, LATE
 from stockman_lab.talos.state import (
@@ -132,10 +131,6 @@ class HandMade(Machine):
     @property
     def api(self) -> Any:  # pretended, not made of its configuration
         return self.served
-
-    @property
-    def trust(self) -> Any:  # as above
-        return None
 
     @property
     def is_on(self) -> bool:

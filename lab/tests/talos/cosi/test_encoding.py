@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.talos.cosi.durations import duration_text, seconds_of
-from stockman_lab.talos.cosi.encoding import proto_bytes
+from stockman_lab.talos.cosi.encoding import duration_text, proto_bytes, seconds_of
 
 from lab.tests.talos.cosi.reading import contents
 

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 from stockman_lab.talos.cosi.collection import Collection, collection
-from stockman_lab.talos.cosi.durations import seconds_of
+from stockman_lab.talos.cosi.encoding import seconds_of
 from stockman_lab.talos.cosi.parts import Part, parts
 from stockman_lab.talos.cosi.registry import claimed
 from stockman_lab.talos.cosi.tables import definitions, rows, shape_of, words

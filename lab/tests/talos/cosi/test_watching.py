@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 
 from lab.tests.talos.cosi.asking import LINKS, SERVICES, answers, events
 from lab.tests.talos.cosi.handmade import HandMade, handmade_land

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.services.running import stop
 from stockman_lab.world.world import World
 

@@ -8,7 +8,7 @@ import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.etcd.cluster import Alarm, AlarmKind
 from stockman_lab.talos import acting
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.world import World
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from stockman_lab.talos import acting
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.world import World
 

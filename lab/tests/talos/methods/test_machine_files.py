@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.talos import acting
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.world.world import World
 
 from lab.tests.talos.asking import Asking

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.cosi.kinds.cluster import members
 from stockman_lab.talos.disks import device_of
 from stockman_lab.talos.state import Stage

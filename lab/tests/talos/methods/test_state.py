@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 import yaml
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.cosi.tables import definitions
 
 from lab.tests.talos.cosi.asking import LINKS, READER, SERVICES, answers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Refusal
 
 from lab.tests.talos.asking import Asking
 from lab.tests.talos.staged import machine, staged

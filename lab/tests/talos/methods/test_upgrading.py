@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.factory.schematics import post
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.factory.schematics import post_schematic
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.extensions import extensions
 from stockman_lab.talos.state import Stage
 
@@ -123,7 +123,7 @@ def test_a_metal_installer_takes_the_static_network_of_a_nocloud_machine() -> No
 def test_extensions_are_those_of_the_image() -> None:
     world = staged("single", "1.13.9")
     found = machine(world)
-    made = post(world.factory, ImageSchematic(extensions=("siderolabs/iscsi-tools",)))
+    made = post_schematic(world.factory, ImageSchematic(extensions=("siderolabs/iscsi-tools",)))
     Asking(world, found).call("Upgrade", image=installer("1.13.9", schematic=str(made)), force=True)
     world.settle()
     assert extensions(found) == ["siderolabs/iscsi-tools"]

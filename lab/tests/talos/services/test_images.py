@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.talos.bootstrapping import bootstrap
+from stockman_lab.talos.etcd_member import bootstrap
 from stockman_lab.talos.pulling import believable_size
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.world import World

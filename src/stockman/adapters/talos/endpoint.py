@@ -37,7 +37,11 @@ class ClientIdentity:
     def of(cls, context: TalosContext) -> ClientIdentity:
         """Return the identity in a talosconfig; raises `Refused` if it has none."""
         if not context.crt or context.key is None:
-            raise Refused(errors.missing_identity_problem("it has no client certificate"))
+            raise Refused(
+                errors.talos_problem(
+                    "talos.identity", "talosconfig", "it has no client certificate"
+                )
+            )
         return cls(ca=context.ca, crt=context.crt, key=context.key)
 
 
@@ -48,10 +52,12 @@ def client_context(identity: ClientIdentity) -> ssl.SSLContext:
         key = identity.key.reveal().replace(_TALOS_LABEL, _LABEL)
         tls.load_client_certificate(context, identity.crt, Secret(key, resolved=True))
     except tls.InvalidCa as error:
-        raise Refused(errors.missing_identity_problem(f"its CA is invalid: {error}")) from None
+        raise Refused(
+            errors.talos_problem("talos.identity", "talosconfig", f"its CA is invalid: {error}")
+        ) from None
     except (ssl.SSLError, ValueError):
         why = "certificate and key are invalid or do not match"
-        raise Refused(errors.missing_identity_problem(why)) from None
+        raise Refused(errors.talos_problem("talos.identity", "talosconfig", why)) from None
     return _require_http2(context)
 
 
@@ -137,15 +143,17 @@ def _parse_address(text: str) -> tuple[str, int]:
         parts = urlsplit(bracketed if "://" in bracketed else f"//{bracketed}")
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise Refused(errors.invalid_address_problem("", "it is not a valid URL")) from None
+        raise Refused(errors.talos_problem("talos.address", "", "it is not a valid URL")) from None
     if parts.scheme not in ("", "https"):
         raise Refused(
-            errors.invalid_address_problem(
-                host or "", f"the scheme {parts.scheme} is not supported"
+            errors.talos_problem(
+                "talos.address", host or "", f"the scheme {parts.scheme} is not supported"
             )
         )
     if not host or parts.username is not None or parts.path.strip("/") or parts.query:
-        raise Refused(errors.invalid_address_problem(host or "", "it must have the form host:port"))
+        raise Refused(
+            errors.talos_problem("talos.address", host or "", "it must have the form host:port")
+        )
     return host, port or (443 if parts.scheme else PORT)
 
 
@@ -173,9 +181,11 @@ def connection_error(server: ServerAddress, error: BaseException) -> StockmanErr
         return rejection
     flaw = certificate_flaw(error)
     if flaw is None:
-        return Unreachable(errors.unreachable_problem(describe_server(server), error_reason(error)))
+        return Unreachable(
+            errors.talos_problem("talos.unreachable", describe_server(server), error_reason(error))
+        )
     why = str(flaw.args[-1]) if isinstance(flaw, WrongKey) else _certificate_reason(flaw)
-    return Refused(errors.untrusted_certificate_problem(describe_server(server), why))
+    return Refused(errors.talos_problem("talos.certificate", describe_server(server), why))
 
 
 def client_certificate_error(server: ServerAddress, error: BaseException | None) -> Denied | None:
@@ -187,8 +197,8 @@ def client_certificate_error(server: ServerAddress, error: BaseException | None)
     if not any(text in alert for text in _REFUSAL_ALERTS):
         return None
     return Denied(
-        errors.unauthenticated_problem(
-            describe_server(server), f"it aborts the handshake with {alert!r}"
+        errors.talos_problem(
+            "talos.not-let-in", describe_server(server), f"it aborts the handshake with {alert!r}"
         )
     )
 

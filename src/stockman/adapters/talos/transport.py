@@ -101,7 +101,7 @@ class GrpcTransport:
             return connection
         hosts = self._endpoints.hosts
         failure: StockmanError = Unreachable(
-            errors.unreachable_problem("", "no endpoint is configured")
+            errors.talos_problem("talos.unreachable", "", "no endpoint is configured")
         )
         for _ in hosts:
             index = self._current
@@ -157,7 +157,9 @@ class GrpcTransport:
         if self._own_context is None:
             identity = self._endpoints.identity
             if identity is None:
-                raise Refused(errors.missing_identity_problem("there are none"))
+                raise Refused(
+                    errors.talos_problem("talos.identity", "talosconfig", "there are none")
+                )
             self._own_context = client_context(identity)
         return self._own_context
 

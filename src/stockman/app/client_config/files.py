@@ -23,7 +23,7 @@ from stockman.talos.credentials.certificates import ClientIssuer
 from stockman.talos.secrets.bundle import SecretsBundle
 
 if TYPE_CHECKING:
-    from stockman.talos.credentials.talosconfig_update import UpdateState
+    from stockman.talos.credentials.talosconfig import UpdateState
 
 _OF_PROGRAMS = ".stockman"
 _LARGEST = 16 << 20

@@ -17,18 +17,24 @@ from stockman.app.client_config.files import (
 )
 from stockman.app.secrets.bundle import open_bundle
 from stockman.app.workspace.secret_names import dialect_of
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.talos.credentials.certificates import CLIENT_LIFETIME, CertificateRequirements
-from stockman.talos.credentials.roles import TalosRole, organizations
-from stockman.talos.credentials.talosconfig import Talosconfig, read_talosconfig, talosconfig_text
-from stockman.talos.credentials.talosconfig_update import (
+from stockman.talos.credentials.certificates import (
+    CLIENT_LIFETIME,
+    CertificateRequirements,
+    TalosRole,
+    organizations,
+)
+from stockman.talos.credentials.talosconfig import (
     DesiredContext,
+    Talosconfig,
     TalosconfigUpdate,
+    read_talosconfig,
+    talosconfig_text,
     update_talosconfig,
 )
 

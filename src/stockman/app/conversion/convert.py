@@ -28,10 +28,9 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.ports.system import Entropy
 from stockman.talos.imports.adoption import Platform, adopt_cluster
-from stockman.talos.imports.files import ReadFile
-from stockman.talos.imports.foreign import ForeignCluster
+from stockman.talos.imports.foreign import ForeignCluster, ReadFile
 from stockman.talos.imports.talhelper.directory import read_talhelper_directory
-from stockman.talos.imports.talhelper.variables import Variables
+from stockman.talos.imports.talhelper.node_keys import Variables
 from stockman.talos.imports.topf import read_topf_directory
 
 

@@ -20,12 +20,12 @@ from stockman.app.schemas import schema_text
 from stockman.app.secrets import generation
 from stockman.app.secrets.bundle_creation import BundleCreation, BundleMaker
 from stockman.app.workspace.secret_names import GITIGNORE, missing_lines
+from stockman.config.language import Dialect
 from stockman.config.load import load
 from stockman.config.presets import (
     SCHEMA_DIRECTORY,
     SCHEMAS,
     Answers,
-    Dialect,
     add_schema_hints,
     render_preset,
 )

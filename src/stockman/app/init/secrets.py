@@ -16,9 +16,8 @@ from stockman.app.secrets.lock import LOCK, read_lock
 from stockman.app.secrets.problems import bundle_elsewhere
 from stockman.app.secrets.store import SecretStore
 from stockman.app.workspace.secret_names import SOPS_CONFIG
-from stockman.config.language import Configuration
+from stockman.config.language import Configuration, Dialect
 from stockman.config.load import load
-from stockman.config.presets import Dialect
 from stockman.crypto.age.identities import AgeIdentity, parse_identities
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problems

@@ -6,9 +6,8 @@ from stockman.model.origin import Position
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.talos.patches.schema import MINORS
-from stockman.talos.validation.loader import load_configuration
 from stockman.talos.validation.report import RuntimeMode
-from stockman.talos.validation.validate import validate
+from stockman.talos.validation.validate import load_configuration, validate
 
 MAX_BYTES = 16 * 1024 * 1024
 """More than Talos can store."""

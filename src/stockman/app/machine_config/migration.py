@@ -16,13 +16,15 @@ from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.ports.system import Entropy
 from stockman.talos.go_yaml import dump
-from stockman.talos.migration.contracts import (
+from stockman.talos.migration.draft import (
     CONTRACTS,
+    ConfigEdit,
     contract_path,
     detect_contract,
+    mask_edit,
+    mask_value,
     parse_contract,
 )
-from stockman.talos.migration.draft import ConfigEdit, mask_edit, mask_value
 from stockman.talos.migration.migrate import (
     Migration,
     MigrationOptions,
@@ -31,8 +33,7 @@ from stockman.talos.migration.migrate import (
 )
 from stockman.talos.patches.apply import load_documents, read_patch
 from stockman.talos.patches.documents import ConfigDocument
-from stockman.talos.patches.patch import Patch, PatchRefused
-from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.patch import Patch, PatchRefused, read_documents
 from stockman.talos.patches.tree import Branch, plain_value
 
 

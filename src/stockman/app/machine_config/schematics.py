@@ -9,8 +9,7 @@ from stockman.model.desired import Desired, Node
 from stockman.model.errors import NotFound, Refused
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
-from stockman.talos.images import FactoryImage, node_image
-from stockman.talos.schematic import canonical_text, desired_schematic
+from stockman.talos.schematic import FactoryImage, canonical_text, desired_schematic, node_image
 
 
 @record

@@ -16,7 +16,7 @@ from stockman.app.secrets.keyring import AGE_KEY, Keyring
 from stockman.app.secrets.reading import decrypt_file, read_secret_file
 from stockman.app.secrets.store import find_rules
 from stockman.catalog.component import InputFiles, Tunnel
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.crypto.age.identities import AgeIdentity
 from stockman.model.desired import Desired

@@ -36,8 +36,8 @@ from stockman.app.secrets.references import ReferenceContext, ResolvedDesired, r
 from stockman.app.workspace.validation import validate_files
 from stockman.catalog.component import InputFiles
 from stockman.config.gc_pause import pause_gc
+from stockman.config.language import Dialect
 from stockman.config.load import LoadedConfig
-from stockman.config.presets import Dialect
 from stockman.config.resolve import resolve
 from stockman.config.source.tree import to_plain_data
 from stockman.model.desired import Desired
@@ -228,7 +228,7 @@ def _machine_templates(
     if like not in names:
         return {}
     from stockman.app.machine_config.machines import load_machines
-    from stockman.talos.machine.worker_template import render_worker_template
+    from stockman.talos.machine.assembly import render_worker_template
 
     machines = load_machines(directory, context.environment)
     name = str(like)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stockman.app.secrets.generation import SECRET_NAMES
+from stockman.config.language import Dialect
 from stockman.config.load import LoadedConfig
-from stockman.config.presets import Dialect
 from stockman.model.desired import Desired
 from stockman.model.problem import Problems
 from stockman.model.record import record

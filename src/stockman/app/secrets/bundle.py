@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from stockman.app.secrets.keyring import Keyring
 from stockman.app.secrets.reading import decrypt_file, read_secret_file
 from stockman.app.workspace.secret_names import dialect_of
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.model.errors import NotFound, Refused
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from stockman.config.presets import Dialect
+from stockman.config.language import Dialect
 from stockman.crypto.age import identities
 from stockman.model.secret import Secret
 
@@ -51,18 +51,18 @@ def generate_age_key(dialect: Dialect) -> Maker:
 def generate_deploy_key(clock: Clock, entropy: Entropy) -> Secret:
     """Generate an SSH key for the repository, like `ssh-keygen`."""
     del clock
-    from stockman.crypto import ssh_keys
+    from stockman.crypto import private_keys
 
-    raw = entropy.random_bytes(ssh_keys.SSH_SEED_BYTES)
-    check = entropy.random_bytes(ssh_keys.CHECK_BYTES)
-    return ssh_keys.ssh_private_key(raw, check, _COMMENT)
+    raw = entropy.random_bytes(private_keys.SSH_SEED_BYTES)
+    check = entropy.random_bytes(private_keys.CHECK_BYTES)
+    return private_keys.ssh_private_key(raw, check, _COMMENT)
 
 
 def deploy_key_public(private: Secret) -> str | None:
     """Return the public part of a deploy key. None: it is not an OpenSSH Ed25519 key."""
-    from stockman.crypto import ssh_keys
+    from stockman.crypto import private_keys
 
-    return ssh_keys.ssh_public_key(private, _COMMENT)
+    return private_keys.ssh_public_key(private, _COMMENT)
 
 
 def generate_token(clock: Clock, entropy: Entropy) -> Secret:

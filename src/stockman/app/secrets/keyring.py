@@ -16,7 +16,7 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 
 if TYPE_CHECKING:
-    from stockman.crypto.sops.decryption import DecryptedFile
+    from stockman.crypto.sops.files import DecryptedFile
     from stockman.ports.system import KeyCommand
 
 

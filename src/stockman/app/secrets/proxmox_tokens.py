@@ -92,8 +92,10 @@ def _own_token(
 def _component_tokens(
     name: str, settings: Component, desired: Desired, kept: frozenset[tuple[str, str]]
 ) -> Component:
-    access = component(name).proxmox if name in names() else None
-    if access is None or not settings.enabled:
+    if not settings.enabled or name not in names():
+        return settings
+    access = component(name).proxmox
+    if access is None:
         return settings
     token_id = settings.token_id or f"{access.user}!{access.token}"
     secrets = dict(settings.secrets)

@@ -11,7 +11,7 @@ from stockman.app.workspace.secret_names import outside_workspace
 from stockman.model.errors import NotFound, Refused
 
 if TYPE_CHECKING:
-    from stockman.crypto.sops.decryption import DecryptedFile
+    from stockman.crypto.sops.files import DecryptedFile
 
 _LONGEST = 64 << 20
 _NO_JSON = ("sops.syntax", "sops.unsupported")
@@ -44,7 +44,7 @@ def read_secret_file(directory: Path, name: str) -> bytes | None:
 
 def open_secret_file(content: bytes, name: str, keyring: Keyring) -> DecryptedFile:
     """Decrypt and verify a file; say what is missing if that fails."""
-    from stockman.crypto.sops.decryption import open_file_with
+    from stockman.crypto.sops.files import open_file_with
 
     return open_file_with(
         content, name, lambda recipients: keyring.identities_for(recipients, name)
@@ -61,14 +61,14 @@ def open_for_reading(content: bytes, name: str, keyring: Keyring) -> DecryptedFi
 
 def decrypt_file(content: bytes, name: str, keyring: Keyring) -> bytes:
     """Return the plaintext of an encrypted file."""
-    from stockman.crypto.sops.decryption import plaintext
+    from stockman.crypto.sops.files import plaintext
 
     return plaintext(open_secret_file(content, name, keyring))
 
 
 def is_encrypted(content: bytes, name: str) -> bool:
     """Whether a file is encrypted; a damaged one is refused."""
-    from stockman.crypto.sops.decryption import file_metadata
+    from stockman.crypto.sops.files import file_metadata
     from stockman.crypto.sops.forms import FileFormat, file_format
 
     try:

@@ -16,7 +16,7 @@ from stockman.model.record import record
 from stockman.model.secret import Secret, SecretForm, replace_secrets
 
 if TYPE_CHECKING:
-    from stockman.crypto.sops.decryption import DecryptedFile
+    from stockman.crypto.sops.files import DecryptedFile
 
 
 @record
@@ -166,10 +166,9 @@ class _ReferenceResolver:
         return text
 
     def _value_in(self, file: str, path: str) -> str:
-        from stockman.crypto.sops.contents import format_value
         from stockman.crypto.sops.paths import parse_path
         from stockman.crypto.sops.scalars import is_text
-        from stockman.crypto.sops.update import value_at
+        from stockman.crypto.sops.update import format_value, value_at
 
         opened = self._open(file)
         try:
@@ -184,8 +183,8 @@ class _ReferenceResolver:
         return text
 
     def _read_encrypted(self, secret: Secret, origin: Origin | None) -> str:
-        from stockman.crypto.sops.contents import format_value
         from stockman.crypto.sops.tree import SopsScalar
+        from stockman.crypto.sops.update import format_value
 
         if origin is None or origin.is_derived:
             raise _UnresolvedReference(no_location())

@@ -8,7 +8,7 @@ from stockman.app.secrets.lock import EMPTY, SecretLock, read_lock
 from stockman.app.secrets.reading import decrypt_file, is_encrypted, read_secret_file
 from stockman.app.secrets.store import SecretStore
 from stockman.crypto.seal import Seal, matches_file, matches_plaintext
-from stockman.crypto.sops.decryption import file_metadata
+from stockman.crypto.sops.files import file_metadata
 from stockman.crypto.sops.slots import canonical_bytes
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems

@@ -33,11 +33,22 @@ from stockman.crypto.seal import (
     matches_plaintext,
     matches_text,
 )
-from stockman.crypto.sops.decryption import DecryptedFile, file_metadata
-from stockman.crypto.sops.files import EncryptionInputs, decrypt, encrypt, rekey, rotate
+from stockman.crypto.sops.files import (
+    DecryptedFile,
+    EncryptionInputs,
+    decrypt,
+    encrypt,
+    file_metadata,
+    rekey,
+    rotate,
+)
 from stockman.crypto.sops.metadata import Metadata
-from stockman.crypto.sops.rules import CreationRule, SopsConfig, read_sops_config
-from stockman.crypto.sops.selectors import EncryptionSettings
+from stockman.crypto.sops.selectors import (
+    CreationRule,
+    EncryptionSettings,
+    SopsConfig,
+    read_sops_config,
+)
 from stockman.crypto.sops.slots import canonical_bytes
 from stockman.model.record import record
 

@@ -14,13 +14,20 @@ from stockman.app.secrets.bundle import check_bundle, is_bundle_name
 from stockman.app.secrets.reading import decrypt_file, is_encrypted, read_secret_file
 from stockman.app.secrets.store import SecretStore
 from stockman.app.workspace.secret_names import relative_name
-from stockman.crypto.sops.contents import PlainData, data_at, format_value, list_paths, to_data
 from stockman.crypto.sops.files import parse_unencrypted
 from stockman.crypto.sops.forms import file_format
 from stockman.crypto.sops.paths import ValuePath as Steps
 from stockman.crypto.sops.paths import format_path, parse_path
 from stockman.crypto.sops.scalars import INT_MAX, INT_MIN, SopsValue
-from stockman.crypto.sops.update import NewValue, value_at
+from stockman.crypto.sops.update import (
+    NewValue,
+    PlainData,
+    data_at,
+    format_value,
+    list_paths,
+    to_data,
+    value_at,
+)
 from stockman.model.errors import StockmanError, WrongUsage
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from stockman.app.secrets.store import Rules
 from stockman.app.secrets_check.report import NotScanned
-from stockman.crypto.sops.decryption import sheet_metadata
+from stockman.crypto.sops.files import sheet_metadata
 from stockman.crypto.sops.forms import file_format, parse_encrypted
 from stockman.crypto.sops.metadata import Metadata
 from stockman.crypto.sops.selectors import Selector

@@ -53,7 +53,7 @@ from stockman.ports.system import Clock, Timekeeper
 from stockman.steps.kubernetes.nodes import Cordon
 from stockman.steps.ports import Ports
 from stockman.talos.api.client import TalosClient
-from stockman.talos.records.etcd import EtcdAlarm
+from stockman.talos.records.machines import EtcdAlarm
 
 _PROXMOX = frozenset({StatusCheck.PROXMOX, StatusCheck.VMS})
 _TALOS = frozenset({StatusCheck.TALOS, StatusCheck.ETCD})

@@ -338,7 +338,7 @@ def _column(text: str, index: int) -> int:
     return index - text.rfind("\n", 0, index)
 
 
-def check_patches(directory: Path, loaded: LoadedConfig) -> dict[str, str]:
+def check_patches(directory: Path, loaded: LoadedConfig, desired: Desired) -> dict[str, str]:
     """Add problems of patches to those of loaded files; return the texts of patch files by name.
 
     No secret is needed: the bundle is replaced by an empty one. Without patches this does nothing.
@@ -350,16 +350,17 @@ def check_patches(directory: Path, loaded: LoadedConfig) -> dict[str, str]:
     from stockman.talos.machine.patch_sets import check_reserved_paths
     from stockman.talos.secrets.bundle import placeholder_bundle
 
-    desired = resolve(loaded)
     patches = files.patches(desired)
     check_reserved_paths(patches, loaded.problems)
-    if loaded.problems.errors or patches.is_empty:
+    if loaded.problems.errors or patches.is_empty or desired.cluster is None:
         return files.texts
     patch_problems = Problems()
     try:
         texts = machine_files(directory, desired)
         assembly = ConfigurationAssembler(desired, placeholder_bundle(), patches, texts)
         for node in desired.nodes:
+            if not patches.of(node, desired.cluster):
+                continue
             of_node = Problems()
             assembled = assembly.of(node, of_node)
             if not of_node.errors:

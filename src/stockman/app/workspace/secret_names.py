@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from stockman.config.language import Dialect
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, NODES_YAML
-from stockman.config.presets import Dialect
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
 

@@ -28,20 +28,17 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 
 
-def check_components(directory: Path, loaded: LoadedConfig) -> None:
+def check_components(directory: Path, loaded: LoadedConfig, desired: Desired) -> None:
     """Add problems that components find to those of loaded files.
 
     Git-ignored files are assumed to exist; rendering checks them.
     """
-    if not loaded.configuration.nodes:
+    if desired.cluster is None:
         return
     from stockman.app.workspace.secret_names import dialect_of
     from stockman.catalog.component import InputFiles, Tunnel
     from stockman.catalog.selection import select_components
 
-    desired = resolve(loaded)
-    if desired.cluster is None:
-        return
     presumed = InputFiles(
         age_recipient="",
         age_identity=Secret(""),
@@ -83,9 +80,9 @@ def validate(directory: Path) -> Validation:
         return validation
     from stockman.app.workspace.machine_patches import check_patches
 
-    check_components(directory, validation.loaded)
-
-    texts = check_patches(directory, validation.loaded)
+    desired = resolve(validation.loaded)
+    check_components(directory, validation.loaded, desired)
+    texts = check_patches(directory, validation.loaded, desired)
     return Validation(problems=validation.problems, loaded=validation.loaded, patch_texts=texts)
 
 

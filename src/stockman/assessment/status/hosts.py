@@ -133,7 +133,7 @@ def _used_storages(desired: Desired, region: str) -> set[tuple[str, str]]:
         vm = node.vm
         if vm is None or str(vm.region) != region:
             continue
-        disks = [disk.datastore or vm.datastore for disk in vm.data_disks]
+        disks = [disk.datastore for disk in vm.data_disks]
         used.update((str(vm.host), str(name)) for name in (vm.datastore, *disks))
     return used
 

@@ -18,7 +18,7 @@ from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.observed.systems import Observed
 from stockman.planning.observed.talos import ObservedTalos
 from stockman.talos.credentials.certificates import CertificateState
-from stockman.talos.records.etcd import EtcdAlarm
+from stockman.talos.records.machines import EtcdAlarm
 
 CertificateKind = Literal["authority", "client"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.catalog.app import App, Object, Sheet
-from stockman.catalog.cert_manager.issuers import issuer_name, issuers
+from stockman.catalog.app import App, Object, Sheet, manifest
 from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
 from stockman.catalog.conditions import SmokeTest, deployment_condition, object_condition
 from stockman.catalog.objects import chart_sheets, secret
 
+_VERSION = "cert-manager.io/v1"
 _RESOLVERS = "https://1.1.1.1:443/dns-query,https://1.0.0.1:443/dns-query"
 _TEST_NAME = "stockman-certificate-test"
+_PUBLIC = "letsencrypt-production"
+_OWN = "internal-ca"
+_DIRECTORY = "https://acme-v02.api.letsencrypt.org/directory"
 
 
 def _apps(context: ComponentContext) -> Iterator[App]:
@@ -25,13 +28,60 @@ def _apps(context: ComponentContext) -> Iterator[App]:
     }
     namespace = context.namespace
     yield App(name="cert-manager", namespace=namespace, sheets=chart_sheets(context, values))
-    sheets = [Sheet(name="clusterissuer.yaml", objects=issuers(context))]
+    sheets = [Sheet(name="clusterissuer.yaml", objects=_issuers(context))]
     if context.cluster.edge.dns_provider == "cloudflare":
         token = context.require(context.cluster.edge.dns_token, "dns.token")
         sheets.append(secret("cert-manager-secret", {"api-token": token}))
     yield App(
         name="cert-manager-config", namespace=namespace, folder="config", sheets=tuple(sheets)
     )
+
+
+def issuer_name(context: ComponentContext) -> str:
+    """Return the name of the issuer for certificates of gateways."""
+    return _PUBLIC if context.cluster.edge.dns_provider == "cloudflare" else _OWN
+
+
+def _issuers(context: ComponentContext) -> tuple[Object, ...]:
+    """Return issuers: Let's Encrypt for a public domain, a CA of the cluster otherwise."""
+    if issuer_name(context) == _PUBLIC:
+        return (_issuer(_PUBLIC, acme=_acme(context)),)
+    authority = manifest(
+        _VERSION,
+        "Certificate",
+        _OWN,
+        isCA=True,
+        commonName=_OWN,
+        secretName=_OWN,
+        # Users have installed it in their browsers: neither key nor certificate may change often.
+        duration="87600h",
+        privateKey={"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Never"},
+        issuerRef={"kind": "ClusterIssuer", "name": "selfsigned"},
+    )
+    return (
+        _issuer("selfsigned", selfSigned={}),
+        authority,
+        _issuer(_OWN, ca={"secretName": _OWN}),
+    )
+
+
+def _acme(context: ComponentContext) -> Object:
+    solver: Object = {
+        "dns01": {
+            "cloudflare": {"apiTokenSecretRef": {"name": "cert-manager-secret", "key": "api-token"}}
+        },
+        "selector": {"dnsZones": [context.domain]},
+    }
+    return {
+        "privateKeySecretRef": {"name": _PUBLIC},
+        "profile": "shortlived",
+        "server": _DIRECTORY,
+        "solvers": [solver],
+    }
+
+
+def _issuer(name: str, **spec: object) -> Object:
+    return manifest(_VERSION, "ClusterIssuer", name, **spec)
 
 
 COMPONENT = Component(
@@ -112,5 +162,3 @@ COMPONENT = Component(
     ),
     definitions=("cert-manager.io", "acme.cert-manager.io"),
 )
-
-__all__ = ["COMPONENT", "issuer_name"]

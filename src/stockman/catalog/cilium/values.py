@@ -1,26 +1,75 @@
-"""Chart values of Cilium on Talos."""
+"""Settings of Cilium, rules between them, and its chart values on Talos."""
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from stockman.catalog.app import Object
-from stockman.catalog.cilium.settings import CiliumSettings, settings_of
 from stockman.catalog.component import ComponentContext
+from stockman.model.formats import Example
+from stockman.model.origin import Traced
+from stockman.model.problem import Problems
+from stockman.model.record import record
+
+
+@record
+class CiliumSettings(Traced):
+    """Features of Cilium."""
+
+    encryption: Literal["none", "wireguard"] = "none"
+    """Encryption of traffic between nodes. Traffic between pods of one node is not encrypted."""
+    node_encryption: bool = False
+    """Whether traffic of the nodes themselves is encrypted too; needs `encryption`."""
+    mutual_authentication: bool = False
+    """Whether SPIRE verifies identities of workloads for policies that require it. Beta; does not
+    encrypt."""
+    hubble: bool = False
+    """Whether network flows are recorded and can be queried."""
+    hubble_ui: bool = False
+    """Whether the Hubble web page is published on the internal gateway; enables `hubble`. It has no
+    login."""
+    gateway_api: bool = False
+    """Whether Cilium serves gateways of the class `cilium`, in addition to envoy-gateway."""
+    l7_policies: bool = True
+    """Enable policies on HTTP, gRPC and DNS. They use a proxy on each node; when it restarts,
+    connections under such a policy are interrupted."""
+    l2_interfaces: tuple[Annotated[str, Example("^eth[0-9]+$")], ...] = ()
+    """Regular expressions for links that announce addresses. Empty: all links."""
+
+
+def check(context: ComponentContext, problems: Problems) -> None:
+    """Report settings that contradict each other."""
+    settings = context.settings_as(CiliumSettings)
+    if settings.node_encryption and settings.encryption == "none":
+        problems.error(
+            "cilium.encryption",
+            "cilium encrypts traffic of nodes, but encryption is off",
+            why="node_encryption extends encryption, which is set to none",
+            fix="set encryption to wireguard, or remove node_encryption",
+            at=settings.where("node_encryption"),
+        )
+    if settings.gateway_api and not settings.l7_policies:
+        problems.error(
+            "cilium.gateway",
+            "cilium serves gateways, but its proxy is off",
+            why="gateways need the proxy, which l7_policies enables",
+            fix="remove l7_policies: false, or gateway_api",
+            at=settings.where("gateway_api"),
+        )
+    if settings.mutual_authentication and settings.encryption == "none":
+        problems.warn(
+            "cilium.authentication",
+            "cilium verifies identities, but traffic is not encrypted",
+            why="mutual authentication does not encrypt the connection",
+            fix="set encryption to wireguard too",
+            at=settings.where("mutual_authentication"),
+        )
+
 
 _KUBEPRISM = 7445
 _AGENT = (
-    "CHOWN",
-    "KILL",
-    "NET_ADMIN",
-    "NET_RAW",
-    "IPC_LOCK",
-    "SYS_ADMIN",
-    "SYS_RESOURCE",
-    "PERFMON",
-    "BPF",
-    "DAC_OVERRIDE",
-    "FOWNER",
-    "SETGID",
-    "SETUID",
+    *("CHOWN", "KILL", "NET_ADMIN", "NET_RAW", "IPC_LOCK", "SYS_ADMIN", "SYS_RESOURCE"),
+    *("PERFMON", "BPF", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"),
 )
 """Capabilities of the agent: Talos loads kernel modules itself, so SYS_MODULE is not needed."""
 _CLEANER = ("NET_ADMIN", "SYS_ADMIN", "SYS_RESOURCE")
@@ -28,7 +77,7 @@ _CLEANER = ("NET_ADMIN", "SYS_ADMIN", "SYS_RESOURCE")
 
 def values(context: ComponentContext) -> Object:
     """Return the chart values."""
-    cluster, settings = context.cluster, settings_of(context)
+    cluster, settings = context.cluster, context.settings_as(CiliumSettings)
     monitored = context.is_enabled("prometheus-operator-crds")
     chart_values: Object = {
         "autoDirectNodeRoutes": True,
@@ -84,7 +133,7 @@ def values(context: ComponentContext) -> Object:
 def has_parts_for_later(context: ComponentContext) -> bool:
     """Return whether parts of it need components that are installed later: volumes, node
     identities."""
-    settings = settings_of(context)
+    settings = context.settings_as(CiliumSettings)
     clouds = any(context.is_enabled(name) for name in ("proxmox-ccm", "talos-ccm"))
     if settings.mutual_authentication and (clouds or _has_volumes(context)):
         return True

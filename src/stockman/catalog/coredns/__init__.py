@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object
 from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
-from stockman.catalog.conditions import deployment_condition
+from stockman.catalog.conditions import deployment_condition, job_smoke_test
 from stockman.catalog.objects import chart_sheets, is_monitoring_on
-from stockman.catalog.smoke_tests import job_smoke_test
 
 _CONTROLLER = "node-role.kubernetes.io/control-plane"
 _NEW_NODE = "node.cloudprovider.kubernetes.io/uninitialized"

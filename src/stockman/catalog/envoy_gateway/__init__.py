@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.catalog.app import App, Object, Sheet
+from stockman.catalog.app import App, Object, Sheet, manifest
 from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
 from stockman.catalog.conditions import SmokeTest, deployment_condition, object_condition
-from stockman.catalog.envoy_gateway.certificates import certificate
-from stockman.catalog.envoy_gateway.gateways import gateways
-from stockman.catalog.envoy_gateway.routes import default_routes
-from stockman.catalog.envoy_gateway.traffic import traffic
-from stockman.catalog.objects import INTERNAL, chart_sheets, is_monitoring_on, pod_monitor
-from stockman.catalog.remote import RemoteManifests
+from stockman.catalog.envoy_gateway.gateways import certificate, default_routes, gateways, traffic
+from stockman.catalog.objects import (
+    INTERNAL,
+    RemoteManifests,
+    chart_sheets,
+    is_monitoring_on,
+    pod_monitor,
+)
 
 _SOURCE = "https://github.com/envoyproxy/gateway"
 _DEFINITIONS = "charts/gateway-helm/charts/crds/crds/generated"
@@ -67,24 +69,16 @@ def _apps(context: ComponentContext) -> Iterator[App]:
 
 
 def _monitor(namespace: str) -> Object:
-    return {
-        "apiVersion": "monitoring.coreos.com/v1",
-        "kind": "PodMonitor",
-        "metadata": {"name": "envoy-proxy"},
-        "spec": {
-            "jobLabel": "envoy-proxy",
-            "namespaceSelector": {"matchNames": [namespace]},
-            "podMetricsEndpoints": [
-                {"port": "metrics", "path": "/stats/prometheus", "honorLabels": True}
-            ],
-            "selector": {
-                "matchLabels": {
-                    "app.kubernetes.io/component": "proxy",
-                    "app.kubernetes.io/name": "envoy",
-                }
-            },
-        },
-    }
+    labels = {"app.kubernetes.io/component": "proxy", "app.kubernetes.io/name": "envoy"}
+    return manifest(
+        "monitoring.coreos.com/v1",
+        "PodMonitor",
+        "envoy-proxy",
+        jobLabel="envoy-proxy",
+        namespaceSelector={"matchNames": [namespace]},
+        podMetricsEndpoints=[{"port": "metrics", "path": "/stats/prometheus", "honorLabels": True}],
+        selector={"matchLabels": labels},
+    )
 
 
 COMPONENT = Component(

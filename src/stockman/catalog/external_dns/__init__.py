@@ -56,7 +56,6 @@ COMPONENT = Component(
         deployment_condition(_NAME, "network"),
         crd_condition("dnsendpoints.externaldns.k8s.io"),
     ),
-    smoke_test=None,
     alerts=(
         Alert(
             name="PublicDnsNotUpdated",

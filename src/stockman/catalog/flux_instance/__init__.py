@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.catalog.app import App, Object, Sheet
+from stockman.catalog.app import App, Object, Sheet, manifest
 from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
 from stockman.catalog.conditions import SmokeTest, object_condition
-from stockman.catalog.flux_instance.tuning import PATCHES
 from stockman.catalog.objects import chart_sheets, public_gateway, route, secret
+from stockman.config.writers.yaml_writer import render_yaml
 
 _CONTROLLERS = (
     "source-controller",
@@ -17,6 +17,9 @@ _CONTROLLERS = (
     "notification-controller",
 )
 _TOKEN = "flux-webhook-token"
+
+_BUILDERS = "(kustomize-controller|helm-controller|source-controller)"
+_APPLIERS = "(helm-controller|kustomize-controller)"
 
 
 def _apps(context: ComponentContext) -> Iterator[App]:
@@ -35,7 +38,7 @@ def _apps(context: ComponentContext) -> Iterator[App]:
             "components": list(_CONTROLLERS),
             "sync": sync,
             "commonMetadata": {"labels": {"app.kubernetes.io/name": "flux"}},
-            "kustomize": {"patches": list(PATCHES)},
+            "kustomize": {"patches": _patches()},
         }
     }
     sheets = chart_sheets(context, values)
@@ -44,26 +47,80 @@ def _apps(context: ComponentContext) -> Iterator[App]:
     )
 
 
+def _flags(target: str, *flags: str) -> Object:
+    operations = [
+        {"op": "add", "path": "/spec/template/spec/containers/0/args/-", "value": flag}
+        for flag in flags
+    ]
+    return {"patch": render_yaml(operations), "target": {"kind": "Deployment", "name": target}}
+
+
+def _memory() -> Object:
+    limits = {"name": "manager", "resources": {"limits": {"memory": "1Gi"}}}
+    patch: Object = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "all"},
+        "spec": {"template": {"spec": {"containers": [limits]}}},
+    }
+    return {"patch": render_yaml(patch), "target": {"kind": "Deployment", "name": _BUILDERS}}
+
+
+def _in_memory_builds() -> Object:
+    volume = {"name": "temp", "emptyDir": {"medium": "Memory"}}
+    patch = [{"op": "replace", "path": "/spec/template/spec/volumes/0", "value": volume}]
+    return {
+        "patch": render_yaml(patch),
+        "target": {"kind": "Deployment", "name": "kustomize-controller"},
+    }
+
+
+def _patches() -> list[Object]:
+    """Return patches for resources and concurrency of the controllers, in order."""
+    return [
+        _flags(_BUILDERS, "--concurrent=10", "--requeue-dependency=5s"),
+        _memory(),
+        _flags("kustomize-controller", "--concurrent=20"),
+        _in_memory_builds(),
+        _flags(
+            "source-controller",
+            "--helm-cache-max-size=10",
+            "--helm-cache-ttl=60m",
+            "--helm-cache-purge-interval=5m",
+        ),
+        _flags(
+            "helm-controller",
+            "--feature-gates=OOMWatch=true,DisableChartDigestTracking=true",
+            "--oom-watch-memory-threshold=95",
+            "--oom-watch-interval=500ms",
+        ),
+        _flags(
+            "kustomize-controller",
+            "--sops-age-secret=sops-age",
+            "--feature-gates=CancelHealthCheckOnNewRevision=true",
+        ),
+        _flags(_APPLIERS, "--watch-configs-label-selector=owner!=helm"),
+    ]
+
+
 def _webhook(context: ComponentContext) -> Iterator[Sheet]:
     provider = context.cluster.repository.webhook_provider
     token = context.materials.webhook_token
     if provider == "none" or token is None:
         return
     name = "flux-webhook" if context.dialect == "toml" else "github-webhook"
-    receiver: Object = {
-        "apiVersion": "notification.toolkit.fluxcd.io/v1",
-        "kind": "Receiver",
-        "metadata": {"name": name},
-        "spec": {
-            "type": provider,
-            "events": ["ping", "push"],
-            "secretRef": {"name": _TOKEN},
-            "resources": [
-                _resource("source.toolkit.fluxcd.io/v1", "GitRepository"),
-                _resource("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
-            ],
-        },
-    }
+    receiver = manifest(
+        "notification.toolkit.fluxcd.io/v1",
+        "Receiver",
+        name,
+        type=provider,
+        events=["ping", "push"],
+        secretRef={"name": _TOKEN},
+        resources=[
+            _resource("source.toolkit.fluxcd.io/v1", "GitRepository"),
+            _resource("kustomize.toolkit.fluxcd.io/v1", "Kustomization"),
+        ],
+    )
     yield Sheet(name="receiver.yaml", objects=(receiver,))
     yield secret(_TOKEN, {"token": token})
     hook = route(

@@ -26,7 +26,6 @@ COMPONENT = Component(
         deployment_condition("flux-operator", "flux-system"),
         crd_condition("fluxinstances.fluxcd.controlplane.io"),
     ),
-    smoke_test=None,
     known_problems=(
         KnownProblem(
             symptom="FluxInstance stays in progress, and controllers are not created",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stockman.catalog.app import App
 from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
 from stockman.catalog.conditions import crd_condition
-from stockman.catalog.remote import RemoteManifests
+from stockman.catalog.objects import RemoteManifests
 
 _KINDS = (
     "backendtlspolicies",
@@ -49,7 +49,6 @@ COMPONENT = Component(
     phase=Phase.DEFINITIONS,
     apps=_apps,
     ready=tuple(crd_condition(f"{kind}.gateway.networking.k8s.io") for kind in _KINDS),
-    smoke_test=None,
     definitions=("gateway.networking.k8s.io",),
     known_problems=(
         KnownProblem(

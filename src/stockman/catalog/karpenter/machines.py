@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from stockman.catalog.app import Object, Sheet
+from stockman.catalog.app import Object, Sheet, manifest
 from stockman.catalog.component import ComponentContext
-from stockman.catalog.karpenter.settings import settings_of, template_of
+from stockman.catalog.karpenter.settings import KarpenterSettings, template_of
 from stockman.catalog.objects import secret
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.talos.images import FactoryImage, node_image, template_name
+from stockman.talos.schematic import FactoryImage, node_image, template_name
 
 _GROUP = "karpenter.proxmox.sinextra.dev"
 _NAME = "default"
@@ -42,7 +42,7 @@ def machines(context: ComponentContext) -> tuple[Object, ...]:
 
 def machine_secret(context: ComponentContext) -> tuple[Sheet, ...]:
     """Return the machine configuration of new nodes, if the secrets bundle is available."""
-    like = settings_of(context).like
+    like = context.settings_as(KarpenterSettings).like
     text = context.materials.machine_templates.get(str(like))
     if text is None:
         return ()
@@ -62,7 +62,7 @@ def _template(context: ComponentContext) -> Object:
             templateName=template_name(template.name, image),
             region=_region(context),
         )
-    settings = settings_of(context)
+    settings = context.settings_as(KarpenterSettings)
     network: Object = {"name": "net0", "bridge": settings.bridge, "model": "virtio"}
     if settings.vlan is not None:
         network["vlan"] = settings.vlan
@@ -82,7 +82,7 @@ def _template(context: ComponentContext) -> Object:
 
 
 def _class(context: ComponentContext) -> Object:
-    settings = settings_of(context)
+    settings = context.settings_as(KarpenterSettings)
     is_ours = template_of(context) is not None
     return _object(
         "ProxmoxNodeClass",
@@ -101,7 +101,7 @@ def _class(context: ComponentContext) -> Object:
 
 
 def _pool(context: ComponentContext) -> Object:
-    settings = settings_of(context)
+    settings = context.settings_as(KarpenterSettings)
     families = {
         "key": f"{_GROUP}/instance-family",
         "operator": "In",
@@ -115,23 +115,21 @@ def _pool(context: ComponentContext) -> Object:
             "requirements": [families, processors],
         }
     }
-    return {
-        "apiVersion": "karpenter.sh/v1",
-        "kind": "NodePool",
-        "metadata": {"name": _NAME},
-        "spec": {
-            "template": template,
-            "limits": {"cpu": settings.cpu_limit, "memory": settings.memory_limit},
-            "disruption": {
-                "consolidationPolicy": "WhenEmptyOrUnderutilized",
-                "consolidateAfter": settings.idle,
-            },
+    return manifest(
+        "karpenter.sh/v1",
+        "NodePool",
+        _NAME,
+        template=template,
+        limits={"cpu": settings.cpu_limit, "memory": settings.memory_limit},
+        disruption={
+            "consolidationPolicy": "WhenEmptyOrUnderutilized",
+            "consolidateAfter": settings.idle,
         },
-    }
+    )
 
 
 def _image(context: ComponentContext) -> FactoryImage | None:
-    like = settings_of(context).like
+    like = context.settings_as(KarpenterSettings).like
     for node in context.desired.nodes:
         if node.name == like:
             return node_image(node, context.cluster.talos, Problems())
@@ -139,13 +137,8 @@ def _image(context: ComponentContext) -> FactoryImage | None:
 
 
 def _region(context: ComponentContext) -> str:
-    return str(settings_of(context).region or context.desired.proxmox[0].region)
+    return str(context.settings_as(KarpenterSettings).region or context.desired.proxmox[0].region)
 
 
 def _object(kind: str, **spec: object) -> Object:
-    return {
-        "apiVersion": f"{_GROUP}/v1alpha1",
-        "kind": kind,
-        "metadata": {"name": _NAME},
-        "spec": spec,
-    }
+    return manifest(f"{_GROUP}/v1alpha1", kind, _NAME, **spec)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
 from stockman.catalog.component import ComponentContext
@@ -18,11 +17,12 @@ from stockman.model.formats import (
     Vlan,
 )
 from stockman.model.origin import Traced
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
 from stockman.model.proxmox import VmTemplate
 from stockman.model.record import record
 
-_NAMED_SERVER = re.compile(r"https?://[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}(/\S*)?")
+_NAMED_SERVER = pattern(r"https?://[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}(/\S*)?")
 """Image URLs that the custom resource accepts."""
 Family = Literal["c1", "t1", "s1", "m1", "x1"]
 
@@ -56,15 +56,9 @@ class KarpenterSettings(Traced):
     """How long a node has to be empty or underused before it is removed."""
 
 
-def settings_of(context: ComponentContext) -> KarpenterSettings:
-    """Return the component's settings."""
-    settings = context.settings
-    return settings if isinstance(settings, KarpenterSettings) else KarpenterSettings()
-
-
 def template_of(context: ComponentContext) -> VmTemplate | None:
     """Return the template that stockman creates for it. None: Karpenter creates its own."""
-    settings = settings_of(context)
+    settings = context.settings_as(KarpenterSettings)
     region = settings.region or context.desired.proxmox[0].region
     for cluster in context.desired.proxmox:
         for template in cluster.templates:
@@ -76,7 +70,7 @@ def template_of(context: ComponentContext) -> VmTemplate | None:
 def check(context: ComponentContext, problems: Problems) -> None:
     """Require limits, and a worker that can be copied."""
     check_proxmox(context, problems)
-    settings = settings_of(context)
+    settings = context.settings_as(KarpenterSettings)
     if settings.cpu_limit is None or settings.memory_limit is None:
         problems.error(
             "karpenter.limits",

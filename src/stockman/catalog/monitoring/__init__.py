@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from stockman.catalog.app import App, Object, Sheet
 from stockman.catalog.component import Component, ComponentContext, KnownProblem, Phase
 from stockman.catalog.conditions import Condition
-from stockman.catalog.monitoring.cluster_alerts import CLUSTER_ALERTS
+from stockman.catalog.monitoring.alerts import CLUSTER_ALERTS, rule_groups
 from stockman.catalog.monitoring.dashboards import dashboards
-from stockman.catalog.monitoring.outside import outside_files
-from stockman.catalog.monitoring.rules import rule_groups
-from stockman.catalog.monitoring.settings import MonitoringSettings, check, settings_of
-from stockman.catalog.monitoring.sources import SYSTEM, control_plane_sources
+from stockman.catalog.monitoring.settings import MonitoringSettings, check
+from stockman.catalog.monitoring.sources import SYSTEM, control_plane_sources, outside_files
 from stockman.catalog.objects import config_map, is_monitoring_on
 
 _LITERAL: Object = {"kustomize.toolkit.fluxcd.io/substitute": "disabled"}
@@ -23,7 +21,7 @@ def _apps(context: ComponentContext) -> Iterator[App]:
     if not is_monitoring_on(context):
         return
     sheets = [Sheet(name="prometheusrule.yaml", objects=(_rules(context),))]
-    settings = settings_of(context)
+    settings = context.settings_as(MonitoringSettings)
     if settings.dashboards:
         sheets.append(Sheet(name="dashboards.yaml", objects=tuple(_dashboards(context))))
     yield App(name="monitoring", namespace=context.namespace, sheets=tuple(sheets))
@@ -72,7 +70,6 @@ COMPONENT = Component(
             namespace="observability",
         ),
     ),
-    smoke_test=None,
     alerts=CLUSTER_ALERTS,
     known_problems=(
         KnownProblem(

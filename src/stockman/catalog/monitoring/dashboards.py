@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from stockman.catalog.app import Object
 from stockman.catalog.component import ComponentContext
-from stockman.catalog.monitoring.settings import settings_of
+from stockman.catalog.monitoring.settings import MonitoringSettings
 
 _SOURCE: Object = {"type": "prometheus", "uid": "$datasource"}
 _WIDTH, _HEIGHT, _COLUMNS = 12, 8, 24
@@ -130,7 +130,7 @@ def dashboards(context: ComponentContext) -> dict[str, str]:
             [panel for panel in _CLUSTER if not panel.needs or context.is_enabled(panel.needs)],
         )
     }
-    if settings_of(context).control_plane:
+    if context.settings_as(MonitoringSettings).control_plane:
         boards["etcd"] = _dashboard("etcd", _ETCD)
     if any(context.is_enabled(name) for name in ("proxmox-ccm", "proxmox-csi")):
         boards["proxmox"] = _dashboard("Proxmox VE", _PROXMOX)

@@ -28,15 +28,9 @@ class MonitoringSettings(Traced):
     """Port of `listen-metrics-urls` in that patch."""
 
 
-def settings_of(context: ComponentContext) -> MonitoringSettings:
-    """Return the component's settings."""
-    settings = context.settings
-    return settings if isinstance(settings, MonitoringSettings) else MonitoringSettings()
-
-
 def check(context: ComponentContext, problems: Problems) -> None:
     """Report rules that would not be used."""
-    if not is_monitoring_on(context) and not settings_of(context).outside:
+    if not is_monitoring_on(context) and not context.settings_as(MonitoringSettings).outside:
         problems.error(
             "monitoring.nowhere",
             "monitoring is enabled, but its rules are not used",

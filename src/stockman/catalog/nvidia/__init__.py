@@ -7,19 +7,29 @@ from collections.abc import Iterator
 from stockman.catalog.app import App, Object, Sheet
 from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
 from stockman.catalog.conditions import Condition, SmokeTest
-from stockman.catalog.nvidia.machines import check, gpu_nodes
-from stockman.catalog.nvidia.plugin import plugin_sheets
-from stockman.catalog.objects import chart_sheets
+from stockman.catalog.objects import artifact_sheets, chart_sheets, merge_values
+from stockman.model.desired import Node
+from stockman.model.pattern import pattern
+from stockman.model.problem import Problems
 
 _OPERATOR_SINCE = (1, 13)
 _TEST_NAME = "stockman-gpu-test"
+_PLUGIN = "nvidia-device-plugin"
+_RUNTIME: Object = {
+    "apiVersion": "node.k8s.io/v1",
+    "kind": "RuntimeClass",
+    "metadata": {"name": "nvidia"},
+    "handler": "nvidia",
+}
+_DRIVERS = pattern(r"siderolabs/(nvidia-open-gpu-kernel-modules|nonfree-kmod-nvidia)-(\w+)")
+_TOOLKIT = pattern(r"siderolabs/nvidia-container-toolkit-(\w+)")
 
 
 def _apps(context: ComponentContext) -> Iterator[App]:
     if _by_operator(context):
         sheets: tuple[Sheet, ...] = chart_sheets(context, _operator())
     else:
-        sheets = plugin_sheets(context, gpu_nodes(context))
+        sheets = _plugin_sheets(context, _gpu_nodes(context))
     yield App(name="nvidia", namespace=context.namespace, sheets=sheets)
 
 
@@ -34,6 +44,77 @@ def _operator() -> Object:
         "toolkit": {"enabled": False},
         "hostPaths": {"driverInstallDir": "/usr/local"},
     }
+
+
+def _plugin_sheets(context: ComponentContext, nodes: tuple[str, ...]) -> tuple[Sheet, ...]:
+    """Return the files of the device plugin, for nodes with a GPU, before Talos 1.13."""
+    source = context.facts.artifacts[_PLUGIN]
+    values: Object = {"runtimeClassName": "nvidia"}
+    if nodes:
+        values["affinity"] = _gpu_nodes_only(nodes)
+    values = merge_values(values, context.options.values)
+    return (
+        *artifact_sheets(_PLUGIN, _PLUGIN, source, values),
+        Sheet(name="runtimeclass.yaml", objects=(_RUNTIME,)),
+    )
+
+
+def _gpu_nodes_only(nodes: tuple[str, ...]) -> Object:
+    """Replaces the chart's node affinity, which needs labels that do not exist here."""
+    expression = {"key": "kubernetes.io/hostname", "operator": "In", "values": sorted(nodes)}
+    return {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [expression]}]
+            }
+        }
+    }
+
+
+def _gpu_nodes(context: ComponentContext) -> tuple[str, ...]:
+    """Return the nodes whose image contains a driver."""
+    return tuple(node.name for node in context.desired.nodes if _branches(node)[0])
+
+
+def _check(context: ComponentContext, problems: Problems) -> None:
+    """Report images with an incomplete set of extensions, and clusters without GPUs."""
+    for node in context.desired.nodes:
+        drivers, toolkits = _branches(node)
+        if drivers != toolkits:
+            problems.error(
+                "nvidia.extensions",
+                f"the image of {node.name} has a driver without its toolkit, or a toolkit "
+                "without its driver",
+                why=f"driver: {_join_names(drivers)}; toolkit: {_join_names(toolkits)}; both "
+                "must be of one branch",
+                fix="add both extensions with the same suffix to the node",
+                at=node.schematic.where("extensions"),
+            )
+    named = any(node.schematic.id is not None for node in context.desired.nodes)
+    if not _gpu_nodes(context) and not named:
+        problems.error(
+            "nvidia.no-driver",
+            "nvidia is enabled, but no node has a driver",
+            why="drivers are Talos extensions, and no node's image contains one",
+            fix="add siderolabs/nvidia-open-gpu-kernel-modules-production and"
+            " siderolabs/nvidia-container-toolkit-production to the extensions of the nodes",
+            at=context.options.where("enabled"),
+        )
+
+
+def _branches(node: Node) -> tuple[set[str], set[str]]:
+    drivers, toolkits = set(), set()
+    for extension in node.schematic.extensions:
+        driver, toolkit = _DRIVERS.fullmatch(extension), _TOOLKIT.fullmatch(extension)
+        if driver is not None:
+            drivers.add(driver[2])
+        if toolkit is not None:
+            toolkits.add(toolkit[1])
+    return drivers, toolkits
+
+
+def _join_names(branches: set[str]) -> str:
+    return ", ".join(sorted(branches)) or "none"
 
 
 def _smoke_test(**more: object) -> SmokeTest:
@@ -70,7 +151,7 @@ COMPONENT = Component(
     about="NVIDIA GPUs for pods.",
     phase=Phase.PLATFORM,
     apps=_apps,
-    check=check,
+    check=_check,
     ready=(
         Condition(
             kind="v1 Node",

@@ -26,7 +26,6 @@ COMPONENT = Component(
     phase=Phase.DEFINITIONS,
     apps=_apps,
     ready=tuple(crd_condition(f"{kind}.monitoring.coreos.com") for kind in _KINDS),
-    smoke_test=None,
     definitions=("monitoring.coreos.com",),
     known_problems=(
         KnownProblem(

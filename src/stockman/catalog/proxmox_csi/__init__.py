@@ -13,7 +13,7 @@ from stockman.catalog.component import (
     Phase,
     ProxmoxAccess,
 )
-from stockman.catalog.conditions import daemonset_condition, deployment_condition
+from stockman.catalog.conditions import daemonset_condition, deployment_condition, volume_smoke_test
 from stockman.catalog.objects import chart_sheets, is_monitoring_on, pod_monitor_sheets
 from stockman.catalog.proxmox_config import (
     KEY,
@@ -24,14 +24,13 @@ from stockman.catalog.proxmox_config import (
     secret_name,
     trust_values,
 )
-from stockman.catalog.proxmox_csi.classes import encryption_secret, storage_classes
-from stockman.catalog.proxmox_csi.settings import (
+from stockman.catalog.proxmox_csi.classes import (
     PASSPHRASE,
     ProxmoxCsiSettings,
     check,
-    settings_of,
+    encryption_secret,
+    storage_classes,
 )
-from stockman.catalog.smoke_tests import volume_smoke_test
 
 _ACCESS = ProxmoxAccess(
     user="stockman-csi@pve",
@@ -50,7 +49,7 @@ _NAME = "proxmox-csi-plugin"
 
 
 def _apps(context: ComponentContext) -> Iterator[App]:
-    settings = settings_of(context)
+    settings = context.settings_as(ProxmoxCsiSettings)
     values: Object = {
         "fullnameOverride": _NAME,
         "existingConfigSecret": secret_name(context),

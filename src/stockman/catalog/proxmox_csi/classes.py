@@ -1,19 +1,109 @@
-"""Storage classes as chart values."""
+"""Storage classes of Proxmox CSI: settings, rules and chart values."""
 
 from __future__ import annotations
+
+from typing import Annotated, Literal
 
 from stockman.catalog.app import Object, Sheet
 from stockman.catalog.component import ComponentContext
 from stockman.catalog.objects import secret
-from stockman.catalog.proxmox_csi.settings import PASSPHRASE, StorageClass, settings_of
+from stockman.catalog.proxmox_config import check_proxmox
+from stockman.model.formats import Between, DatastoreText, HostNameText, Name
+from stockman.model.origin import Traced
+from stockman.model.problem import Problems
+from stockman.model.record import record
 
+PASSPHRASE = "encryption-passphrase"
+"""Name of the secret that decrypts encrypted volumes."""
 _SECRET = "proxmox-csi-encryption"
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
 
 
+@record
+class StorageClass(Traced):
+    """A storage class: a Proxmox VE storage, and options for its volumes."""
+
+    name: Name
+    """Name of the class."""
+    storage: DatastoreText
+    """Proxmox VE storage."""
+    default: bool = False
+    """Whether claims without a class use this one."""
+    shared: bool = False
+    """Whether the storage is available on every host; volumes are then created immediately."""
+    filesystem: Literal["ext4", "xfs"] = "ext4"
+    """Filesystem of new volumes."""
+    reclaim: Literal["delete", "retain"] = "delete"
+    """What happens to a volume when its claim is deleted."""
+    cache: Literal["directsync", "none", "writeback", "writethrough"] | None = None
+    """Cache mode. None: the default of Proxmox VE."""
+    ssd: bool = True
+    """Whether the guest sees an SSD and discards unused blocks."""
+    encrypted: bool = False
+    """Whether volumes are encrypted with LUKS; needs `secrets.encryption-passphrase`."""
+    zones: tuple[HostNameText, ...] = ()
+    """Hosts on which volumes can be created. Empty: all hosts with the storage."""
+    iops: Annotated[int, Between(1, 1_000_000)] | None = None
+    """Limit of operations per second. None: no limit."""
+    megabytes_per_second: Annotated[int, Between(1, 100_000)] | None = None
+    """Limit of bandwidth. None: no limit."""
+
+
+@record
+class ProxmoxCsiSettings(Traced):
+    """Storage classes and other features of volumes."""
+
+    classes: tuple[StorageClass, ...] = ()
+    """Storage classes. Empty: one named `proxmox` on the component's `storage`."""
+    snapshots: bool = False
+    """Whether volumes support snapshots. Proxmox VE only allows this for root@pam: a token of the
+    component is not sufficient."""
+
+
+def check(context: ComponentContext, problems: Problems) -> None:
+    """Report classes that cannot work."""
+    check_proxmox(context, problems)
+    settings = context.settings_as(ProxmoxCsiSettings)
+    if not settings.classes and context.options.storage is None:
+        problems.error(
+            "csi.storage",
+            "proxmox-csi has no storage",
+            why="it creates volumes on a storage of Proxmox VE, and none is set",
+            fix="set components.proxmox-csi.storage, or its settings.classes",
+            at=context.options.where("enabled"),
+        )
+    if sum(storage_class.default for storage_class in settings.classes) > 1:
+        problems.error(
+            "csi.default",
+            "several storage classes are marked as default",
+            why="Kubernetes would use the newest of them",
+            fix="set default: true on only one of them",
+            at=settings.where("classes"),
+        )
+    if (
+        any(storage_class.encrypted for storage_class in settings.classes)
+        and PASSPHRASE not in context.options.secrets
+    ):
+        problems.error(
+            "csi.passphrase",
+            "volumes are encrypted, but there is no passphrase",
+            why="nodes need it to decrypt a volume",
+            fix=f"set components.proxmox-csi.secrets.{PASSPHRASE}",
+            at=settings.where("classes"),
+        )
+    if settings.snapshots:
+        problems.warn(
+            "csi.snapshots",
+            "snapshots of volumes need the password of root",
+            why="Proxmox VE allows only root@pam to copy a disk without a VM",
+            fix="disable snapshots, or accept that this component has root access",
+            at=settings.where("snapshots"),
+        )
+
+
 def storage_classes(context: ComponentContext) -> list[Object]:
     """Return every class, in the configured order."""
-    classes = settings_of(context).classes
+    classes = context.settings_as(ProxmoxCsiSettings).classes
     storage = context.options.storage
     if not classes and storage is not None:
         classes = (StorageClass(name="proxmox", storage=storage, default=True),)
@@ -24,7 +114,7 @@ def encryption_secret(context: ComponentContext) -> tuple[Sheet, ...]:
     """Return the passphrase of encrypted volumes, if there are any."""
     passphrase = context.options.secrets.get(PASSPHRASE)
     if passphrase is None or not any(
-        storage_class.encrypted for storage_class in settings_of(context).classes
+        storage_class.encrypted for storage_class in context.settings_as(ProxmoxCsiSettings).classes
     ):
         return ()
     return (secret(_SECRET, {PASSPHRASE: passphrase}, file="encryption.sops.yaml"),)

@@ -30,7 +30,6 @@ COMPONENT = Component(
     phase=Phase.PLATFORM,
     apps=_apps,
     ready=(deployment_condition("reloader", "kube-system"),),
-    smoke_test=None,
     known_problems=(
         KnownProblem(
             symptom="a changed Secret has no effect on a running pod",

@@ -6,10 +6,19 @@ from collections.abc import Iterator
 
 from stockman.catalog.app import App, Object, Sheet
 from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
-from stockman.catalog.conditions import Condition, crd_condition, deployment_condition
+from stockman.catalog.conditions import (
+    Condition,
+    crd_condition,
+    deployment_condition,
+    volume_smoke_test,
+)
 from stockman.catalog.objects import chart_sheets, is_monitoring_on
-from stockman.catalog.rook_ceph.drivers import drivers
-from stockman.catalog.rook_ceph.external import connection, external_cluster, storage_classes
+from stockman.catalog.rook_ceph.external import (
+    connection,
+    drivers,
+    external_cluster,
+    storage_classes,
+)
 from stockman.catalog.rook_ceph.settings import (
     FILESYSTEM_SECRETS,
     SECRETS,
@@ -17,7 +26,6 @@ from stockman.catalog.rook_ceph.settings import (
     check,
     missing_secrets,
 )
-from stockman.catalog.smoke_tests import volume_smoke_test
 
 
 def _apps(context: ComponentContext) -> Iterator[App]:

@@ -1,4 +1,7 @@
-"""Objects for an external Ceph cluster."""
+"""Objects for an external Ceph cluster, and the CSI drivers that mount it on nodes.
+
+Rook's operator no longer installs these drivers.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,22 @@ from collections.abc import Iterator
 
 from stockman.catalog.app import Object, Sheet
 from stockman.catalog.component import ComponentContext
-from stockman.catalog.objects import is_monitoring_on, secret
-from stockman.catalog.rook_ceph.drivers import driver_name
-from stockman.catalog.rook_ceph.settings import settings_of
+from stockman.catalog.objects import artifact_sheets, config_map, is_monitoring_on, secret
+from stockman.catalog.rook_ceph.settings import RookCephSettings
 from stockman.model.secret import Secret
 
 _NAME = "rook-ceph"
 _TYPE = "kubernetes.io/rook"
 _MANAGER_PORT = 9283
+_DRIVERS = "ceph-csi-drivers"
+_IMAGES = "rook-csi-operator-image-set-configmap"
+"""ConfigMap from the operator's chart: drivers and operator have the same release."""
 
 
 def external_cluster(context: ComponentContext) -> Object:
     """Return the CephCluster, marked as external."""
     spec: Object = {"external": {"enable": True}, "crashCollector": {"disable": True}}
-    managers = settings_of(context).managers
+    managers = context.settings_as(RookCephSettings).managers
     if managers and is_monitoring_on(context):
         spec["monitoring"] = {
             "enabled": True,
@@ -36,17 +41,13 @@ def external_cluster(context: ComponentContext) -> Object:
 
 def connection(context: ComponentContext) -> Iterator[Sheet]:
     """Return the monitor addresses and the keys for Ceph."""
-    settings, keys = settings_of(context), context.options.secrets
-    endpoints: Object = {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": "rook-ceph-mon-endpoints"},
-        "data": {
-            "data": ",".join(settings.monitors),
-            "mapping": "{}",
-            "maxMonId": str(len(settings.monitors) - 1),
-        },
+    settings, keys = context.settings_as(RookCephSettings), context.options.secrets
+    texts = {
+        "data": ",".join(settings.monitors),
+        "mapping": "{}",
+        "maxMonId": str(len(settings.monitors) - 1),
     }
+    endpoints = config_map("rook-ceph-mon-endpoints", texts)
     yield Sheet(name="monitors.yaml", objects=(endpoints,))
     if "admin-key" not in keys:
         return
@@ -71,7 +72,7 @@ def connection(context: ComponentContext) -> Iterator[Sheet]:
 def _users(context: ComponentContext) -> Iterator[tuple[str, str, str]]:
     yield "rook-csi-rbd-node", "csi-rbd-node", "rbd-node-key"
     yield "rook-csi-rbd-provisioner", "csi-rbd-provisioner", "rbd-provisioner-key"
-    if settings_of(context).filesystem:
+    if context.settings_as(RookCephSettings).filesystem:
         yield "rook-csi-cephfs-node", "csi-cephfs-node", "cephfs-node-key"
         yield "rook-csi-cephfs-provisioner", "csi-cephfs-provisioner", "cephfs-provisioner-key"
 
@@ -82,7 +83,7 @@ def _login(user: str, key: Secret) -> dict[str, Secret | str]:
 
 def storage_classes(context: ComponentContext) -> tuple[Object, ...]:
     """Return the storage class of volumes, and that of file systems if there is one."""
-    settings, namespace = settings_of(context), context.namespace
+    settings, namespace = context.settings_as(RookCephSettings), context.namespace
     classes = [
         _class(
             "ceph-rbd",
@@ -130,3 +131,36 @@ def _class(name: str, driver: str, kind: str, namespace: str, more: Object) -> O
         "allowVolumeExpansion": True,
         "reclaimPolicy": "Delete",
     }
+
+
+def driver_name(context: ComponentContext, kind: str) -> str:
+    """Return the name of a driver, which storage classes use as provisioner."""
+    return f"{context.namespace}.{kind}.csi.ceph.com"
+
+
+def drivers(context: ComponentContext) -> tuple[Sheet, ...]:
+    """Return the files that install the drivers."""
+    chart = context.facts.artifacts[_DRIVERS]
+    values: Object = {
+        "operatorConfig": {
+            "namespace": context.namespace,
+            "driverSpecDefaults": {
+                "imageSet": {"name": _IMAGES},
+                "nodePlugin": {"priorityClassName": "system-node-critical"},
+                "controllerPlugin": {"priorityClassName": "system-cluster-critical"},
+            },
+        },
+        "drivers": {
+            "rbd": _driver(context, "rbd", on=True),
+            "cephfs": _driver(
+                context, "cephfs", on=bool(context.settings_as(RookCephSettings).filesystem)
+            ),
+            "nfs": _driver(context, "nfs", on=False),
+            "nvmeof": _driver(context, "nvmeof", on=False),
+        },
+    }
+    return artifact_sheets(_DRIVERS, _DRIVERS, chart, values)
+
+
+def _driver(context: ComponentContext, kind: str, *, on: bool) -> Object:
+    return {"enabled": on, "name": driver_name(context, kind)}

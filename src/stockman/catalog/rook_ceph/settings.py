@@ -42,25 +42,16 @@ class RookCephSettings(Traced):
     """Addresses of the Ceph managers, which are scraped if monitoring is enabled."""
 
 
-def settings_of(context: ComponentContext) -> RookCephSettings:
-    """Return the component's settings."""
-    settings = context.settings
-    return settings if isinstance(settings, RookCephSettings) else RookCephSettings()
-
-
-def mandatory_secrets(context: ComponentContext) -> dict[str, str]:
-    """Return the names of required secrets, with descriptions."""
-    return SECRETS | (FILESYSTEM_SECRETS if settings_of(context).filesystem else {})
-
-
 def missing_secrets(context: ComponentContext) -> list[str]:
     """Return the required secrets that are missing."""
-    return [name for name in mandatory_secrets(context) if name not in context.options.secrets]
+    filesystem = context.settings_as(RookCephSettings).filesystem
+    needed = SECRETS | (FILESYSTEM_SECRETS if filesystem else {})
+    return [name for name in needed if name not in context.options.secrets]
 
 
 def check(context: ComponentContext, problems: Problems) -> None:
     """Report missing settings of the Ceph cluster."""
-    settings = settings_of(context)
+    settings = context.settings_as(RookCephSettings)
     if not settings.fsid or not settings.monitors:
         problems.error(
             "ceph.cluster",

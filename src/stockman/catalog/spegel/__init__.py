@@ -43,7 +43,6 @@ COMPONENT = Component(
     apps=_apps,
     check=_check,
     ready=(daemonset_condition("spegel", "kube-system"),),
-    smoke_test=None,
     known_problems=(
         KnownProblem(
             symptom="every node still pulls images from the registry",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from stockman.catalog.app import App, Object
 from stockman.catalog.component import (
@@ -15,9 +16,23 @@ from stockman.catalog.component import (
 )
 from stockman.catalog.conditions import Condition, SmokeTest, daemonset_condition
 from stockman.catalog.objects import chart_sheets, pod_monitor_sheets
-from stockman.catalog.talos_ccm.settings import TalosCcmSettings, check, settings_of
+from stockman.model.formats import Example
+from stockman.model.origin import Traced
+from stockman.model.problem import Problems
+from stockman.model.record import record
 
 _SERVICE_ACCOUNT = "talos-cloud-controller-manager"
+
+
+@record
+class TalosCcmSettings(Traced):
+    """Sources of node labels, besides the machines' meta-data."""
+
+    transformations: tuple[
+        Annotated[object, Example("{name: zone, labels: {topology.kubernetes.io/zone: a}}")], ...
+    ] = ()
+    """Rules that set labels, annotations or metadata, as described in the documentation of the
+    component. Empty: the meta-data of the machines is used."""
 
 
 def _apps(context: ComponentContext) -> Iterator[App]:
@@ -30,7 +45,7 @@ def _apps(context: ComponentContext) -> Iterator[App]:
         # It must run before there is a pod network.
         "daemonSet": {"enabled": True},
     }
-    transformations = settings_of(context).transformations
+    transformations = context.settings_as(TalosCcmSettings).transformations
     if transformations:
         values["transformations"] = list(transformations)
     labels = {"app.kubernetes.io/name": _SERVICE_ACCOUNT}
@@ -44,13 +59,36 @@ def _apps(context: ComponentContext) -> Iterator[App]:
     )
 
 
+def _check(context: ComponentContext, problems: Problems) -> None:
+    """Report invalid transformations, and labels that nothing sets."""
+    settings = context.settings_as(TalosCcmSettings)
+    for index, transformation in enumerate(settings.transformations):
+        if not isinstance(transformation, dict) or "name" not in transformation:
+            problems.error(
+                "component.transformation",
+                f"transformation {index + 1} of talos-ccm has no name",
+                why="each must be a mapping with a name and what it sets",
+                fix="write it as `name: ...` with labels, annotations or platformMetadata",
+                at=settings.where(f"transformations[{index}]"),
+            )
+    alone = not context.is_enabled("proxmox-ccm")
+    if alone and not settings.transformations and context.cluster.talos.platform == "metal":
+        problems.warn(
+            "component.unlabelled",
+            "talos-ccm manages the nodes, but nothing sets their region and zone",
+            why="metal machines have no meta-data, and there are no transformations",
+            fix="use platform nocloud, add transformations, or enable proxmox-ccm",
+            at=context.options.where("enabled"),
+        )
+
+
 COMPONENT = Component(
     name="talos-ccm",
     about="Approves kubelet certificates, and labels nodes from their metadata.",
     phase=Phase.CLOUD,
     apps=_apps,
     settings=TalosCcmSettings,
-    check=check,
+    check=_check,
     talos=TalosAccess(role="os:reader", secret=f"{_SERVICE_ACCOUNT}-talos-secrets"),
     ready=(daemonset_condition(_SERVICE_ACCOUNT, "kube-system"),),
     smoke_test=SmokeTest(

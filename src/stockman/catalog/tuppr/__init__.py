@@ -15,8 +15,7 @@ from stockman.catalog.component import (
 )
 from stockman.catalog.conditions import Condition, SmokeTest, crd_condition, deployment_condition
 from stockman.catalog.objects import chart_sheets
-from stockman.catalog.tuppr.settings import TupprSettings, check
-from stockman.catalog.tuppr.upgrades import upgrades
+from stockman.catalog.tuppr.upgrades import TupprSettings, check, upgrades
 
 
 def _apps(context: ComponentContext) -> Iterator[App]:

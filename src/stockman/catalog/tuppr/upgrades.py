@@ -1,13 +1,47 @@
-"""The upgrade objects of tuppr: controllers one by one, workers, Kubernetes."""
+"""Settings of tuppr, and its upgrade objects: controllers one by one, workers, Kubernetes."""
 
 from __future__ import annotations
 
-from stockman.catalog.app import Object
+from stockman.catalog.app import Object, manifest
 from stockman.catalog.component import ComponentContext
-from stockman.catalog.tuppr.settings import TupprSettings, settings_of
+from stockman.model.compatibility import Verdict, upgrade_compatibility
+from stockman.model.origin import Traced
+from stockman.model.problem import Problems
+from stockman.model.record import record
+from stockman.model.version import Version
 
 _VERSION = "tuppr.home-operations.com/v1alpha1"
 _CONTROLLER = "node-role.kubernetes.io/control-plane"
+
+
+@record
+class TupprSettings(Traced):
+    """Checks before and during upgrades."""
+
+    running_talos: Version | None = None
+    """The Talos version that runs now, if known: steps that Talos does not support are then
+    refused, because tuppr does not check. None: unknown."""
+    volsync_gate: bool = False
+    """Wait for running VolSync backups."""
+    ceph_gate: bool = False
+    """Wait until Ceph is healthy before each node."""
+
+
+def check(context: ComponentContext, problems: Problems) -> None:
+    """Refuse a version that cannot be reached in one step."""
+    settings = context.settings_as(TupprSettings)
+    running, desired = settings.running_talos, context.cluster.talos.version
+    if running is None:
+        return
+    fit = upgrade_compatibility("Talos", running, desired)
+    if fit.verdict is Verdict.REFUSED:
+        problems.error(
+            "tuppr.path",
+            f"tuppr would upgrade Talos from {running} to {desired}",
+            why=fit.reason,
+            fix="set talos.version to an intermediate version",
+            at=context.cluster.talos.where("version") or settings.where("running_talos"),
+        )
 
 
 def upgrades(context: ComponentContext) -> tuple[Object, ...]:
@@ -19,7 +53,7 @@ def upgrades(context: ComponentContext) -> tuple[Object, ...]:
         objects.append(_talos(context, "workers", "DoesNotExist", width))
     spec: Object = {
         "kubernetes": {"version": context.cluster.kubernetes.version.tagged},
-        "healthChecks": _health(settings_of(context)),
+        "healthChecks": _health(context.settings_as(TupprSettings)),
     }
     return (*objects, _object("KubernetesUpgrade", "kubernetes", spec, context))
 
@@ -34,7 +68,7 @@ def _talos(context: ComponentContext, name: str, operator: str, parallelism: int
             "waitForVolumeDetach": True,
             "timeout": context.desired.upgrade.budgets.node_timeout,
         },
-        "healthChecks": _health(settings_of(context)),
+        "healthChecks": _health(context.settings_as(TupprSettings)),
     }
     return _object("TalosUpgrade", name, spec, context)
 
@@ -46,7 +80,7 @@ def _object(kind: str, name: str, spec: Object, context: ComponentContext) -> Ob
     ]
     if windows:
         spec["maintenance"] = {"windows": windows}
-    return {"apiVersion": _VERSION, "kind": kind, "metadata": {"name": name}, "spec": spec}
+    return manifest(_VERSION, kind, name, **spec)
 
 
 def _health(settings: TupprSettings) -> list[Object]:

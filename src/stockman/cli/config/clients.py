@@ -17,7 +17,7 @@ from stockman.cli.exit import Exit
 from stockman.cli.output import Output, show
 from stockman.cli.secrets.store import show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
-from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.credentials.certificates import TalosRole
 
 if TYPE_CHECKING:
     from stockman.app.client_config.files import ClientFile, ClientFileContext

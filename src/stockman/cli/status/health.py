@@ -1,4 +1,4 @@
-"""`stockman health`: run all health checks, for cron and monitoring."""
+"""`stockman health`: run all health checks, for cron and monitoring, and smoke tests."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import Cell, Row, table
 
 if TYPE_CHECKING:
+    from stockman.app.status.smoke_tests import SmokeTestResult
     from stockman.assessment.prometheus import Metric
     from stockman.assessment.status.findings import StatusCheck, StatusPart
     from stockman.assessment.status.status import Status
@@ -35,6 +36,7 @@ CHECKS = (
     "runs",
 )
 _FOLDER = "/var/lib/node_exporter"
+_ALL_COMPONENTS = "all"
 _MAX_NAMES = 5
 """Maximum number of problems listed for each part."""
 
@@ -43,6 +45,8 @@ _MAX_NAMES = 5
     examples={
         "stockman health": "run all checks; the exit status is the result",
         "stockman health --only etcd --only certificates": "run two checks",
+        "stockman health --smoke": "run the smoke tests of all components",
+        "stockman health --smoke coredns": "run the smoke test of one component",
         "stockman health -o json": "print the status as JSON",
         f"stockman health -q --textfile {_FOLDER}/stockman.prom": (
             "write them for the node exporter"
@@ -57,25 +61,38 @@ _MAX_NAMES = 5
 )
 @click.option("--strict", is_flag=True, help="Treat warnings as failures.")
 @click.option(
+    "--smoke",
+    is_flag=False,
+    flag_value=_ALL_COMPONENTS,
+    metavar="[COMPONENT]",
+    help="Run the smoke tests of all components, or of one, instead of the checks.",
+)
+@click.option(
     "--textfile",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write Prometheus metrics to this file atomically.",
 )
 @metric_output
 @click.pass_context
-def health(
+def health(  # noqa: PLR0913 - one parameter per option
     ctx: click.Context,
     only: tuple[str, ...],
     strict: bool,
+    smoke: str | None,
     textfile: Path | None,
     output: MetricsOutput,
 ) -> int:
     """Check the health of the cluster, for cron and Prometheus.
 
     The checks are the parts of `stockman status`. The Prometheus metrics also cover the last run.
-    Nothing is changed. The exit status is 0 if everything is healthy or there are only warnings, 1
-    if a check failed or its result is unknown.
+    They change nothing. A smoke test creates small objects in the cluster, such as a certificate or
+    a pod with a volume, and deletes them again. The exit status is 0 if everything is healthy or
+    there are only warnings, 1 if a check or test failed or its result is unknown.
     """
+    if smoke is not None:
+        if only or textfile is not None or output is MetricsOutput.PROMETHEUS:
+            raise click.UsageError("--smoke cannot be combined with checks and metrics", ctx)
+        return _run_smoke_tests(options.directory(ctx), smoke, Output(output.value))
     from stockman.app.runs.metrics import write_textfile
     from stockman.assessment.prometheus import prometheus_text
     from stockman.cli.status.status import workspace_of
@@ -91,6 +108,43 @@ def health(
     elif textfile is None or output is not MetricsOutput.TABLE:
         _show(status, Output(output.value), failed=failed)
     return Exit.FAILED if failed else Exit.DONE
+
+
+def _run_smoke_tests(directory: Path, smoke: str, output: Output) -> int:
+    from stockman.app.status.smoke_tests import run_smoke_tests
+    from stockman.cli.status.status import workspace_of
+
+    component = "" if smoke == _ALL_COMPONENTS else smoke
+    results = asyncio.run(run_smoke_tests(workspace_of(directory), component))
+    show(
+        [
+            {
+                "component": result.component,
+                "says": result.says,
+                "passed": result.problem is None,
+                "problem": result.problem.why if result.problem is not None else "",
+            }
+            for result in results
+        ],
+        kind="SmokeTests",
+        output=output,
+        human=lambda _, screen: _smoke_test_lines(results, screen),
+    )
+    return Exit.FAILED if any(result.problem is not None for result in results) else Exit.DONE
+
+
+def _smoke_test_lines(results: tuple[SmokeTestResult, ...], screen: Screen) -> Iterator[str]:
+    from stockman.cli.status.view import STYLES
+
+    rows: list[Row] = []
+    for result in results:
+        state = "ok" if result.problem is None else "error"
+        rows.append((Cell(state, STYLES[state]), Cell(result.component, "name"), result.says))
+        if result.problem is not None:
+            rows.append(("", "", f"{result.problem.code}: {result.problem.why}"))
+            rows.append(("", "", f"fix: {result.problem.fix}"))
+    columns = ("STATE", "COMPONENT", "DETAILS")
+    return table(columns, rows, width=screen.width, paint=screen.paint)
 
 
 def _checks(only: tuple[str, ...]) -> tuple[StatusCheck, ...]:

@@ -35,7 +35,7 @@ HEREDOC = pattern(r"<<(?P<dedent>-?)(?P<name>[^\W\d][\w-]*)[ \t]*\r?\n")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
-class HclText:
+class _HclText:
     """The text of a file and the current position."""
 
     def __init__(self, file: str, text: str) -> None:
@@ -203,45 +203,43 @@ class HclFile:
 
 def read_hcl(file: str, text: str) -> HclFile:
     """Parse a file; raises `Unreadable` with position and reason."""
-    reader = _HclReader(HclText(file, text))
+    reader = _HclReader(file, text)
     body = reader.body("")
     return HclFile(body=body, expressions=frozenset(reader.expressions))
 
 
-class _HclReader:
-    def __init__(self, source: HclText) -> None:
-        self._source = source
+class _HclReader(_HclText):
+    def __init__(self, file: str, text: str) -> None:
+        super().__init__(file, text)
         self._depth = 0
         self.expressions: set[Position] = set()
 
     def body(self, end: str) -> HclBody:
         """Read up to `end`; empty: the end of the file."""
-        source = self._source
-        body = HclBody(attributes=MappingNode(source.position_of(source.index)))
+        body = HclBody(attributes=MappingNode(self.position_of(self.index)))
         while True:
-            source.skip(SPACE)
-            if source.at_end:
+            self.skip(SPACE)
+            if self.at_end:
                 if end:
-                    source.fail("the file ends inside of a block", "close it with `}`")
+                    self.fail("the file ends inside of a block", "close it with `}`")
                 return body
-            if end and source.starts_with(end):
-                source.index += 1
+            if end and self.starts_with(end):
+                self.index += 1
                 return body
             self._statement(body)
 
     def _statement(self, body: HclBody) -> None:
-        source = self._source
         name = self._word()
-        source.skip(BLANK)
-        if source.starts_with("=") and not source.starts_with("=="):
-            source.index += 1
+        self.skip(BLANK)
+        if self.starts_with("=") and not self.starts_with("=="):
+            self.index += 1
             body.attributes.entries[name.text] = MappingEntry(name, self._value("\n}"))
             return
         labels = []
-        while not source.starts_with("{"):
-            labels.append(self._string().text if source.starts_with('"') else self._word().text)
-            source.skip(BLANK)
-        source.index += 1
+        while not self.starts_with("{"):
+            labels.append(self._string().text if self.starts_with('"') else self._word().text)
+            self.skip(BLANK)
+        self.index += 1
         self._change_depth(1)
         inner = self.body("}")
         self._change_depth(-1)
@@ -249,127 +247,119 @@ class _HclReader:
 
     def _change_depth(self, step: int) -> None:
         self._depth += step
-        self._source.check_depth(self._depth)
+        self.check_depth(self._depth)
 
     def _word(self) -> ScalarNode:
-        match = _WORD.match(self._source.text, self._source.index)
+        match = _WORD.match(self.text, self.index)
         if match is None:
-            self._source.fail("a name is needed here", "write `name = value` or a block")
+            self.fail("a name is needed here", "write `name = value` or a block")
         return self._plain(match)
 
     def _value(self, ends: str) -> TreeNode:
         """Read a literal, or null for an expression, which is recorded. `ends` are the
         terminators."""
-        source = self._source
-        source.skip(SPACE)
-        start = source.index
+        self.skip(SPACE)
+        start = self.index
         node = self._literal()
         if node is not None and self._at_value_end(ends):
             return node
-        source.index = start
-        source.skip_expression(ends)
-        if source.index == start:
-            source.fail("a value is needed here", "write a value behind the `=`")
-        at = source.position_of(start)
+        self.index = start
+        self.skip_expression(ends)
+        if self.index == start:
+            self.fail("a value is needed here", "write a value behind the `=`")
+        at = self.position_of(start)
         self.expressions.add(at)
-        return ScalarNode("null", at, plain=True, span=(start, source.index))
+        return ScalarNode("null", at, plain=True, span=(start, self.index))
 
     def _at_value_end(self, ends: str) -> bool:
-        self._source.skip(BLANK if "\n" in ends else SPACE)
-        return self._source.at_end or self._source.starts_with("#", "//", "\r\n", *ends)
+        self.skip(BLANK if "\n" in ends else SPACE)
+        return self.at_end or self.starts_with("#", "//", "\r\n", *ends)
 
     def _literal(self) -> TreeNode | None:
-        source = self._source
-        if source.starts_with('"'):
-            start = source.index
+        if self.starts_with('"'):
+            start = self.index
             string = self._string()
-            raw = source.text[start : source.index]
+            raw = self.text[start : self.index]
             return None if _TEMPLATE.search(raw) else string
-        if source.starts_with("<<"):
+        if self.starts_with("<<"):
             return self._heredoc()
-        if source.starts_with("[", "{") and not _COMPUTED.match(source.text, source.index):
+        if self.starts_with("[", "{") and not _COMPUTED.match(self.text, self.index):
             self._change_depth(1)
-            node = self._list() if source.starts_with("[") else self._object()
+            node = self._list() if self.starts_with("[") else self._object()
             self._change_depth(-1)
             return node
         for literal in (_NUMBER, _LITERAL):
-            match = literal.match(source.text, source.index)
+            match = literal.match(self.text, self.index)
             if match is not None:
                 return self._plain(match)
         return None
 
     def _list(self) -> SequenceNode:
-        source = self._source
-        sequence = SequenceNode(source.position_of(source.index))
-        source.index += 1
+        sequence = SequenceNode(self.position_of(self.index))
+        self.index += 1
         while not self._skip_closing("]"):
             sequence.items.append(self._value(",]"))
-            source.skip(SPACE)
-            if source.starts_with(","):
-                source.index += 1
-            elif not source.starts_with("]"):
-                source.fail("the list does not go on here", "write `,` or `]`")
+            self.skip(SPACE)
+            if self.starts_with(","):
+                self.index += 1
+            elif not self.starts_with("]"):
+                self.fail("the list does not go on here", "write `,` or `]`")
         return sequence
 
     def _object(self) -> MappingNode:
-        source = self._source
-        mapping = MappingNode(source.position_of(source.index))
-        source.index += 1
+        mapping = MappingNode(self.position_of(self.index))
+        self.index += 1
         while not self._skip_closing("}"):
             key = self._object_key()
-            source.skip(SPACE)
-            if not source.starts_with("=", ":"):
-                source.fail("a key without a value stands here", "write `key = value`")
-            source.index += 1
+            self.skip(SPACE)
+            if not self.starts_with("=", ":"):
+                self.fail("a key without a value stands here", "write `key = value`")
+            self.index += 1
             value = self._value("\n,}")
             if key is not None:
                 mapping.entries[key.text] = MappingEntry(key, value)
-            source.skip(BLANK)
-            if source.starts_with(","):
-                source.index += 1
+            self.skip(BLANK)
+            if self.starts_with(","):
+                self.index += 1
         return mapping
 
     def _object_key(self) -> ScalarNode | None:
         """Read a key; None: a computed key, which is recorded."""
-        source = self._source
-        if source.starts_with("("):
-            self.expressions.add(source.position_of(source.index))
-            source.skip_expression("=:")
+        if self.starts_with("("):
+            self.expressions.add(self.position_of(self.index))
+            self.skip_expression("=:")
             return None
-        if source.starts_with('"'):
+        if self.starts_with('"'):
             return self._string()
-        number = _NUMBER.match(source.text, source.index)
+        number = _NUMBER.match(self.text, self.index)
         return self._word() if number is None else self._plain(number)
 
     def _skip_closing(self, bracket: str) -> bool:
-        source = self._source
-        source.skip(SPACE)
-        if source.at_end:
-            source.fail("the file ends inside of brackets", f"close them with `{bracket}`")
-        is_closed = source.starts_with(bracket)
-        source.index += is_closed
+        self.skip(SPACE)
+        if self.at_end:
+            self.fail("the file ends inside of brackets", f"close them with `{bracket}`")
+        is_closed = self.starts_with(bracket)
+        self.index += is_closed
         return is_closed
 
     def _string(self) -> ScalarNode:
-        start = self._source.index
-        text = _ESCAPE.sub(_unescape, self._source.read_string())
+        start = self.index
+        text = _ESCAPE.sub(_unescape, self.read_string())
         return self._text(text, start)
 
     def _heredoc(self) -> ScalarNode | None:
-        start = self._source.index
-        text = self._source.read_heredoc()
+        start = self.index
+        text = self.read_heredoc()
         return None if _TEMPLATE.search(text) else self._text(text, start)
 
     def _text(self, text: str, start: int) -> ScalarNode:
         literal = text.replace("$${", "${").replace("%%{", "%{")
-        span = (start, self._source.index)
-        return ScalarNode(literal, self._source.position_of(start), plain=False, span=span)
+        span = (start, self.index)
+        return ScalarNode(literal, self.position_of(start), plain=False, span=span)
 
     def _plain(self, match: re.Match[str]) -> ScalarNode:
-        self._source.index = match.end()
-        return ScalarNode(
-            match[0], self._source.position_of(match.start()), plain=True, span=match.span()
-        )
+        self.index = match.end()
+        return ScalarNode(match[0], self.position_of(match.start()), plain=True, span=match.span())
 
 
 def _unescape(match: re.Match[str]) -> str:

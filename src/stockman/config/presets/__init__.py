@@ -1,17 +1,16 @@
-"""Translate comments of the classic dialect to the TOML dialect."""
+"""Presets: starter files, adjusted to the answers, network and dialect of a user."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import IPv4Address, IPv4Network
-from typing import Literal
 
 from stockman.config.classic import CLASSIC_KEYS
+from stockman.config.language import Dialect
 from stockman.config.load import CLUSTER_TOML
 from stockman.config.source.toml_reader import read_toml
-from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
-from stockman.config.source.tree import MappingNode as Tree
+from stockman.config.source.tree import MappingNode, ScalarNode, iter_scalars
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.config.writers.yaml_writer import format_scalar
 from stockman.model.compatibility import talos_line
@@ -70,19 +69,7 @@ def readdress(texts: Mapping[str, str], old: IPv4Network, new: IPv4Network) -> d
 def _spans(name: str, text: str) -> list[tuple[int, int]]:
     """Return the positions of keys and values of a file, in order, each once."""
     tree = (read_toml if name == CLUSTER_TOML else read_yaml)(name, text)
-    return sorted({scalar.span for scalar in _keys_and_values(tree)})
-
-
-def _keys_and_values(node: TreeNode) -> Iterator[ScalarNode]:
-    if isinstance(node, ScalarNode):
-        yield node
-    elif isinstance(node, SequenceNode):
-        for item in node.items:
-            yield from _keys_and_values(item)
-    elif isinstance(node, Tree):
-        for entry in node.entries.values():
-            yield entry.key
-            yield from _keys_and_values(entry.value)
+    return sorted({scalar.span for scalar in iter_scalars(tree, keys=True)})
 
 
 def _rewrite(text: str, spans: list[tuple[int, int]], moved: Callable[[re.Match[str]], str]) -> str:
@@ -242,8 +229,6 @@ def _replace_value(text: str, key: str, value: str) -> str:
     return text[:start] + format_scalar(value) + text[stop:]
 
 
-Dialect = Literal["classic", "toml"]
-
 PRESETS: tuple[str, ...] = ("single", "three-node", "fifteen-node", "home")
 """Names, smallest first."""
 
@@ -295,7 +280,6 @@ def add_schema_hints(texts: dict[str, str], dialect: Dialect) -> dict[str, str]:
 
 def default_answers(name: str, network: IPv4Network | None = None) -> Answers:
     """Return the values of a preset that answers can change. None: it has no such key."""
-
     return read_answers(_build_classic(name, network, None)["cluster.yaml"])
 
 

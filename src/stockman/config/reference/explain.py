@@ -11,9 +11,9 @@ from stockman.model.record import record
 Paint = Callable[[str, str], str]
 """Takes a text and the name of a style; returns the styled text."""
 
-_USUAL_WIDTH = 80
+USUAL_WIDTH = 80
 _LABEL_WIDTH = 10
-_INDENT = "  "
+INDENT = "  "
 
 
 @record
@@ -35,15 +35,11 @@ def render_explanation(
     explanation: Explanation, *, width: int | None = None, paint: Paint = lambda text, style: text
 ) -> Iterator[str]:
     """Yield the lines of an explanation, wrapped at `width` columns."""
-    columns = width or _USUAL_WIDTH
-    for label, text in _fact_rows(explanation.key):
-        start = f"{label}:".ljust(_LABEL_WIDTH)
-        first, *continuation = _wrap(text, columns, start, " " * _LABEL_WIDTH)
-        yield paint(first[: len(label) + 1], "heading") + first[len(label) + 1 :]
-        yield from continuation
+    columns = width or USUAL_WIDTH
+    yield from fact_lines(_fact_rows(explanation.key), _LABEL_WIDTH, columns, paint)
     yield ""
     yield paint("DESCRIPTION:", "heading")
-    yield from _wrap(explanation.key.docs, columns, _INDENT, _INDENT)
+    yield from wrap_text(explanation.key.docs, columns, INDENT, INDENT)
     if explanation.fields:
         yield ""
         yield paint("FIELDS:", "heading")
@@ -58,14 +54,25 @@ def render_overview(
     paint: Paint = lambda text, style: text,
 ) -> Iterator[str]:
     """Yield the top-level keys of files, under the name of each file."""
-    columns = width or _USUAL_WIDTH
+    columns = width or USUAL_WIDTH
     for number, (file, keys) in enumerate(files):
         if number:
             yield ""
         yield paint(f"{file}:", "heading")
         for key in keys:
-            yield f"{_INDENT}{paint(key.path, 'name')} <{_short_type(key)}>"
-            yield from _wrap(key.docs, columns, _INDENT * 3, _INDENT * 3)
+            yield f"{INDENT}{paint(key.path, 'name')} <{_short_type(key)}>"
+            yield from wrap_text(key.docs, columns, INDENT * 3, INDENT * 3)
+
+
+def fact_lines(
+    facts: Iterable[tuple[str, str]], label_width: int, columns: int, paint: Paint
+) -> Iterator[str]:
+    """Yield facts, each after its label."""
+    for label, text in facts:
+        start = f"{label}:".ljust(label_width)
+        first, *continuation = wrap_text(text, columns, start, " " * label_width)
+        yield paint(first[: len(label) + 1], "heading") + first[len(label) + 1 :]
+        yield from continuation
 
 
 def default_text(key: Key) -> str:
@@ -116,15 +123,15 @@ def _render_list(explanation: Explanation, columns: int, paint: Paint) -> Iterat
     for number, key in enumerate(explanation.fields):
         if number:
             yield ""
-        yield f"{_INDENT}{_field_line(key, paint)}"
-        yield from _wrap(field_text(key), columns, _INDENT * 2, _INDENT * 2)
+        yield f"{INDENT}{_field_line(key, paint)}"
+        yield from wrap_text(field_text(key), columns, INDENT * 2, INDENT * 2)
 
 
 def _render_tree(explanation: Explanation, columns: int, paint: Paint) -> Iterator[str]:
     del columns
     above = explanation.key.depth
     for key in explanation.fields:
-        yield f"{_INDENT * (key.depth - above)}{_field_line(key, paint)}"
+        yield f"{INDENT * (key.depth - above)}{_field_line(key, paint)}"
 
 
 def _field_line(key: Key, paint: Paint) -> str:
@@ -140,7 +147,8 @@ def _short_type(key: Key) -> str:
     return f"list of {choices}" if key.type.startswith("list") else choices
 
 
-def _wrap(text: str, columns: int, start: str, indent: str) -> list[str]:
+def wrap_text(text: str, columns: int, start: str, indent: str) -> list[str]:
+    """Wrap a text after a start, with an indentation of further lines."""
     lines = textwrap.wrap(
         text,
         max(columns, len(indent) + 20),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import NamedTuple
+from functools import reduce
 
 from stockman.config.components import resolve_components
 from stockman.config.nearest import nearest_name
-from stockman.config.rules.context import RuleContext
+from stockman.config.rules.context import RuleContext, repeated
 from stockman.model import compatibility
 from stockman.model.component import Component, ComponentFacts
 from stockman.model.component import all_component_facts as known_components
@@ -17,25 +17,13 @@ from stockman.model.schedule import parse_schedule
 from stockman.model.version import Version
 
 
-class _Codes(NamedTuple):
-    unsupported: str
-    newer: str
-    topic: str
-    """Topic of `stockman versions`."""
-
-
-_TALOS = _Codes("talos.unsupported", "talos.newer", "talos")
-_KUBERNETES = _Codes("kubernetes.unsupported", "kubernetes.newer", "kubernetes")
-_PROXMOX = _Codes("proxmox.unsupported", "proxmox.newer", "proxmox")
-
-
 def check_versions(context: RuleContext) -> None:
     """Check versions against the supported ones; an unknown newer patch is a warning."""
     estate = context.configuration
     talos = estate.talos
     if talos.version is not None:
         fit = compatibility.talos_compatibility(talos.version)
-        _report_version(context, _TALOS, f"Talos {talos.version}", fit, talos.where("version"))
+        _report_version(context, "talos", f"Talos {talos.version}", fit, talos.where("version"))
     if talos.contract is not None:
         _check_contract(context, talos.contract)
     _check_kubernetes(context)
@@ -46,7 +34,7 @@ def check_versions(context: RuleContext) -> None:
         if cluster.version is not None:
             name = f"Proxmox VE {cluster.version}"
             fit = compatibility.proxmox_compatibility(cluster.version)
-            _report_version(context, _PROXMOX, name, fit, cluster.where("version"))
+            _report_version(context, "proxmox", name, fit, cluster.where("version"))
 
 
 def _check_kubernetes(context: RuleContext) -> None:
@@ -58,27 +46,35 @@ def _check_kubernetes(context: RuleContext) -> None:
         return
     fit = compatibility.kubernetes_compatibility(running, kubernetes.version)
     name = f"Kubernetes {kubernetes.version}"
-    _report_version(context, _KUBERNETES, name, fit, kubernetes.where("version"))
+    _report_version(context, "kubernetes", name, fit, kubernetes.where("version"))
 
 
 def _report_version(
     context: RuleContext,
-    codes: _Codes,
+    topic: str,
     name: str,
     fit: compatibility.Compatibility,
     where: Origin | None,
 ) -> None:
     if fit.verdict is compatibility.Verdict.REFUSED:
         context.problems.error(
-            codes.unsupported,
+            {
+                "talos": "talos.unsupported",
+                "kubernetes": "kubernetes.unsupported",
+                "proxmox": "proxmox.unsupported",
+            }[topic],
             f"{name} is not supported",
             why=fit.reason,
-            fix=f"choose a version that `stockman versions {codes.topic}` lists",
+            fix=f"choose a version that `stockman versions {topic}` lists",
             at=where,
         )
     elif fit.verdict is compatibility.Verdict.NEWER:
         context.problems.warn(
-            codes.newer,
+            {
+                "talos": "talos.newer",
+                "kubernetes": "kubernetes.newer",
+                "proxmox": "proxmox.newer",
+            }[topic],
             f"{name} is newer than this stockman knows",
             why=fit.reason,
             fix="go on with care, or use a newer stockman",
@@ -107,39 +103,32 @@ def _check_contract(context: RuleContext, contract: Version) -> None:
     )
 
 
+_REQUIRED_KEYS = {
+    "network.node_cidr": "the network of the nodes",
+    "kubernetes.api.addr": "the API's address",
+    "gateways.internal": "the internal gateway",
+    "gateways.dns": "the DNS gateway",
+    "repository.url": "the Git repository Flux follows",
+}
+
+
 def check_presence(context: RuleContext) -> None:
     """Check required keys of a cluster. Without Talos nodes none is required."""
     if not context.has_cluster or not context.complete:
         return
-    estate = context.configuration
-    _check_present(
-        context, estate.network, "node_cidr", "network.node_cidr", "the network of the nodes"
-    )
-    _check_present(
-        context, estate.kubernetes.api, "addr", "kubernetes.api.addr", "the API's address"
-    )
-    _check_present(
-        context, estate.gateways, "internal", "gateways.internal", "the internal gateway"
-    )
-    _check_present(context, estate.gateways, "dns", "gateways.dns", "the DNS gateway")
-    _check_present(
-        context, estate.repository, "url", "repository.url", "the Git repository Flux follows"
-    )
-
-
-def _check_present(
-    context: RuleContext, section: Traced, field: str, path: str, purpose: str
-) -> None:
-    if getattr(section, field) is not None or field in section.origins:
-        return
-    name = context.name(path)
-    context.problems.error(
-        "config.missing-key",
-        f"{name} is missing",
-        why=f"a cluster needs {purpose}",
-        fix=f"add {name}; see `stockman explain {name}`",
-        at=context.cluster_file,
-    )
+    for path, purpose in _REQUIRED_KEYS.items():
+        *sections, field = path.split(".")
+        section: Traced = reduce(getattr, sections, context.configuration)
+        if getattr(section, field) is not None or field in section.origins:
+            continue
+        name = context.name(path)
+        context.problems.error(
+            "config.missing-key",
+            f"{name} is missing",
+            why=f"a cluster needs {purpose}",
+            fix=f"add {name}; see `stockman explain {name}`",
+            at=context.cluster_file,
+        )
 
 
 def check_upgrades(context: RuleContext) -> None:
@@ -249,17 +238,14 @@ def check_backups(context: RuleContext) -> None:
                 fix="give `bucket`, or `directory`, not both",
                 at=target.where(),
             )
-    names: set[str] = set()
-    for target in backup.targets:
-        if target.name in names:
-            context.problems.error(
-                "backup.target-taken",
-                f"two backup targets are called {target.name}",
-                why="restores name the target they read from",
-                fix="give each target a name of its own",
-                at=target.where("name"),
-            )
-        names.add(target.name)
+    for target in repeated(backup.targets, lambda target: target.name):
+        context.problems.error(
+            "backup.target-taken",
+            f"two backup targets are called {target.name}",
+            why="restores name the target they read from",
+            fix="give each target a name of its own",
+            at=target.where("name"),
+        )
     if backup.enabled and not backup.targets:
         context.problems.error(
             "backup.no-target",

@@ -1,6 +1,9 @@
-"""The context of rules."""
+"""The context of rules, and what many of them need."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import TypeVar
 
 from stockman.config.classic import dialect_key
 from stockman.config.language import Configuration
@@ -51,3 +54,15 @@ class RuleContext:
     def cluster_file(self) -> Position:
         """Position for problems of missing cluster keys."""
         return Position(CLUSTER_YAML if self._classic else CLUSTER_TOML, 1, 1)
+
+
+T = TypeVar("T")
+
+
+def repeated(items: Iterable[T], key: Callable[[T], Hashable]) -> Iterator[T]:
+    """Yield items whose key an earlier one has."""
+    known: set[Hashable] = set()
+    for item in items:
+        if key(item) in known:
+            yield item
+        known.add(key(item))

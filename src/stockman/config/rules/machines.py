@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from stockman.config.language import NodeSection
 from stockman.config.resolve import card_mac, merge_settings
-from stockman.config.rules.context import RuleContext
+from stockman.config.rules.context import RuleContext, repeated
 from stockman.model import compatibility
 from stockman.model.machine import (
     Bond,
@@ -57,19 +57,9 @@ def check_contract_support(
 
 
 PROTECTED = (
-    "apiVersion",
-    "authentication",
-    "authorization",
-    "cgroupRoot",
-    "kind",
-    "kubeletCgroups",
-    "port",
-    "protectKernelDefaults",
-    "resolvConf",
-    "rotateCertificates",
-    "systemCgroups",
-    "staticPodPath",
-    "seccompDefault",
+    *("apiVersion", "authentication", "authorization", "cgroupRoot", "kind", "kubeletCgroups"),
+    *("port", "protectKernelDefaults", "resolvConf", "rotateCertificates", "systemCgroups"),
+    *("staticPodPath", "seccompDefault"),
 )
 """Kubelet configuration keys that Talos manages."""
 
@@ -242,18 +232,16 @@ def _check_selector(context: RuleContext, node: NodeSection, selector: DiskSelec
 
 def _check_volumes(context: RuleContext, node: NodeSection) -> None:
     settings = merge_settings(context.configuration.talos, node.talos)
-    taken: set[str] = set()
     _check_sizes(context, "EPHEMERAL", settings.ephemeral)
+    for volume in repeated(settings.volumes, lambda volume: volume.name):
+        context.problems.error(
+            "volume.name-taken",
+            f"node {node.name} has two volumes called {volume.name}",
+            why="lists of a node add to those of the cluster, and a volume has one name",
+            fix="give each volume a name of its own",
+            at=volume.where("name"),
+        )
     for volume in settings.volumes:
-        if volume.name in taken:
-            context.problems.error(
-                "volume.name-taken",
-                f"node {node.name} has two volumes called {volume.name}",
-                why="lists of a node add to those of the cluster, and a volume has one name",
-                fix="give each volume a name of its own",
-                at=volume.where("name"),
-            )
-        taken.add(volume.name)
         _check_volume(context, volume)
 
 

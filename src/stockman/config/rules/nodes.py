@@ -27,18 +27,13 @@ class Claim(NamedTuple):
 
 def check_identity(context: RuleContext) -> None:
     """Check that names, MAC addresses, VMIDs and UUIDs are unique."""
-    _check_unique_claims(
-        context, _name_claims(context), "node.name-taken", "a name that is taken", "another name"
-    )
-    _check_unique_claims(
-        context, _mac_claims(context), "mac.taken", "a MAC address that is taken", "another one"
-    )
-    _check_unique_claims(
-        context, _vmid_claims(context), "vm.vmid-taken", "a VMID that is taken", "another VMID"
-    )
-    _check_unique_claims(
-        context, _uuid_claims(context), "vm.uuid-taken", "a UUID that is taken", "another UUID"
-    )
+    for claims, code, conflict, fix in (
+        (_name_claims, "node.name-taken", "a name that is taken", "another name"),
+        (_mac_claims, "mac.taken", "a MAC address that is taken", "another one"),
+        (_vmid_claims, "vm.vmid-taken", "a VMID that is taken", "another VMID"),
+        (_uuid_claims, "vm.uuid-taken", "a UUID that is taken", "another UUID"),
+    ):
+        _check_unique_claims(context, claims(context), code, conflict, fix)
     _check_reserved(context)
     _check_macs(context)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import NamedTuple
+from collections.abc import Collection, Iterable
 
 from stockman.config.language import NodeSection, ProxmoxSection, VmSection, proxmox_clusters
 from stockman.config.nearest import nearest_name
-from stockman.config.rules.context import RuleContext
-from stockman.model.hardware import Hardware
-from stockman.model.origin import Origin
-from stockman.model.proxmox import ProxmoxCluster, VmTemplate
+from stockman.config.rules.context import RuleContext, repeated
+from stockman.model.hardware import DataDisk, Hardware
+from stockman.model.origin import Origin, Traced
+from stockman.model.proxmox import HostBridge, ProxmoxCluster, Storage, VmTemplate, ZfsPool
 
 _TALOS_MEMORY = 2048
 
@@ -97,17 +97,15 @@ def _check_hardware(context: RuleContext, owner: str, vm: Hardware) -> None:
                 fix="set `machine: q35`, or `pcie: false` for the device",
                 at=pci.where(),
             )
-    names: set[str] = set()
-    for disk in getattr(vm, "data_disks", ()):
-        if disk.name in names:
-            context.problems.error(
-                "vm.disk-name-taken",
-                f"{owner} has two data disks called {disk.name}",
-                why="the name is the disk's serial number inside of the guest",
-                fix="give each disk a name of its own",
-                at=disk.where("name"),
-            )
-        names.add(disk.name)
+    disks: tuple[DataDisk, ...] = getattr(vm, "data_disks", ())
+    for disk in repeated(disks, lambda disk: disk.name):
+        context.problems.error(
+            "vm.disk-name-taken",
+            f"{owner} has two data disks called {disk.name}",
+            why="the name is the disk's serial number inside of the guest",
+            fix="give each disk a name of its own",
+            at=disk.where("name"),
+        )
 
 
 def _report_device(
@@ -176,17 +174,15 @@ def _check_section(context: RuleContext, placed: list[tuple[NodeSection, VmSecti
 
 
 def _check_clusters(context: RuleContext, proxmox: ProxmoxSection, *, needed: bool) -> None:
-    regions: dict[str, ProxmoxCluster] = {}
+    for cluster in repeated(proxmox_clusters(proxmox), lambda cluster: cluster.region):
+        context.problems.error(
+            "proxmox.region-taken",
+            f"two Proxmox clusters are called {cluster.region}",
+            why="the region is how nodes and volumes find their cluster",
+            fix="give each cluster a region of its own",
+            at=cluster.where("region"),
+        )
     for cluster in proxmox_clusters(proxmox):
-        first = regions.setdefault(cluster.region, cluster)
-        if first is not cluster:
-            context.problems.error(
-                "proxmox.region-taken",
-                f"two Proxmox clusters are called {cluster.region}",
-                why="the region is how nodes and volumes find their cluster",
-                fix="give each cluster a region of its own",
-                at=cluster.where("region"),
-            )
         if needed and cluster.endpoint is None and "endpoint" not in cluster.origins:
             name = context.name("proxmox.endpoint") if cluster is proxmox else "endpoint"
             context.problems.error(
@@ -213,65 +209,38 @@ def _check_vm(
         return
     cluster = clusters.get(vm.region) if vm.region is not None else next(iter(clusters.values()))
     if cluster is None:
-        _report_unknown(
-            context,
-            node,
-            _Reference("region.unknown", "region", str(vm.region), vm.where("region")),
-            tuple(clusters),
-        )
+        _report_unknown(context, node, "region", vm, clusters)
         return
-    if vm.host is not None and cluster.hosts and vm.host not in cluster.hosts:
-        _report_unknown(
-            context,
-            node,
-            _Reference("host.unknown", "host", vm.host, vm.where("host")),
-            tuple(cluster.hosts),
-        )
-    if cluster.storages:
-        stores = [(vm.datastore, vm.where("datastore"))]
-        stores += [
-            (disk.datastore, disk.where("datastore")) for disk in vm.data_disks if disk.datastore
-        ]
-        for store, where in stores:
-            if store not in cluster.storages:
-                _report_unknown(
-                    context,
-                    node,
-                    _Reference("storage.unknown", "storage", store, where),
-                    cluster.storages,
-                )
-    if cluster.bridges:
-        cards = [(nic.bridge, nic.where("bridge")) for nic in vm.nics]
-        for bridge, where in cards or [(vm.bridge, vm.where("bridge"))]:
-            if bridge not in cluster.bridges:
-                _report_unknown(
-                    context,
-                    node,
-                    _Reference("bridge.unknown", "bridge", bridge, where),
-                    cluster.bridges,
-                )
-
-
-class _Reference(NamedTuple):
-    """A Proxmox object that a node refers to."""
-
-    code: str
-    kind: str
-    name: str
-    where: Origin | None
+    uses: list[tuple[str, Traced, Collection[str]]] = [
+        ("host", vm, cluster.hosts),
+        ("datastore", vm, cluster.storages),
+        *(("datastore", disk, cluster.storages) for disk in vm.data_disks),
+        *(("bridge", card, cluster.bridges) for card in vm.nics or (vm,)),
+    ]
+    for key, section, known in uses:
+        name = getattr(section, key)
+        if name and known and name not in known:
+            _report_unknown(context, node, key, section, known)
 
 
 def _report_unknown(
-    context: RuleContext, node: NodeSection, use: _Reference, known: tuple[str, ...]
+    context: RuleContext, node: NodeSection, key: str, section: Traced, known: Collection[str]
 ) -> None:
-    code, kind, name, where = use
+    """Report that a value is none of the hosts, storages or bridges of the Proxmox section."""
+    name = str(getattr(section, key))
+    kind = "storage" if key == "datastore" else key
     near = nearest_name(name, known)
     context.problems.error(
-        code,
+        {
+            "region": "region.unknown",
+            "host": "host.unknown",
+            "storage": "storage.unknown",
+            "bridge": "bridge.unknown",
+        }[kind],
         f"node {node.name} uses a {kind} that is not listed",
         why=f"{name} is none of {', '.join(known)}",
         fix=f"write {near}" if near else f"add {name} to the {kind}s of the Proxmox section",
-        at=where,
+        at=section.where(key),
     )
 
 
@@ -327,18 +296,16 @@ def check_templates(context: RuleContext) -> None:
     nodes = {str(node.name): node for node in context.configuration.nodes}
     clusters = proxmox_clusters(proxmox)
     for cluster in clusters:
-        named: set[str] = set()
         for template in cluster.templates:
             _check_like(context, cluster, template, nodes, single=len(clusters) == 1)
-            if template.name in named:
-                context.problems.error(
-                    "template.name-taken",
-                    f"two templates of {cluster.region} are called {template.name}",
-                    why="others find a template by its name",
-                    fix="give each a name of its own",
-                    at=template.where("name"),
-                )
-            named.add(template.name)
+        for template in repeated(cluster.templates, lambda template: template.name):
+            context.problems.error(
+                "template.name-taken",
+                f"two templates of {cluster.region} are called {template.name}",
+                why="others find a template by its name",
+                fix="give each a name of its own",
+                at=template.where("name"),
+            )
 
 
 def _check_like(
@@ -400,13 +367,9 @@ def check_guests(context: RuleContext) -> None:
                 at=image.where(),
             )
     for host in context.configuration.hosts.values():
-        _check_names(
-            context, "storage", [(storage.name, storage.where("name")) for storage in host.storages]
-        )
-        _check_names(context, "pool", [(pool.name, pool.where("name")) for pool in host.pools])
-        _check_names(
-            context, "bridge", [(bridge.name, bridge.where("name")) for bridge in host.bridges]
-        )
+        _check_names(context, "storage", host.storages)
+        _check_names(context, "pool", host.pools)
+        _check_names(context, "bridge", host.bridges)
 
 
 def _known_hosts(context: RuleContext) -> set[str]:
@@ -416,15 +379,14 @@ def _known_hosts(context: RuleContext) -> set[str]:
     return {name for cluster in proxmox_clusters(proxmox) for name in cluster.hosts}
 
 
-def _check_names(context: RuleContext, kind: str, names: list[tuple[str, Origin | None]]) -> None:
-    names_in_use: set[str] = set()
-    for name, origin in names:
-        if name in names_in_use:
-            context.problems.error(
-                "host.name-taken",
-                f"a host has two {kind}s called {name}",
-                why="the second would replace the first",
-                fix=f"give each {kind} a name of its own",
-                at=origin,
-            )
-        names_in_use.add(name)
+def _check_names(
+    context: RuleContext, kind: str, parts: Iterable[Storage | ZfsPool | HostBridge]
+) -> None:
+    for part in repeated(parts, lambda part: part.name):
+        context.problems.error(
+            "host.name-taken",
+            f"a host has two {kind}s called {part.name}",
+            why="the second would replace the first",
+            fix=f"give each {kind} a name of its own",
+            at=part.where("name"),
+        )

@@ -1,4 +1,4 @@
-"""Decode files: size, encoding and byte order marks."""
+"""Texts of files, and trees of their values with positions."""
 
 from __future__ import annotations
 
@@ -211,16 +211,18 @@ def _plain_value(text: str) -> object:
     return text
 
 
-def iter_scalars(node: TreeNode) -> Iterator[ScalarNode]:
-    """Yield all scalar values below a node in order, without keys."""
+def iter_scalars(node: TreeNode, *, keys: bool = False) -> Iterator[ScalarNode]:
+    """Yield all scalar values below a node in order, and with `keys` each key before its value."""
     if isinstance(node, ScalarNode):
         yield node
     elif isinstance(node, MappingNode):
         for entry in node.entries.values():
-            yield from iter_scalars(entry.value)
+            if keys:
+                yield entry.key
+            yield from iter_scalars(entry.value, keys=keys)
     else:
         for item in node.items:
-            yield from iter_scalars(item)
+            yield from iter_scalars(item, keys=keys)
 
 
 def copy_node(node: TreeNode) -> TreeNode:

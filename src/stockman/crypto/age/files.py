@@ -6,23 +6,20 @@ import base64
 import binascii
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from cryptography.exceptions import InvalidTag
-
+from stockman.crypto import primitives
 from stockman.crypto.age import problems
 from stockman.crypto.age.header import (
     BYTES_PER_LINE,
     COLUMNS,
     FILE_KEY_BYTES,
+    ByteStream,
     Header,
     build_header,
     has_valid_mac,
     read_header,
 )
-from stockman.crypto.age.identities import AgeIdentity
-from stockman.crypto.age.recipients import Recipient
-from stockman.crypto.age.stream import ByteStream
+from stockman.crypto.age.identities import AgeIdentity, Recipient
 from stockman.crypto.hkdf import derive_key
-from stockman.crypto.primitives import ChaCha20Poly1305
 
 BEGIN = b"-----BEGIN AGE ENCRYPTED FILE-----"
 END = b"-----END AGE ENCRYPTED FILE-----"
@@ -132,7 +129,7 @@ def decrypt_payload(
             raise problems.unexpected_end(where, f"the end comes inside of piece {number + 1}")
         try:
             plain = cipher.decrypt(_chunk_nonce(number, last=last), chunk, None)
-        except InvalidTag:
+        except primitives.InvalidTag:
             raise _payload_error(cipher, number, bytes(chunk), where, last=last) from None
         yield plain
         if last:
@@ -141,11 +138,11 @@ def decrypt_payload(
 
 
 def _payload_error(
-    cipher: ChaCha20Poly1305, number: int, chunk: bytes, where: str, *, last: bool
+    cipher: primitives.ChaCha20Poly1305, number: int, chunk: bytes, where: str, *, last: bool
 ) -> Exception:
     try:
         cipher.decrypt(_chunk_nonce(number, last=not last), chunk, None)
-    except InvalidTag:
+    except primitives.InvalidTag:
         if last and len(chunk) < _ENCRYPTED_CHUNK:
             return problems.bad_payload(where, f"piece {number + 1} was changed or cut off")
         return problems.bad_payload(where, f"piece {number + 1} was changed or moved")
@@ -154,8 +151,8 @@ def _payload_error(
     return problems.bad_payload(where, "there is something behind its last piece")
 
 
-def _payload_cipher(file_key: bytes, nonce: bytes) -> ChaCha20Poly1305:
-    return ChaCha20Poly1305(derive_key(file_key, nonce, b"payload"))
+def _payload_cipher(file_key: bytes, nonce: bytes) -> primitives.ChaCha20Poly1305:
+    return primitives.ChaCha20Poly1305(derive_key(file_key, nonce, b"payload"))
 
 
 def _chunk_nonce(number: int, *, last: bool) -> bytes:

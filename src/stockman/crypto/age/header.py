@@ -1,4 +1,4 @@
-"""The header of an age file: one stanza per recipient and a MAC, and its base64 encoding."""
+"""The header of an age file: one stanza per recipient and a MAC, read from a stream of chunks."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import base64
 import binascii
 import hashlib
 import hmac
+from collections.abc import Iterable, Iterator
 
 from stockman.crypto.age import problems
-from stockman.crypto.age.stream import ByteStream
 from stockman.crypto.hkdf import derive_key
 from stockman.model.pattern import pattern
 from stockman.model.record import record
@@ -103,6 +103,23 @@ def read_header(source: ByteStream, where: str) -> Header:
     return _HeaderReader(source, where).header()
 
 
+def decode_share(stanza: Stanza, size: int, where: str, name: str) -> bytes:
+    """Return the only argument of a stanza, and check the size of its wrapped key."""
+    if len(stanza.arguments) != 1:
+        raise problems.bad_stanza(where, f"{name} recipient does not have exactly one share")
+    try:
+        share = decode_base64(stanza.arguments[0])
+    except ValueError as error:
+        raise problems.bad_stanza(where, f"the share of {name} recipient has {error}") from None
+    if len(share) != size:
+        raise problems.bad_stanza(
+            where, f"the share of {name} recipient does not have {size} bytes"
+        )
+    if len(stanza.body) != FILE_KEY_BYTES + 16:
+        raise problems.bad_stanza(where, f"{name} recipient does not hold a key of 16 bytes")
+    return share
+
+
 def _compute_mac(stanzas: tuple[Stanza, ...], file_key: bytes) -> bytes:
     key = derive_key(file_key, b"", b"header")
     return hmac.digest(key, _header_without_mac(stanzas), hashlib.sha256)
@@ -188,3 +205,65 @@ class _HeaderReader:
             return line[:-1].decode("ascii")
         except UnicodeDecodeError:
             raise problems.bad_header(self._where, "a byte in it is not ASCII") from None
+
+
+class ByteStream:
+    """Reads exact amounts from an iterable of bytes, buffering little more than one chunk."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._parts = iter(chunks)
+        self._held = memoryview(b"")
+
+    def read(self, size: int) -> bytes | memoryview:
+        """Return the next `size` bytes; fewer only at the end."""
+        if len(self._held) >= size:
+            taken, self._held = self._held[:size], self._held[size:]
+            return taken
+        data = bytearray(self._held)
+        self._held = memoryview(b"")
+        for chunk in self._parts:
+            missing = size - len(data)
+            view = memoryview(chunk)
+            data += view[:missing]
+            if len(view) >= missing:
+                self._held = view[missing:]
+                break
+        return bytes(data)
+
+    def read_line(self, limit: int) -> bytes:
+        """Return bytes up to and including the next line feed, or up to the end or limit."""
+        data = bytearray()
+        while len(data) < limit:
+            if not self._held and not self._refill():
+                break
+            end = bytes(self._held[: limit - len(data)]).find(b"\n")
+            size = min(end + 1 if end >= 0 else len(self._held), limit - len(data))
+            data += self._held[:size]
+            self._held = self._held[size:]
+            if end >= 0:
+                break
+        return bytes(data)
+
+    @property
+    def at_end(self) -> bool:
+        return not self._held and not self._refill()
+
+    def read_all(self) -> Iterator[bytes]:
+        """Yield everything that is left, in chunks."""
+        if self._held:
+            yield bytes(self._held)
+            self._held = memoryview(b"")
+        yield from self._parts
+
+    def peek(self, size: int) -> bytes:
+        """Return the next `size` bytes without consuming them; fewer only at the end."""
+        data = bytes(self.read(size))
+        self._held = memoryview(data + bytes(self._held))
+        return data
+
+    def _refill(self) -> bool:
+        for chunk in self._parts:
+            if chunk:
+                self._held = memoryview(chunk)
+                return True
+        return False

@@ -21,12 +21,10 @@ from cryptography.hazmat.primitives.hpke import (
     Suite,
 )
 
-from stockman.crypto.age import problems
 from stockman.crypto.age.header import (
-    FILE_KEY_BYTES,
     HYBRID_SEED_BYTES,
     Stanza,
-    decode_base64,
+    decode_share,
     encode_base64,
 )
 
@@ -60,7 +58,7 @@ def unwrap(seed: bytes, stanza: Stanza, where: str) -> bytes | None:
     """Return the file key; None: the stanza is for another recipient."""
     if stanza.kind != KIND:
         return None
-    share = _decode_share(stanza, where)
+    share = decode_share(stanza, _SHARE, where, "a post-quantum")
     key = MLKEM768X25519PrivateKey(*_derive_keys(seed))
     try:
         return _suite().decrypt(share + stanza.body, key, info=_LABEL)
@@ -82,17 +80,3 @@ def _derive_keys(seed: bytes) -> tuple[MLKEM768PrivateKey, X25519PrivateKey]:
         MLKEM768PrivateKey.from_seed_bytes(stretched[:_MLKEM_SEED]),
         X25519PrivateKey.from_private_bytes(stretched[_MLKEM_SEED:]),
     )
-
-
-def _decode_share(stanza: Stanza, where: str) -> bytes:
-    if len(stanza.arguments) != 1:
-        raise problems.bad_stanza(where, "a post-quantum recipient has not exactly one share")
-    try:
-        share = decode_base64(stanza.arguments[0])
-    except ValueError as error:
-        raise problems.bad_stanza(where, f"a post-quantum share is base64 with {error}") from None
-    if len(share) != _SHARE:
-        raise problems.bad_stanza(where, f"a post-quantum share has not {_SHARE} bytes")
-    if len(stanza.body) != FILE_KEY_BYTES + 16:
-        raise problems.bad_stanza(where, "a post-quantum recipient holds no key of 16 bytes")
-    return share

@@ -9,9 +9,8 @@ from cryptography.exceptions import InvalidTag
 from stockman.crypto.age import problems
 from stockman.crypto.age.header import (
     CLASSIC_BYTES,
-    FILE_KEY_BYTES,
     Stanza,
-    decode_base64,
+    decode_share,
     encode_base64,
 )
 from stockman.crypto.hkdf import derive_key
@@ -43,7 +42,7 @@ def unwrap(private: bytes, stanza: Stanza, where: str) -> bytes | None:
     """Return the file key; None: the stanza is for another recipient."""
     if stanza.kind != KIND:
         return None
-    share = _decode_share(stanza, where)
+    share = decode_share(stanza, CLASSIC_BYTES, where, "an X25519")
     key = x25519_private_key(private)
     try:
         secret = key.exchange(x25519_public_key(share))
@@ -54,17 +53,3 @@ def unwrap(private: bytes, stanza: Stanza, where: str) -> bytes | None:
         return cipher.decrypt(_NO_NONCE, stanza.body, None)
     except InvalidTag:
         return None
-
-
-def _decode_share(stanza: Stanza, where: str) -> bytes:
-    if len(stanza.arguments) != 1:
-        raise problems.bad_stanza(where, "an X25519 recipient has not exactly one share")
-    try:
-        share = decode_base64(stanza.arguments[0])
-    except ValueError as error:
-        raise problems.bad_stanza(where, f"an X25519 share is base64 with {error}") from None
-    if len(share) != CLASSIC_BYTES:
-        raise problems.bad_stanza(where, "an X25519 share has not 32 bytes")
-    if len(stanza.body) != FILE_KEY_BYTES + 16:
-        raise problems.bad_stanza(where, "an X25519 recipient holds no key of 16 bytes")
-    return share

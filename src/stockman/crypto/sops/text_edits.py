@@ -6,7 +6,7 @@ import json
 import math
 
 from stockman.crypto.sops import problems
-from stockman.crypto.sops.forms import FileFormat, json_quote
+from stockman.crypto.sops.forms import FileFormat
 from stockman.crypto.sops.metadata import Metadata, render_json_entry, render_yaml_entry
 from stockman.crypto.sops.scalars import SopsValue, Timestamp, go_float, needs_quotes
 from stockman.crypto.sops.tree import (
@@ -160,7 +160,7 @@ def comment_to_item(
         following = ", " if any(not isinstance(item, SopsComment) for item in items.items) else ""
         inside = items.start + 1
         return [
-            TextEdit(inside, inside, json_quote(text) + following),
+            TextEdit(inside, inside, json.dumps(text) + following),
             _remove_comment(sheet, note),
         ]
     if note.own_line:

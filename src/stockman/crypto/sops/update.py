@@ -1,27 +1,38 @@
-"""Update an encrypted file with minimal changes.
+"""Read values of a decrypted file, and update an encrypted file with minimal changes.
 
 Unchanged values keep their ciphertext; a file with the same content stays byte for byte the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
 
 from stockman.crypto.age.identities import AgeIdentity
 from stockman.crypto.sops import problems
-from stockman.crypto.sops.decryption import DecryptedFile, open_file, plaintext, scalar_edit
 from stockman.crypto.sops.files import (
     CiphertextCache,
+    DecryptedFile,
     EncryptionInputs,
     ValueEncryptor,
     ciphertext_edit,
+    open_file,
     parse_unencrypted,
+    plaintext,
     render_encrypted,
+    scalar_edit,
 )
-from stockman.crypto.sops.forms import FileFormat, file_format, json_quote, parse_plaintext
+from stockman.crypto.sops.forms import FileFormat, file_format, parse_plaintext
 from stockman.crypto.sops.metadata import Metadata
 from stockman.crypto.sops.paths import ValuePath, format_path
-from stockman.crypto.sops.scalars import CommentText, SopsValue, needs_quotes, values_equal
+from stockman.crypto.sops.scalars import (
+    CommentText,
+    SopsValue,
+    Timestamp,
+    go_float,
+    needs_quotes,
+    values_equal,
+)
 from stockman.crypto.sops.selectors import DEFAULT_INDENT
 from stockman.crypto.sops.slots import Slot, outline, walk_slots
 from stockman.crypto.sops.text_edits import json_text, replace_entry, yaml_text
@@ -109,7 +120,7 @@ def _signature_edits(
     if time is None or mac is None:
         return [replace_entry(old.parsed, document, entry, old.form, signed)]
     return [
-        TextEdit(time.start, time.end, json_quote(signed.lastmodified)),
+        TextEdit(time.start, time.end, json.dumps(signed.lastmodified)),
         ciphertext_edit(mac, signed.mac),
     ]
 
@@ -305,7 +316,7 @@ def _yaml_entries(path: ValuePath, new: NewValue, column: int) -> str:
     for depth, step in enumerate(path):
         key = str(step)
         margin = f"\n{' ' * (column + depth * _INDENT_STEP)}" if depth else ""
-        text += f"{margin}{json_quote(key) if needs_quotes(key) else key}:"
+        text += f"{margin}{json.dumps(key) if needs_quotes(key) else key}:"
     leaf = SopsScalar(new.value, 0, 0, column=column + (len(path) - 1) * _INDENT_STEP)
     return f"{text} {yaml_text(new.value, leaf, ends_line=True)}"
 
@@ -317,8 +328,8 @@ def _insert_in_brackets(
     in_json = form is FileFormat.JSON
     text = json_text(new.value) if in_json else yaml_text(new.value, leaf, ends_line=False)
     for step in reversed(new.path[depth + 1 :]):
-        text = f"{{{json_quote(str(step))}: {text}}}"
-    text = f"{json_quote(str(new.path[depth]))}: {text}"
+        text = f"{{{json.dumps(str(step))}: {text}}}"
+    text = f"{json.dumps(str(new.path[depth]))}: {text}"
     entries = list(branch.entries())
     if not entries:
         return TextEdit(branch.start + 1, branch.start + 1, text)
@@ -354,3 +365,82 @@ def _not_assignable(file: str, path: ValuePath, why: str) -> Refused:
             fix="change the file with `stockman secrets edit`, or correct the path",
         )
     )
+
+
+PlainData = str | int | float | bool | None | list["PlainData"] | dict[str, "PlainData"]
+
+
+def to_data(file: DecryptedFile) -> PlainData:
+    """Return the values of a file as JSON data; several documents become a list."""
+    reader = _ContentReader(file)
+    documents: list[PlainData] = [
+        reader.data(document.root, top=True) for document in file.parsed.documents
+    ]
+    return documents[0] if len(documents) == 1 else documents
+
+
+def data_at(file: DecryptedFile, path: ValuePath) -> PlainData:
+    """Return the value, mapping or list at a path of the first document."""
+    data = _ContentReader(file).data(file.parsed.documents[0].root, top=True)
+    for depth, step in enumerate(path):
+        if isinstance(data, dict) and str(step) in data:
+            data = data[str(step)]
+        elif isinstance(data, list) and isinstance(step, int) and step < len(data):
+            data = data[step]
+        else:
+            raise value_not_found(file, path[: depth + 1], "there is nothing")
+    return data
+
+
+def list_paths(file: DecryptedFile) -> Iterator[ValuePath]:
+    """Yield the path of every value of the first document, in order."""
+    return _ContentReader(file).paths(file.parsed.documents[0].root, (), top=True)
+
+
+def format_value(value: SopsValue) -> str:
+    """Return a value as plain text."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, float):
+        return go_float(value)
+    return value.text if isinstance(value, Timestamp | CommentText) else str(value)
+
+
+class _ContentReader:
+    def __init__(self, file: DecryptedFile) -> None:
+        self._values = {id(slot.node): slot.value for slot in file.slots}
+
+    def data(self, node: SopsNode, *, top: bool = False) -> PlainData:
+        if isinstance(node, SopsMapping):
+            return {
+                entry.key: self.data(entry.node)
+                for entry in node.entries()
+                if not (top and entry.key == METADATA_KEY)
+            }
+        if isinstance(node, SopsSequence):
+            return [self.data(item) for item in self._items(node)]
+        value = self._values.get(id(node))
+        if isinstance(value, Timestamp | CommentText):
+            return value.text
+        if isinstance(value, str):
+            return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        return value
+
+    def paths(self, node: SopsNode, path: ValuePath, *, top: bool = False) -> Iterator[ValuePath]:
+        if isinstance(node, SopsMapping):
+            for entry in node.entries():
+                if not (top and entry.key == METADATA_KEY):
+                    yield from self.paths(entry.node, (*path, entry.key))
+        elif isinstance(node, SopsSequence):
+            for index, item in enumerate(self._items(node)):
+                yield from self.paths(item, (*path, index))
+        else:
+            yield path
+
+    def _items(self, items: SopsSequence) -> Iterator[SopsNode]:
+        for item in items.items:
+            is_comment = isinstance(item, SopsScalar) and isinstance(
+                self._values.get(id(item)), CommentText
+            )
+            if not isinstance(item, SopsComment) and not is_comment:
+                yield item

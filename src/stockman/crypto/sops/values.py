@@ -11,9 +11,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from cryptography.exceptions import InvalidTag
-
-from stockman.crypto.primitives import AESGCM
+from stockman.crypto import primitives
 from stockman.crypto.sops.scalars import (
     INT_MAX,
     INT_MIN,
@@ -45,7 +43,7 @@ class ValueCipher:
     """Encrypts and decrypts values with the data key of one file."""
 
     def __init__(self, data_key: bytes) -> None:
-        self._cipher = AESGCM(data_key)
+        self._cipher = primitives.AESGCM(data_key)
 
     def encrypt(self, value: SopsValue, bound_to: str, random_bytes: Callable[[int], bytes]) -> str:
         """Encrypt a value; an empty text stays empty."""
@@ -77,7 +75,7 @@ class ValueCipher:
             raise ValueError("its `iv` has a length that is never used")
         try:
             plain = self._cipher.decrypt(nonce, data + tag, bound_to.encode())
-        except InvalidTag:
+        except primitives.InvalidTag:
             raise ValueError(
                 "it does not open at this place with the data key of the file"
             ) from None

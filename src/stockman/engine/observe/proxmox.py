@@ -25,7 +25,7 @@ from stockman.proxmox.cluster import GuestSummary, Resources, StorageSummary
 from stockman.proxmox.ha import HaGroup, HaRule
 from stockman.proxmox.storages import Volume
 from stockman.proxmox.vms import GuestRef, VmConfig
-from stockman.steps.vm.template import disk_storages, linked_clones
+from stockman.steps.vm.template import disk_storages, find_linked_clones
 
 T = TypeVar("T")
 
@@ -245,7 +245,7 @@ def _dependent(
     for answer in answers:
         if isinstance(answer, Unknown):
             return answer
-        clones += linked_clones(answer.value, template)
+        clones += find_linked_clones(answer.value, template)
     last = answers[-1]
     return Fact(value=tuple(clones), seen=last.seen, source=last.source)
 

@@ -76,7 +76,7 @@ def read_meta(page: bytes) -> Meta:
 
 def _fnv(data: bytes) -> int:
     """FNV-1a of 64 bits."""
-    found = 0xCBF29CE484222325
+    checksum = 0xCBF29CE484222325
     for octet in data:
-        found = ((found ^ octet) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
-    return found
+        checksum = ((checksum ^ octet) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return checksum

@@ -52,34 +52,38 @@ class BoltReader:
     def buckets(self) -> Iterator[tuple[bytes, Pairs]]:
         """Names of buckets, ascending, with what is in each; take one up before the next."""
         seen: set[int] = set()
-        for name, flags, place in self._walked(self.meta.root, seen):
+        for name, flags, value in self._walk(self.meta.root, seen):
             if flags != BUCKET:
                 raise BrokenDatabase("an entry stands outside of every bucket")
-            yield name, self._bucket(place, seen)
+            yield name, self._bucket(value, seen)
 
-    def _bucket(self, place: bytes, seen: set[int]) -> Pairs:
-        if len(place) < BUCKET_VALUE.size:
+    def _bucket(self, value: bytes, seen: set[int]) -> Pairs:
+        if len(value) < BUCKET_VALUE.size:
             raise BrokenDatabase("a bucket does not say where it is")
-        root, _ = BUCKET_VALUE.unpack_from(place)
-        found = self._walked(root, seen) if root else _inline(place[BUCKET_VALUE.size :])
-        for key, flags, value in found:
+        root, _ = BUCKET_VALUE.unpack_from(value)
+        entries = self._walk(root, seen) if root else _inline(value[BUCKET_VALUE.size :])
+        for key, flags, content in entries:
             if flags:
                 raise BrokenDatabase("a bucket stands inside of another")
-            yield key, value
+            yield key, content
 
-    def _walked(self, root: int, seen: set[int]) -> Iterator[tuple[bytes, int, bytes]]:
+    def _walk(self, root: int, seen: set[int]) -> Iterator[tuple[bytes, int, bytes]]:
         """Keys, flags and values below a page, in order."""
         waiting = [_Branch(root, b"", None)]
         last = b""
         while waiting:
-            here = waiting.pop()
-            kind, page = self._page(here.number, seen)
+            branch = waiting.pop()
+            kind, page = self._page(branch.number, seen)
             if kind == BRANCH:
-                waiting += reversed(_children(page, here))
+                waiting += reversed(_children(page, branch))
                 continue
             for key, flags, value in _leaf(page):
-                if not key > last or key < here.low or not (here.high is None or key < here.high):
-                    raise BrokenDatabase(f"keys of page {here.number} are out of order")
+                if (
+                    not key > last
+                    or key < branch.low
+                    or not (branch.high is None or key < branch.high)
+                ):
+                    raise BrokenDatabase(f"keys of page {branch.number} are out of order")
                 yield key, flags, value
                 last = key
 
@@ -114,24 +118,24 @@ class _Branch(NamedTuple):
 
 def _newest_meta(content: Content) -> Meta:
     """The valid description of the later transaction; one of the two may be damaged."""
-    found: list[Meta] = []
+    metas: list[Meta] = []
     try:
         first = read_meta(content[:META_END])
-        found.append(first)
-        places: tuple[int, ...] = (first.page_size,)
+        metas.append(first)
+        positions: tuple[int, ...] = (first.page_size,)
     except BrokenDatabase as error:
-        broken, places = error, _PLACES_OF_SECOND_META
-    for place in places:
+        broken, positions = error, _PLACES_OF_SECOND_META
+    for position in positions:
         try:
-            second = read_meta(content[place : place + META_END])
+            second = read_meta(content[position : position + META_END])
         except BrokenDatabase:
             continue
-        if second.page_size == place:
-            found.append(second)
+        if second.page_size == position:
+            metas.append(second)
             break
-    if not found:
+    if not metas:
         raise broken
-    return max(found, key=lambda meta: meta.transaction)
+    return max(metas, key=lambda meta: meta.transaction)
 
 
 def _children(page: bytes, above: _Branch) -> list[_Branch]:
@@ -142,13 +146,13 @@ def _children(page: bytes, above: _Branch) -> list[_Branch]:
         raise BrokenDatabase(f"page {above.number} has more children than it can hold")
     keys, numbers = [], []
     for begin in range(HEADER.size, HEADER.size + count * ELEMENT_SIZE, ELEMENT_SIZE):
-        place, length, child = BRANCH_ELEMENT.unpack_from(page, begin)
-        keys.append(_slice(page, begin + place, length))
+        offset, length, child = BRANCH_ELEMENT.unpack_from(page, begin)
+        keys.append(_slice(page, begin + offset, length))
         numbers.append(child)
     if keys[0] < above.low:
         raise BrokenDatabase(f"keys of page {above.number} are out of order")
     ends = [*keys[1:], above.high]
-    return [_Branch(*one) for one in zip(numbers, keys, ends, strict=True)]
+    return [_Branch(*fields) for fields in zip(numbers, keys, ends, strict=True)]
 
 
 def _leaf(page: bytes) -> Iterator[tuple[bytes, int, bytes]]:
@@ -158,8 +162,8 @@ def _leaf(page: bytes) -> Iterator[tuple[bytes, int, bytes]]:
     fields = struct.unpack_from(f"<{_ELEMENT_FIELDS * count}I", page, HEADER.size)
     begin, end = HEADER.size, len(page)
     left = end - HEADER.size - count * ELEMENT_SIZE
-    for flags, place, key_size, value_size in zip(*[iter(fields)] * _ELEMENT_FIELDS, strict=True):
-        key = begin + place
+    for flags, offset, key_size, value_size in zip(*[iter(fields)] * _ELEMENT_FIELDS, strict=True):
+        key = begin + offset
         value = key + key_size
         behind = value + value_size
         left -= key_size + value_size

@@ -80,13 +80,13 @@ class _SizedEntries:
     def content(self, first: int, last: int) -> list[bytes]:
         """Elements of a page, then keys and values."""
         count = last - first
-        place = count * ELEMENT_SIZE
+        offset = count * ELEMENT_SIZE
         flags = self.flags
         fields: list[int] = []
         sizes = zip(self.key_sizes[first:last], self.value_sizes[first:last], strict=True)
         for key, value in sizes:
-            fields += (flags, place, key, value)
-            place += key + value - ELEMENT_SIZE
+            fields += (flags, offset, key, value)
+            offset += key + value - ELEMENT_SIZE
         content = [b""] * (2 * count + 1)
         content[0] = struct.pack(f"<{4 * count}I", *fields)
         content[1::2] = self.keys[first:last]
@@ -121,12 +121,12 @@ class _Tree:
 
     def grown(self) -> tuple[int, int]:
         """Number of the page on top, and of the first page behind; levels are added."""
-        keys = [self.entries.keys[one.first] for one in self.leaves if one.last > one.first]
+        keys = [self.entries.keys[leaf.first] for leaf in self.leaves if leaf.last > leaf.first]
         numbers, number = _assign_page_numbers(self.leaves, self.number)
         while len(numbers) > 1:
             spans = _spans(map(len, keys), PAGE_SIZE, _FEWEST_CHILDREN)
             self.branches.append((keys, numbers, spans))
-            keys = [keys[one.first] for one in spans]
+            keys = [keys[span.first] for span in spans]
             numbers, number = _assign_page_numbers(spans, number)
         return numbers[0], number
 
@@ -158,17 +158,17 @@ class _Plan:
 def _plan_pages(buckets: Mapping[bytes, Entries]) -> _Plan:
     number = _FIRST_PAGE
     trees: list[_Tree] = []
-    places: list[bytes] = []
+    values: list[bytes] = []
     names = sorted(buckets)
     for name in names:
         entries = _SizedEntries(buckets[name])
         inline = _inline(entries)
         if inline is not None:
-            places.append(inline)
+            values.append(inline)
             continue
         top, number = _add_tree(trees, entries, number)
-        places.append(BUCKET_VALUE.pack(top, 0))
-    root, number = _add_tree(trees, _SizedEntries(Entries(names, places), BUCKET), number)
+        values.append(BUCKET_VALUE.pack(top, 0))
+    root, number = _add_tree(trees, _SizedEntries(Entries(names, values), BUCKET), number)
     return _Plan(trees, root, number)
 
 
@@ -192,19 +192,19 @@ def _add_tree(trees: list[_Tree], entries: _SizedEntries, number: int) -> tuple[
 def _spans(sizes: Iterable[int], target: int, fewest: int) -> list[_Span]:
     """Elements with keys and values of such sizes shared out to pages: as many as fit."""
     ends = list(accumulate(map(add, sizes, repeat(ELEMENT_SIZE)), initial=HEADER.size))
-    found: list[_Span] = []
+    spans: list[_Span] = []
     first, count = 0, len(ends) - 1
-    while first < count or not found:
+    while first < count or not spans:
         before = ends[first] - HEADER.size
         last = bisect_right(ends, before + target) - 1
         last = min(max(last, first + fewest), count)
-        found.append(_Span(first, last, ends[last] - before))
+        spans.append(_Span(first, last, ends[last] - before))
         first = last
-    return found
+    return spans
 
 
 def _assign_page_numbers(spans: list[_Span], number: int) -> tuple[list[int], int]:
-    *numbers, behind = accumulate((one.pages for one in spans), initial=number)
+    *numbers, behind = accumulate((span.pages for span in spans), initial=number)
     return numbers, behind
 
 
@@ -215,11 +215,11 @@ def _leaf(number: int, entries: _SizedEntries, span: _Span) -> bytes:
 
 def _branch(number: int, keys: list[bytes], numbers: list[int], span: _Span) -> bytes:
     count = span.last - span.first
-    place = count * ELEMENT_SIZE
+    offset = count * ELEMENT_SIZE
     content = [HEADER.pack(number, BRANCH, count, span.pages - 1)]
     for key, child in zip(keys[span.first : span.last], numbers[span.first :], strict=False):
-        content.append(BRANCH_ELEMENT.pack(place, len(key), child))
-        place += len(key) - ELEMENT_SIZE
+        content.append(BRANCH_ELEMENT.pack(offset, len(key), child))
+        offset += len(key) - ELEMENT_SIZE
     return _fill_page([*content, *keys[span.first : span.last]], span)
 
 

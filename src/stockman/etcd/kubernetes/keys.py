@@ -13,7 +13,7 @@ _RENAMED = {
     "replicationcontrollers": "controllers",
     "ingresses": "ingress",
 }
-_NAMED_BACK = {place: resource for resource, place in _RENAMED.items()}
+_NAMED_BACK = {stored: resource for resource, stored in _RENAMED.items()}
 _WITH_GROUP = {
     "customresourcedefinitions": "apiextensions.k8s.io",
     "apiservices": "apiregistration.k8s.io",
@@ -68,9 +68,9 @@ class ObjectKey(NamedTuple):
     def key(self) -> bytes:
         """The key in etcd."""
         group = self.group or _WITH_GROUP.get(self.resource, "")
-        place = self.resource if group else _RENAMED.get(self.resource, self.resource)
-        parts = (group, place, self.namespace, self.name)
-        return (PREFIX + "/".join(part for part in parts if part)).encode()
+        stored = self.resource if group else _RENAMED.get(self.resource, self.resource)
+        segments = (group, stored, self.namespace, self.name)
+        return (PREFIX + "/".join(segment for segment in segments if segment)).encode()
 
 
 def read_object_key(key: bytes) -> ObjectKey | None:
@@ -81,15 +81,15 @@ def read_object_key(key: bytes) -> ObjectKey | None:
         return None
     if not text.startswith(PREFIX):
         return None
-    first, *rest = text.removeprefix(PREFIX).split("/")
-    if first in _INTERNAL or not rest or not all((first, *rest)):
+    first, *segments = text.removeprefix(PREFIX).split("/")
+    if first in _INTERNAL or not segments or not all((first, *segments)):
         return None
     if "." in first:
-        return _parse_grouped_key(first, rest)
-    if first == "services" and len(rest) > 1:
-        first, rest = f"services/{rest[0]}", rest[1:]
+        return _parse_grouped_key(first, segments)
+    if first == "services" and len(segments) > 1:
+        first, segments = f"services/{segments[0]}", segments[1:]
     resource = _NAMED_BACK.get(first, first)
-    match rest:
+    match segments:
         case [name] if first in _CLUSTER_WIDE:
             return ObjectKey(resource, name)
         case [namespace, name] if first not in _CLUSTER_WIDE:
@@ -99,8 +99,8 @@ def read_object_key(key: bytes) -> ObjectKey | None:
     return None
 
 
-def _parse_grouped_key(group: str, rest: list[str]) -> ObjectKey | None:
-    match rest:
+def _parse_grouped_key(group: str, segments: list[str]) -> ObjectKey | None:
+    match segments:
         case [resource, name]:
             kept = "" if _WITH_GROUP.get(resource) == group else group
             return ObjectKey(resource, name, group=kept)

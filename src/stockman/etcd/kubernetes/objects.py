@@ -48,10 +48,10 @@ def read_stored_object(value: bytes) -> StoredObject | EncryptedObject | None:
         return _from_envelope(value[len(_ENVELOPE) :])
     if value.startswith(b"{"):
         return _from_json(value)
-    found = _ENCRYPTED.match(value)
-    if found is None:
+    match = _ENCRYPTED.match(value)
+    if match is None:
         return None
-    provider, version, name = (part.decode("utf-8", "replace") for part in found.groups())
+    provider, version, name = (group.decode("utf-8", "replace") for group in match.groups())
     return EncryptedObject(provider, version, name)
 
 
@@ -63,11 +63,11 @@ def _from_envelope(message: bytes) -> StoredObject:
         elif number == 2:
             raw = _message(content)
     types = {number: text(content) for number, content in fields(kind)}
-    found: dict[str, object] = {"api_version": types.get(1, ""), "kind": types.get(2, "")}
+    values: dict[str, object] = {"api_version": types.get(1, ""), "kind": types.get(2, "")}
     for number, content in fields(raw):
         if number == 1:
-            return StoredObject(**found, **_metadata(_message(content)))  # type: ignore[arg-type]
-    return StoredObject(**found)  # type: ignore[arg-type]
+            return StoredObject(**values, **_metadata(_message(content)))  # type: ignore[arg-type]
+    return StoredObject(**values)  # type: ignore[arg-type]
 
 
 _TEXTS = {1: "name", 3: "namespace", 5: "uid"}
@@ -77,20 +77,20 @@ _FINALIZERS = 14
 
 
 def _metadata(message: bytes) -> dict[str, object]:
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     maps: dict[str, dict[str, str]] = {}
     finalizers: list[str] = []
     for number, content in fields(message):
         if number in _TEXTS:
-            found[_TEXTS[number]] = text(content)
+            values[_TEXTS[number]] = text(content)
         elif number in _TIMES:
-            found[_TIMES[number]] = _read_time(_message(content))
+            values[_TIMES[number]] = _read_time(_message(content))
         elif number in _MAPS:
-            pair = {place: text(part) for place, part in fields(_message(content))}
+            pair = {index: text(item) for index, item in fields(_message(content))}
             maps.setdefault(_MAPS[number], {})[pair.get(1, "")] = pair.get(2, "")
         elif number == _FINALIZERS:
             finalizers.append(text(content))
-    return found | maps | {"finalizers": tuple(finalizers)}
+    return values | maps | {"finalizers": tuple(finalizers)}
 
 
 def _message(content: int | bytes) -> bytes:
@@ -125,23 +125,25 @@ def _from_json(value: bytes) -> StoredObject:
         deleted=_parse_time(_text(metadata, "deletionTimestamp")),
         labels=_texts(metadata.get("labels")),
         annotations=_texts(metadata.get("annotations")),
-        finalizers=tuple(one for one in _string_list(metadata.get("finalizers")) if one),
+        finalizers=tuple(
+            finalizer for finalizer in _string_list(metadata.get("finalizers")) if finalizer
+        ),
     )
 
 
 def _text(content: dict[str, object], name: str) -> str:
-    found = content.get(name)
-    return found if isinstance(found, str) else ""
+    value = content.get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _texts(content: object) -> dict[str, str]:
     if not isinstance(content, dict):
         return {}
-    return {str(name): one for name, one in content.items() if isinstance(one, str)}
+    return {str(name): value for name, value in content.items() if isinstance(value, str)}
 
 
 def _string_list(content: object) -> list[str]:
-    return [one for one in content if isinstance(one, str)] if isinstance(content, list) else []
+    return [item for item in content if isinstance(item, str)] if isinstance(content, list) else []
 
 
 def _parse_time(written: str) -> datetime | None:

@@ -167,7 +167,7 @@ def _read_page(kind: ResourceKind, row: Row) -> _Page:
         raise UnexpectedAnswer("items are missing")
     return _Page(
         items=tuple(_with_kind(kind, item) for item in mappings(row, "items")),
-        version=text(metadata, "resourceVersion"),
+        version=optional_text(metadata, "resourceVersion"),
         following=optional_text(metadata, "continue"),
     )
 

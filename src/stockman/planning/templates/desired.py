@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stockman.config.resolve import machine_uuid
+from stockman.config.resolve import machine_uuid, network_cards
 from stockman.model.desired import Cluster, Desired, Node, Vm
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.problem import Problems
 from stockman.model.proxmox import ProxmoxCluster, VmTemplate
 from stockman.model.proxmox_values import format_tags
-from stockman.model.record import record
+from stockman.model.record import record, require
 from stockman.planning.fact import Fact
 from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.vm.desired import DesiredGuest, owner_of
 from stockman.planning.vm.images import DesiredImage, find_node_image
-from stockman.planning.vm.keys import SYSTEM_DISK_OPTIONS, hardware_keys, nic_keys, volume_keys
 from stockman.planning.vm.ownership import (
     TEMPLATE_TAG,
     OwnerMark,
@@ -25,10 +24,19 @@ from stockman.planning.vm.ownership import (
     render_mark,
 )
 from stockman.proxmox.cluster import GuestSummary
+from stockman.proxmox.guest_values import (
+    SYSTEM_DISK,
+    SYSTEM_DISK_OPTIONS,
+    hardware_keys,
+    image_volume,
+    nic_keys,
+    smbios_value,
+    volume_keys,
+)
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.vm.identity import GuestIdentity
 from stockman.steps.vm.system_disk import ImportedDisk
-from stockman.talos.images import node_image, template_name
+from stockman.talos.schematic import node_image, template_name
 
 _KEYS_WITHOUT_TEMPLATES = ("hostpci", "startup", "usb")
 """Key families that belong to a single machine."""
@@ -79,14 +87,14 @@ def _on_hosts(
     image = find_node_image(kubernetes, node, problems)
     if factory_image is None or image is None:
         return
-    datastore = template.datastore or vm.datastore
-    for host in template.hosts or (vm.host,):
+    datastore = require(template.datastore)
+    for host in template.hosts:
         yield DesiredTemplate(
             name=template_name(template.name, factory_image),
             host=HostName(host),
             datastore=datastore,
             image=image,
-            image_storage=cluster.image_storage or datastore,
+            image_storage=cluster.image_storage_for(datastore),
             first_vmid=template.first_vmid,
             vm=vm,
             source=template,
@@ -144,9 +152,9 @@ def _guest(region: str, owner: str, template: DesiredTemplate, vmid: Vmid) -> De
     }
     cards = tuple(replace(nic, mac_addr=None) for nic in template.vm.nics)
     disk = ImportedDisk(
-        slot="scsi0",
+        slot=SYSTEM_DISK,
         storage=template.datastore,
-        source=f"{template.image_storage}:import/{template.image.name}",
+        source=image_volume(template.image_storage, template.image.name),
         options=SYSTEM_DISK_OPTIONS,
     )
     small = replace(hardware, efi_disk=replace(hardware.efi_disk, datastore=template.datastore))
@@ -159,13 +167,13 @@ def _guest(region: str, owner: str, template: DesiredTemplate, vmid: Vmid) -> De
         source=template.source,
         values={
             **values,
-            **nic_keys(cards, owner, name),
-            "smbios1": f"uuid={uuid}",
+            **nic_keys(network_cards(owner, name, cards)),
+            "smbios1": smbios_value(uuid),
             "name": template.name,
             "description": render_mark(OwnerMark(owner=owner, name=template.name), ""),
             "tags": format_tags(own_tags(owner, (TEMPLATE_TAG,))),
         },
-        creation_values={"ostype": "l26", **volume_keys(small, template.datastore)},
+        creation_values={"ostype": "l26", **volume_keys(small)},
         imported_disk=disk,
         system_disk=disk.slot,
         disk_gb=0,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from stockman.model.names import Vmid
 from stockman.model.problem import Problems, Severity
 from stockman.model.proxmox_values import Drive, NetworkCard, parse_properties
+from stockman.model.record import require
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.vm import problems as report
@@ -157,7 +158,7 @@ def _check_duplicate_disks(
         ):
             continue
         for disk in desired.disks:
-            if disk.keep and _is_shared(observed, str(disk.datastore or desired.datastore)):
+            if disk.keep and _is_shared(observed, require(disk.datastore)):
                 report.disk_in_use(problems, desired, disk.name, f"VM {guest.vmid}", guest.host)
 
 
@@ -171,7 +172,7 @@ def _check_disks(desired: DesiredGuest, config: VmConfig, problems: Problems) ->
     for disk in desired.disks:
         slot = disk_slot(config, disk.name)
         if slot is not None:
-            disks.append((slot, disk.name, disk.size_gb, str(disk.datastore or desired.datastore)))
+            disks.append((slot, disk.name, disk.size_gb, require(disk.datastore)))
     for slot, name, gib, storage in disks:
         size = disk_size(config, slot)
         if size > gib * GIB:
@@ -194,7 +195,7 @@ def _check_storages(observed: ObservedProxmox, desired: DesiredGuest, problems: 
         return False
     content = "images" if desired.identity.kind == "qemu" else "rootdir"
     needed = {(str(desired.datastore), content)}
-    needed |= {(str(disk.datastore or desired.datastore), content) for disk in desired.disks}
+    needed |= {(require(disk.datastore), content) for disk in desired.disks}
     if desired.image is not None and desired.image_storage is not None:
         needed.add((str(desired.image_storage), "import"))
     for storage, kind in sorted(needed):
@@ -293,7 +294,7 @@ def guest_disks(desired: DesiredGuest) -> Iterator[tuple[str, int]]:
     """Return the storage and the size in bytes of each disk of a guest."""
     yield str(desired.datastore), desired.disk_gb * GIB
     for disk in desired.disks:
-        yield str(disk.datastore or desired.datastore), disk.size_gb * GIB
+        yield require(disk.datastore), disk.size_gb * GIB
 
 
 def initial_disk_usage(kind: str, size: int) -> int:

@@ -9,9 +9,10 @@ from stockman.model.record import record
 from stockman.planning.change import ChangeKind, ProxmoxChange
 from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.vm.checks import initial_disk_usage
-from stockman.planning.vm.desired import CLOUD_INIT_DRIVE, DesiredGuest
+from stockman.planning.vm.desired import DesiredGuest
 from stockman.planning.vm.disks import attach_disk_step, write_lane
 from stockman.planning.vm.first_start import mark_incomplete, mark_new, start_step
+from stockman.proxmox.guest_values import CLOUD_INIT_DRIVE, cdrom_drive
 from stockman.steps.step import Stage, Step
 from stockman.steps.vm.create import CreateVm
 from stockman.steps.vm.disks import GIB
@@ -86,7 +87,7 @@ def _creation_steps(
             files=desired.seed.files,
             because=desired.seed.reason,
         )
-        values[CLOUD_INIT_DRIVE] = f"{seed.volume},media=cdrom"
+        values[CLOUD_INIT_DRIVE] = cdrom_drive(seed.volume)
         yield Step(
             id=f"vms/seed/{name}",
             action=seed,

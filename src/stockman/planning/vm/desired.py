@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
-from stockman.config.resolve import machine_uuid
 from stockman.model.desired import Cluster, Desired, Node, Vm
 from stockman.model.guest import CloudInit, Container, Guest, GuestVm, MountPoint
-from stockman.model.hardware import DataDisk, Hardware, HighAvailability
+from stockman.model.hardware import DataDisk, Hardware, HighAvailability, Nic
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
 from stockman.model.proxmox import ProxmoxCluster
 from stockman.model.proxmox_values import format_tags
-from stockman.model.record import record
+from stockman.model.record import record, require
 from stockman.model.secret import Secret, SecretForm
 from stockman.planning.vm.images import DesiredImage, find_guest_image, find_node_image
-from stockman.planning.vm.keys import (
+from stockman.planning.vm.ownership import OwnerMark, own_tags, render_mark
+from stockman.planning.vm.requirements import guests_in_cluster
+from stockman.proxmox.guest_values import (
+    CLOUD_INIT_DRIVE,
+    SYSTEM_DISK,
     SYSTEM_DISK_OPTIONS,
+    cloud_init_drive,
     cloud_init_keys,
     container_keys,
     container_volumes,
+    empty_system_disk,
     hardware_keys,
+    image_volume,
     nic_keys,
-    nic_macs,
+    smbios_value,
     volume_keys,
 )
-from stockman.planning.vm.ownership import OwnerMark, own_tags, render_mark
-from stockman.planning.vm.requirements import guests_in_cluster
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.vm.identity import GuestIdentity
 from stockman.steps.vm.system_disk import ImportedDisk
@@ -85,7 +89,7 @@ def needs_labels(desired: Desired) -> bool:
 def first_boot(desired: Desired, cluster: Cluster, node: Node, vm: Vm) -> FirstBoot:
     """Return how a node gets its name and network configuration."""
     if cluster.talos.platform != _NOCLOUD:
-        return FirstBoot(identity={_IDENTITY: f"uuid={vm.uuid}"})
+        return FirstBoot(identity={_IDENTITY: smbios_value(vm.uuid)})
     text = smbios_serial(hostname=str(node.name), instance_id=instance_id(node))
     identity = {_IDENTITY: smbios1(vm.uuid, text)}
     network = build_node_network(cluster, node)
@@ -101,10 +105,6 @@ def first_boot(desired: Desired, cluster: Cluster, node: Node, vm: Vm) -> FirstB
         f"{setting.what}: {setting.why}" for setting in delivery.settings if setting.needed
     )
     return FirstBoot(identity=identity, seed=DesiredSeed(files=files, reason=why))
-
-
-CLOUD_INIT_DRIVE = "ide2"
-_SYSTEM_DISK = "scsi0"
 
 
 @record
@@ -164,9 +164,8 @@ def _build_guests(
     desired: Desired, cluster: ProxmoxCluster, problems: Problems
 ) -> Iterator[DesiredGuest]:
     for node in desired.nodes:
-        vm = node.vm
-        if vm is not None and vm.region == cluster.region and desired.cluster is not None:
-            yield _node_guest(desired, desired.cluster, node, vm, _GuestLocation(cluster, problems))
+        if node.vm is not None and node.vm.region == cluster.region:
+            yield _node_guest(desired, node, cluster, problems)
     for guest in guests_in_cluster(desired, cluster):
         if guest.vm is not None:
             yield _vm_guest(owner_of(desired), cluster, guest, guest.vm)
@@ -174,23 +173,18 @@ def _build_guests(
             yield _container_guest(owner_of(desired), cluster, guest, guest.container)
 
 
-class _GuestLocation:
-    def __init__(self, cluster: ProxmoxCluster, problems: Problems) -> None:
-        self.cluster = cluster
-        self.problems = problems
-
-
 def _node_guest(
-    desired: Desired, cluster: Cluster, node: Node, vm: Vm, place: _GuestLocation
+    desired: Desired, node: Node, proxmox: ProxmoxCluster, problems: Problems
 ) -> DesiredGuest:
+    cluster, vm = require(desired.cluster), require(node.vm)
     boot = first_boot(desired, cluster, node, vm)
-    image = find_node_image(cluster, node, place.problems)
-    storage = place.cluster.image_storage or vm.datastore
+    image = find_node_image(cluster, node, problems)
+    storage = proxmox.image_storage_for(vm.datastore)
     # The identity is only set on creation: a guest with another UUID is another guest, and the
     # serial number is only read at the first boot.
-    creation_values = {"ostype": "l26", **boot.identity, **volume_keys(vm, vm.datastore)}
+    creation_values = {"ostype": "l26", **boot.identity, **volume_keys(vm)}
     if boot.has_drive:
-        creation_values[CLOUD_INIT_DRIVE] = f"{vm.datastore}:cloudinit"
+        creation_values[CLOUD_INIT_DRIVE] = cloud_init_drive(vm.datastore)
     name, owner = str(node.name), cluster.name
     return DesiredGuest(
         identity=GuestIdentity(cluster=str(vm.region), vmid=vm.vmid, name=vm.name, uuid=vm.uuid),
@@ -200,19 +194,19 @@ def _node_guest(
         entry=node,
         values={
             **hardware_keys(vm),
-            **nic_keys(vm.nics, owner, name),
+            **nic_keys(vm.nics),
             **boot.keys,
             **_with_owner_mark(owner, name, vm, vm.data_disks),
         },
         creation_values=creation_values,
-        imported_disk=_disk_from_image(vm, f"{storage}:import/{image.name}")
+        imported_disk=_disk_from_image(vm, image_volume(storage, image.name))
         if image is not None
         else None,
-        system_disk=_SYSTEM_DISK,
+        system_disk=SYSTEM_DISK,
         disk_gb=vm.disk_gb,
         datastore=vm.datastore,
         disks=vm.data_disks,
-        macs=nic_macs(vm.nics, owner, name),
+        macs=_macs(vm.nics),
         ha=vm.ha,
         pool=vm.pool or "",
         image=image,
@@ -225,22 +219,22 @@ def _node_guest(
 
 def _vm_guest(owner: str, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm) -> DesiredGuest:
     image = find_guest_image(vm.image) if vm.image is not None else None
-    storage = cluster.image_storage or vm.datastore
+    storage = cluster.image_storage_for(vm.datastore)
     volume = vm.image.volume if vm.image is not None else None
-    source = f"{storage}:import/{image.name}" if image is not None else volume
-    uuid = vm.uuid or machine_uuid(owner, guest.name)
+    source = image_volume(storage, image.name) if image is not None else volume
+    uuid = require(vm.uuid)
     creation_values = {
         "ostype": "l26",
-        "smbios1": f"uuid={uuid}",
-        **volume_keys(vm, vm.datastore),
+        "smbios1": smbios_value(uuid),
+        **volume_keys(vm),
     }
     if not source:
-        creation_values[_SYSTEM_DISK] = f"{vm.datastore}:{vm.disk_gb},{SYSTEM_DISK_OPTIONS}"
+        creation_values[SYSTEM_DISK] = empty_system_disk(vm.datastore, vm.disk_gb)
     values = hardware_keys(vm)
     secrets: dict[str, SecretRef] = {}
     if vm.cloud_init is not None:
         values |= cloud_init_keys(vm.cloud_init)
-        creation_values[CLOUD_INIT_DRIVE] = f"{vm.datastore}:cloudinit"
+        creation_values[CLOUD_INIT_DRIVE] = cloud_init_drive(vm.datastore)
         secrets = _password(guest, vm.cloud_init)
     return DesiredGuest(
         identity=GuestIdentity(
@@ -251,17 +245,17 @@ def _vm_guest(owner: str, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm) ->
         source=guest,
         values={
             **values,
-            **nic_keys(vm.nics, owner, guest.name),
+            **nic_keys(vm.nics),
             **_with_owner_mark(owner, guest.name, vm, vm.data_disks),
         },
         creation_values=creation_values,
         imported_disk=_disk_from_image(vm, source) if source else None,
         secrets=secrets,
-        system_disk=_SYSTEM_DISK,
+        system_disk=SYSTEM_DISK,
         disk_gb=vm.disk_gb,
         datastore=vm.datastore,
         disks=vm.data_disks,
-        macs=nic_macs(vm.nics, owner, guest.name),
+        macs=_macs(vm.nics),
         ha=vm.ha,
         pool=vm.pool or "",
         image=image,
@@ -283,7 +277,7 @@ def _container_guest(
         owner=owner,
         source=guest,
         values={
-            **container_keys(container, owner, guest.name),
+            **container_keys(container, guest.name),
             "description": render_mark(mark, container.description),
             "tags": format_tags(own_tags(owner, container.tags)),
         },
@@ -291,7 +285,7 @@ def _container_guest(
         system_disk="rootfs",
         disk_gb=container.disk_gb,
         datastore=container.datastore,
-        macs=nic_macs(container.nics, owner, guest.name),
+        macs=_macs(container.nics),
         pool=container.pool or "",
         volume=container.template,
         mounts=container.mounts,
@@ -299,9 +293,13 @@ def _container_guest(
     )
 
 
+def _macs(nics: Iterable[Nic]) -> tuple[str, ...]:
+    return tuple(require(nic.mac_addr).lower() for nic in nics)
+
+
 def _disk_from_image(vm: Vm | GuestVm, source: str) -> ImportedDisk:
     return ImportedDisk(
-        slot=_SYSTEM_DISK,
+        slot=SYSTEM_DISK,
         storage=vm.datastore,
         source=source,
         options=SYSTEM_DISK_OPTIONS,

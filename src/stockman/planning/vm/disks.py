@@ -8,11 +8,12 @@ from stockman.model.guest import MountPoint
 from stockman.model.names import HostName
 from stockman.model.problem import Problems
 from stockman.model.proxmox_values import Drive
+from stockman.model.record import require
 from stockman.planning.change import storage_lane
 from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.vm import problems as report
 from stockman.planning.vm.desired import DesiredGuest
-from stockman.planning.vm.keys import disk_options, mount_value
+from stockman.proxmox.guest_values import disk_options, mount_value
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.step import Stage, Step
 from stockman.steps.vm.disks import (
@@ -48,7 +49,7 @@ def attach_disk_step(
 ) -> Step:
     """Return the step that creates or finds a data disk and attaches it."""
     disk = desired.disks[number - 1]
-    storage = disk.datastore or desired.datastore
+    storage = require(disk.datastore)
     volume = ""
     if disk.keep:
         summary = observed.storage(desired.host, storage)

@@ -11,8 +11,14 @@ from stockman.model.guest import Image as GuestImage
 from stockman.model.names import SchematicId
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.talos.images import FactoryImage, node_image
-from stockman.talos.schematic import EMPTY, canonical_text, desired_schematic, schematic_id
+from stockman.talos.schematic import (
+    EMPTY,
+    FactoryImage,
+    canonical_text,
+    desired_schematic,
+    node_image,
+    schematic_id,
+)
 
 TALOS_IMAGE = re.compile(r"talos-[0-9a-f]{16}-v[0-9][^/]*\.qcow2")
 """Names of images that stockman downloads for nodes."""

@@ -9,7 +9,7 @@ from stockman.model.guest import Guest, GuestVm
 from stockman.model.hardware import Hardware, Nic
 from stockman.model.names import Datastore, HostName
 from stockman.model.proxmox import ProxmoxCluster
-from stockman.model.record import record
+from stockman.model.record import record, require
 from stockman.proxmox.privileges import VmRequirements
 
 
@@ -72,12 +72,10 @@ def _template_storages(
     desired: Desired | None, cluster: ProxmoxCluster
 ) -> Iterator[tuple[HostName, Datastore]]:
     """Return hosts and storages of templates."""
-    vms = {node.name: node.vm for node in (desired.nodes if desired else ())}
+    machines = {node.name for node in (desired.nodes if desired else ()) if node.vm is not None}
     for template in cluster.templates:
-        vm = vms.get(template.like)
-        if vm is not None:
-            storage = template.datastore or vm.datastore
-            yield from ((host, storage) for host in template.hosts or (vm.host,))
+        if template.like in machines:
+            yield from ((host, require(template.datastore)) for host in template.hosts)
 
 
 def _vm_storages(vms: Iterable[Vm]) -> Iterator[tuple[str, str, str]]:

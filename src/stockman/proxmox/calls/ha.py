@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stockman.model.errors import Rejected
-from stockman.model.names import HostName
 from stockman.proxmox.calls.base import Calls, Parameters
-from stockman.proxmox.ha import HaGroup, HaResource, HaRule, HaStatusEntry
+from stockman.proxmox.ha import HaGroup, HaResource, HaRule
 from stockman.proxmox.rows import number, read_record, text, words
 
 _HA = ("cluster", "ha")
@@ -64,24 +63,9 @@ class HaCalls(Calls):
         """Create a group; raises `Rejected` on servers where rules replaced groups."""
         await self._do("POST", (*_HA, "groups"), {"group": group.name, **_group(group)})
 
-    async def update_ha_group(self, group: HaGroup) -> None:
-        """Update a group."""
-        await self._do("PUT", (*_HA, "groups", group.name), _group(group))
-
     async def delete_ha_group(self, name: str) -> None:
         """Delete a group."""
         await self._do("DELETE", (*_HA, "groups", name))
-
-    async def ha_status(self) -> tuple[HaStatusEntry, ...]:
-        """Return the current HA status."""
-        return await self._rows(
-            (*_HA, "status", "current"),
-            lambda row: read_record(HaStatusEntry, row, {"kind": "type", "host": "node"}),
-        )
-
-    async def ha_migrate(self, id: str, host: HostName) -> None:  # noqa: A002
-        """Request that HA migrates a guest; HA does it later."""
-        await self._do("POST", (*_HA, "resources", id, "migrate"), {"node": host})
 
 
 def _resource(resource: HaResource) -> Parameters:

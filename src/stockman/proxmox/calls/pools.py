@@ -32,12 +32,6 @@ class PoolCalls(Calls):
         """Add guests and storages to a pool; guests of other pools are moved."""
         await self._do("PUT", ("pools", name), {**_members(vms, storages), "allow-move": True})
 
-    async def remove_from_pool(
-        self, name: str, *, vms: tuple[int, ...] = (), storages: tuple[str, ...] = ()
-    ) -> None:
-        """Remove guests and storages from a pool."""
-        await self._do("PUT", ("pools", name), {**_members(vms, storages), "delete": True})
-
     async def delete_pool(self, name: str) -> None:
         """Delete an empty pool."""
         await self._do("DELETE", ("pools", name))
@@ -65,10 +59,6 @@ class MappingCalls(Calls):
             ("cluster", "mapping", mapping.kind, mapping.name),
             {**_parameters(mapping), "digest": mapping.digest or None},
         )
-
-    async def delete_mapping(self, kind: MappingKind, name: str) -> None:
-        """Delete a mapping."""
-        await self._do("DELETE", ("cluster", "mapping", kind, name))
 
 
 def _members(vms: tuple[int, ...], storages: tuple[str, ...]) -> Parameters:

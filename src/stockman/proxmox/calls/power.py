@@ -1,4 +1,4 @@
-"""Calls that switch guests on and off, take snapshots, and reach the agent inside."""
+"""Calls that switch guests on and off, and reach the agent inside."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from stockman.proxmox.calls.base import Calls, Parameters
 from stockman.proxmox.calls.vms import guest_path
 from stockman.proxmox.rows import mapping, read_record, row_list
 from stockman.proxmox.tasks import TaskRef
-from stockman.proxmox.vms import AgentAddress, AgentInterface, GuestRef, Snapshot
-
-_SNAPSHOT = {"taken": "snaptime", "with_memory": "vmstate"}
-_PRESENT = "current"
-"""The row of the current state in the list of snapshots."""
+from stockman.proxmox.vms import AgentAddress, AgentInterface, GuestRef
 
 
 class PowerCalls(Calls):
@@ -35,49 +31,10 @@ class PowerCalls(Calls):
         """Shut down and start a guest, which applies pending changes."""
         return await self._switch(at, "reboot", {"timeout": seconds})
 
-    async def reset_vm(self, at: GuestRef) -> TaskRef:
-        """Reset a guest."""
-        return await self._switch(at, "reset")
-
-    async def suspend_vm(self, at: GuestRef) -> TaskRef:
-        """Pause a guest."""
-        return await self._switch(at, "suspend")
-
-    async def resume_vm(self, at: GuestRef) -> TaskRef:
-        """Resume a paused guest."""
-        return await self._switch(at, "resume")
-
     async def _switch(
         self, at: GuestRef, command: str, parameters: Parameters | None = None
     ) -> TaskRef:
         return await self._start("POST", guest_path(at, "status", command), parameters)
-
-
-class SnapshotCalls(Calls):
-    """Snapshots."""
-
-    async def snapshots(self, at: GuestRef) -> tuple[Snapshot, ...]:
-        """List the snapshots, without the current state."""
-        rows = await self._rows(
-            guest_path(at, "snapshot"), lambda row: read_record(Snapshot, row, _SNAPSHOT)
-        )
-        return tuple(row for row in rows if row.name != _PRESENT)
-
-    async def take_snapshot(self, at: GuestRef, name: str, description: str = "") -> TaskRef:
-        """Create a snapshot without memory; raises `Conflict` if the name is in use."""
-        return await self._start(
-            "POST",
-            guest_path(at, "snapshot"),
-            {"snapname": name, "description": description or None},
-        )
-
-    async def delete_snapshot(self, at: GuestRef, name: str) -> TaskRef:
-        """Delete a snapshot."""
-        return await self._start("DELETE", guest_path(at, "snapshot", name))
-
-    async def roll_back(self, at: GuestRef, name: str) -> TaskRef:
-        """Roll back a guest to a snapshot; later changes are lost."""
-        return await self._start("POST", guest_path(at, "snapshot", name, "rollback"))
 
 
 class AgentCalls(Calls):

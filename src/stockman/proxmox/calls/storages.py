@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
 
 from stockman.model.errors import Rejected
 from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.problem import Problem
 from stockman.model.proxmox_values import VolumeId
-from stockman.model.secret import Secret
 from stockman.ports.system import Timekeeper
-from stockman.proxmox.backups import BackupJob, BackupRequest, ReplicationJob, ReplicationState
 from stockman.proxmox.calls.base import Calls, Parameters, SharedCall
-from stockman.proxmox.rows import read_record, text, text_map
+from stockman.proxmox.replication import ReplicationJob, ReplicationState
+from stockman.proxmox.rows import read_record, text
 from stockman.proxmox.storages import (
     Checksum,
     Download,
     NewVolume,
-    StorageDefinition,
     StorageState,
     Upload,
     UrlMetadata,
@@ -27,8 +24,6 @@ from stockman.proxmox.storages import (
 from stockman.proxmox.tasks import TaskRef
 from stockman.proxmox.transport import Request, Transport
 
-_ENTRY = {"kind": "type", "hosts": "nodes", "disabled": "disable"}
-_ENTRY_KEYS = ("storage", "type", "content", "nodes", "shared", "disable", "digest")
 _STATE = {"kind": "type", "size": "total", "free": "avail"}
 _VOLUME = {"id": "volid", "created": "ctime", "is_protected": "protected"}
 _KIB = 1024
@@ -47,27 +42,6 @@ class StorageCalls(Calls):
         self._volumes: defaultdict[_Listing, SharedCall[tuple[Volume, ...]]] = defaultdict(
             SharedCall
         )
-
-    async def storage_entries(self) -> tuple[StorageDefinition, ...]:
-        """List the configured storages."""
-        return await self._rows(("storage",), _read_definition)
-
-    async def create_storage(
-        self, storage: Datastore, kind: str, settings: Mapping[str, str | Secret]
-    ) -> None:
-        """Add a storage to the configuration."""
-        await self._do("POST", ("storage",), {"storage": storage, "type": kind, **settings})
-
-    async def update_storage(
-        self, storage: Datastore, settings: Mapping[str, str | Secret], delete: tuple[str, ...] = ()
-    ) -> None:
-        """Update the configuration of a storage."""
-        deleted_keys = ",".join(delete) or None
-        await self._do("PUT", ("storage", storage), {**settings, "delete": deleted_keys})
-
-    async def delete_storage(self, storage: Datastore) -> None:
-        """Remove a storage from the configuration; its content is not deleted."""
-        await self._do("DELETE", ("storage", storage))
 
     async def storages(self, host: HostName) -> tuple[StorageState, ...]:
         """List the storages of a host, with their usage."""
@@ -179,38 +153,11 @@ def _checksum_parameters(checksum: Checksum | None) -> Parameters:
     return {"checksum-algorithm": checksum.algorithm, "checksum": checksum.digest}
 
 
-def _read_definition(row: Mapping[str, object]) -> StorageDefinition:
-    settings = {key: value for key, value in text_map(row).items() if key not in _ENTRY_KEYS}
-    return read_record(StorageDefinition, row, _ENTRY, settings=settings)
-
-
-_JOB = {"vmids": "vmid", "every_guest": "all"}
 _REPLICATION = {"failures": "fail_count"}
 
 
-class BackupCalls(Calls):
-    """Backups."""
-
-    async def back_up(self, host: HostName, backup: BackupRequest) -> TaskRef | None:
-        """Start a backup of a guest. None: the guest is not on that host."""
-        return await self._maybe_start(
-            "POST",
-            ("nodes", host, "vzdump"),
-            {
-                "vmid": backup.vmid,
-                "storage": backup.storage,
-                "mode": backup.mode,
-                "compress": backup.compress,
-                "notes-template": backup.notes or None,
-                "protected": backup.protected or None,
-            },
-        )
-
-    async def backup_jobs(self) -> tuple[BackupJob, ...]:
-        """List the scheduled backup jobs."""
-        return await self._rows(
-            ("cluster", "backup"), lambda row: read_record(BackupJob, row, _JOB)
-        )
+class ReplicationCalls(Calls):
+    """Replication of disks."""
 
     async def replication_jobs(self) -> tuple[ReplicationJob, ...]:
         """List the configured replication jobs."""

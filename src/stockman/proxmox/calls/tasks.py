@@ -69,12 +69,14 @@ class TaskCalls(Calls):
         )
         return tuple(clean_text(text(row.get("t", ""))) for row in rows)
 
-    async def wait_task(self, task: TaskRef, seconds: float = 600.0) -> TaskResult:
-        """Wait until a task has succeeded.
+    async def wait_task(self, task: TaskRef | None, seconds: float = 600.0) -> TaskResult:
+        """Wait until a task has succeeded; None is the task of a call that is already complete.
 
         A failed task raises the error that its message means (`NotFound`, `Conflict`, `Locked`
         or `Rejected`, with the end of its log); a task that takes too long raises `Uncertain`.
         """
+        if task is None:
+            return TaskResult()
         self._waiters[task.host] += 1
         try:
             state = await self._wait_for_end(task, seconds)
@@ -92,10 +94,6 @@ class TaskCalls(Calls):
             if self._seconds_since(started) + wait > seconds:
                 raise Uncertain(_timeout_problem(task, seconds))
             await self._clock.sleep(wait)
-
-    async def stop_task(self, task: TaskRef) -> None:
-        """Abort a running task."""
-        await self._do("DELETE", _path(task))
 
     async def past_tasks(self, host: HostName, limit: int = 50) -> tuple[TaskSummary, ...]:
         """List the tasks of a host, newest first, including running ones."""
@@ -116,7 +114,7 @@ class TaskCalls(Calls):
     async def _task_result(self, task: TaskRef, exit_status: str) -> TaskResult:
         warnings = _WARNINGS.fullmatch(exit_status)
         if exit_status == "OK" or warnings is not None:
-            return TaskResult(task=task, warnings=int(warnings[1]) if warnings else 0)
+            return TaskResult(warnings=int(warnings[1]) if warnings else 0)
         raise await self._failure(task, clean_text(exit_status))
 
     async def _failure(self, task: TaskRef, exit_status: str) -> StockmanError:

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 
-from stockman.model.errors import NotFound
-from stockman.model.names import HostName, Vmid
+from stockman.model.names import HostName
 from stockman.proxmox.calls.base import Path
 from stockman.proxmox.calls.cluster import ClusterCalls
-from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.rows import boolean, mapping, read_record, text, text_map
 from stockman.proxmox.tasks import TaskRef
 from stockman.proxmox.vms import (
-    CloneRequest,
-    DiskMove,
     GuestRef,
     MigrationCheck,
     MigrationRequest,
     PendingKey,
     Setting,
-    Vm,
     VmConfig,
     VmStatus,
     VmUpdate,
@@ -46,41 +40,6 @@ def guest_path(at: GuestRef, *more: str) -> Path:
 
 class VmCalls(ClusterCalls):
     """Vms."""
-
-    async def find_vm(self, vmid: Vmid) -> Vm | None:
-        """Return the VM with a VMID, on whichever host it is. None: no visible VM has it."""
-        # The list is some seconds old: the VM may have been migrated or deleted since then.
-        for _ in range(2):
-            summary = await self._find_summary(vmid)
-            if summary is None:
-                return None
-            try:
-                return await self._read_vm(summary)
-            except NotFound:
-                continue
-        return None
-
-    async def _find_summary(self, vmid: Vmid) -> GuestSummary | None:
-        resources = await self.resources()
-        return next(
-            (guest for guest in resources.guests if guest.vmid == vmid and guest.kind == "qemu"),
-            None,
-        )
-
-    async def _read_vm(self, summary: GuestSummary) -> Vm:
-        at = GuestRef(host=summary.host, vmid=summary.vmid)
-        config = await self.vm_config(at)
-        status = await self.vm_status(at)
-        return Vm(
-            host=summary.host,
-            vmid=summary.vmid,
-            name=config.name or status.name,
-            uuid=config.uuid,
-            status=status.status,
-            lock=status.lock,
-            is_template=status.is_template,
-            tags=summary.tags,
-        )
 
     async def vm_config(self, at: GuestRef, *, current: bool = False) -> VmConfig:
         """Return the configuration with pending changes; `current`: without them."""
@@ -121,22 +80,6 @@ class VmCalls(ClusterCalls):
         and replication jobs."""
         return await self._start("DELETE", guest_path(at), {"purge": purge})
 
-    async def clone_vm(self, at: GuestRef, clone: CloneRequest) -> TaskRef:
-        """Clone a guest."""
-        return await self._start(
-            "POST",
-            guest_path(at, "clone"),
-            {
-                "newid": clone.vmid,
-                "name" if at.kind == "qemu" else "hostname": clone.name,
-                "full": clone.full,
-                "storage": clone.storage,
-                "target": clone.target,
-                "pool": clone.pool,
-                "description": clone.description,
-            },
-        )
-
     async def make_template(self, at: GuestRef) -> TaskRef | None:
         """Convert a guest to a template; this cannot be undone."""
         return await self._maybe_start("POST", guest_path(at, "template"))
@@ -145,20 +88,6 @@ class VmCalls(ClusterCalls):
         """Grow a disk to a size (`32G`) or by a size (`+8G`); shrinking fails."""
         return await self._maybe_start(
             "PUT", guest_path(at, "resize"), {"disk": disk, "size": size}
-        )
-
-    async def move_disk(self, at: GuestRef, move: DiskMove) -> TaskRef:
-        """Move a disk to another storage."""
-        container = at.kind == "lxc"
-        return await self._start(
-            "POST",
-            guest_path(at, "move_volume" if container else "move_disk"),
-            {
-                "volume" if container else "disk": move.disk,
-                "storage": move.storage,
-                "format": move.format,
-                "delete": move.delete_source,
-            },
         )
 
     async def unlink_disks(
@@ -187,14 +116,6 @@ class VmCalls(ClusterCalls):
                 "target-storage" if container else "targetstorage": migration.target_storage,
             },
         )
-
-    async def regenerate_cloud_init(self, at: GuestRef) -> None:
-        """Recreate the cloud-init drive from the configuration."""
-        await self._do("PUT", guest_path(at, "cloudinit"))
-
-    async def cloud_init_text(self, at: GuestRef, part: Literal["user", "network", "meta"]) -> str:
-        """Return a file of the cloud-init drive."""
-        return await self._get(guest_path(at, "cloudinit", "dump"), text, {"type": part})
 
 
 def _needs_no_task(change: VmUpdate) -> bool:

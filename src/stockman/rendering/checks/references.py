@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import NamedTuple
 
 from stockman.model.component import all_component_facts
 from stockman.model.pattern import pattern
+from stockman.model.problem import Problems
 from stockman.rendering.checks.kinds import SUBSTITUTED, Fault
 from stockman.rendering.checks.objects import (
     FLUX,
@@ -74,22 +75,6 @@ AppName = tuple[str, str]
 """Namespace and name."""
 
 
-class DanglingDependency(NamedTuple):
-    """An app that depends on one that does not exist."""
-
-    path: str
-    app: str
-    dependency: str
-
-
-class DependencyCycle(NamedTuple):
-    """Apps that depend on each other."""
-
-    path: str
-    names: tuple[str, ...]
-    """The first one is repeated at the end."""
-
-
 def _apps(application: AppliedTree) -> dict[AppName, AppliedObject]:
     return {
         (applied.namespace, applied.object.name): applied
@@ -103,40 +88,46 @@ def _dependencies(applied: AppliedObject) -> Iterator[AppName]:
         yield text_at(entry, "namespace") or applied.namespace, text_at(entry, "name")
 
 
-def find_dangling(application: AppliedTree) -> Iterator[DanglingDependency]:
-    """Return names in `dependsOn` that are not apps."""
+def check_order(application: AppliedTree, problems: Problems) -> None:
+    """Report apps that depend on a missing app or on themselves."""
     apps = _apps(application)
     for applied in apps.values():
         for dependency in _dependencies(applied):
             if applied.object.ours and dependency not in apps:
-                yield DanglingDependency(
-                    applied.object.path, applied.object.name, "/".join(dependency)
+                missing = "/".join(dependency)
+                problems.error(
+                    "render.depends-missing",
+                    f"the app {applied.object.name} depends on {missing}, which does not exist",
+                    at=applied.object.path,
+                    why="Flux would wait forever",
+                    fix=f"correct dependsOn of {applied.object.name}, or render {missing}",
                 )
+    for cycle in _cycles(apps):
+        problems.error(
+            "render.depends-circle",
+            f"the app {cycle[0][1]} depends on itself",
+            at=apps[cycle[0]].object.path,
+            why=" -> ".join(name for _, name in cycle),
+            fix="remove one of these dependencies from dependsOn",
+        )
 
 
-def find_cycles(application: AppliedTree) -> Iterator[DependencyCycle]:
-    """Return each cycle once, starting at the first of its apps in the tree."""
-    apps = _apps(application)
+def _cycles(apps: Mapping[AppName, AppliedObject]) -> Iterator[tuple[AppName, ...]]:
+    """Return each cycle once, starting at the first of its apps, which is repeated at the end."""
     done: set[AppName] = set()
     for start in apps:
-        path: list[AppName] = []
-        stack = [(start, iter(_dependencies(apps[start])))] if start not in done else []
-        path.extend(name for name, _ in stack)
-        while stack:
-            name, waits = stack[-1]
-            following = next(waits, None)
+        path = [start] if start not in done else []
+        waits = [iter(_dependencies(apps[name])) for name in path]
+        while path:
+            following = next(waits[-1], None)
             if following is None:
-                done.add(name)
-                stack.pop()
-                path.pop()
+                done.add(path.pop())
+                waits.pop()
             elif following in path:
-                names = (*path[path.index(following) :], following)
-                yield DependencyCycle(
-                    apps[following].object.path, tuple(member for _, member in names)
-                )
+                yield (*path[path.index(following) :], following)
             elif following in apps and following not in done:
                 path.append(following)
-                stack.append((following, iter(_dependencies(apps[following]))))
+                waits.append(iter(_dependencies(apps[following])))
 
 
 FLOATING = ("latest", "main", "master", "edge", "nightly", "stable")
@@ -151,47 +142,58 @@ class LoosePin(NamedTuple):
     """A version that is not exact."""
 
     part: str
-    """`image` or `chart`."""
+    """`image`, `chart` or `source`."""
     name: str
     why: str
 
 
-class UnknownChart(NamedTuple):
-    """A chart of the catalog in an unknown version."""
+def check_pins(item: TreeObject, asked_for: frozenset[str], problems: Problems) -> None:
+    """Report images and charts of an object whose version is not pinned, or not known.
 
-    chart: str
-    version: str
-    known: str
+    Versions `asked_for` in the configuration are checked there.
+    """
+    chart = _chart_version(item)
+    for loose in (*_loose_sources(item, chart), *_images(item.content)):
+        problems.error(
+            "render.unpinned",
+            f"{item.title} does not pin the version of {loose.name}",
+            at=item.path,
+            why=loose.why,
+            fix=f"use one exact version of this {loose.part}",
+        )
+    name, version = chart or ("", "")
+    known = _known_versions().get(name)
+    if known is not None and version and version not in known and version not in asked_for:
+        problems.warn(
+            "render.chart-unknown",
+            f"{name} {version} is not a known version",
+            at=item.path,
+            why=f"the rendered values were checked with {', '.join(known)}",
+            fix="use the known version, or compare the default values of both charts",
+        )
 
 
-def loose_pins(item: TreeObject) -> Iterator[LoosePin]:
-    """Return images and charts of an object whose version is not pinned."""
+def _chart_version(item: TreeObject) -> tuple[str, str] | None:
+    """Return URL or name of the chart that an object uses, and its version. None: it uses none."""
     if item.is_a(_SOURCES, "OCIRepository"):
-        reference = mapping_at(item.spec, "ref")
-        if not text_at(reference, "digest"):
-            yield from _chart(text_at(item.spec, "url"), text_at(reference, "tag"))
-    elif item.is_a(_RELEASES, "HelmRelease") and "chart" in item.spec:
+        return text_at(item.spec, "url"), text_at(mapping_at(item.spec, "ref"), "tag")
+    if item.is_a(_RELEASES, "HelmRelease") and "chart" in item.spec:
         chart_spec = mapping_at(mapping_at(item.spec, "chart"), "spec")
-        yield from _chart(text_at(chart_spec, "chart"), text_at(chart_spec, "version"))
-    elif item.is_a(_SOURCES, "GitRepository"):
-        reference = mapping_at(item.spec, "ref")
-        if item.name != "flux-system" and not {"tag", "commit"} & set(reference):
-            yield LoosePin("source", text_at(item.spec, "url"), "it has neither a tag nor a commit")
-    yield from _images(item.content)
+        return text_at(chart_spec, "chart"), text_at(chart_spec, "version")
+    return None
 
 
-def unknown_charts(item: TreeObject) -> Iterator[UnknownChart]:
-    """Return the chart of the catalog that an object uses, if its version is unknown."""
-    if item.is_a(_SOURCES, "OCIRepository"):
-        where, version = text_at(item.spec, "url"), text_at(mapping_at(item.spec, "ref"), "tag")
-    elif item.is_a(_RELEASES, "HelmRelease") and "chart" in item.spec:
-        chart_spec = mapping_at(mapping_at(item.spec, "chart"), "spec")
-        where, version = text_at(chart_spec, "chart"), text_at(chart_spec, "version")
-    else:
-        return
-    versions = _known_versions().get(where)
-    if versions is not None and version and version not in versions:
-        yield UnknownChart(where, version, ", ".join(versions))
+def _loose_sources(item: TreeObject, chart: tuple[str, str] | None) -> Iterator[LoosePin]:
+    reference = mapping_at(item.spec, "ref")
+    if chart is not None and not text_at(reference, "digest"):
+        name, version = chart
+        if not version:
+            yield LoosePin("chart", name, "it has no version")
+        elif "${" not in version and not _EXACT.fullmatch(version):
+            yield LoosePin("chart", name, f"{version} is not one exact version")
+    own = item.name == "flux-system"  # it follows a branch
+    if item.is_a(_SOURCES, "GitRepository") and not own and not {"tag", "commit"} & set(reference):
+        yield LoosePin("source", text_at(item.spec, "url"), "it has neither a tag nor a commit")
 
 
 @cache
@@ -206,13 +208,6 @@ def _known_versions() -> Mapping[str, tuple[str, ...]]:
             key = artifact.repository if artifact.repository.startswith("oci://") else name
             versions[key] = (*versions.get(key, ()), artifact.tag)
     return versions
-
-
-def _chart(name: str, version: str) -> Iterator[LoosePin]:
-    if not version:
-        yield LoosePin("chart", name, "it has no version")
-    elif "${" not in version and not _EXACT.fullmatch(version):
-        yield LoosePin("chart", name, f"{version} is not one exact version")
 
 
 def _images(value: object, key: str = "") -> Iterator[LoosePin]:
@@ -388,17 +383,17 @@ def _reference(kind: str, item: Content, key: str) -> Iterator[Reference]:
         yield Reference(kind, text_at(item, "namespace"), name, key, "")
 
 
-def missing_references(
-    application: AppliedTree, pending: Mapping[str, str]
-) -> tuple[list[tuple[AppliedObject, Reference, bool]], list[ExternalReference]]:
-    """Return missing references (and whether only the key is missing), and external ones.
+def check_references(
+    application: AppliedTree, pending: Mapping[str, str], problems: Problems
+) -> tuple[ExternalReference, ...]:
+    """Report references to missing objects and keys; return those created elsewhere.
 
     `pending` maps suspended apps to what they wait for.
     """
     known = known_references(application)
-    missing: list[tuple[AppliedObject, Reference, bool]] = []
     elsewhere: dict[ExternalReference, None] = {}
-    for applied in _keys_in_tree(application.objects):
+    for applied in (applied for applied in application.objects if applied.object.ours):
+        path = applied.object.path
         for reference in references(applied):
             target = (reference.kind, reference.namespace, reference.name)
             keys = known.get(target, frozenset())
@@ -408,13 +403,22 @@ def missing_references(
             if not reason and applied.app in pending:
                 reason = f"the app waits for {pending[applied.app]}"
             if reason:
-                elsewhere[
-                    ExternalReference(applied.object.path, reference.kind, reference.name, reason)
-                ] = None
-            else:
-                missing.append((applied, reference, target in known))
-    return missing, list(elsewhere)
+                external = ExternalReference(path, reference.kind, reference.name, reason)
+                elsewhere[external] = None
+                continue
+            key = f"key {reference.key} of the " if target in known else ""
+            problems.error(
+                "render.reference",
+                f"{applied.object.title} needs the {key}{reference.kind} {reference.name}, which "
+                "does not exist",
+                at=path,
+                why=f"no file{in_namespace(reference.namespace)} creates it, and the object cannot "
+                "start without it",
+                fix=f"render it, or correct the reference in {path}",
+            )
+    return tuple(elsewhere)
 
 
-def _keys_in_tree(objects: Iterable[AppliedObject]) -> Iterator[AppliedObject]:
-    return (applied for applied in objects if applied.object.ours)
+def in_namespace(namespace: str) -> str:
+    """Return words for messages; empty without a namespace."""
+    return f" in the namespace {namespace}" if namespace else ""

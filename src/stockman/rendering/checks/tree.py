@@ -18,12 +18,11 @@ from stockman.rendering.checks.objects import (
 )
 from stockman.rendering.checks.references import (
     ExternalReference,
-    find_cycles,
-    find_dangling,
+    check_order,
+    check_pins,
+    check_references,
     find_metadata_faults,
-    loose_pins,
-    missing_references,
-    unknown_charts,
+    in_namespace,
 )
 from stockman.rendering.repository import RenderedRepository
 
@@ -47,8 +46,8 @@ def check_tree(
 ) -> TreeCheck:
     """Check all rendered files.
 
-    `others` are the user's own files below `kubernetes`, as path and text: rendered files may refer
-    to their objects, but they are not checked themselves.
+    `user_files` are the user's own files below `kubernetes`, as path and text: rendered files may
+    refer to their objects, but they are not checked themselves.
     """
     files = read_objects(rendered.tree, user_files)
     for broken in files.unparsed:
@@ -65,19 +64,20 @@ def check_tree(
     not_checked = _check_shapes(ours, problems)
     applied_tree = find_applied_objects(files)
     _check_files(applied_tree, problems)
-    _check_order(applied_tree, problems)
+    check_order(applied_tree, problems)
     _check_identities(applied_tree, problems)
     _check_namespaces(applied_tree, problems)
     asked_for = frozenset(
         selected.context.tag for selected in rendered.selection if selected.context.options.version
     )
-    _check_pins(ours, asked_for, problems)
+    for item in ours:
+        check_pins(item, asked_for, problems)
     pending = {
         f"{placed.app.namespace}/{placed.app.name}": placed.app.pending
         for placed in rendered.apps
         if placed.app.pending
     }
-    elsewhere = _check_references(applied_tree, pending, problems)
+    elsewhere = check_references(applied_tree, pending, problems)
     return TreeCheck(objects=len(ours), not_checked=not_checked, elsewhere=elsewhere)
 
 
@@ -118,25 +118,6 @@ def _check_files(applied_tree: AppliedTree, problems: Problems) -> None:
             )
 
 
-def _check_order(applied_tree: AppliedTree, problems: Problems) -> None:
-    for dangling in find_dangling(applied_tree):
-        problems.error(
-            "render.depends-missing",
-            f"the app {dangling.app} depends on {dangling.dependency}, which does not exist",
-            at=dangling.path,
-            why="Flux would wait forever",
-            fix=f"correct dependsOn of {dangling.app}, or render {dangling.dependency}",
-        )
-    for circle in find_cycles(applied_tree):
-        problems.error(
-            "render.depends-circle",
-            f"the app {circle.names[0]} depends on itself",
-            at=circle.path,
-            why=" -> ".join(circle.names),
-            fix="remove one of these dependencies from dependsOn",
-        )
-
-
 def _check_identities(applied_tree: AppliedTree, problems: Problems) -> None:
     seen: dict[ObjectIdentity, str] = {}
     for applied in applied_tree.objects:
@@ -150,7 +131,7 @@ def _check_identities(applied_tree: AppliedTree, problems: Problems) -> None:
             f"{applied.object.title} is rendered twice",
             at=applied.object.path,
             why=(
-                f"it exists{_is_inside(applied.namespace)} in {paths}; only one of them "
+                f"it exists{in_namespace(applied.namespace)} in {paths}; only one of them "
                 "would be applied"
             ),
             fix="rename one of them or use another namespace",
@@ -175,52 +156,3 @@ def _check_namespaces(applied_tree: AppliedTree, problems: Problems) -> None:
             why="no file creates this namespace, so the API server would reject the object",
             fix=f"render a Namespace {applied.namespace}, or use an existing one",
         )
-
-
-def _check_pins(objects: list[TreeObject], asked_for: frozenset[str], problems: Problems) -> None:
-    """Check versions. `asked_for` are those of the configuration, which are checked elsewhere."""
-    for item in objects:
-        for loose in loose_pins(item):
-            problems.error(
-                "render.unpinned",
-                f"{item.title} does not pin the version of {loose.name}",
-                at=item.path,
-                why=loose.why,
-                fix=f"use one exact version of this {loose.part}",
-            )
-        for unknown in unknown_charts(item):
-            if unknown.version not in asked_for:
-                problems.warn(
-                    "render.chart-unknown",
-                    f"{unknown.chart} {unknown.version} is not a known version",
-                    at=item.path,
-                    why=f"the rendered values were checked with {unknown.known}",
-                    fix="use the known version, or compare the default values of both charts",
-                )
-
-
-def _check_references(
-    applied_tree: AppliedTree, pending: Mapping[str, str], problems: Problems
-) -> tuple[ExternalReference, ...]:
-    missing, elsewhere = missing_references(applied_tree, pending)
-    for applied, reference, has_name in missing:
-        lacking = (
-            f"the key {reference.key} of the {reference.kind}"
-            if has_name
-            else f"the {reference.kind}"
-        )
-        problems.error(
-            "render.reference",
-            f"{applied.object.title} needs {lacking} {reference.name}, which does not exist",
-            at=applied.object.path,
-            why=(
-                f"no file{_is_inside(reference.namespace)} creates it, and the object cannot start "
-                "without it"
-            ),
-            fix=f"render it, or correct the reference in {applied.object.path}",
-        )
-    return tuple(elsewhere)
-
-
-def _is_inside(namespace: str) -> str:
-    return f" in the namespace {namespace}" if namespace else ""

@@ -1,9 +1,10 @@
-"""SSH host keys of public Git servers, as published by their operators."""
+"""What both dialects promise to templates, limits of rendering, and how a template is stopped."""
 
 from __future__ import annotations
 
 from functools import cache
 
+from stockman.model.origin import Position
 from stockman.model.package_file import read_package_text
 from stockman.model.problem import Problem
 from stockman.model.record import record
@@ -136,3 +137,21 @@ class Limits:
     """Bytes of a copied file."""
     files: int = 10_000
     """Files of a tree."""
+
+
+class TemplateStopped(Exception):
+    """A template was stopped."""
+
+    def __init__(self, code: str, what: str, *, why: str, fix: str, where: str = "") -> None:
+        super().__init__(what)
+        self.where = where
+        """Empty: the current line of the template."""
+        self.code = code
+        self.what = what
+        self.why = why
+        self.fix = fix
+
+    def at(self, where: Position | str) -> Problem:
+        """Return the problem with its position."""
+        position = self.where or where
+        return Problem(code=self.code, what=self.what, why=self.why, fix=self.fix, where=position)

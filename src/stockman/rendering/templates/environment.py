@@ -31,11 +31,17 @@ from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
 from stockman.model.origin import Position
-from stockman.rendering.templates.contract import BLOCK, COMMENT, VARIABLE, Contract
-from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.contract import (
+    BLOCK,
+    COMMENT,
+    VARIABLE,
+    Contract,
+    TemplateStopped,
+)
 from stockman.rendering.templates.guard import VIEWS, Guard, RevealedSecret
 from stockman.rendering.templates.result_size import (
     FILTERS,
+    Call,
     before_field,
     before_number_method,
     before_operator,
@@ -264,7 +270,7 @@ class TemplateSandbox(SandboxedEnvironment):
                 items = guard.charge_items(subject, labels if deep else None)
                 subject = list(items) if deep else items
             if growth is not None:
-                growth(guard, subject, tuple(remaining), named)
+                growth(Call(guard, subject, tuple(remaining), named))
             result = function(*arguments[:first], subject, *remaining, **named)
             result = self.calls.charge_iterator(result)
             if isinstance(result, str):
@@ -570,22 +576,9 @@ _JINJA_CALLABLES = (Macro, LoopContext, BlockReference, Joiner, Undefined, Meter
 _METHODS_OF = (LoopContext, Cycler, Joiner)
 _MUTATING_METHODS = frozenset(
     {
-        "append",
-        "add",
-        "clear",
-        "difference_update",
-        "discard",
-        "extend",
-        "insert",
-        "intersection_update",
-        "pop",
-        "popitem",
-        "remove",
-        "reverse",
-        "setdefault",
-        "sort",
-        "symmetric_difference_update",
-        "update",
+        *("append", "add", "clear", "difference_update", "discard", "extend", "insert"),
+        *("intersection_update", "pop", "popitem", "remove", "reverse", "setdefault", "sort"),
+        *("symmetric_difference_update", "update"),
     }
 )
 

@@ -6,27 +6,28 @@ import base64
 import ipaddress
 import json
 from collections.abc import Callable, Mapping
+from functools import update_wrapper
 from pathlib import PurePosixPath
 
 from stockman.model.pattern import pattern
 from stockman.model.secret import Secret
-from stockman.rendering.templates.contract import SUFFIX, Contract
-from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.contract import SUFFIX, Contract, TemplateStopped
 from stockman.rendering.templates.secret_text import mark_secret
 from stockman.rendering.templates.tree import TemplateTree
 
 _PUBLIC = pattern(r"# public key: (age1\w+)")
 _PRIVATE = pattern(r"(AGE-SECRET-KEY-(?:PQ-)?1\w+)")
+_TUNNEL_FILE = "cloudflare-tunnel.json"
 _TUNNEL = ("AccountTag", "TunnelID", "TunnelSecret")
-KEY_FILES = (
-    "age.key",
-    "cloudflare-tunnel.json",
-    "deploy.key",
-    "flux-webhook-token.txt",
-    "github-deploy.key",
-    "github-push-token.txt",
-)
-"""Files that the functions read by default."""
+_WHOLE_FILES = {
+    "github_deploy_key": "github-deploy.key",
+    "github_push_token": "github-push-token.txt",
+    "deploy_key": "deploy.key",
+    "webhook_token": "flux-webhook-token.txt",
+}
+"""Functions that return a whole file, and the file that they read by default."""
+KEY_FILES = ("age.key", _TUNNEL_FILE, *_WHOLE_FILES.values())
+"""Files that all functions read by default."""
 
 
 class Functions:
@@ -44,16 +45,14 @@ class Functions:
     def by_name(self) -> dict[str, Callable[..., object]]:
         """Return the functions of the dialect."""
         known: dict[str, Callable[..., object]] = {
-            "age_key": self._age_key(),
-            "cloudflare_tunnel_id": self._tunnel_id(),
-            "cloudflare_tunnel_secret": self._tunnel_secret(),
-            "github_deploy_key": self._read_whole("github_deploy_key", "github-deploy.key"),
-            "github_push_token": self._read_whole("github_push_token", "github-push-token.txt"),
-            "deploy_key": self._read_whole("deploy_key", "deploy.key"),
-            "webhook_token": self._read_whole("webhook_token", "flux-webhook-token.txt"),
-            "talos_patches": self._talos_patches(),
+            "age_key": self._age_key,
+            "cloudflare_tunnel_id": self._tunnel_id,
+            "cloudflare_tunnel_secret": self._tunnel_secret,
+            "talos_patches": self._talos_patches,
         }
-        return {name: known[name] for name in self._contract.functions}
+        known |= {name: self._reader(name, file) for name, file in _WHOLE_FILES.items()}
+        # Templates may call plain functions only, not methods.
+        return {name: _as_function(known[name]) for name in self._contract.functions}
 
     def _reveal(self, name: str, text: str) -> str:
         self.given[name] = Secret(text)
@@ -78,29 +77,24 @@ class Functions:
             )
         return text
 
-    def _read_whole(self, name: str, default: str) -> Callable[[str], str]:
+    def _reader(self, name: str, default: str) -> Callable[..., str]:
         def read_whole(file_path: str = default) -> str:
             return self._reveal(f"{name}()", self._read(file_path))
 
         return read_whole
 
-    def _age_key(self) -> Callable[[str, str], str]:
-        def age_key(key_type: str, file_path: str = "age.key") -> str:
-            if key_type not in ("public", "private"):
-                raise ValueError("age_key supports 'public' and 'private'")
-            line = _PUBLIC if key_type == "public" else _PRIVATE
-            match = line.search(self._read(file_path))
-            if match is None:
-                raise _key_file(
-                    f"{file_path} has no {key_type} key",
-                    why="it must contain `# public key: age1...` and `AGE-SECRET-KEY-1...`",
-                    fix=f"use {file_path} as written by age-keygen or `stockman init`",
-                )
-            if key_type == "public":
-                return match[1]
-            return self._reveal("age_key('private')", match[1])
-
-        return age_key
+    def _age_key(self, key_type: str, file_path: str = "age.key") -> str:
+        if key_type not in ("public", "private"):
+            raise ValueError("age_key supports 'public' and 'private'")
+        line = _PUBLIC if key_type == "public" else _PRIVATE
+        match = line.search(self._read(file_path))
+        if match is None:
+            raise _key_file(
+                f"{file_path} has no {key_type} key",
+                why="it must contain `# public key: age1...` and `AGE-SECRET-KEY-1...`",
+                fix=f"use {file_path} as written by age-keygen or `stockman init`",
+            )
+        return match[1] if key_type == "public" else self._reveal("age_key('private')", match[1])
 
     def _tunnel(self, file_path: str) -> dict[str, str]:
         try:
@@ -125,37 +119,35 @@ class Functions:
             )
         return value
 
-    def _tunnel_id(self) -> Callable[[str], str]:
-        def cloudflare_tunnel_id(file_path: str = "cloudflare-tunnel.json") -> str:
-            return self._tunnel_value(self._tunnel(file_path), "TunnelID", file_path)
+    def _tunnel_id(self, file_path: str = _TUNNEL_FILE) -> str:
+        return self._tunnel_value(self._tunnel(file_path), "TunnelID", file_path)
 
-        return cloudflare_tunnel_id
+    def _tunnel_secret(self, file_path: str = _TUNNEL_FILE) -> str:
+        tunnel = self._tunnel(file_path)
+        account, name, secret = (self._tunnel_value(tunnel, key, file_path) for key in _TUNNEL)
+        token = json.dumps({"a": account, "t": name, "s": secret}, separators=(",", ":"))
+        self.given["TunnelSecret"] = Secret(secret)
+        text = base64.b64encode(token.encode()).decode()
+        return self._reveal("cloudflare_tunnel_secret()", text)
 
-    def _tunnel_secret(self) -> Callable[[str], str]:
-        def cloudflare_tunnel_secret(file_path: str = "cloudflare-tunnel.json") -> str:
-            tunnel = self._tunnel(file_path)
-            account, name, secret = (self._tunnel_value(tunnel, key, file_path) for key in _TUNNEL)
-            token = json.dumps({"a": account, "t": name, "s": secret}, separators=(",", ":"))
-            self.given["TunnelSecret"] = Secret(secret)
-            text = base64.b64encode(token.encode()).decode()
-            return self._reveal("cloudflare_tunnel_secret()", text)
+    def _talos_patches(self, value: str) -> list[str]:
+        *_, config = self._tree.inputs
+        below = f"talos/patches/{value}/"
+        patches = (
+            file.label
+            for path, file in config.items()
+            if path.startswith(below)
+            and "/" not in path.removeprefix(below)
+            and path.endswith(f".yaml{SUFFIX}")
+        )
+        return sorted(patches, key=PurePosixPath)
 
-        return cloudflare_tunnel_secret
 
-    def _talos_patches(self) -> Callable[[str], list[str]]:
-        def talos_patches(value: str) -> list[str]:
-            *_, config = self._tree.inputs
-            below = f"talos/patches/{value}/"
-            patches = (
-                file.label
-                for path, file in config.items()
-                if path.startswith(below)
-                and "/" not in path.removeprefix(below)
-                and path.endswith(f".yaml{SUFFIX}")
-            )
-            return sorted(patches, key=PurePosixPath)
+def _as_function(method: Callable[..., object]) -> Callable[..., object]:
+    def function(*arguments: object, **named: object) -> object:
+        return method(*arguments, **named)
 
-        return talos_patches
+    return update_wrapper(function, method)
 
 
 def basename(value: str) -> str:

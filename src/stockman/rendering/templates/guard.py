@@ -7,8 +7,7 @@ from typing import TypeVar
 
 from stockman.model.origin import Position
 from stockman.model.record import record
-from stockman.rendering.templates.contract import Limits
-from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.contract import Limits, TemplateStopped
 from stockman.rendering.templates.secret_text import UnresolvedSecret, secret_labels
 
 T = TypeVar("T")

@@ -23,9 +23,8 @@ from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.rendering.secret_encodings import secret_encodings
-from stockman.rendering.templates.contract import BLOCK, COMMENT, VARIABLE, Limits
+from stockman.rendering.templates.contract import BLOCK, COMMENT, VARIABLE, Limits, TemplateStopped
 from stockman.rendering.templates.environment import TemplateSandbox
-from stockman.rendering.templates.errors import TemplateStopped
 from stockman.rendering.templates.functions import FILTERS, Functions
 from stockman.rendering.templates.guard import Guard, RevealedSecret, nesting_too_deep
 from stockman.rendering.templates.names import SecretValue, TemplateNames, environment_names

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sized
+from typing import NamedTuple
 
 from stockman.model.pattern import pattern
-from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.contract import TemplateStopped
 from stockman.rendering.templates.guard import Guard, nesting_too_deep
 
 Arguments = tuple[object, ...]
 KeywordArguments = Mapping[str, object]
-SizeCheck = Callable[[Guard, object, Arguments, KeywordArguments], None]
+
+
+class Call(NamedTuple):
+    """A call of a method or filter that is about to happen."""
+
+    guard: Guard
+    subject: object
+    arguments: Arguments
+    named: KeywordArguments
+
+    def argument(self, position: int, name: str, default: object) -> object:
+        """Return an argument by its position or name."""
+        known = position < len(self.arguments)
+        return self.arguments[position] if known else self.named.get(name, default)
+
+
+SizeCheck = Callable[[Call], None]
 
 _NUMBER = pattern(r"\d+")
 _MAX_DIGITS = 400
@@ -88,56 +105,46 @@ def _numbers(text: str) -> int:
 # --- string methods ---------------------------------------------------------------------------
 
 
-def _argument(
-    arguments: Arguments, named: KeywordArguments, position: int, name: str, default: object
-) -> object:
-    return arguments[position] if position < len(arguments) else named.get(name, default)
-
-
-def _width_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    width = _argument(arguments, named, 0, "width", 80)
+def _width_size(call: Call) -> None:
+    width = call.argument(0, "width", 80)
     if isinstance(width, int):
-        guard.text(width)
+        call.guard.text(width)
 
 
-def _tab_size(guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments) -> None:
-    size = _argument(arguments, named, 0, "tabsize", _TAB)
+def _tab_size(call: Call) -> None:
+    subject = call.subject
+    size = call.argument(0, "tabsize", _TAB)
     if isinstance(subject, str) and isinstance(size, int):
-        guard.text(len(subject) + subject.count("\t") * max(size, 0))
+        call.guard.text(len(subject) + subject.count("\t") * max(size, 0))
     else:
         _reject_bytes()
 
 
-def _replace_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    old = _argument(arguments, named, 0, "old", "")
-    new = _argument(arguments, named, 1, "new", "")
+def _replace_size(call: Call) -> None:
+    subject = call.subject
+    old = call.argument(0, "old", "")
+    new = call.argument(1, "new", "")
     if not isinstance(subject, str):
         subject, old, new = str(subject), str(old), str(new)
     if isinstance(old, str) and isinstance(new, str):
-        guard.text(len(subject) + subject.count(old) * len(new))
+        call.guard.text(len(subject) + subject.count(old) * len(new))
 
 
-def _translate_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    table = _argument(arguments, named, 0, "table", None)
+def _translate_size(call: Call) -> None:
+    subject = call.subject
+    table = call.argument(0, "table", None)
     if isinstance(table, dict) and isinstance(subject, str):
         longest = max((len(text) for text in table.values() if isinstance(text, str)), default=1)
-        guard.text(len(subject) * max(longest, 1))
+        call.guard.text(len(subject) * max(longest, 1))
 
 
-def _join_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    items = _argument(arguments, named, 0, "iterable", ())
+def _join_size(call: Call) -> None:
+    subject = call.subject
+    items = call.argument(0, "iterable", ())
     if isinstance(subject, str | bytes) and isinstance(items, list | tuple | dict | str):
-        guard.items(len(items))
+        call.guard.items(len(items))
         lengths = (len(item) for item in items if isinstance(item, str | bytes))
-        guard.text(sum(lengths) + len(subject) * len(items))
+        call.guard.text(sum(lengths) + len(subject) * len(items))
 
 
 def _reject_bytes() -> None:
@@ -167,7 +174,7 @@ def before_text_method(
         guard.spend(len(text) >> 3)
     growth = _TEXT_METHODS.get(name)
     if growth is not None:
-        growth(guard, text, arguments, named)
+        growth(Call(guard, text, arguments, named))
 
 
 # --- methods of lists, mappings and numbers -----------------------------------------------------
@@ -197,7 +204,7 @@ def before_number_method(
     guard: Guard, name: str, arguments: Arguments, named: KeywordArguments
 ) -> None:
     """Charge a method of a number."""
-    length = _argument(arguments, named, 0, "length", 1)
+    length = Call(guard, None, arguments, named).argument(0, "length", 1)
     if name == "to_bytes" and isinstance(length, int):
         guard.text(length)
 
@@ -205,49 +212,41 @@ def before_number_method(
 # --- filters ------------------------------------------------------------------------------------
 
 
-def _indent_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    width = _argument(arguments, named, 0, "width", 4)
+def _indent_size(call: Call) -> None:
+    subject = call.subject
+    width = call.argument(0, "width", 4)
     size = len(width) if isinstance(width, str) else width
     text = str(subject)
     if isinstance(size, int):
-        guard.text(len(text) + (len(text.splitlines()) + 1) * max(size, 0))
+        call.guard.text(len(text) + (len(text.splitlines()) + 1) * max(size, 0))
 
 
-def _wrap_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    width = _argument(arguments, named, 0, "width", _LINE)
-    ending = _argument(arguments, named, 2, "wrapstring", "\n")
+def _wrap_size(call: Call) -> None:
+    subject = call.subject
+    width = call.argument(0, "width", _LINE)
+    ending = call.argument(2, "wrapstring", "\n")
     text = str(subject)
-    _short_size(guard, subject, arguments, named)
+    _short_size(call)
     if isinstance(width, int) and isinstance(ending, str):
         lines = len(text.splitlines()) + 1 + 2 * len(text) // max(width, 1)
-        guard.text(len(text) + lines * len(ending))
+        call.guard.text(len(text) + lines * len(ending))
 
 
-def _batch_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    count = _argument(arguments, named, 0, "linecount", 0)
-    if isinstance(count, int) and _argument(arguments, named, 1, "fill_with", None) is not None:
-        guard.items(count)
+def _batch_size(call: Call) -> None:
+    count = call.argument(0, "linecount", 0)
+    if isinstance(count, int) and call.argument(1, "fill_with", None) is not None:
+        call.guard.items(count)
 
 
-def _format_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    before_percent(guard, str(subject), (*arguments, *named.values()))
+def _format_size(call: Call) -> None:
+    before_percent(call.guard, str(call.subject), (*call.arguments, *call.named.values()))
 
 
-def _dump_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    indent = _argument(arguments, named, 0, "indent", 0)
+def _dump_size(call: Call) -> None:
+    indent = call.argument(0, "indent", 0)
     size = len(indent) if isinstance(indent, str) else indent
     if isinstance(size, int) and size > 0:
-        guard.text(size * _indents(guard, subject, 1))
+        call.guard.text(size * _indents(call.guard, call.subject, 1))
 
 
 def _indents(guard: Guard, value: object, depth: int) -> int:
@@ -260,25 +259,23 @@ def _indents(guard: Guard, value: object, depth: int) -> int:
     return depth + sum(_indents(guard, child, depth + 1) for child in children)
 
 
-def _round_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    digits = _argument(arguments, named, 0, "precision", 0)
+def _round_size(call: Call) -> None:
+    digits = call.argument(0, "precision", 0)
     if isinstance(digits, int) and abs(digits) > _MAX_DIGITS:
-        guard.digits(abs(digits) * 10 // 3)
+        call.guard.digits(abs(digits) * 10 // 3)
 
 
-def _sum_size(guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments) -> None:
-    start = _argument(arguments, named, 1, "start", 0)
+def _sum_size(call: Call) -> None:
+    subject = call.subject
+    start = call.argument(1, "start", 0)
     if isinstance(start, Sized) and isinstance(subject, list | tuple):
         sizes = [len(item) for item in subject if isinstance(item, Sized)]
-        guard.items(len(start) + sum(sizes))
-        guard.spend(len(subject) * sum(sizes) >> 3)
+        call.guard.items(len(start) + sum(sizes))
+        call.guard.spend(len(subject) * sum(sizes) >> 3)
 
 
-def _short_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
+def _short_size(call: Call) -> None:
+    subject = call.subject
     size = len(str(subject))
     if size > _SLOW_TEXT:
         raise TemplateStopped(
@@ -289,12 +286,11 @@ def _short_size(
         )
 
 
-def _separator_size(
-    guard: Guard, subject: object, arguments: Arguments, named: KeywordArguments
-) -> None:
-    separator = _argument(arguments, named, 0, "d", "")
+def _separator_size(call: Call) -> None:
+    subject = call.subject
+    separator = call.argument(0, "d", "")
     if isinstance(subject, Sized) and isinstance(separator, str):
-        guard.text(len(separator) * len(subject))
+        call.guard.text(len(separator) * len(subject))
 
 
 FILTERS: Mapping[str, SizeCheck] = {

@@ -1,4 +1,4 @@
-"""Find secrets in files that are not encrypted, by tracking and by searching."""
+"""Strings that contain secrets: they stay marked whatever a template does with them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import SupportsIndex
 
 from markupsafe import Markup
 
-from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.contract import TemplateStopped
 
 Labels = frozenset[str]
 _NO_LABELS: Labels = frozenset()

@@ -9,8 +9,13 @@ from pathlib import Path, PurePosixPath
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
-from stockman.rendering.templates.contract import NOT_RENDERED, SUFFIX, Contract, Limits
-from stockman.rendering.templates.errors import TemplateStopped
+from stockman.rendering.templates.contract import (
+    NOT_RENDERED,
+    SUFFIX,
+    Contract,
+    Limits,
+    TemplateStopped,
+)
 
 _PERMISSIONS = 0o777
 _CODE = pattern(r"#%.*?(?:%#|\Z)|#\{.*?(?:\}#|\Z)", re.DOTALL)

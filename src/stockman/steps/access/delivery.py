@@ -50,10 +50,10 @@ class TokenDelivered(TokenLocation, Gate):
         return f"pods in {self.namespace} with Secret {self.secret} use token {self.token}"
 
     async def check(self, ports: Ports) -> Verdict:
-        found = await secret_contains_token(ports, self)
-        if found is None:
+        has_token = await secret_contains_token(ports, self)
+        if has_token is None:
             return Verdict(answer=GateAnswer.GO, because="there is no such Secret: nobody reads it")
-        if not found:
+        if not has_token:
             why = f"Secret {self.secret} has another token; push what was rendered"
             return Verdict(answer=GateAnswer.WAIT, because=why)
         pods = await find_secret_readers(ports, self.namespace, self.secret)
@@ -74,28 +74,28 @@ class SecretReaders:
     written: str
 
 
-async def secret_contains_token(ports: Ports, place: TokenLocation) -> bool | None:
+async def secret_contains_token(ports: Ports, location: TokenLocation) -> bool | None:
     """Whether a Secret names a token. None: there is no such Secret."""
-    ref = ObjectRef(kind=SECRETS, name=place.secret, namespace=place.namespace)
+    ref = ObjectRef(kind=SECRETS, name=location.secret, namespace=location.namespace)
     try:
-        found = await ports.to_kubernetes().get(ref)
+        secret = await ports.to_kubernetes().get(ref)
     except NotFound:
         return None
-    return place.token in _decode(found, place.key)
+    return location.token in _decode(secret, location.key)
 
 
 async def find_secret_readers(ports: Ports, namespace: str, secret: str) -> SecretReaders:
     """Pods that read a Secret; none where there is no such Secret."""
     kubernetes = ports.to_kubernetes()
     try:
-        found = await kubernetes.get(ObjectRef(kind=SECRETS, name=secret, namespace=namespace))
+        content = await kubernetes.get(ObjectRef(kind=SECRETS, name=secret, namespace=namespace))
     except NotFound:
         return SecretReaders(all=(), older=(), written="")
     pods = (await kubernetes.objects(PODS, Selection(namespace=namespace))).items
-    mine = tuple(one for one in pods if reads_secret(one, secret))
-    written = _last_write(found)
-    older = tuple(one for one in mine if text_at(one, "status", "startTime") < written)
-    return SecretReaders(all=mine, older=older, written=written)
+    readers = tuple(pod for pod in pods if reads_secret(pod, secret))
+    written = _last_write(content)
+    older = tuple(pod for pod in readers if text_at(pod, "status", "startTime") < written)
+    return SecretReaders(all=readers, older=older, written=written)
 
 
 def _decode(content: Object, key: str) -> str:
@@ -117,12 +117,12 @@ def reads_secret(pod: Object, secret: str) -> bool:
 
 def _projects(volume: Mapping[str, object], secret: str) -> bool:
     sources = mappings_at(volume, "projected", "sources")
-    return any(text_at(one, "secret", "name") == secret for one in sources)
+    return any(text_at(source, "secret", "name") == secret for source in sources)
 
 
 def _last_write(content: Object) -> str:
     """When an object was last written; all times of Kubernetes are of one form, and so compare."""
-    times = [text_at(one, "time") for one in mappings_at(content, "metadata", "managedFields")]
+    times = [text_at(entry, "time") for entry in mappings_at(content, "metadata", "managedFields")]
     return max([text_at(mapping_at(content, "metadata"), "creationTimestamp"), *times])
 
 
@@ -140,10 +140,10 @@ class SecretDelivered(TokenLocation, Gate):
         return f"Secret {self.namespace}/{self.secret} has token {self.token}"
 
     async def check(self, ports: Ports) -> Verdict:
-        found = await secret_contains_token(ports, self)
-        if found is None:
+        has_token = await secret_contains_token(ports, self)
+        if has_token is None:
             return Verdict(answer=GateAnswer.GO, because="there is no such Secret: nobody reads it")
-        if found:
+        if has_token:
             return Verdict(answer=GateAnswer.GO, because="Flux has applied it")
         why = "it has another token; Flux has not applied yet what was pushed"
         return Verdict(answer=GateAnswer.WAIT, because=why)
@@ -174,18 +174,18 @@ class RestartReaders(TokenLocation, Action):
     async def done(self, ports: Ports) -> bool:
         if await secret_contains_token(ports, self) is False:
             return False
-        return not (await self._seen(ports)).older
+        return not (await self._find_readers(ports)).older
 
     async def run(self, ports: Ports) -> None:
         clock = ports.clock
         end = clock.now().timestamp() + self.alone
-        while (await self._seen(ports)).older and clock.now().timestamp() < end:
+        while (await self._find_readers(ports)).older and clock.now().timestamp() < end:
             await clock.sleep(_PAUSE)
-        while older := (await self._seen(ports)).older:
-            await self._restarted(ports, older[0])
+        while older := (await self._find_readers(ports)).older:
+            await self._restart_pod(ports, older[0])
 
-    async def _restarted(self, ports: Ports, pod: Object) -> None:
-        before = len(_ready((await self._seen(ports)).all))
+    async def _restart_pod(self, ports: Ports, pod: Object) -> None:
+        before = len(_ready((await self._find_readers(ports)).all))
         ref = ObjectRef(kind=PODS, name=object_name(pod), namespace=self.namespace)
         try:
             await ports.to_kubernetes().delete(ref, DeleteOptions(uid=object_uid(pod)))
@@ -193,20 +193,20 @@ class RestartReaders(TokenLocation, Action):
             return
         end = ports.clock.now().timestamp() + self.seconds
         while True:
-            seen = (await self._seen(ports)).all
-            is_gone = all(object_uid(one) != object_uid(pod) for one in seen)
+            seen = (await self._find_readers(ports)).all
+            is_gone = all(object_uid(reader) != object_uid(pod) for reader in seen)
             if is_gone and len(_ready(seen)) >= before:
                 return
             if ports.clock.now().timestamp() >= end:
                 raise Refused(restart_timeout(ref, self.seconds, len(_ready(seen)), before))
             await ports.clock.sleep(_PAUSE)
 
-    async def _seen(self, ports: Ports) -> SecretReaders:
+    async def _find_readers(self, ports: Ports) -> SecretReaders:
         return await find_secret_readers(ports, self.namespace, self.secret)
 
 
 def _ready(pods: tuple[Object, ...]) -> list[Object]:
-    return [one for one in pods if read_condition(one, "Ready").holds]
+    return [pod for pod in pods if read_condition(pod, "Ready").holds]
 
 
 def restart_timeout(ref: ObjectRef, seconds: float, ready: int, before: int) -> Problem:
@@ -241,7 +241,7 @@ class TokenUnused(Gate):
     async def check(self, ports: Ports) -> Verdict:
         kubernetes = ports.to_kubernetes()
         pods = (await kubernetes.objects(PODS, Selection())).items
-        names = [text_at(one, "metadata", "name") for one in pods if reads_secret(one, self.secret)]
+        names = [text_at(pod, "metadata", "name") for pod in pods if reads_secret(pod, self.secret)]
         if names:
             more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
             seen = f"Secret {self.secret} is read by {', '.join(names[:_NAMED])}{more}"

@@ -40,117 +40,122 @@ class MapDevices(RetryingAction):
 
     @property
     def summary(self) -> str:
-        places = ", ".join(f"{one.place} of {one.host}" for one in self.devices)
-        return f"map {places} as {self.name}"
+        addresses = ", ".join(f"{device.place} of {device.host}" for device in self.devices)
+        return f"map {addresses} as {self.name}"
 
     @property
     def touches(self) -> tuple[str, ...]:
         return (f"mapping/{self.cluster}/{self.bus}/{self.name}",)
 
     async def done(self, ports: Ports) -> bool:
-        found = await self._found(ports)
-        return found is not None and all(is_mapped(found, one) for one in self.devices)
+        mapping = await self._find_mapping(ports)
+        return mapping is not None and all(is_mapped(mapping, device) for device in self.devices)
 
     async def attempt(self, ports: Ports) -> None:
-        pve, found = admin_client(ports, self.cluster), await self._found(ports)
-        hosts = {one.host for one in self.devices}
-        others = tuple(
-            entry for entry in (found.entries if found else ()) if _host(entry) not in hosts
+        pve, mapping = admin_client(ports, self.cluster), await self._find_mapping(ports)
+        hosts = {device.host for device in self.devices}
+        kept = tuple(
+            entry for entry in (mapping.entries if mapping else ()) if _host(entry) not in hosts
         )
-        own = tuple([await self._entry(pve, one) for one in self.devices])
-        wanted = DeviceMapping(
+        own = tuple([await self._build_entry(pve, device) for device in self.devices])
+        desired = DeviceMapping(
             name=self.name,
             kind=self.bus,
-            entries=(*others, *own),
+            entries=(*kept, *own),
             description=self.description,
-            digest=found.digest if found else "",
+            digest=mapping.digest if mapping else "",
         )
-        if found is None:
-            await pve.create_mapping(wanted)
-        elif wanted.entries != found.entries:
-            await pve.update_mapping(wanted)
+        if mapping is None:
+            await pve.create_mapping(desired)
+        elif desired.entries != mapping.entries:
+            await pve.update_mapping(desired)
 
-    async def _found(self, ports: Ports) -> DeviceMapping | None:
-        known = await admin_client(ports, self.cluster).mappings(self.bus)
-        return next((one for one in known if one.name == self.name), None)
+    async def _find_mapping(self, ports: Ports) -> DeviceMapping | None:
+        mappings = await admin_client(ports, self.cluster).mappings(self.bus)
+        return next((mapping for mapping in mappings if mapping.name == self.name), None)
 
-    async def _entry(self, pve: ProxmoxClient, one: MappedDevice) -> str:
-        return await (_pci(pve, one) if self.bus == "pci" else _usb(pve, one))
+    async def _build_entry(self, pve: ProxmoxClient, device: MappedDevice) -> str:
+        return await (_pci(pve, device) if self.bus == "pci" else _usb(pve, device))
 
 
 def is_mapped(mapping: DeviceMapping, device: MappedDevice) -> bool:
     """Whether a mapping names a device on its host, and for what it has to be."""
     for entry in mapping.entries:
         values = parse_properties(entry)
-        places = (values.get("path", ""), values.get("id", ""))
-        is_there = any(_is_same_address(place, device.place) for place in places)
-        if values.get("node") == device.host and is_there:
+        addresses = (values.get("path", ""), values.get("id", ""))
+        has_address = any(_is_same_address(address, device.place) for address in addresses)
+        if values.get("node") == device.host and has_address:
             return not device.id or device.id.lower() == _normalize_id(values.get("id", ""))
     return False
 
 
-def _is_same_address(found: str, wanted: str) -> bool:
-    return bool(found) and (found == wanted or found == f"{wanted}.0" or f"{found}.0" == wanted)
+def _is_same_address(observed: str, desired: str) -> bool:
+    return bool(observed) and (
+        observed == desired or observed == f"{desired}.0" or f"{observed}.0" == desired
+    )
 
 
 def _host(entry: str) -> str:
     return parse_properties(entry).get("node", "")
 
 
-async def _pci(pve: ProxmoxClient, one: MappedDevice) -> str:
-    for found in await pve.pci_devices(one.host):
-        if not _is_same_address(found.address, one.place):
+async def _pci(pve: ProxmoxClient, device: MappedDevice) -> str:
+    for pci_device in await pve.pci_devices(device.host):
+        if not _is_same_address(pci_device.address, device.place):
             continue
-        name = f"{_normalize_id(found.vendor)}:{_normalize_id(found.device)}"
-        if one.id and one.id.lower() != name:
-            raise Refused(device_mismatch(one, name))
-        values = {"node": str(one.host), "path": one.place, "id": name}
-        if found.iommu_group is not None and found.iommu_group >= 0:
-            values["iommugroup"] = str(found.iommu_group)
-        if found.subsystem_vendor and found.subsystem_device:
-            pair = (_normalize_id(found.subsystem_vendor), _normalize_id(found.subsystem_device))
+        name = f"{_normalize_id(pci_device.vendor)}:{_normalize_id(pci_device.device)}"
+        if device.id and device.id.lower() != name:
+            raise Refused(device_mismatch(device, name))
+        values = {"node": str(device.host), "path": device.place, "id": name}
+        if pci_device.iommu_group is not None and pci_device.iommu_group >= 0:
+            values["iommugroup"] = str(pci_device.iommu_group)
+        if pci_device.subsystem_vendor and pci_device.subsystem_device:
+            pair = (
+                _normalize_id(pci_device.subsystem_vendor),
+                _normalize_id(pci_device.subsystem_device),
+            )
             values["subsystem-id"] = ":".join(pair)
         return format_properties(values)
-    raise Refused(missing_device(one, "pci"))
+    raise Refused(missing_device(device, "pci"))
 
 
-async def _usb(pve: ProxmoxClient, one: MappedDevice) -> str:
-    by_id = ":" in one.place
-    for found in await pve.usb_devices(one.host):
-        name = f"{_normalize_id(found.vendor)}:{_normalize_id(found.product)}"
-        place = f"{found.bus}-{found.port}"
-        if one.place in (name, place):
-            values = {"node": str(one.host), "id": name}
-            return format_properties(values if by_id else {**values, "path": one.place})
-    raise Refused(missing_device(one, "usb"))
+async def _usb(pve: ProxmoxClient, device: MappedDevice) -> str:
+    by_id = ":" in device.place
+    for usb_device in await pve.usb_devices(device.host):
+        name = f"{_normalize_id(usb_device.vendor)}:{_normalize_id(usb_device.product)}"
+        port = f"{usb_device.bus}-{usb_device.port}"
+        if device.place in (name, port):
+            values = {"node": str(device.host), "id": name}
+            return format_properties(values if by_id else {**values, "path": device.place})
+    raise Refused(missing_device(device, "usb"))
 
 
 def _normalize_id(text: str) -> str:
     return text.lower().removeprefix("0x")
 
 
-def device_mismatch(wanted: MappedDevice, found: str) -> Problem:
+def device_mismatch(device: MappedDevice, observed: str) -> Problem:
     return Problem(
         code="proxmox.device",
-        what=f"{wanted.host} has another device at {wanted.place} than the configuration says",
-        where=f"Proxmox host {wanted.host}",
-        why=f"it is {found}, and {wanted.id} is wanted",
-        fix=_correct(wanted, "pci"),
+        what=f"{device.host} has another device at {device.place} than the configuration says",
+        where=f"Proxmox host {device.host}",
+        why=f"it is {observed}, and {device.id} is wanted",
+        fix=_correct(device, "pci"),
     )
 
 
-def missing_device(wanted: MappedDevice, bus: str) -> Problem:
+def missing_device(device: MappedDevice, bus: str) -> Problem:
     return Problem(
         code="proxmox.device",
-        what=f"{wanted.host} has no {bus.upper()} device at {wanted.place}",
-        where=f"Proxmox host {wanted.host}",
+        what=f"{device.host} has no {bus.upper()} device at {device.place}",
+        where=f"Proxmox host {device.host}",
         why="the configuration gives it to machines, and the host does not list it",
-        fix=_correct(wanted, bus),
+        fix=_correct(device, bus),
     )
 
 
-def _correct(wanted: MappedDevice, bus: str) -> str:
+def _correct(device: MappedDevice, bus: str) -> str:
     return (
-        f"correct it under hosts.{wanted.host}.passthrough.{bus};"
-        f" `pvesh get /nodes/{wanted.host}/hardware/{bus}` lists what is there"
+        f"correct it under hosts.{device.host}.passthrough.{bus};"
+        f" `pvesh get /nodes/{device.host}/hardware/{bus}` lists what is there"
     )

@@ -30,20 +30,20 @@ class CreateRole(RetryingAction):
         return (f"role/{self.cluster}/{self.role}",)
 
     async def done(self, ports: Ports) -> bool:
-        found = await self._found(ports)
-        return found is not None and found.privileges == frozenset(self.privileges)
+        role = await self._find_role(ports)
+        return role is not None and role.privileges == frozenset(self.privileges)
 
     async def attempt(self, ports: Ports) -> None:
-        found, pve = await self._found(ports), admin_client(ports, self.cluster)
-        wanted = AccessRole(name=self.role, privileges=frozenset(self.privileges))
-        if found is None:
-            await pve.create_role(wanted)
-        elif found.privileges != wanted.privileges:
-            await pve.update_role(wanted)
+        role, pve = await self._find_role(ports), admin_client(ports, self.cluster)
+        desired = AccessRole(name=self.role, privileges=frozenset(self.privileges))
+        if role is None:
+            await pve.create_role(desired)
+        elif role.privileges != desired.privileges:
+            await pve.update_role(desired)
 
-    async def _found(self, ports: Ports) -> AccessRole | None:
+    async def _find_role(self, ports: Ports) -> AccessRole | None:
         roles = await admin_client(ports, self.cluster).roles()
-        return next((one for one in roles if one.name == self.role), None)
+        return next((role for role in roles if role.name == self.role), None)
 
 
 @record
@@ -65,7 +65,7 @@ class CreateUser(RetryingAction):
 
     async def done(self, ports: Ports) -> bool:
         users = await admin_client(ports, self.cluster).users()
-        return any(one.id == self.user for one in users)
+        return any(user.id == self.user for user in users)
 
     async def attempt(self, ports: Ports) -> None:
         if await self.done(ports):
@@ -138,7 +138,7 @@ class DeleteUser(RetryingAction):
         return f"user {self.user} with its tokens: whoever still uses them is turned away"
 
     async def done(self, ports: Ports) -> bool:
-        return all(one.id != self.user for one in await admin_client(ports, self.cluster).users())
+        return all(user.id != self.user for user in await admin_client(ports, self.cluster).users())
 
     async def attempt(self, ports: Ports) -> None:
         if await self.done(ports):
@@ -167,9 +167,9 @@ class DeleteRole(RetryingAction):
 
     async def done(self, ports: Ports) -> bool:
         pve = admin_client(ports, self.cluster)
-        if all(one.name != self.role for one in await pve.roles()):
+        if all(role.name != self.role for role in await pve.roles()):
             return True
-        return any(one.role == self.role for one in await pve.access_rules())
+        return any(rule.role == self.role for rule in await pve.access_rules())
 
     async def attempt(self, ports: Ports) -> None:
         if await self.done(ports):
@@ -201,16 +201,16 @@ class RevokeRole(RetryingAction):
         return (f"grant/{self.cluster}{self.path} {self.holder} {self.role}",)
 
     async def done(self, ports: Ports) -> bool:
-        return await self._rule(ports) is None
+        return await self._find_rule(ports) is None
 
     async def attempt(self, ports: Ports) -> None:
-        rule = await self._rule(ports)
+        rule = await self._find_rule(ports)
         if rule is not None:
             await admin_client(ports, self.cluster).revoke(rule)
 
-    async def _rule(self, ports: Ports) -> AccessRule | None:
-        wanted = (self.path, self.role, self.holder_kind, self.holder)
-        for one in await admin_client(ports, self.cluster).access_rules():
-            if (one.path, one.role, one.kind, one.holder) == wanted:
-                return one
+    async def _find_rule(self, ports: Ports) -> AccessRule | None:
+        identity = (self.path, self.role, self.holder_kind, self.holder)
+        for rule in await admin_client(ports, self.cluster).access_rules():
+            if (rule.path, rule.role, rule.kind, rule.holder) == identity:
+                return rule
         return None

@@ -44,28 +44,22 @@ class CreateToken(RetryingAction):
         return (f"token/{self.cluster}/{self.user}!{self.token}",)
 
     async def done(self, ports: Ports) -> bool:
-        found = await self._found(ports)
-        return found is not None and self.renew in found.comment and await self._is_kept(ports)
+        token = await find_token(ports, self.cluster, self.user, self.token)
+        return token is not None and self.renew in token.comment and await self._is_kept(ports)
 
     async def attempt(self, ports: Ports) -> None:
-        pve, found = admin_client(ports, self.cluster), await self._found(ports)
+        token = await find_token(ports, self.cluster, self.user, self.token)
         if await self.done(ports):
             return
         if await self._is_kept(ports):
             await ports.to_secrets().write(self.secret, Secret("", resolved=True))
-        if found is not None:
+        pve = admin_client(ports, self.cluster)
+        if token is not None:
             await pve.delete_token(self.user, self.token)
         comment = f"{self.comment} {self.renew}".rstrip()
         new = await pve.create_token(self.user, AccessToken(name=self.token, comment=comment))
         kept = join_token(f"{self.user}!{self.token}", new.secret) if self.whole else new.secret
         await ports.to_secrets().write(self.secret, kept)
-
-    async def _found(self, ports: Ports) -> AccessToken | None:
-        try:
-            tokens = await admin_client(ports, self.cluster).tokens(self.user)
-        except NotFound:
-            return None
-        return next((one for one in tokens if one.name == self.token), None)
 
     async def _is_kept(self, ports: Ports) -> bool:
         try:
@@ -126,27 +120,27 @@ class RenewToken(RetryingAction):
         if await find_token(ports, self.cluster, self.user, self.token) is not None:
             await pve.delete_token(self.user, self.token)
         new = await pve.create_token(self.user, AccessToken(name=self.token, comment=self.comment))
-        for one in self.grants:
+        for grant in self.grants:
             rule = AccessRule(
-                path=one.path,
-                role=one.role,
+                path=grant.path,
+                role=grant.role,
                 kind="token",
                 holder=self.id,
-                propagate=one.propagate,
+                propagate=grant.propagate,
             )
             await pve.grant(rule)
-        await self._proven(ports, new.secret)
+        await self._verify(ports, new.secret)
         await ports.to_secrets().write(self.secret, join_token(self.id, new.secret))
 
-    async def _proven(self, ports: Ports, secret: Secret) -> None:
-        paths = tuple(dict.fromkeys(one.path for one in self.grants))
+    async def _verify(self, ports: Ports, secret: Secret) -> None:
+        paths = tuple(dict.fromkeys(grant.path for grant in self.grants))
         try:
             held = await ports.to_trial().privileges(self.cluster, self.id, secret, paths)
-        except Denied as no:
-            raise Refused(token_verification_failure(self.id, no.problem.why)) from None
-        for one in self.grants:
-            if lacked := sorted(set(one.privileges) - held.get(one.path, frozenset())):
-                why = f"it lacks {', '.join(lacked)} on {one.path}"
+        except Denied as error:
+            raise Refused(token_verification_failure(self.id, error.problem.why)) from None
+        for grant in self.grants:
+            if lacked := sorted(set(grant.privileges) - held.get(grant.path, frozenset())):
+                why = f"it lacks {', '.join(lacked)} on {grant.path}"
                 raise Refused(token_verification_failure(self.id, why))
 
 
@@ -187,10 +181,10 @@ class DeleteToken(RetryingAction):
             return
 
 
-async def read_stored_token_id(ports: Ports, place: SecretRef) -> str:
+async def read_stored_token_id(ports: Ports, ref: SecretRef) -> str:
     """The id of the token that is kept somewhere; empty where only a secret is, or nothing."""
     try:
-        kept = await ports.to_secrets().read(place)
+        kept = await ports.to_secrets().read(ref)
     except NotFound:
         return ""
     return split_token("", kept)[0]
@@ -202,7 +196,7 @@ async def find_token(ports: Ports, cluster: str, user: str, name: str) -> Access
         tokens = await admin_client(ports, cluster).tokens(user)
     except NotFound:
         return None
-    return next((one for one in tokens if one.name == name), None)
+    return next((token for token in tokens if token.name == name), None)
 
 
 def token_verification_failure(token: str, why: str) -> Problem:
@@ -216,11 +210,11 @@ def token_verification_failure(token: str, why: str) -> Problem:
     )
 
 
-def token_still_in_use(token: str, place: str) -> Problem:
+def token_still_in_use(token: str, location: str) -> Problem:
     return Problem(
         code="token.still-kept",
         what=f"token {token} is not deleted",
-        where=place,
+        where=location,
         why="what is kept there does not name another token, so that this one is in use",
         fix="look whether an older version of the file was put back; then rotate again",
     )

@@ -70,10 +70,10 @@ class BootstrapEtcd(Action):
         return view
 
     def _refuse_unknown(self, view: ObservedEtcd) -> None:
-        for one in view.unknown:
+        for report in view.unknown:
             known = {machine.node: machine for machine in (self.machine, *self.others)}
-            address = known[one.node].address
-            raise Unreachable(problems.machine_unreachable(one.node, address, one.why))
+            address = known[report.node].address
+            raise Unreachable(problems.machine_unreachable(report.node, address, report.why))
 
 
 @record
@@ -94,8 +94,8 @@ class EtcdNotBootstrapped(Gate):
                 answer=GateAnswer.STOP, because=f"{' and '.join(view.split)} have an etcd each"
             )
         if view.unknown:
-            one = view.unknown[0]
-            return Verdict(answer=GateAnswer.WAIT, because=f"{one.node}: {one.why}")
+            report = view.unknown[0]
+            return Verdict(answer=GateAnswer.WAIT, because=f"{report.node}: {report.why}")
         if view.begun and not view.members:
             return Verdict(
                 answer=GateAnswer.WAIT,

@@ -55,7 +55,7 @@ class EtcdQuorum(Gate):
         member = view.member_of(self.node) if self.node else None
         if member is None:
             return view.healthy_voters - self.may_lose
-        return sum(one.id in view.healthy for one in view.voters if one.id != member.id)
+        return sum(voter.id in view.healthy for voter in view.voters if voter.id != member.id)
 
 
 @record
@@ -90,7 +90,9 @@ def _missing_members(view: ObservedEtcd, controllers: tuple[TalosMachine, ...]) 
             return f"{machine.node} does not vote yet"
         if member.id not in view.healthy:
             return f"the member of {machine.node} is not healthy"
-    strangers = {one.hostname for one in view.members} - {one.node for one in controllers}
+    strangers = {member.hostname for member in view.members} - {
+        controller.node for controller in controllers
+    }
     return f"{min(strangers)!r} is a member too" if strangers else ""
 
 
@@ -120,12 +122,12 @@ def check_quorum_without(view: ObservedEtcd, member: str) -> Verdict:
     """What becomes of the quorum once a member is taken out."""
     if not view.voters:
         return Verdict(answer=GateAnswer.WAIT, because=view.shown)
-    left = [one for one in view.voters if one.hex != member]
+    left = [voter for voter in view.voters if voter.hex != member]
     if not left:
         return Verdict(answer=GateAnswer.STOP, because=f"{view.shown}: this is the last one")
     if view.healthy_voters < view.quorum:
         return Verdict(answer=GateAnswer.WAIT, because=f"{view.shown}: nothing can be agreed on")
-    healthy, needed = sum(one.id in view.healthy for one in left), len(left) // 2 + 1
+    healthy, needed = sum(voter.id in view.healthy for voter in left), len(left) // 2 + 1
     then = f"{view.shown}; without {member} {healthy} of {len(left)}, quorum {needed}"
     if healthy >= needed:
         return Verdict(answer=GateAnswer.GO, because=then)

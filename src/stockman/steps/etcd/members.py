@@ -11,7 +11,7 @@ from stockman.steps.base import Action, Gate, GateAnswer, Verdict
 from stockman.steps.etcd.view import ObservedEtcd, observe_etcd, read_etcd_report
 from stockman.steps.ports import Ports
 from stockman.steps.talos import problems
-from stockman.steps.talos.machine import READ_ERRORS, TalosMachine
+from stockman.steps.talos.machine import TalosMachine, is_same_boot
 from stockman.steps.talos.wait import MachineWait
 from stockman.talos.records.operations import ResetRequest, WipeMode
 
@@ -59,15 +59,17 @@ async def read_members(ports: Ports, controllers: tuple[TalosMachine, ...]) -> O
     """What controllers tell of etcd; `Unreachable` where none of them knows the members."""
     view = await observe_etcd(ports.to_talos(), controllers)
     if not view.members:
-        one = view.answers[0]
+        report = view.answers[0]
         address = controllers[0].address
-        raise Unreachable(problems.machine_unreachable(one.node, address, one.why or view.shown))
+        raise Unreachable(
+            problems.machine_unreachable(report.node, address, report.why or view.shown)
+        )
     return view
 
 
 def is_member(view: ObservedEtcd, member: str) -> bool:
     """Whether an id is that of a member."""
-    return any(one.hex == member for one in view.members)
+    return any(known.hex == member for known in view.members)
 
 
 @record
@@ -104,14 +106,14 @@ class RemoveEtcdMember(Action):
         if not is_member(view, self.member):
             return
         talos = ports.to_talos()
-        answers = list(view.answers)
+        reports = list(view.answers)
         if self.machine is not None:
-            answers.append(await read_etcd_report(talos, self.machine))
-        for one in answers:
-            if one.status is not None and f"{one.status.member:016x}" == self.member:
+            reports.append(await read_etcd_report(talos, self.machine))
+        for report in reports:
+            if report.status is not None and f"{report.status.member:016x}" == self.member:
                 raise Refused(problems.member_still_running(self.member, self.hostname))
-        asked = next(one.node for one in view.answers if one.members)
-        address = next(one.address for one in self.others if one.node == asked)
+        node = next(report.node for report in view.answers if report.members)
+        address = next(machine.address for machine in self.others if machine.node == node)
         # Gone by somebody else, or seen by the next look.
         with suppress(NotFound, Uncertain):
             await talos.remove_etcd_member(address, int(self.member, 16))
@@ -155,7 +157,7 @@ class RejoinEtcd(Action):
 
     async def run(self, ports: Ports) -> None:
         talos, machine = ports.to_talos(), self.machine
-        if await self._is_same_boot(ports):
+        if await is_same_boot(talos, machine, self.boot_id):
             await self._refuse_others(ports)
             reset = ResetRequest(
                 graceful=False,
@@ -170,20 +172,13 @@ class RejoinEtcd(Action):
         while not await self.done(ports):
             await waiting.longer("the other members of etcd do not have it yet")
 
-    async def _is_same_boot(self, ports: Ports) -> bool:
-        """Whether it has not booted yet; one that is silent is on its way."""
-        try:
-            return await ports.to_talos().boot_id(self.machine.address) == self.boot_id
-        except READ_ERRORS:
-            return False
-
     async def _refuse_others(self, ports: Ports) -> None:
         machine = self.machine
         if machine.uuid is None:
             return
-        found = await ports.to_talos().system_uuid(machine.address)
-        if found != machine.uuid:
-            why = f"its UUID is {found}, and that of {machine.node} is {machine.uuid}"
+        uuid = await ports.to_talos().system_uuid(machine.address)
+        if uuid != machine.uuid:
+            why = f"its UUID is {uuid}, and that of {machine.node} is {machine.uuid}"
             raise Refused(problems.machine_identity_mismatch(machine.node, machine.address, why))
 
 

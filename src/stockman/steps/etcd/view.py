@@ -9,7 +9,7 @@ from stockman.model.names import MachineAddress
 from stockman.model.record import record
 from stockman.steps.talos.machine import READ_ERRORS, TalosMachine
 from stockman.talos.api.client import TalosClient
-from stockman.talos.records.etcd import EtcdMember, EtcdStatus
+from stockman.talos.records.machines import EtcdMember, EtcdStatus
 
 _ETCD = "etcd"
 _WAITS = "Preparing"
@@ -50,23 +50,23 @@ class ObservedEtcd:
     @property
     def members(self) -> tuple[EtcdMember, ...]:
         """Members as the leader has them, or else another that is healthy. Empty: nobody told."""
-        told = [one for one in self.answers if one.members]
-        told.sort(key=lambda one: not (one.status is not None and one.status.is_leader))
-        return told[0].members if told else ()
+        reports = [report for report in self.answers if report.members]
+        reports.sort(key=lambda report: not (report.status is not None and report.status.is_leader))
+        return reports[0].members if reports else ()
 
     @property
     def voters(self) -> tuple[EtcdMember, ...]:
-        return tuple(one for one in self.members if not one.is_learner)
+        return tuple(member for member in self.members if not member.is_learner)
 
     @property
     def healthy(self) -> frozenset[int]:
         """Ids of members that answer, follow a leader and complain of nothing."""
-        found = (one.status.member for one in self.answers if one.healthy and one.status)
-        return frozenset(found)
+        ids = (report.status.member for report in self.answers if report.healthy and report.status)
+        return frozenset(ids)
 
     @property
     def healthy_voters(self) -> int:
-        return sum(one.id in self.healthy for one in self.voters)
+        return sum(voter.id in self.healthy for voter in self.voters)
 
     @property
     def quorum(self) -> int:
@@ -75,58 +75,62 @@ class ObservedEtcd:
     @property
     def begun(self) -> tuple[str, ...]:
         """Controllers whose etcd has data, as far as is known."""
-        return tuple(one.node for one in self.answers if one.state == _RUNS or one.status)
+        return tuple(
+            report.node for report in self.answers if report.state == _RUNS or report.status
+        )
 
     @property
     def unknown(self) -> tuple[EtcdReport, ...]:
         """Controllers of which nobody knows whether they have data."""
-        return tuple(one for one in self.answers if not one.waits and one.node not in self.begun)
+        return tuple(
+            report for report in self.answers if not report.waits and report.node not in self.begun
+        )
 
     @property
     def split(self) -> tuple[str, ...]:
         """Two controllers whose members do not know each other. Empty: there are none."""
-        told = [one for one in self.answers if one.members]
-        for one in told:
-            for other in told:
-                ids = {member.id for member in one.members}
-                if not ids & {member.id for member in other.members}:
-                    return (one.node, other.node)
+        reports = [report for report in self.answers if report.members]
+        for report in reports:
+            for second in reports:
+                ids = {member.id for member in report.members}
+                if not ids & {member.id for member in second.members}:
+                    return (report.node, second.node)
         return ()
 
     @property
     def shown(self) -> str:
         """The figures in a line."""
         if not self.members:
-            waits = sum(one.waits for one in self.answers)
+            waits = sum(report.waits for report in self.answers)
             return f"no member answers, {waits} of {len(self.answers)} controllers have no data"
         return f"{self.healthy_voters} of {len(self.voters)} voters healthy, quorum {self.quorum}"
 
     def member_of(self, hostname: str) -> EtcdMember | None:
         """The member of a machine. None: it is none."""
-        return next((one for one in self.members if one.hostname == hostname), None)
+        return next((member for member in self.members if member.hostname == hostname), None)
 
 
 async def observe_etcd(talos: TalosClient, controllers: Iterable[TalosMachine]) -> ObservedEtcd:
     """Ask all controllers at once; those who do not answer are unknown."""
     async with asyncio.TaskGroup() as group:
-        asked = [group.create_task(read_etcd_report(talos, one)) for one in controllers]
-    return ObservedEtcd(answers=tuple(one.result() for one in asked))
+        tasks = [group.create_task(read_etcd_report(talos, machine)) for machine in controllers]
+    return ObservedEtcd(answers=tuple(task.result() for task in tasks))
 
 
 async def read_etcd_report(talos: TalosClient, machine: TalosMachine) -> EtcdReport:
     """What one controller tells."""
     try:
-        states = {one.id: one.state for one in await talos.services(machine.address)}
-    except READ_ERRORS as no:
-        return EtcdReport(node=machine.node, why=no.problem.why)
+        states = {service.id: service.state for service in await talos.services(machine.address)}
+    except READ_ERRORS as error:
+        return EtcdReport(node=machine.node, why=error.problem.why)
     state = states.get(_ETCD, "")
     if state != _RUNS:
         why = f"its etcd is {state}" if state else "its etcd is not set up yet"
         return EtcdReport(node=machine.node, state=state, why=why)
     try:
         status = await talos.etcd_status(machine.address)
-    except READ_ERRORS as no:
-        return EtcdReport(node=machine.node, state=state, why=no.problem.why)
+    except READ_ERRORS as error:
+        return EtcdReport(node=machine.node, state=state, why=error.problem.why)
     members = await _members(talos, machine.address)
     return EtcdReport(node=machine.node, state=state, status=status, members=members)
 
@@ -140,4 +144,4 @@ async def _members(talos: TalosClient, address: MachineAddress) -> tuple[EtcdMem
 
 def reports_by_node(view: ObservedEtcd) -> Mapping[str, EtcdReport]:
     """Answers by the name of their controller."""
-    return {one.node: one for one in view.answers}
+    return {report.node: report for report in view.answers}

@@ -12,6 +12,7 @@ from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.ports.images import RemoteFile
 from stockman.proxmox.client import ProxmoxClient
+from stockman.proxmox.guest_values import image_volume
 from stockman.proxmox.storages import Checksum, Download, Upload, Volume
 from stockman.proxmox.tasks import TaskRef
 from stockman.steps.ports import Ports
@@ -53,37 +54,37 @@ class FetchImage(RetryingAction):
 
     @property
     def volume(self) -> str:
-        return f"{self.storage}:import/{self.name}"
+        return image_volume(self.storage, self.name)
 
     async def done(self, ports: Ports) -> bool:
-        there = await self._there(ports.on(self.cluster))
-        if there is None:
+        volume = await self._find_volume(ports.on(self.cluster))
+        if volume is None:
             return False
-        return await self._is_whole(ports, there)
+        return await self._is_whole(ports, volume)
 
     async def attempt(self, ports: Ports) -> None:
         pve = ports.on(self.cluster)
-        remote = await self._remote(ports)
-        await self._earlier_order(pve)
+        remote = await self._read_remote(ports)
+        await self._await_earlier_download(pve)
         await ports.permit()
-        there = await self._there(pve)
-        if there is not None:
-            if _has_size(there, remote):
+        volume = await self._find_volume(pve)
+        if volume is not None:
+            if _has_size(volume, remote):
                 return
-            await self._removed(pve)
+            await self._delete(pve)
         has_way = await _can_download(pve, self.host, self.url)
         known = await self._checksum(ports)
         if not has_way or not await self._download(pve, known):
             await self._upload(ports, pve, remote, known)
-        there = await self._there(pve)
-        if there is not None and not _has_size(there, remote):
-            await self._removed(pve)
-            raise Rejected(size_mismatch(self.volume, there.size, remote.size))
+        volume = await self._find_volume(pve)
+        if volume is not None and not _has_size(volume, remote):
+            await self._delete(pve)
+            raise Rejected(size_mismatch(self.volume, volume.size, remote.size))
 
-    async def _is_whole(self, ports: Ports, there: Volume) -> bool:
-        return _has_size(there, await self._remote(ports))
+    async def _is_whole(self, ports: Ports, volume: Volume) -> bool:
+        return _has_size(volume, await self._read_remote(ports))
 
-    async def _remote(self, ports: Ports) -> RemoteFile:
+    async def _read_remote(self, ports: Ports) -> RemoteFile:
         try:
             return await ports.to_images().file(self.url)
         except NotFound:
@@ -91,28 +92,26 @@ class FetchImage(RetryingAction):
 
     async def _checksum(self, ports: Ports) -> Checksum | None:
         """What the content has to be. None: nobody tells."""
-        told = self.checksum
-        if not told and self.asks_checksum:
-            told = await ports.to_images().checksum(self.url)
-        algorithm, _, digest = told.partition(":")
+        checksum = self.checksum
+        if not checksum and self.asks_checksum:
+            checksum = await ports.to_images().checksum(self.url)
+        algorithm, _, digest = checksum.partition(":")
         return Checksum(algorithm=cast("Algorithm", algorithm), digest=digest) if digest else None
 
-    async def _there(self, pve: ProxmoxClient) -> Volume | None:
+    async def _find_volume(self, pve: ProxmoxClient) -> Volume | None:
         volumes = await pve.volumes(self.host, self.storage, content="import")
-        return next((one for one in volumes if one.id == self.volume), None)
+        return next((volume for volume in volumes if volume.id == self.volume), None)
 
-    async def _removed(self, pve: ProxmoxClient) -> None:
-        task = await pve.delete_volume(self.host, self.volume)
-        if task is not None:
-            await pve.wait_task(task)
+    async def _delete(self, pve: ProxmoxClient) -> None:
+        await pve.wait_task(await pve.delete_volume(self.host, self.volume))
 
-    async def _earlier_order(self, pve: ProxmoxClient) -> None:
+    async def _await_earlier_download(self, pve: ProxmoxClient) -> None:
         """Wait for a download of the same file that a killed run ordered."""
-        for one in await pve.past_tasks(self.host):
-            if (one.kind, one.subject, one.ended) != (_DOWNLOAD, self.name, None):
+        for task in await pve.past_tasks(self.host):
+            if (task.kind, task.subject, task.ended) != (_DOWNLOAD, self.name, None):
                 continue
             with suppress(NotFound, Conflict, Rejected):  # how it ended is seen by what is there
-                await pve.wait_task(TaskRef.parse(one.upid), _SECONDS)
+                await pve.wait_task(TaskRef.parse(task.upid), _SECONDS)
 
     async def _download(self, pve: ProxmoxClient, known: Checksum | None) -> bool:
         """Whether the host could fetch it."""
@@ -122,11 +121,11 @@ class FetchImage(RetryingAction):
             await pve.wait_task(task, _SECONDS)
         except Conflict:
             # An earlier order of ours ended in the meantime; the size is compared below.
-            if await self._there(pve) is None:
+            if await self._find_volume(pve) is None:
                 raise
-        except Rejected as no:
-            judged = self._judged(no, known)
-            if isinstance(judged, Refused) or _DOWNLOAD_ERRORS not in no.problem.why:
+        except Rejected as error:
+            judged = self._classify_error(error, known)
+            if isinstance(judged, Refused) or _DOWNLOAD_ERRORS not in error.problem.why:
                 raise judged from None
             return False
         return True
@@ -145,14 +144,14 @@ class FetchImage(RetryingAction):
         file = Upload(content="import", name=self.name, size=remote.size, read=read, checksum=known)
         try:
             await pve.wait_task(await pve.upload(self.host, self.storage, file), _SECONDS)
-        except Rejected as no:
-            raise self._judged(no, known) from None
+        except Rejected as error:
+            raise self._classify_error(error, known) from None
 
-    def _judged(self, no: Rejected, known: Checksum | None) -> Rejected | Refused:
+    def _classify_error(self, error: Rejected, known: Checksum | None) -> Rejected | Refused:
         """Another content is not worth a second try; Proxmox VE keeps nothing of it."""
-        why = no.problem.why
-        if known is None or not any(word in why for word in ("checksum", "SHA-256")):
-            return no
+        why = error.problem.why
+        if known is None or not any(text in why for text in ("checksum", "SHA-256")):
+            return error
         return Refused(
             checksum_mismatch(self.url, why)
             if self.checksum
@@ -183,23 +182,23 @@ class DeleteImage(RetryingAction):
 
     async def done(self, ports: Ports) -> bool:
         storage = Datastore(self.volume.partition(":")[0])
-        there = await ports.on(self.cluster).volumes(self.host, storage, content="import")
-        return all(one.id != self.volume for one in there)
+        volumes = await ports.on(self.cluster).volumes(self.host, storage, content="import")
+        return all(volume.id != self.volume for volume in volumes)
 
     async def attempt(self, ports: Ports) -> None:
         if await self.done(ports):
             return
-        task = await ports.on(self.cluster).delete_volume(self.host, self.volume)
-        if task is not None:
-            await ports.on(self.cluster).wait_task(task)
+        await ports.on(self.cluster).wait_task(
+            await ports.on(self.cluster).delete_volume(self.host, self.volume)
+        )
 
 
 async def _can_download(pve: ProxmoxClient, host: HostName, url: str) -> bool:
     """Whether a host can fetch from an address by itself."""
     try:
         await pve.url_facts(host, url)
-    except Unreachable as no:
-        if no.problem.code == "proxmox.host-down":
+    except Unreachable as error:
+        if error.problem.code == "proxmox.host-down":
             raise
         return False
     except (Rejected, NotFound):
@@ -207,8 +206,8 @@ async def _can_download(pve: ProxmoxClient, host: HostName, url: str) -> bool:
     return True
 
 
-def _has_size(there: Volume, remote: RemoteFile) -> bool:
-    return None in (there.size, remote.size) or there.size == remote.size
+def _has_size(volume: Volume, remote: RemoteFile) -> bool:
+    return None in (volume.size, remote.size) or volume.size == remote.size
 
 
 def image_not_available(url: str) -> Problem:
@@ -231,12 +230,12 @@ def no_download_method(url: str, host: str) -> Problem:
     )
 
 
-def size_mismatch(volume: str, found: int | None, wanted: int | None) -> Problem:
+def size_mismatch(volume: str, observed: int | None, expected: int | None) -> Problem:
     return Problem(
         code="image.size",
         what="the image that arrived is not the one that was sent",
         where=volume,
-        why=f"it has {found} bytes, and the server has {wanted}; it was deleted again",
+        why=f"it has {observed} bytes, and the server has {expected}; it was deleted again",
         fix="run it again; a proxy on the way that cuts files has to be left out",
     )
 

@@ -37,9 +37,9 @@ class RegisterSchematic(Action):
         return True
 
     async def run(self, ports: Ports) -> None:
-        found = await ports.to_images().register(self.text)
-        if found != self.schematic:
-            raise Refused(schematic_id_mismatch(self.schematic, found))
+        registered = await ports.to_images().register(self.text)
+        if registered != self.schematic:
+            raise Refused(schematic_id_mismatch(self.schematic, registered))
 
 
 @record
@@ -62,11 +62,11 @@ class SchematicRegistered(Gate):
         return Verdict(answer=GateAnswer.GO, because="it is registered")
 
 
-def schematic_id_mismatch(wanted: str, found: str) -> Problem:
+def schematic_id_mismatch(expected: str, registered: str) -> Problem:
     return Problem(
         code="image.schematic-id",
         what="the Image Factory gives the schematic another id",
-        where=f"schematic {wanted[:12]}",
-        why=f"{found} instead of {wanted}: it reads the schematic in another way",
+        where=f"schematic {expected[:12]}",
+        why=f"{registered} instead of {expected}: it reads the schematic in another way",
         fix="name the schematic by the id that the factory gives it",
     )

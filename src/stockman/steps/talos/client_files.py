@@ -23,16 +23,22 @@ from stockman.talos.credentials.certificates import (
     CertificateRequirements,
     CertificateState,
     ClientIssuer,
+    TalosRole,
     client_certificate_state,
+    organizations,
 )
 from stockman.talos.credentials.kubeconfig import (
     DesiredAdmin,
     client_certificates,
     update_kubeconfig,
 )
-from stockman.talos.credentials.roles import TalosRole, organizations
-from stockman.talos.credentials.talosconfig import Talosconfig, read_talosconfig, talosconfig_text
-from stockman.talos.credentials.talosconfig_update import DesiredContext, update_talosconfig
+from stockman.talos.credentials.talosconfig import (
+    DesiredContext,
+    Talosconfig,
+    read_talosconfig,
+    talosconfig_text,
+    update_talosconfig,
+)
 from stockman.talos.secrets.bundle import SecretsBundle
 from stockman.talos.secrets.bundle_reader import read_bundle
 
@@ -120,16 +126,19 @@ async def _old(file: ClientFile, ports: Ports) -> Secret:
 
 def _expiry(file: ClientFile, old: Secret, now: datetime) -> str:
     if file.file == TALOSCONFIG:
-        found = [one.crt for one in _read(file.place, old).contexts.values()]
+        encoded = [context.crt for context in _read(file.place, old).contexts.values()]
     else:
-        found = list(client_certificates(file.place.place, old, Problems()).values())
+        encoded = list(client_certificates(file.place.place, old, Problems()).values())
     try:
-        certificates = [read_certificate_facts(crt) for crt in found if crt]
+        certificates = [read_certificate_facts(crt) for crt in encoded if crt]
     except NotPem:
         return "its certificate cannot be read"
-    for one in certificates:
-        if client_certificate_state(one, now) in (CertificateState.DUE, CertificateState.ENDED):
-            ends = one.period.end
+    for certificate in certificates:
+        if client_certificate_state(certificate, now) in (
+            CertificateState.DUE,
+            CertificateState.ENDED,
+        ):
+            ends = certificate.period.end
             return f"its certificate {'ends' if ends > now else 'ended'} {ends:%Y-%m-%d %H:%M}"
     return "it has no certificate of this cluster"
 
@@ -163,7 +172,7 @@ def _talosconfig(
         return issuer.talos_client([TalosRole.ADMIN], _lifetime(authority, issuer.now))
 
     roles = organizations([TalosRole.ADMIN], issuer.talos)
-    wish = DesiredContext(
+    desired = DesiredContext(
         name=file.cluster,
         required=CertificateRequirements(authority=authority, organizations=roles),
         endpoints=file.endpoints,
@@ -171,8 +180,8 @@ def _talosconfig(
         renew=False,
         shared=False,
     )
-    made = update_talosconfig(_read(file.place, old), wish, issuer.now, make)
-    return None if made.state == "unchanged" else talosconfig_text(made.config)
+    updated = update_talosconfig(_read(file.place, old), desired, issuer.now, make)
+    return None if updated.state == "unchanged" else talosconfig_text(updated.config)
 
 
 def _kubeconfig(
@@ -185,7 +194,7 @@ def _kubeconfig(
             raise _CertificateNeeded
         return issuer.kubernetes_admin(_lifetime(authority, issuer.now))
 
-    wish = DesiredAdmin(
+    desired = DesiredAdmin(
         cluster=file.cluster,
         endpoint=file.api,
         required=CertificateRequirements(
@@ -196,24 +205,24 @@ def _kubeconfig(
         renew=False,
         shared=False,
     )
-    made = update_kubeconfig(file.place.place, old, wish, issuer.now, make)
-    return None if made.state == "unchanged" else made.text
+    updated = update_kubeconfig(file.place.place, old, desired, issuer.now, make)
+    return None if updated.state == "unchanged" else updated.text
 
 
 async def _bundle(ports: Ports) -> SecretsBundle:
     problems = Problems()
-    found = read_bundle("bundle", await ports.to_secrets().read(BUNDLE), problems)
-    if found is None:
+    bundle = read_bundle("bundle", await ports.to_secrets().read(BUNDLE), problems)
+    if bundle is None:
         raise Refused(next(iter(problems)))
-    return found
+    return bundle
 
 
-def _read(place: SecretRef, text: Secret) -> Talosconfig:
+def _read(ref: SecretRef, text: Secret) -> Talosconfig:
     problems = Problems()
-    found = read_talosconfig(place.place, text, problems)
-    if found is None:
+    config = read_talosconfig(ref.place, text, problems)
+    if config is None:
         raise Refused(next(iter(problems)))
-    return found
+    return config
 
 
 def _lifetime(authority: str, now: datetime) -> timedelta:

@@ -28,6 +28,7 @@ from stockman.steps.talos.machine import (
     MachineState,
     TalosMachine,
     identity_difference,
+    is_same_boot,
     probe_machine,
     probe_machine_patiently,
 )
@@ -133,47 +134,47 @@ class ConfigureMachine(Action):
         look = await probe_machine(talos, self.machine.address)
         if look.standing is not MachineState.CONFIGURED:
             return False
-        _, wanted = await self._planned(ports)
-        return not changed_paths(await self._active(talos), wanted)
+        _, desired = await self._read_planned(ports)
+        return not changed_paths(await self._read_active(talos), desired)
 
     async def run(self, ports: Ports) -> None:
         talos = ports.to_talos()
-        text, wanted = await self._planned(ports)
+        text, desired = await self._read_planned(ports)
         waiting = MachineWait(ports.clock, self.machine, self.patience, self.every)
         is_sent = False
         while True:
             look = await probe_machine_patiently(talos, ports.clock, self.machine.address)
             if look.standing is MachineState.FOREIGN and not is_sent:
                 raise Refused(self._foreign(look))
-            if look.standing is MachineState.CONFIGURED and await self._lives_by(talos, wanted):
+            if look.standing is MachineState.CONFIGURED and await self._is_applied(talos, desired):
                 return
             if look.standing is MachineState.MAINTENANCE and not is_sent:
-                is_sent = await self._sent(talos, text)
+                is_sent = await self._send(talos, text)
             await waiting.longer(look.why or f"it is {look.standing.value}")
 
-    async def _planned(self, ports: Ports) -> tuple[Secret, ConfigurationValues]:
+    async def _read_planned(self, ports: Ports) -> tuple[Secret, ConfigurationValues]:
         return await read_planned_config(ports, self.machine.node, self.minor, self.digest)
 
-    async def _active(self, talos: TalosClient) -> ConfigurationValues:
-        found = await talos.machine_configuration(self.machine.address)
-        return configuration_values(found, self.minor)
+    async def _read_active(self, talos: TalosClient) -> ConfigurationValues:
+        configuration = await talos.machine_configuration(self.machine.address)
+        return configuration_values(configuration, self.minor)
 
-    async def _lives_by(self, talos: TalosClient, wanted: ConfigurationValues) -> bool:
+    async def _is_applied(self, talos: TalosClient, desired: ConfigurationValues) -> bool:
         try:
-            active = await self._active(talos)
+            active = await self._read_active(talos)
         except READ_ERRORS:
             return False
-        if active.authority != wanted.authority:
+        if active.authority != desired.authority:
             why = "the authority of its certificates is not that of this cluster"
             raise Refused(problems.foreign_machine(self.machine.node, self.machine.address, why))
-        if paths := changed_paths(active, wanted):
+        if paths := changed_paths(active, desired):
             why = f"it has got another configuration, which differs in {paths[0]}"
             raise Refused(
                 problems.config_changed_meanwhile(self.machine.node, self.machine.address, why)
             )
         return True
 
-    async def _sent(self, talos: TalosClient, text: Secret) -> bool:
+    async def _send(self, talos: TalosClient, text: Secret) -> bool:
         """Whether the machine has the configuration, or may have it."""
         machine = self.machine
         flaw = await identity_difference(talos, machine)
@@ -229,15 +230,15 @@ class ChangeConfiguration(Action):
         return (self.machine.touched,)
 
     async def done(self, ports: Ports) -> bool:
-        _, wanted = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
-        return not changed_paths(await read_active_config(ports, self.machine, self.minor), wanted)
+        _, desired = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
+        return not changed_paths(await read_active_config(ports, self.machine, self.minor), desired)
 
     async def run(self, ports: Ports) -> None:
-        text, wanted = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
-        found = await read_active_config(ports, self.machine, self.minor)
-        if not changed_paths(found, wanted):
+        text, desired = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
+        active = await read_active_config(ports, self.machine, self.minor)
+        if not changed_paths(active, desired):
             return
-        refuse_changed_machine(self.machine, found, wanted, self.before)
+        refuse_changed_machine(self.machine, active, desired, self.before)
         application = ApplyConfigurationRequest(text=text, mode=ApplyMode.NO_REBOOT)
         await ports.to_talos().apply_configuration(self.machine.address, application)
 
@@ -246,19 +247,19 @@ async def read_active_config(
     ports: Ports, machine: TalosMachine, minor: str
 ) -> ConfigurationValues:
     """The configuration that a machine lives by."""
-    found = await ports.to_talos().machine_configuration(machine.address)
-    return configuration_values(found, minor)
+    configuration = await ports.to_talos().machine_configuration(machine.address)
+    return configuration_values(configuration, minor)
 
 
 def refuse_changed_machine(
-    machine: TalosMachine, found: ConfigurationValues, wanted: ConfigurationValues, before: str
+    machine: TalosMachine, active: ConfigurationValues, desired: ConfigurationValues, before: str
 ) -> None:
     """Stop where a machine is of another cluster, or was changed by somebody else."""
-    if found.authority != wanted.authority:
+    if active.authority != desired.authority:
         why = "the authority of its certificates is not that of this cluster"
         raise Refused(problems.foreign_machine(machine.node, machine.address, why))
-    if found.digest != before:
-        why = f"the digest of its configuration is {found.digest[:12]}, and was {before[:12]}"
+    if active.digest != before:
+        why = f"the digest of its configuration is {active.digest[:12]}, and was {before[:12]}"
         raise Refused(problems.config_changed_meanwhile(machine.node, machine.address, why))
 
 
@@ -292,40 +293,33 @@ class RebootIntoConfiguration(Action):
         return (self.machine.touched,)
 
     async def done(self, ports: Ports) -> bool:
-        _, wanted = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
+        _, desired = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
         talos = ports.to_talos()
         try:
             if await talos.boot_id(self.machine.address) == self.boot_id:
                 return False
             status = await talos.machine_status(self.machine.address)
-            found = await read_active_config(ports, self.machine, self.minor)
+            active = await read_active_config(ports, self.machine, self.minor)
         except READ_ERRORS:
             # A machine that is silent boots: it is waited for, and not booted again.
             return False
-        return status.stage == _RUNNING and not changed_paths(found, wanted)
+        return status.stage == _RUNNING and not changed_paths(active, desired)
 
     async def run(self, ports: Ports) -> None:
-        text, wanted = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
+        text, desired = await read_planned_config(ports, self.machine.node, self.minor, self.digest)
         talos, address = ports.to_talos(), self.machine.address
-        if await self._is_same_boot(ports):
-            found = await read_active_config(ports, self.machine, self.minor)
-            if changed_paths(found, wanted):
-                refuse_changed_machine(self.machine, found, wanted, self.before)
+        if await is_same_boot(talos, self.machine, self.boot_id):
+            active = await read_active_config(ports, self.machine, self.minor)
+            if changed_paths(active, desired):
+                refuse_changed_machine(self.machine, active, desired, self.before)
                 application = ApplyConfigurationRequest(text=text, mode=ApplyMode.STAGED)
                 await talos.apply_configuration(address, application)
             # Whether it boots is seen by its boot id.
             with suppress(Uncertain):
                 await talos.reboot(address)
-        await self._up(ports, wanted)
+        await self._await_boot(ports, desired)
 
-    async def _is_same_boot(self, ports: Ports) -> bool:
-        """Whether it has not booted yet; one that is silent is on its way."""
-        try:
-            return await ports.to_talos().boot_id(self.machine.address) == self.boot_id
-        except READ_ERRORS:
-            return False
-
-    async def _up(self, ports: Ports, wanted: ConfigurationValues) -> None:
+    async def _await_boot(self, ports: Ports, desired: ConfigurationValues) -> None:
         talos, machine = ports.to_talos(), self.machine
         waiting = MachineWait(ports.clock, machine, self.patience, self.every)
         while True:
@@ -333,11 +327,11 @@ class RebootIntoConfiguration(Action):
                 booted = await talos.boot_id(machine.address) != self.boot_id
                 stage = (await talos.machine_status(machine.address)).stage
                 why = f"its stage is {stage}" if booted else "it has not booted yet"
-            except READ_ERRORS as no:
-                booted, stage, why = False, "", no.problem.why
+            except READ_ERRORS as error:
+                booted, stage, why = False, "", error.problem.why
             if booted and stage == _RUNNING:
                 break
             await waiting.longer(why)
-        if paths := changed_paths(await read_active_config(ports, machine, self.minor), wanted):
+        if paths := changed_paths(await read_active_config(ports, machine, self.minor), desired):
             why = f"it booted, and its configuration still differs in {paths[0]}"
             raise Refused(problems.config_changed_meanwhile(machine.node, machine.address, why))

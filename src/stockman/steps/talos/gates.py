@@ -46,8 +46,8 @@ class MachineIdentity(Gate):
                 flaw = await self._flaw(ports)
             else:
                 return Verdict(answer=GateAnswer.WAIT, because=look.why)
-        except READ_ERRORS as no:
-            return Verdict(answer=GateAnswer.WAIT, because=no.problem.why)
+        except READ_ERRORS as error:
+            return Verdict(answer=GateAnswer.WAIT, because=error.problem.why)
         if flaw:
             return Verdict(answer=GateAnswer.STOP, because=flaw)
         return Verdict(
@@ -56,9 +56,9 @@ class MachineIdentity(Gate):
 
     async def _flaw(self, ports: Ports) -> str:
         talos, machine = ports.to_talos(), self.machine
-        found = await talos.system_uuid(machine.address)
-        if machine.uuid is not None and found != machine.uuid:
-            return f"its UUID is {found}, and that of {machine.node} is {machine.uuid}"
+        uuid = await talos.system_uuid(machine.address)
+        if machine.uuid is not None and uuid != machine.uuid:
+            return f"its UUID is {uuid}, and that of {machine.node} is {machine.uuid}"
         return missing_nic(machine, await talos.links(machine.address))
 
 
@@ -79,8 +79,8 @@ class TimeInSync(Gate):
         try:
             sync = await talos.time_sync(address)
             reading = await talos.clock_reading(address)
-        except READ_ERRORS as no:
-            return Verdict(answer=GateAnswer.WAIT, because=no.problem.why)
+        except READ_ERRORS as error:
+            return Verdict(answer=GateAnswer.WAIT, because=error.problem.why)
         seen = f"{abs(reading.skew):.1f} s off {reading.server or 'its time server'}"
         if not sync.synced and not sync.disabled:
             return Verdict(answer=GateAnswer.WAIT, because=f"not in sync yet, {seen}")
@@ -103,13 +103,15 @@ class MachineRunning(Gate):
     async def check(self, ports: Ports) -> Verdict:
         try:
             status = await ports.to_talos().machine_status(self.machine.address)
-        except READ_ERRORS as no:
-            return Verdict(answer=GateAnswer.WAIT, because=no.problem.why)
-        unmet = [one for one in status.unmet if one.name not in _STAGES_AFTER_BOOT]
+        except READ_ERRORS as error:
+            return Verdict(answer=GateAnswer.WAIT, because=error.problem.why)
+        unmet = [
+            condition for condition in status.unmet if condition.name not in _STAGES_AFTER_BOOT
+        ]
         if status.stage != _RUNNING:
             return Verdict(answer=GateAnswer.WAIT, because=f"its stage is {status.stage}")
         if unmet:
-            because = ", ".join(f"{one.name}: {one.reason}" for one in unmet)
+            because = ", ".join(f"{condition.name}: {condition.reason}" for condition in unmet)
             return Verdict(answer=GateAnswer.WAIT, because=because)
         return Verdict(answer=GateAnswer.GO, because=f"its stage is {status.stage}")
 
@@ -131,11 +133,11 @@ class ApiAddressHeld(Gate):
         holders, why = [], ""
         for machine in self.controllers:
             try:
-                found = await talos.addresses(machine.address)
-            except READ_ERRORS as no:
-                why = f"; {machine.node}: {no.problem.why}"
+                addresses = await talos.addresses(machine.address)
+            except READ_ERRORS as error:
+                why = f"; {machine.node}: {error.problem.why}"
                 continue
-            if any(one.address.partition("/")[0] == self.address for one in found):
+            if any(address.address.partition("/")[0] == self.address for address in addresses):
                 holders.append(machine.node)
         if len(holders) == 1:
             return Verdict(answer=GateAnswer.GO, because=f"{holders[0]} has it")
@@ -155,10 +157,10 @@ class KubernetesApiReady(Gate):
 
     async def check(self, ports: Ports) -> Verdict:
         try:
-            found = await ports.to_kubernetes().readiness()
-        except READ_ERRORS as no:
-            return Verdict(answer=GateAnswer.WAIT, because=no.problem.why)
-        if not found.ready:
-            failed = ", ".join(found.failed) or "it does not say why"
+            readiness = await ports.to_kubernetes().readiness()
+        except READ_ERRORS as error:
+            return Verdict(answer=GateAnswer.WAIT, because=error.problem.why)
+        if not readiness.ready:
+            failed = ", ".join(readiness.failed) or "it does not say why"
             return Verdict(answer=GateAnswer.WAIT, because=f"it is not ready: {failed}")
         return Verdict(answer=GateAnswer.GO, because="it is ready")

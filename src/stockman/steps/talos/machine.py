@@ -80,18 +80,18 @@ class MachineProbe:
 async def probe_machine(talos: TalosClient, address: MachineAddress) -> MachineProbe:
     """How a machine stands to us: asked with our certificate, and without one where that fails."""
     try:
-        found = await talos.version(address)
-        return MachineProbe(standing=MachineState.CONFIGURED, version=found)
-    except READ_ERRORS as no:
-        told = no
+        version = await talos.version(address)
+        return MachineProbe(standing=MachineState.CONFIGURED, version=version)
+    except READ_ERRORS as error:
+        failure = error
     try:
         if await talos.is_in_maintenance(MaintenanceMachine(address=address)):
             return MachineProbe(standing=MachineState.MAINTENANCE)
     except READ_ERRORS:
-        return MachineProbe(standing=MachineState.SILENT, why=told.problem.why)
-    if _is_trust_error(told):
-        return MachineProbe(standing=MachineState.FOREIGN, why=told.problem.why)
-    return MachineProbe(standing=MachineState.BOOTING, why=told.problem.why)
+        return MachineProbe(standing=MachineState.SILENT, why=failure.problem.why)
+    if _is_trust_error(failure):
+        return MachineProbe(standing=MachineState.FOREIGN, why=failure.problem.why)
+    return MachineProbe(standing=MachineState.BOOTING, why=failure.problem.why)
 
 
 async def probe_machine_patiently(
@@ -110,26 +110,34 @@ async def probe_machine_patiently(
     return look
 
 
-def _is_trust_error(no: StockmanError) -> bool:
-    if isinstance(no, Refused | Denied):
+def _is_trust_error(error: StockmanError) -> bool:
+    if isinstance(error, Refused | Denied):
         return True
-    return any(word in no.problem.why for word in _TRUST_ERRORS)
+    return any(text in error.problem.why for text in _TRUST_ERRORS)
+
+
+async def is_same_boot(talos: TalosClient, machine: TalosMachine, boot_id: str) -> bool:
+    """Whether a machine has not booted since; False for a machine that does not answer."""
+    try:
+        return await talos.boot_id(machine.address) == boot_id
+    except READ_ERRORS:
+        return False
 
 
 async def identity_difference(talos: TalosClient, machine: TalosMachine) -> str:
     """Why a machine in maintenance is another one than is meant, as a clause. Empty: it is not."""
     if machine.uuid is not None:
-        found = await talos.system_uuid(machine.stranger)
-        if found != machine.uuid:
-            return f"its UUID is {found}, and that of {machine.node} is {machine.uuid}"
+        uuid = await talos.system_uuid(machine.stranger)
+        if uuid != machine.uuid:
+            return f"its UUID is {uuid}, and that of {machine.node} is {machine.uuid}"
     return missing_nic(machine, await talos.links(machine.stranger))
 
 
 def missing_nic(machine: TalosMachine, links: tuple[Link, ...]) -> str:
     """Why the cards of a machine are not those that are meant. Empty: they are."""
-    found = {str(link.mac).lower() for link in network_cards(links)}
-    missing = [mac for mac in machine.macs if mac.lower() not in found]
+    macs = {str(link.mac).lower() for link in network_cards(links)}
+    missing = [mac for mac in machine.macs if mac.lower() not in macs]
     if not missing:
         return ""
-    has = ", ".join(sorted(found)) or "none at all"
+    has = ", ".join(sorted(macs)) or "none at all"
     return f"it has no card {missing[0]}; its cards are {has}"

@@ -69,14 +69,14 @@ FIX_START_VM = (
 
 
 def machine_absent(
-    node: str, address: str, waited: float, told: Sequence[str], fix: str
+    node: str, address: str, waited: float, observations: Sequence[str], fix: str
 ) -> Problem:
     """A new machine that did not come up, with everything that was seen of it last."""
     return Problem(
         code="node.absent",
         what=f"{node} did not come up within {waited:.0f} s",
         where=f"{node} ({address})",
-        why="; ".join(told),
+        why="; ".join(observations),
         fix=fix,
     )
 
@@ -91,44 +91,45 @@ def machine_unreachable(node: str, address: str, why: str) -> Problem:
     )
 
 
-def version_mismatch(node: str, what: str, runs: str, wanted: str) -> Problem:
+def version_mismatch(node: str, component: str, runs: str, desired: str) -> Problem:
     return Problem(
         code="node.upgrade",
         what=f"{node} needs an upgrade, which is not done here",
         where=node,
-        why=f"its {what} is {runs}, and {wanted} is wanted",
+        why=f"its {component} is {runs}, and {desired} is wanted",
         fix="upgrades are the work of a command that is yet to come, `upgrade`; until then,"
         " upgrade with tuppr or `talosctl upgrade`, or write what runs into the configuration",
     )
 
 
-def image_too_old(node: str, address: str, runs: str, wanted: str) -> Problem:
+def image_too_old(node: str, address: str, runs: str, desired: str) -> Problem:
     return Problem(
         code="node.image",
         what=f"{node} has booted another Talos than is wanted",
         where=f"{node} ({address})",
-        why=f"it waits with {runs}, and {wanted} is wanted: its disk is not the new one",
+        why=f"it waits with {runs}, and {desired} is wanted: its disk is not the new one",
         fix="delete the VM in Proxmox VE, which holds nothing yet, and the image too if that is"
         " the wrong one; `stockman apply` makes both anew",
     )
 
 
-def hostname_mismatch(node: str, address: str, found: str) -> Problem:
+def hostname_mismatch(node: str, address: str, hostname: str) -> Problem:
     return Problem(
         code="node.renamed",
         what=f"{node} would get another name",
         where=f"{node} ({address})",
-        why=f"the machine is {found}, and Kubernetes and etcd know it by that name",
-        fix=f"call it {found} again; or add {node} with another address, and take {found} out",
+        why=f"the machine is {hostname}, and Kubernetes and etcd know it by that name",
+        fix=f"call it {hostname} again; or add {node} with another address, and take {hostname}"
+        " out",
     )
 
 
-def role_mismatch(node: str, found: str, wanted: str) -> Problem:
+def role_mismatch(node: str, observed: str, desired: str) -> Problem:
     return Problem(
         code="node.role",
         what=f"{node} would change its role",
         where=node,
-        why=f"it is a {found}, and a {wanted} is wanted; Talos does not do that",
+        why=f"it is a {observed}, and a {desired} is wanted; Talos does not do that",
         fix="take the node out, apply, and add it again with the other role",
     )
 

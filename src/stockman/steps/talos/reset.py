@@ -70,7 +70,7 @@ class ResetMachine(Action):
         machine = self.machine
         if machine.uuid is None:
             return
-        found = await ports.to_talos().system_uuid(machine.address)
-        if found != machine.uuid:
-            why = f"its UUID is {found}, and that of {machine.node} is {machine.uuid}"
+        uuid = await ports.to_talos().system_uuid(machine.address)
+        if uuid != machine.uuid:
+            why = f"its UUID is {uuid}, and that of {machine.node} is {machine.uuid}"
             raise Refused(problems.machine_identity_mismatch(machine.node, machine.address, why))

@@ -78,10 +78,12 @@ async def is_stopped(ports: Ports, vm: MachineVm | None) -> bool:
         return False
     pve = ports.on(vm.cluster)
     try:
-        found = next((one for one in (await pve.resources()).guests if one.vmid == vm.vmid), None)
-        if found is None:
+        guest = next(
+            (summary for summary in (await pve.resources()).guests if summary.vmid == vm.vmid), None
+        )
+        if guest is None:
             return False
-        at = GuestRef(host=found.host, vmid=vm.vmid, kind="qemu")
+        at = GuestRef(host=guest.host, vmid=vm.vmid, kind="qemu")
         return (await pve.vm_status(at)).status == _VM_STOPPED
     except READ_ERRORS:
         return False
@@ -91,7 +93,7 @@ async def is_stopped(ports: Ports, vm: MachineVm | None) -> bool:
 class _VmReport:
     """What Proxmox VE tells of a VM."""
 
-    told: tuple[str, ...] = ()
+    observations: tuple[str, ...] = ()
     may_run: bool = True
 
 
@@ -100,20 +102,22 @@ async def machine_absence(
 ) -> Refused:
     """What a run stops with that waited long enough for a machine."""
     seen = await _read_vm_report(ports, vm)
-    told = (_probe_text(machine, look), *seen.told)
+    observations = (_probe_text(machine, look), *seen.observations)
     fix = problems.FIX_CHECK_CONSOLE if seen.may_run else problems.FIX_START_VM
-    return Refused(problems.machine_absent(machine.node, str(machine.address), waited, told, fix))
+    return Refused(
+        problems.machine_absent(machine.node, str(machine.address), waited, observations, fix)
+    )
 
 
 def _probe_text(machine: TalosMachine, look: MachineProbe) -> str:
     at = f"{machine.address}:{TALOS_API_PORT}"
-    said = f" ({look.why})" if look.why else ""
+    reason = f" ({look.why})" if look.why else ""
     match look.standing:
         case MachineState.MAINTENANCE:
             return f"it waits for its configuration on {at}, and is gone again soon after"
         case MachineState.BOOTING:
-            return f"something answers on {at}, and not yet as a machine of Talos{said}"
-    return f"nobody answers on {at}{said}"
+            return f"something answers on {at}, and not yet as a machine of Talos{reason}"
+    return f"nobody answers on {at}{reason}"
 
 
 async def _read_vm_report(ports: Ports, vm: MachineVm | None) -> _VmReport:
@@ -122,21 +126,23 @@ async def _read_vm_report(ports: Ports, vm: MachineVm | None) -> _VmReport:
     pve = ports.on(vm.cluster)
     try:
         guests = (await pve.resources()).guests
-        found = next((one for one in guests if one.vmid == vm.vmid), None)
-        if found is None:
-            return _VmReport(told=(f"Proxmox VE has no VM {vm.vmid}",), may_run=False)
-        status = await pve.vm_status(GuestRef(host=found.host, vmid=vm.vmid, kind="qemu"))
-    except READ_ERRORS as no:
-        why = f"{no.problem.what}: {no.problem.why}"
-        return _VmReport(told=(f"nobody could tell how VM {vm.vmid} is ({why})",))
+        guest = next((summary for summary in guests if summary.vmid == vm.vmid), None)
+        if guest is None:
+            return _VmReport(observations=(f"Proxmox VE has no VM {vm.vmid}",), may_run=False)
+        status = await pve.vm_status(GuestRef(host=guest.host, vmid=vm.vmid, kind="qemu"))
+    except READ_ERRORS as error:
+        why = f"{error.problem.what}: {error.problem.why}"
+        return _VmReport(observations=(f"nobody could tell how VM {vm.vmid} is ({why})",))
     if status.status != _VM_RUNNING:
-        return _VmReport(told=(f"VM {vm.vmid} is {status.status} on {found.host}",), may_run=False)
+        return _VmReport(
+            observations=(f"VM {vm.vmid} is {status.status} on {guest.host}",), may_run=False
+        )
     agent = (
-        await _agent_text(pve, found)
+        await _agent_text(pve, guest)
         if status.has_agent
         else "it has no agent that could tell more"
     )
-    return _VmReport(told=(f"VM {vm.vmid} runs on {found.host}", agent))
+    return _VmReport(observations=(f"VM {vm.vmid} runs on {guest.host}", agent))
 
 
 async def _agent_text(pve: ProxmoxClient, guest: GuestSummary) -> str:
@@ -145,8 +151,8 @@ async def _agent_text(pve: ProxmoxClient, guest: GuestSummary) -> str:
         if not await pve.agent_answers(at):
             return "no agent answers inside of it"
         cards = await pve.agent_interfaces(at)
-    except READ_ERRORS as no:
-        return f"its agent cannot be asked ({no.problem.what})"
+    except READ_ERRORS as error:
+        return f"its agent cannot be asked ({error.problem.what})"
     has = [str(address.address) for card in cards for address in card.addresses]
     return f"its agent says that it has {', '.join(has) or 'no address'}"
 
@@ -182,7 +188,7 @@ class AwaitMachine(Action):
         for number in range(self.looks):
             if number:
                 await ports.clock.sleep(self.every)
-            look = await self._look(ports)
+            look = await self._probe(ports)
             if look.standing is MachineState.CONFIGURED:
                 return True
             if look.standing is not MachineState.MAINTENANCE:
@@ -193,7 +199,7 @@ class AwaitMachine(Action):
         waiting = MachineWait(ports.clock, self.machine, self.patience, self.every)
         answers = 0
         while True:
-            look = await self._look(ports)
+            look = await self._probe(ports)
             answers = answers + 1 if look.standing is MachineState.MAINTENANCE else 0
             if look.standing is MachineState.CONFIGURED or answers >= self.looks:
                 return
@@ -201,21 +207,21 @@ class AwaitMachine(Action):
                 raise await machine_absence(ports, self.machine, self.vm, look, waiting.waited)
             await waiting.longer(look.why)
 
-    async def _look(self, ports: Ports) -> MachineProbe:
+    async def _probe(self, ports: Ports) -> MachineProbe:
         talos = ports.to_talos()
         look = await probe_machine_patiently(talos, ports.clock, self.machine.address)
         if look.standing is MachineState.FOREIGN:
             node, address = self.machine.node, self.machine.address
             raise Refused(problems.foreign_machine(node, address, look.why))
         if look.standing is MachineState.MAINTENANCE:
-            return await self._identified(talos)
+            return await self._check_identity(talos)
         return look
 
-    async def _identified(self, talos: TalosClient) -> MachineProbe:
+    async def _check_identity(self, talos: TalosClient) -> MachineProbe:
         try:
             flaw = await identity_difference(talos, self.machine)
-        except READ_ERRORS as no:
-            return MachineProbe(standing=MachineState.SILENT, why=no.problem.why)
+        except READ_ERRORS as error:
+            return MachineProbe(standing=MachineState.SILENT, why=error.problem.why)
         if flaw:
             node, address = self.machine.node, self.machine.address
             raise Refused(problems.machine_identity_mismatch(node, address, flaw))

@@ -11,30 +11,23 @@ from stockman.model.names import HostName
 from stockman.model.record import record
 from stockman.proxmox.vms import GuestRef, MigrationCheck, MigrationRequest, VmUpdate
 from stockman.steps.ports import Ports
-from stockman.steps.retry import RetryingAction
 from stockman.steps.vm import problems
-from stockman.steps.vm.identity import GuestIdentity, require_guest
+from stockman.steps.vm.identity import GuestAction, require_guest
 from stockman.steps.vm.power import RUNNING, StartVm, StopVm
 from stockman.steps.vm.values import same_value
 
 
 @record
-class ConfigureVm(RetryingAction):
+class ConfigureVm(GuestAction):
     """Give keys of a guest other values; what cannot change while it runs waits."""
 
     kind: ClassVar[str] = "vm.configure"
-    vm: GuestIdentity
-    host: HostName
     values: Mapping[str, str] = field(default_factory=dict)
     delete: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
         return f"change {', '.join((*self.values, *self.delete))} of {self.vm.label}"
-
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
         config = (await require_guest(ports, self.vm, self.host)).config
@@ -53,23 +46,21 @@ class ConfigureVm(RetryingAction):
         delete = tuple(key for key in self.delete if key in seen.config)
         if not values and not delete:
             return
-        task = await pve.update_vm(
-            seen.at, VmUpdate(values=values, delete=delete, digest=seen.config.digest)
+        await pve.wait_task(
+            await pve.update_vm(
+                seen.at, VmUpdate(values=values, delete=delete, digest=seen.config.digest)
+            )
         )
-        if task is not None:
-            await pve.wait_task(task)
 
 
 @record
-class MoveVm(RetryingAction):
+class MoveVm(GuestAction):
     """Let a guest run on another host, with its disks where they are not shared.
 
     A VM goes while it runs, unless it has to be `down` for that. A container is restarted.
     """
 
     kind: ClassVar[str] = "vm.move"
-    vm: GuestIdentity
-    host: HostName
     """Where it is."""
     target: HostName
     down: bool = False
@@ -82,10 +73,6 @@ class MoveVm(RetryingAction):
         off = ", switched off on the way" if self.down else ""
         return f"move {self.vm.label} from {self.host} to {self.target}{off}"
 
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
-
     async def done(self, ports: Ports) -> bool:
         seen = await require_guest(ports, self.vm, self.target)
         is_there = seen.at.host == self.target and not seen.lock
@@ -96,31 +83,33 @@ class MoveVm(RetryingAction):
     async def attempt(self, ports: Ports) -> None:
         seen = await require_guest(ports, self.vm, self.target)
         if seen.at.host != self.target:
-            await self._moved(ports, seen.at)
+            await self._move(ports, seen.at)
         if self.down:
             await StartVm(vm=self.vm, host=self.target).attempt(ports)
 
-    async def _moved(self, ports: Ports, at: GuestRef) -> None:
+    async def _move(self, ports: Ports, at: GuestRef) -> None:
         pve = ports.on(self.vm.cluster)
         running = (await pve.vm_status(at)).status == RUNNING
-        wish = MigrationRequest(target=self.target, restart=running)
+        request = MigrationRequest(target=self.target, restart=running)
         if self.vm.kind == "qemu":
-            outlook = await self._outlook(ports, at, running=running and not self.down)
+            check = await self._check_migration(ports, at, running=running and not self.down)
             if running and self.down:
                 await StopVm(vm=self.vm, host=at.host, seconds=self.seconds).attempt(ports)
                 await ports.permit()
-            wish = MigrationRequest(
+            request = MigrationRequest(
                 target=self.target,
                 online=running and not self.down,
-                with_local_disks=bool(outlook.local_disks),
+                with_local_disks=bool(check.local_disks),
             )
-        await pve.wait_task(await pve.migrate_vm(at, wish), 3600.0)
+        await pve.wait_task(await pve.migrate_vm(at, request), 3600.0)
 
-    async def _outlook(self, ports: Ports, at: GuestRef, *, running: bool) -> MigrationCheck:
-        found = await ports.on(self.vm.cluster).check_migration(at, self.target)
-        held = set(found.local_resources) - (set() if running else set(found.mapped))
-        refused = found.refused.get(self.target, "")
+    async def _check_migration(
+        self, ports: Ports, at: GuestRef, *, running: bool
+    ) -> MigrationCheck:
+        check = await ports.on(self.vm.cluster).check_migration(at, self.target)
+        held = set(check.local_resources) - (set() if running else set(check.mapped))
+        refused = check.refused.get(self.target, "")
         if refused or held:
             why = refused or f"it uses {', '.join(sorted(held))} of its host"
             raise Refused(problems.cannot_move(self.vm.vmid, self.vm.name, str(self.target), why))
-        return found
+        return check

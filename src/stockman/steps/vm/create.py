@@ -8,15 +8,14 @@ from enum import Enum
 from typing import ClassVar
 
 from stockman.model.errors import Conflict, Locked, Refused
-from stockman.model.names import Datastore, HostName
+from stockman.model.names import Datastore
 from stockman.model.record import record
 from stockman.proxmox.vms import GuestRef, Setting
 from stockman.steps.ports import Ports
-from stockman.steps.retry import RetryingAction
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.vm import interrupted, problems
 from stockman.steps.vm.disks import BUSES
-from stockman.steps.vm.identity import BlankGuest, GuestIdentity, find_guest
+from stockman.steps.vm.identity import BlankGuest, GuestAction, find_guest
 from stockman.steps.vm.interrupted import delete_blank_guest, guest_volumes
 from stockman.steps.vm.system_disk import CreationState, ImportedDisk, import_system_disk
 from stockman.steps.vm.values import key_family
@@ -36,12 +35,10 @@ class _VmidState(Enum):
 
 
 @record
-class CreateVm(RetryingAction):
+class CreateVm(GuestAction):
     """Make a guest that does not run yet, with the disks that are made together with it."""
 
     kind: ClassVar[str] = "vm.create"
-    vm: GuestIdentity
-    host: HostName
     values: Mapping[str, str]
     """Its keys, in the words of Proxmox VE."""
     secrets: Mapping[str, SecretRef] = field(default_factory=dict)
@@ -56,10 +53,6 @@ class CreateVm(RetryingAction):
     @property
     def summary(self) -> str:
         return f"create {self.vm.label} on {self.host}"
-
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
         is_made = ports.read_cache.take(self.vm.touched) is _VmidState.OURS
@@ -80,14 +73,14 @@ class CreateVm(RetryingAction):
         return self.disk.is_in(seen.config) and not making.missing(seen.config)
 
     async def attempt(self, ports: Ports) -> None:
-        is_new = await self._made(ports)
+        is_new = await self._create_without_disk(ports)
         if self.disk is not None:
             await import_system_disk(
                 ports, self.vm, self.host, self._making(self.disk, is_new=is_new)
             )
         if self.unfinished:
-            whole = {**self._late, interrupted.MARKER: self.values[interrupted.MARKER]}
-            await interrupted.mark_complete(ports, self.vm, self.host, whole)
+            complete = {**self._late, interrupted.MARKER: self.values[interrupted.MARKER]}
+            await interrupted.mark_complete(ports, self.vm, self.host, complete)
         ports.read_cache.store(self.vm.touched, _VmidState.OURS)
 
     def _making(self, disk: ImportedDisk, *, is_new: bool) -> CreationState:
@@ -99,19 +92,19 @@ class CreateVm(RetryingAction):
             return {}
         return {key: value for key, value in self.values.items() if key in _SLOW_TASK}
 
-    async def _made(self, ports: Ports) -> bool:
+    async def _create_without_disk(self, ports: Ports) -> bool:
         """Make it without what takes long. False: it was there."""
         try:
-            is_new = await self._ordered(ports)
+            is_new = await self._order(ports)
         except BlankGuest as left:
             await delete_blank_guest(ports, self.vm, left.seen, self._storages)
         else:
-            if is_new or not await self._removed(ports):
+            if is_new or not await self._delete_incomplete(ports):
                 return is_new
         await ports.permit()
-        return await self._ordered(ports)
+        return await self._order(ports)
 
-    async def _removed(self, ports: Ports) -> bool:
+    async def _delete_incomplete(self, ports: Ports) -> bool:
         """Whether what was there had to go, because a host died before it was whole."""
         if not self.unfinished:
             return False
@@ -122,12 +115,12 @@ class CreateVm(RetryingAction):
             await interrupted.delete_incomplete_container(ports, self.vm, left)
         return left is not None
 
-    async def _ordered(self, ports: Ports) -> bool:
+    async def _order(self, ports: Ports) -> bool:
         pve = ports.on(self.vm.cluster)
         at = GuestRef(host=self.host, vmid=self.vm.vmid, kind=self.vm.kind)
         is_free = ports.read_cache.take(self.vm.touched) is _VmidState.FREE
         is_free = is_free or await pve.is_vmid_free(at.vmid)
-        if not is_free and await self._made_by_others(ports):
+        if not is_free and await self._exists_after_lock(ports):
             return False
         try:
             task = await pve.create_vm(at, await self._settings(ports))
@@ -135,7 +128,7 @@ class CreateVm(RetryingAction):
             raise
         except Conflict:
             # A number is given away once: an earlier order of ours may have come through after all.
-            if not await self._made_by_others(ports):
+            if not await self._exists_after_lock(ports):
                 raise
             return False
         try:
@@ -152,13 +145,13 @@ class CreateVm(RetryingAction):
         if await find_guest(ports, self.vm, self.host) is not None:
             return ()
         left = await guest_volumes(pve, self.vm, self.host, self._storages)
-        return tuple(one.id for one in left)
+        return tuple(volume.id for volume in left)
 
     @property
     def _storages(self) -> tuple[Datastore, ...]:
         """Where it gets volumes when it is made."""
-        places = (value.partition(":") for key, value in self.values.items() if _has_volume(key))
-        return tuple(Datastore(name) for name, colon, _ in places if colon)
+        volumes = (value.partition(":") for key, value in self.values.items() if _has_volume(key))
+        return tuple(Datastore(name) for name, colon, _ in volumes if colon)
 
     async def _settings(self, ports: Ports) -> dict[str, Setting]:
         settings: dict[str, Setting] = {
@@ -170,7 +163,7 @@ class CreateVm(RetryingAction):
             settings[key] = await ports.to_secrets().read(ref)
         return settings
 
-    async def _made_by_others(self, ports: Ports) -> bool:
+    async def _exists_after_lock(self, ports: Ports) -> bool:
         """Whether it is there once nobody works on it any more."""
         begun = ports.clock.now()
         while True:

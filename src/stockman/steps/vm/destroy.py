@@ -7,28 +7,20 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from stockman.model.errors import NotFound, Refused
-from stockman.model.names import HostName, Vmid
+from stockman.model.names import Vmid
 from stockman.model.proxmox_values import parse_flag
 from stockman.model.record import record
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.ports import Ports
-from stockman.steps.retry import RetryingAction
 from stockman.steps.vm import problems
 from stockman.steps.vm.disks import drives
-from stockman.steps.vm.identity import GuestIdentity, LocatedGuest, find_guest
+from stockman.steps.vm.identity import GuestAction, GuestIdentity, LocatedGuest, find_guest
 from stockman.steps.vm.power import STOPPED, wait_for_status
 
 
 @record
-class GuestDeletion(RetryingAction):
+class GuestDeletion(GuestAction):
     """Delete a guest; done when no guest has its number."""
-
-    vm: GuestIdentity
-    host: HostName
-
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
         return await find_guest(ports, self.vm, self.host) is None

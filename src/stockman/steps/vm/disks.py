@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.names import Datastore, Vmid
 from stockman.model.proxmox_values import Drive, parse_properties
 from stockman.model.record import record
+from stockman.proxmox.guest_values import data_disk, new_volume
 from stockman.proxmox.storages import NewVolume
 from stockman.proxmox.vms import GuestRef, VmConfig, VmUpdate
 from stockman.steps.ports import Ports
-from stockman.steps.retry import RetryingAction
-from stockman.steps.vm.identity import GuestIdentity, LocatedGuest, require_guest
+from stockman.steps.vm.identity import GuestAction, GuestIdentity, LocatedGuest, require_guest
 from stockman.steps.vm.values import key_family
 
 GIB = 1 << 30
@@ -22,12 +22,10 @@ BUSES = ("scsi", "virtio", "sata", "ide")
 
 
 @record
-class GrowDisk(RetryingAction):
+class GrowDisk(GuestAction):
     """Make a disk larger; it is never made smaller."""
 
     kind: ClassVar[str] = "vm.grow-disk"
-    vm: GuestIdentity
-    host: HostName
     disk: str
     """Its slot, `scsi0` or `rootfs`."""
     gib: int
@@ -35,10 +33,6 @@ class GrowDisk(RetryingAction):
     @property
     def summary(self) -> str:
         return f"grow {self.disk} of {self.vm.label} to {self.gib} GiB"
-
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
         seen = await require_guest(ports, self.vm, self.host)
@@ -50,18 +44,14 @@ class GrowDisk(RetryingAction):
             return
         pve = ports.on(self.vm.cluster)
         seen = await recover_keeper_disk(ports, self.vm, seen, self.disk)
-        task = await pve.resize_disk(seen.at, self.disk, f"{self.gib}G")
-        if task is not None:
-            await pve.wait_task(task)
+        await pve.wait_task(await pve.resize_disk(seen.at, self.disk, f"{self.gib}G"))
 
 
 @record
-class AttachDisk(RetryingAction):
+class AttachDisk(GuestAction):
     """Give a VM a data disk, found again by its serial number."""
 
     kind: ClassVar[str] = "vm.attach-disk"
-    vm: GuestIdentity
-    host: HostName
     name: str
     """Name of the disk, and its serial number inside of the VM."""
     slot: str
@@ -77,10 +67,6 @@ class AttachDisk(RetryingAction):
     def summary(self) -> str:
         return f"attach disk {self.name} ({self.gib} GiB, {self.storage}) to {self.vm.label}"
 
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
-
     async def done(self, ports: Ports) -> bool:
         seen = await require_guest(ports, self.vm, self.host)
         return disk_slot(seen.config, self.name) is not None
@@ -90,22 +76,22 @@ class AttachDisk(RetryingAction):
         seen = await require_guest(ports, self.vm, self.host)
         if disk_slot(seen.config, self.name) is not None:
             return
-        source = await self._kept(ports, seen.at) if self.volume else f"{self.storage}:{self.gib}"
-        extra = f",{self.options}" if self.options else ""
-        change = VmUpdate(
-            values={self.slot: f"{source},serial={self.name}{extra}"}, digest=seen.config.digest
+        source = (
+            await self._find_or_create_volume(ports, seen.at)
+            if self.volume
+            else new_volume(self.storage, self.gib)
         )
+        value = data_disk(source, self.name, self.options)
+        change = VmUpdate(values={self.slot: value}, digest=seen.config.digest)
         await ports.permit()
-        task = await pve.update_vm(seen.at, change)
-        if task is not None:
-            await pve.wait_task(task)
+        await pve.wait_task(await pve.update_vm(seen.at, change))
 
-    async def _kept(self, ports: Ports, at: GuestRef) -> str:
+    async def _find_or_create_volume(self, ports: Ports, at: GuestRef) -> str:
         """The volume that outlives the VM: the one that is there, or a new one."""
         pve = ports.on(self.vm.cluster)
-        for one in await pve.volumes(at.host, self.storage, vmid=KEEPER):
-            if one.id.rsplit("/", 1)[-1].rsplit(":", 1)[-1] == self.volume:
-                return one.id
+        for volume in await pve.volumes(at.host, self.storage, vmid=KEEPER):
+            if volume.id.rsplit("/", 1)[-1].rsplit(":", 1)[-1] == self.volume:
+                return volume.id
         new = NewVolume(
             vmid=KEEPER,
             name=self.volume,
@@ -116,21 +102,15 @@ class AttachDisk(RetryingAction):
 
 
 @record
-class DetachDisk(RetryingAction):
+class DetachDisk(GuestAction):
     """Take a data disk from a VM; what is on it stays."""
 
     kind: ClassVar[str] = "vm.detach-disk"
-    vm: GuestIdentity
-    host: HostName
     name: str
 
     @property
     def summary(self) -> str:
         return f"detach disk {self.name} from {self.vm.label}; what is on it stays"
-
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
         seen = await require_guest(ports, self.vm, self.host)
@@ -152,26 +132,24 @@ async def recover_keeper_disk(
     """
     pve = ports.on(vm.cluster)
     waiting = await pve.vm_pending(seen.at) if vm.kind == "qemu" else ()
-    if not any(one.key == slot and one.value is None and one.pending for one in waiting):
+    if not any(entry.key == slot and entry.value is None and entry.pending for entry in waiting):
         return seen
-    task = await pve.update_vm(seen.at, VmUpdate(values={"name": vm.name}))
-    if task is not None:
-        await pve.wait_task(task)
+    await pve.wait_task(await pve.update_vm(seen.at, VmUpdate(values={"name": vm.name})))
     return await require_guest(ports, vm, seen.at.host)
 
 
 def drives(config: VmConfig) -> dict[str, Drive]:
     """The disks and CD drives of a VM by slot; those that cannot be read are left out."""
-    found: dict[str, Drive] = {}
+    by_slot: dict[str, Drive] = {}
     for key, value in config.values.items():
         bus = key.rstrip("0123456789")
         if key == bus or (bus not in BUSES and bus not in ("efidisk", "tpmstate", "unused", "mp")):
             continue
         try:
-            found[key] = Drive.parse(value)
+            by_slot[key] = Drive.parse(value)
         except ValueError:
             continue
-    return found
+    return by_slot
 
 
 def disk_slot(config: VmConfig, name: str) -> str | None:
@@ -196,12 +174,10 @@ _FAMILY = "mp"
 
 
 @record
-class AttachMount(RetryingAction):
+class AttachMount(GuestAction):
     """Give a container a volume at a path where it has none."""
 
     kind: ClassVar[str] = "vm.attach-mount"
-    vm: GuestIdentity
-    host: HostName
     path: str
     """Where it is seen inside of the container."""
     slot: str
@@ -214,10 +190,6 @@ class AttachMount(RetryingAction):
         source = parse_properties(self.value, default="volume").get("volume", "")
         return f"mount {source} at {self.path} of {self.vm.label}"
 
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
-
     async def done(self, ports: Ports) -> bool:
         seen = await require_guest(ports, self.vm, self.host)
         return self.path in mounts_by_path(seen.config)
@@ -228,14 +200,12 @@ class AttachMount(RetryingAction):
             return
         pve = ports.on(self.vm.cluster)
         change = VmUpdate(values={self.slot: self.value}, digest=seen.config.digest)
-        task = await pve.update_vm(seen.at, change)
-        if task is not None:
-            await pve.wait_task(task)
+        await pve.wait_task(await pve.update_vm(seen.at, change))
 
 
 def mounts_by_path(config: VmConfig) -> dict[str, str]:
     """Slots of mounts by their path; those that cannot be read are left out."""
-    found: dict[str, str] = {}
+    slots: dict[str, str] = {}
     for key, value in config.values.items():
         if key_family(key) != _FAMILY or key == _FAMILY:
             continue
@@ -244,5 +214,5 @@ def mounts_by_path(config: VmConfig) -> dict[str, str]:
         except ValueError:
             continue
         if path:
-            found[path] = key
-    return found
+            slots[path] = key
+    return slots

@@ -31,7 +31,7 @@ class ProxmoxQuorum(Gate):
 
     async def check(self, ports: Ports) -> Verdict:
         state = await ports.on(self.cluster).cluster_state()
-        online = sum(one.online for one in state.members)
+        online = sum(member.online for member in state.members)
         seen = f"{online} of {len(state.members)} hosts are online"
         return Verdict(answer=GateAnswer.GO if state.quorate else GateAnswer.WAIT, because=seen)
 
@@ -50,13 +50,13 @@ class HostOnline(Gate):
 
     async def check(self, ports: Ports) -> Verdict:
         state = await ports.on(self.cluster).cluster_state()
-        for one in state.members:
-            if one.name == self.host:
-                seen = f"{self.host} is {'online' if one.online else 'offline'}"
+        for member in state.members:
+            if member.name == self.host:
+                seen = f"{self.host} is {'online' if member.online else 'offline'}"
                 return Verdict(
-                    answer=GateAnswer.GO if one.online else GateAnswer.WAIT, because=seen
+                    answer=GateAnswer.GO if member.online else GateAnswer.WAIT, because=seen
                 )
-        names = ", ".join(one.name for one in state.members)
+        names = ", ".join(member.name for member in state.members)
         return Verdict(answer=GateAnswer.STOP, because=f"the hosts are {names}")
 
 
@@ -104,25 +104,29 @@ class VmidFreeOrOwned(Gate):
 
     async def check(self, ports: Ports) -> Verdict:
         try:
-            seen, left = await asyncio.gather(self._found(ports), self._leftovers(ports, self.host))
+            seen, left = await asyncio.gather(
+                self._find_guest(ports), self._leftovers(ports, self.host)
+            )
         except BlankGuest as blank:
-            return await self._to_be_made_anew(ports, blank.seen)
-        except Refused as no:
-            return Verdict(answer=GateAnswer.STOP, because=f"{no.problem.what}: {no.problem.why}")
-        except Locked as no:
-            return await self._in_the_making(ports, no.problem.what)
+            return await self._check_blank_guest(ports, blank.seen)
+        except Refused as error:
+            return Verdict(
+                answer=GateAnswer.STOP, because=f"{error.problem.what}: {error.problem.why}"
+            )
+        except Locked as error:
+            return await self._check_lock(ports, error.problem.what)
         if seen is not None:
-            there = f"it is {self.vm.name} on {seen.at.host}"
-            return Verdict(answer=GateAnswer.GO, because=there)
+            because = f"it is {self.vm.name} on {seen.at.host}"
+            return Verdict(answer=GateAnswer.GO, because=because)
         if left:
-            return self._kept(tuple(one.id for one in left))
+            return self._stop_for_leftovers(tuple(volume.id for volume in left))
         return Verdict(answer=GateAnswer.GO, because="it is free")
 
-    def _kept(self, volumes: tuple[str, ...]) -> Verdict:
-        told = problems.leftover_volumes(self.vm.vmid, self.vm.name, volumes)
-        return Verdict(answer=GateAnswer.STOP, because=told.why, fix=told.fix)
+    def _stop_for_leftovers(self, volumes: tuple[str, ...]) -> Verdict:
+        problem = problems.leftover_volumes(self.vm.vmid, self.vm.name, volumes)
+        return Verdict(answer=GateAnswer.STOP, because=problem.why, fix=problem.fix)
 
-    async def _found(self, ports: Ports) -> LocatedGuest | None:
+    async def _find_guest(self, ports: Ports) -> LocatedGuest | None:
         """The guest; a number that is free is known to be so from one answer."""
         if await ports.on(self.vm.cluster).is_vmid_free(self.vm.vmid):
             return None
@@ -133,17 +137,17 @@ class VmidFreeOrOwned(Gate):
         storages = (self.storage,) if self.storage is not None else ()
         return await guest_volumes(ports.on(self.vm.cluster), self.vm, host, storages)
 
-    async def _to_be_made_anew(self, ports: Ports, seen: LocatedGuest) -> Verdict:
+    async def _check_blank_guest(self, ports: Ports, seen: LocatedGuest) -> Verdict:
         """Go on where root unlocked what a host left, unless somebody may need a volume of it."""
         if left := volumes_worth_keeping(await self._leftovers(ports, seen.at.host)):
-            return self._kept(left)
-        there = f"nothing is in {self.vm.vmid} on {seen.at.host}: making it was cut off"
-        return Verdict(answer=GateAnswer.GO, because=there)
+            return self._stop_for_leftovers(left)
+        because = f"nothing is in {self.vm.vmid} on {seen.at.host}: making it was cut off"
+        return Verdict(answer=GateAnswer.GO, because=because)
 
-    async def _in_the_making(self, ports: Ports, what: str) -> Verdict:
+    async def _check_lock(self, ports: Ports, why: str) -> Verdict:
         """Wait while somebody makes it; what a host that died left half made stays so."""
         if await is_being_created(ports.on(self.vm.cluster), self.vm, self.host):
-            return Verdict(answer=GateAnswer.WAIT, because=what)
+            return Verdict(answer=GateAnswer.WAIT, because=why)
         return Verdict(
             answer=GateAnswer.STOP,
             because=f"{self.vm.label} is locked and has no name, and no task of {self.host} makes"

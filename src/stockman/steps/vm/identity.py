@@ -12,6 +12,7 @@ from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import GuestKind
 from stockman.proxmox.vms import GuestRef, VmConfig
 from stockman.steps.ports import Ports
+from stockman.steps.retry import RetryingAction
 from stockman.steps.vm import problems
 
 _UNFINISHED = ("create", "clone", "import")
@@ -63,42 +64,57 @@ class LocatedGuest:
         return self.config.get("lock")
 
 
-async def find_guest(ports: Ports, who: GuestIdentity, host: HostName) -> LocatedGuest | None:
+@record
+class GuestAction(RetryingAction):
+    """An action on one guest."""
+
+    vm: GuestIdentity
+    host: HostName
+    """Host where the guest is expected; it is also found on another one."""
+
+    @property
+    def touches(self) -> tuple[str, ...]:
+        return (self.vm.touched,)
+
+
+async def find_guest(ports: Ports, vm: GuestIdentity, host: HostName) -> LocatedGuest | None:
     """The guest, looked for on its host first. None: no guest has the number.
 
     `Refused` where another guest has it, or one that the token may not see, `LeftBlank` where it
     says nothing at all; `Locked` while somebody makes it, because it has neither name nor UUID
     before it is finished.
     """
-    pve = ports.on(who.cluster)
-    seen = await _find_on_host(pve, who, host)
+    pve = ports.on(vm.cluster)
+    seen = await _find_on_host(pve, vm, host)
     if seen is None:
         # No guest of the whole cluster has a number that is free, also none that is hidden.
-        if await pve.is_vmid_free(who.vmid):
+        if await pve.is_vmid_free(vm.vmid):
             return None
-        for one in (await pve.resources()).guests:
-            if one.vmid == who.vmid and seen is None:
-                seen = await _read_guest(pve, GuestRef(host=one.host, vmid=one.vmid, kind=one.kind))
+        for guest in (await pve.resources()).guests:
+            if guest.vmid == vm.vmid and seen is None:
+                seen = await _read_guest(
+                    pve, GuestRef(host=guest.host, vmid=guest.vmid, kind=guest.kind)
+                )
     if seen is None:
-        raise Refused(problems.guest_not_visible(who.cluster, who.vmid, who.name))
+        raise Refused(problems.guest_not_visible(vm.cluster, vm.vmid, vm.name))
     if is_unfinished(seen.config):
-        raise Locked(problems.creation_in_progress(who.kind, who.vmid, who.name, seen.at.host))
+        raise Locked(problems.creation_in_progress(vm.kind, vm.vmid, vm.name, seen.at.host))
     if is_blank(seen.config):
-        raise BlankGuest(problems.blank_guest(who.vmid, who.name, seen.at.host), seen)
-    if not is_same_guest(who, seen):
+        raise BlankGuest(problems.blank_guest(vm.vmid, vm.name, seen.at.host), seen)
+    if not is_same_guest(vm, seen):
         raise Refused(
             problems.guest_identity_mismatch(
-                who.vmid, who.name, seen.at.host, seen.config.name, seen.config.uuid
+                vm.vmid, vm.name, seen.at.host, seen.config.name, seen.config.uuid
             )
         )
     return seen
 
 
-async def require_guest(ports: Ports, who: GuestIdentity, host: HostName) -> LocatedGuest:
+async def require_guest(ports: Ports, vm: GuestIdentity, host: HostName) -> LocatedGuest:
     """The guest; `Refused` where there is none any more."""
-    seen = await find_guest(ports, who, host)
+    seen = await find_guest(ports, vm, host)
     if seen is None:
-        raise Refused(problems.guest_missing(who.vmid, who.name, host))
+        raise Refused(problems.guest_missing(vm.vmid, vm.name, host))
     return seen
 
 
@@ -112,19 +128,19 @@ def is_blank(config: VmConfig) -> bool:
     return not config.values and not config.waiting
 
 
-def is_same_guest(who: GuestIdentity, seen: LocatedGuest) -> bool:
+def is_same_guest(vm: GuestIdentity, seen: LocatedGuest) -> bool:
     """Whether a guest is the one that is meant."""
-    return (who.kind, who.name, who.uuid) == (
+    return (vm.kind, vm.name, vm.uuid) == (
         seen.at.kind,
         seen.config.name,
-        seen.config.uuid if who.kind == "qemu" else None,
+        seen.config.uuid if vm.kind == "qemu" else None,
     )
 
 
 async def _find_on_host(
-    pve: ProxmoxClient, who: GuestIdentity, host: HostName
+    pve: ProxmoxClient, vm: GuestIdentity, host: HostName
 ) -> LocatedGuest | None:
-    return await _read_guest(pve, GuestRef(host=host, vmid=who.vmid, kind=who.kind))
+    return await _read_guest(pve, GuestRef(host=host, vmid=vm.vmid, kind=vm.kind))
 
 
 async def _read_guest(pve: ProxmoxClient, at: GuestRef) -> LocatedGuest | None:

@@ -30,26 +30,32 @@ _GUEST_CONTENTS = ("images", "rootdir")
 async def is_being_created(pve: ProxmoxClient, vm: GuestIdentity, host: HostName) -> bool:
     """Whether a task of a host works on a guest, or the last one that did may still."""
     tasks = await pve.past_tasks(host)
-    return any(one.subject == str(vm.vmid) and one.ended is None for one in tasks)
+    return any(task.subject == str(vm.vmid) and task.ended is None for task in tasks)
 
 
 async def guest_volumes(
     pve: ProxmoxClient, vm: GuestIdentity, host: HostName, storages: Iterable[Datastore]
 ) -> tuple[Volume, ...]:
     """Volumes that carry the number of a guest; a storage that a host does not have has none."""
-    found: list[Volume] = []
+    volumes: list[Volume] = []
     for storage in dict.fromkeys(storages):
         try:
-            there = await pve.volumes(host, storage)
+            stored = await pve.volumes(host, storage)
         except NotFound:
             continue
-        found += (one for one in there if one.content in _GUEST_CONTENTS and one.vmid == vm.vmid)
-    return tuple(found)
+        volumes += (
+            volume
+            for volume in stored
+            if volume.content in _GUEST_CONTENTS and volume.vmid == vm.vmid
+        )
+    return tuple(volumes)
 
 
 def volumes_worth_keeping(volumes: Iterable[Volume]) -> tuple[str, ...]:
     """Volumes that may hold what somebody needs."""
-    return tuple(one.id for one in volumes if one.size is None or one.size > _EMPTY_VOLUME_SIZE)
+    return tuple(
+        volume.id for volume in volumes if volume.size is None or volume.size > _EMPTY_VOLUME_SIZE
+    )
 
 
 async def delete_blank_guest(
@@ -63,11 +69,9 @@ async def delete_blank_guest(
     volumes = await guest_volumes(pve, vm, seen.at.host, storages)
     if kept := volumes_worth_keeping(volumes):
         raise Refused(problems.leftover_volumes(vm.vmid, vm.name, kept))
-    for one in volumes:
+    for volume in volumes:
         await ports.permit()
-        task = await pve.delete_volume(seen.at.host, one.id)
-        if task is not None:
-            await pve.wait_task(task)
+        await pve.wait_task(await pve.delete_volume(seen.at.host, volume.id))
     await ports.permit()
     await pve.wait_task(await pve.delete_vm(seen.at, purge=False))
 
@@ -119,23 +123,23 @@ async def mark_complete(
 ) -> None:
     """Let a container that is whole say so."""
     seen = await require_guest(ports, vm, host)
-    there = seen.config.values
+    current = seen.config.values
     lacking = {
-        key: value for key, value in values.items() if not same_value(key, value, there.get(key))
+        key: value for key, value in values.items() if not same_value(key, value, current.get(key))
     }
     if not lacking:
         return
     pve = ports.on(vm.cluster)
     await ports.permit()
-    task = await pve.update_vm(seen.at, VmUpdate(values=lacking, digest=seen.config.digest))
-    if task is not None:
-        await pve.wait_task(task)
+    await pve.wait_task(
+        await pve.update_vm(seen.at, VmUpdate(values=lacking, digest=seen.config.digest))
+    )
 
 
 async def _last_task(pve: ProxmoxClient, vm: GuestIdentity, host: HostName) -> TaskSummary | None:
     """What a host did last about a guest. None: it does not know any more."""
     tasks = await pve.past_tasks(host, _TASKS)
-    return next((one for one in tasks if one.subject == str(vm.vmid)), None)
+    return next((task for task in tasks if task.subject == str(vm.vmid)), None)
 
 
 def _is_success(task: TaskSummary) -> bool:

@@ -8,10 +8,11 @@ from typing import ClassVar
 from stockman.model.errors import Conflict, NotFound, Rejected
 from stockman.model.names import HostName
 from stockman.model.record import record
+from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.ha import HaGroup, HaResource, HaRule
 from stockman.steps.ports import Ports
 from stockman.steps.retry import RetryingAction
-from stockman.steps.vm.identity import GuestIdentity, require_guest
+from stockman.steps.vm.identity import GuestAction, GuestIdentity, require_guest
 
 NODE_AFFINITY = "node-affinity"
 HA_COMMENT = "made by stockman"
@@ -35,7 +36,7 @@ class CreatePool(RetryingAction):
         return (f"pool/{self.cluster}/{self.pool}",)
 
     async def done(self, ports: Ports) -> bool:
-        return any(one.name == self.pool for one in await ports.on(self.cluster).pools())
+        return any(pool.name == self.pool for pool in await ports.on(self.cluster).pools())
 
     async def attempt(self, ports: Ports) -> None:
         if await self.done(ports):
@@ -47,25 +48,19 @@ class CreatePool(RetryingAction):
 
 
 @record
-class AddToPool(RetryingAction):
+class AddToPool(GuestAction):
     """Put a guest into a pool."""
 
     kind: ClassVar[str] = "vm.join-pool"
-    vm: GuestIdentity
-    host: HostName
     pool: str
 
     @property
     def summary(self) -> str:
         return f"put {self.vm.label} into pool {self.pool}"
 
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
-
     async def done(self, ports: Ports) -> bool:
         pool = await ports.on(self.vm.cluster).pool(self.pool)
-        return f"{self.vm.kind}/{self.vm.vmid}" in {one.id for one in pool.members}
+        return f"{self.vm.kind}/{self.vm.vmid}" in {member.id for member in pool.members}
 
     async def attempt(self, ports: Ports) -> None:
         await require_guest(ports, self.vm, self.host)
@@ -96,34 +91,34 @@ class EnableHa(RetryingAction):
         return (f"ha/{self.vm.cluster}/{ha_id(self.vm)}",)
 
     async def done(self, ports: Ports) -> bool:
-        found = await self._found(ports)
-        return found is not None and self.is_true_of(found)
+        resource = await self._find_resource(ports)
+        return resource is not None and self.is_true_of(resource)
 
     async def attempt(self, ports: Ports) -> None:
         await require_guest(ports, self.vm, self.host)
-        pve, found = ports.on(self.vm.cluster), await self._found(ports)
-        wanted = HaResource(
+        pve, current = ports.on(self.vm.cluster), await self._find_resource(ports)
+        desired = HaResource(
             id=ha_id(self.vm),
             state=self.state,
             max_restart=self.max_restart,
             max_relocate=self.max_relocate,
             group=self.group,
         )
-        if found is None:
-            await pve.add_ha_resource(wanted)
-        elif not self.is_true_of(found):
+        if current is None:
+            await pve.add_ha_resource(desired)
+        elif not self.is_true_of(current):
             await pve.update_ha_resource(
-                replace(wanted, failback=found.failback, comment=found.comment)
+                replace(desired, failback=current.failback, comment=current.comment)
             )
 
-    def is_true_of(self, found: HaResource) -> bool:
+    def is_true_of(self, resource: HaResource) -> bool:
         """Whether a guest is looked after in this way."""
-        same = (found.state, found.max_restart, found.max_relocate, found.group)
+        same = (resource.state, resource.max_restart, resource.max_relocate, resource.group)
         return same == (self.state, self.max_restart, self.max_relocate, self.group)
 
-    async def _found(self, ports: Ports) -> HaResource | None:
-        known = await ports.on(self.vm.cluster).ha_resources()
-        return next((one for one in known if one.id == ha_id(self.vm)), None)
+    async def _find_resource(self, ports: Ports) -> HaResource | None:
+        resources = await ports.on(self.vm.cluster).ha_resources()
+        return next((resource for resource in resources if resource.id == ha_id(self.vm)), None)
 
 
 @record
@@ -142,8 +137,8 @@ class DisableHa(RetryingAction):
         return (f"ha/{self.vm.cluster}/{ha_id(self.vm)}",)
 
     async def done(self, ports: Ports) -> bool:
-        known = await ports.on(self.vm.cluster).ha_resources()
-        return all(one.id != ha_id(self.vm) for one in known)
+        resources = await ports.on(self.vm.cluster).ha_resources()
+        return all(resource.id != ha_id(self.vm) for resource in resources)
 
     async def attempt(self, ports: Ports) -> None:
         try:
@@ -170,7 +165,7 @@ class CreateHaGroup(RetryingAction):
         return (f"ha-group/{self.cluster}/{self.group}",)
 
     async def done(self, ports: Ports) -> bool:
-        return any(one.name == self.group for one in await ports.on(self.cluster).ha_groups())
+        return any(group.name == self.group for group in await ports.on(self.cluster).ha_groups())
 
     async def attempt(self, ports: Ports) -> None:
         if not await self.done(ports):
@@ -199,11 +194,12 @@ class AddToHaRule(RetryingAction):
         return (f"ha-rule/{self.cluster}/{self.rule}",)
 
     async def done(self, ports: Ports) -> bool:
-        rule = await self._found(ports)
+        rule = await _find_rule(ports.on(self.cluster), self.rule)
         return rule is not None and set(self.resources) <= set(rule.resources)
 
     async def attempt(self, ports: Ports) -> None:
-        pve, rule = ports.on(self.cluster), await self._found(ports)
+        pve = ports.on(self.cluster)
+        rule = await _find_rule(pve, self.rule)
         if rule is None:
             await pve.create_ha_rule(
                 HaRule(
@@ -218,9 +214,9 @@ class AddToHaRule(RetryingAction):
             joined = tuple(sorted({*rule.resources, *self.resources}))
             await pve.update_ha_rule(replace(rule, resources=joined))
 
-    async def _found(self, ports: Ports) -> HaRule | None:
-        rules = await ports.on(self.cluster).ha_rules()
-        return next((one for one in rules if one.name == self.rule), None)
+
+async def _find_rule(pve: ProxmoxClient, name: str) -> HaRule | None:
+    return next((rule for rule in await pve.ha_rules() if rule.name == name), None)
 
 
 def ha_id(vm: GuestIdentity) -> str:
@@ -246,26 +242,23 @@ class RemoveFromHaRule(RetryingAction):
         return (f"ha-rule/{self.cluster}/{self.rule}",)
 
     async def done(self, ports: Ports) -> bool:
-        rule = await self._found(ports)
+        rule = await _find_rule(ports.on(self.cluster), self.rule)
         return rule is None or not set(rule.resources) & set(self.resources)
 
     async def attempt(self, ports: Ports) -> None:
-        pve, rule = ports.on(self.cluster), await self._found(ports)
+        pve = ports.on(self.cluster)
+        rule = await _find_rule(pve, self.rule)
         if rule is None:
             return
-        others = tuple(one for one in rule.resources if one not in self.resources)
+        remaining = tuple(resource for resource in rule.resources if resource not in self.resources)
         try:
-            if others and len(others) < len(rule.resources):
-                await pve.update_ha_rule(replace(rule, resources=others))
-            elif not others:
+            if remaining and len(remaining) < len(rule.resources):
+                await pve.update_ha_rule(replace(rule, resources=remaining))
+            elif not remaining:
                 # A rule without guests cannot be.
                 await pve.delete_ha_rule(self.rule)
         except NotFound:
             return
-
-    async def _found(self, ports: Ports) -> HaRule | None:
-        rules = await ports.on(self.cluster).ha_rules()
-        return next((one for one in rules if one.name == self.rule), None)
 
 
 @record
@@ -291,9 +284,9 @@ class DeleteHaGroup(RetryingAction):
         except Rejected:
             # They became rules.
             return True
-        if all((one.name, one.comment) != (self.group, HA_COMMENT) for one in groups):
+        if all((group.name, group.comment) != (self.group, HA_COMMENT) for group in groups):
             return True
-        return any(one.group == self.group for one in await pve.ha_resources())
+        return any(resource.group == self.group for resource in await pve.ha_resources())
 
     async def attempt(self, ports: Ports) -> None:
         if await self.done(ports):

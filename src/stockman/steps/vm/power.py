@@ -13,8 +13,7 @@ from stockman.model.record import record
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.vms import GuestRef, VmConfig, VmStatus, VmUpdate
 from stockman.steps.ports import Ports
-from stockman.steps.retry import RetryingAction
-from stockman.steps.vm.identity import GuestIdentity, LocatedGuest, require_guest
+from stockman.steps.vm.identity import GuestAction, GuestIdentity, LocatedGuest, require_guest
 from stockman.steps.vm.values import same_value
 
 RUNNING, STOPPED = "running", "stopped"
@@ -35,22 +34,16 @@ class GuestPower:
 
 
 @record
-class StartVm(RetryingAction):
+class StartVm(GuestAction):
     """Switch a guest on."""
 
     kind: ClassVar[str] = "vm.start"
-    vm: GuestIdentity
-    host: HostName
     afterwards: Mapping[str, str] = field(default_factory=dict)
     """Keys that it gets once it runs."""
 
     @property
     def summary(self) -> str:
         return f"start {self.vm.label}"
-
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
         seen = await guest_power(ports, self.vm, self.host)
@@ -75,32 +68,24 @@ class StartVm(RetryingAction):
         if values := self._missing(guest.config):
             await ports.permit()
             change = VmUpdate(values=values, digest=guest.config.digest)
-            task = await pve.update_vm(guest.at, change)
-            if task is not None:
-                await pve.wait_task(task)
+            await pve.wait_task(await pve.update_vm(guest.at, change))
 
     def _missing(self, config: VmConfig) -> dict[str, str]:
-        wanted = self.afterwards.items()
-        return {k: value for k, value in wanted if not same_value(k, value, config.values.get(k))}
+        desired = self.afterwards.items()
+        return {k: value for k, value in desired if not same_value(k, value, config.values.get(k))}
 
 
 @record
-class StopVm(RetryingAction):
+class StopVm(GuestAction):
     """Ask a guest to end, and switch it off where it does not."""
 
     kind: ClassVar[str] = "vm.stop"
-    vm: GuestIdentity
-    host: HostName
     seconds: int = 180
     """How long it is asked before it is switched off."""
 
     @property
     def summary(self) -> str:
         return f"stop {self.vm.label}"
-
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
         return await guest_status(ports, self.vm, self.host) == STOPPED
@@ -116,12 +101,10 @@ class StopVm(RetryingAction):
 
 
 @record
-class RestartVm(RetryingAction):
+class RestartVm(GuestAction):
     """Switch a guest off and on, so that what waits for that becomes true."""
 
     kind: ClassVar[str] = "vm.restart"
-    vm: GuestIdentity
-    host: HostName
     keys: tuple[str, ...]
     """Keys whose values wait."""
     seconds: int = 180
@@ -130,17 +113,13 @@ class RestartVm(RetryingAction):
     def summary(self) -> str:
         return f"restart {self.vm.label} for {', '.join(self.keys)}"
 
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
-
     async def done(self, ports: Ports) -> bool:
         seen = await require_guest(ports, self.vm, self.host)
         pve = ports.on(self.vm.cluster)
         waiting = [
-            one.key
-            for one in await pve.vm_pending(seen.at)
-            if one.key in self.keys and (one.pending is not None or one.is_deleted)
+            entry.key
+            for entry in await pve.vm_pending(seen.at)
+            if entry.key in self.keys and (entry.pending is not None or entry.is_deleted)
         ]
         return not waiting and (await pve.vm_status(seen.at)).status == RUNNING
 
@@ -149,7 +128,7 @@ class RestartVm(RetryingAction):
         at = (await require_guest(ports, self.vm, self.host)).at
         now = await pve.vm_status(at)
         if now.status == RUNNING and now.ha_managed:
-            await self._rebooted(ports, at)
+            await self._reboot(ports, at)
         elif now.status == RUNNING:
             task = await pve.shutdown_vm(at, seconds=self.seconds, force=True)
             await pve.wait_task(task, self.seconds + _SECONDS)
@@ -159,7 +138,7 @@ class RestartVm(RetryingAction):
             await _power_on(pve, at)
         await wait_for_status(ports, self.vm, self.host, RUNNING)
 
-    async def _rebooted(self, ports: Ports, at: GuestRef) -> None:
+    async def _reboot(self, ports: Ports, at: GuestRef) -> None:
         """A reboot, as switching it off tells high availability to keep it off; a guest that does
         not care about that is switched off all the same."""
         pve = ports.on(self.vm.cluster)
@@ -197,10 +176,10 @@ async def _status_at(pve: ProxmoxClient, at: GuestRef) -> VmStatus | None:
         return None
 
 
-async def wait_for_status(ports: Ports, vm: GuestIdentity, host: HostName, *wanted: str) -> None:
+async def wait_for_status(ports: Ports, vm: GuestIdentity, host: HostName, *expected: str) -> None:
     """Return once a guest is in one of these states, or has had time to be."""
     begun = ports.clock.now()
-    while await guest_status(ports, vm, host) not in wanted:
+    while await guest_status(ports, vm, host) not in expected:
         # High availability does what it was asked for some time later.
         if (ports.clock.now() - begun).total_seconds() > _SECONDS:
             return

@@ -11,13 +11,13 @@ from stockman.proxmox.cluster import GuestKind
 
 
 def guest_identity_mismatch(
-    vmid: Vmid, name: str, host: str, found: str, uuid: UUID | None
+    vmid: Vmid, name: str, host: str, observed_name: str, uuid: UUID | None
 ) -> Problem:
     return Problem(
         code="vm.identity",
         what=f"VM {vmid} is not {name}",
         where=f"Proxmox host {host}",
-        why=f"it is {found!r}, UUID {uuid or 'none'}; that machine is not touched",
+        why=f"it is {observed_name!r}, UUID {uuid or 'none'}; that machine is not touched",
         fix=f"give {name} another vmid, or remove the other machine if nobody needs it",
     )
 

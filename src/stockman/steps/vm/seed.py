@@ -18,7 +18,7 @@ from stockman.steps.ports import Ports
 from stockman.steps.retry import RetryingAction
 from stockman.steps.vm.disks import drives
 from stockman.steps.vm.identity import GuestIdentity, find_guest
-from stockman.talos.nocloud.iso_writer import nocloud_image
+from stockman.talos.nocloud.iso_format import nocloud_image
 
 _MOMENT = datetime(2020, 1, 1, tzinfo=UTC)
 """In every image, so that the same files make the same image."""
@@ -63,8 +63,8 @@ class UploadSeed(RetryingAction):
 
     async def done(self, ports: Ports) -> bool:
         size = len(self._content())
-        there = await ports.on(self.cluster).volumes(self.host, self.storage, content="iso")
-        return any(one.id == self.volume and one.size in (None, size) for one in there)
+        volumes = await ports.on(self.cluster).volumes(self.host, self.storage, content="iso")
+        return any(volume.id == self.volume and volume.size in (None, size) for volume in volumes)
 
     async def attempt(self, ports: Ports) -> None:
         content, pve = self._content(), ports.on(self.cluster)
@@ -108,23 +108,21 @@ class RemoveSeed(RetryingAction):
         slot = await self._slot(ports)
         seen = await find_guest(ports, self.vm, self.host)
         if slot is not None and seen is not None:
-            task = await pve.update_vm(seen.at, VmUpdate(values={slot: EMPTY_DRIVE}))
-            if task is not None:
-                await pve.wait_task(task)
+            await pve.wait_task(await pve.update_vm(seen.at, VmUpdate(values={slot: EMPTY_DRIVE})))
         if await self._is_there(ports):
             await ports.permit()
-            task = await pve.delete_volume(seen.at.host if seen else self.host, self.volume)
-            if task is not None:
-                await pve.wait_task(task)
+            await pve.wait_task(
+                await pve.delete_volume(seen.at.host if seen else self.host, self.volume)
+            )
 
     async def _slot(self, ports: Ports) -> str | None:
         seen = await find_guest(ports, self.vm, self.host)
         if seen is None:
             return None
-        slots = (slot for slot, one in drives(seen.config).items() if one.source == self.volume)
+        slots = (slot for slot, drive in drives(seen.config).items() if drive.source == self.volume)
         return next(slots, None)
 
     async def _is_there(self, ports: Ports) -> bool:
         storage = Datastore(self.volume.partition(":")[0])
-        there = await ports.on(self.vm.cluster).volumes(self.host, storage, content="iso")
-        return any(one.id == self.volume for one in there)
+        volumes = await ports.on(self.vm.cluster).volumes(self.host, storage, content="iso")
+        return any(volume.id == self.volume for volume in volumes)

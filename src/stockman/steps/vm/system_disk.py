@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from stockman.model.errors import Conflict, Locked, Rejected
 from stockman.model.names import Datastore, HostName
 from stockman.model.record import record
+from stockman.proxmox.guest_values import imported_disk
 from stockman.proxmox.storages import Volume
 from stockman.proxmox.vms import VmConfig, VmUpdate
 from stockman.steps.ports import Ports
@@ -43,8 +44,7 @@ class ImportedDisk:
     @property
     def value(self) -> str:
         """What Proxmox VE is asked for."""
-        more = f",{self.options}" if self.options else ""
-        return f"{self.storage}:0,import-from={self.source}{more}"
+        return imported_disk(self.storage, self.source, self.options)
 
     def is_in(self, config: VmConfig) -> bool:
         """Whether a VM has it, as large as it should be."""
@@ -63,9 +63,9 @@ class CreationState:
 
     def missing(self, config: VmConfig) -> dict[str, str]:
         """What a VM does not have yet; how large its disk is does not matter here."""
-        wanted = {} if self.disk.slot in config else {self.disk.slot: self.disk.value}
+        desired = {} if self.disk.slot in config else {self.disk.slot: self.disk.value}
         late = self.late.items()
-        return wanted | {
+        return desired | {
             k: value for k, value in late if not same_value(k, value, config.values.get(k))
         }
 
@@ -80,42 +80,47 @@ def has_no_disk(config: VmConfig) -> bool:
 
 
 async def import_system_disk(
-    ports: Ports, vm: GuestIdentity, host: HostName, made: CreationState
+    ports: Ports, vm: GuestIdentity, host: HostName, creation: CreationState
 ) -> None:
     """Give a VM its disk, and go on where somebody stopped who tried before."""
-    disk = made.disk
+    disk = creation.disk
     seen = await require_guest(ports, vm, host)
-    if not made.is_new:
+    if not creation.is_new:
         await _power_off(ports, vm, seen)
         seen = await recover_keeper_disk(ports, vm, seen, disk.slot)
-    if wanted := made.missing(seen.config):
-        await _change(ports, vm, seen, made, wanted)
-        if made.is_new:
+    if missing := creation.missing(seen.config):
+        await _change(ports, vm, seen, creation, missing)
+        if creation.is_new:
             await _grow_new_copy(ports, vm, seen, disk)
             return
         seen = await require_guest(ports, vm, seen.at.host)
-    if not made.is_new:
+    if not creation.is_new:
         await _delete_stale_copies(ports, vm, seen, disk)
     if not disk.is_in(seen.config):
         await _grow(ports, vm, seen, disk)
 
 
 async def _change(
-    ports: Ports, vm: GuestIdentity, seen: LocatedGuest, made: CreationState, values: dict[str, str]
+    ports: Ports,
+    vm: GuestIdentity,
+    seen: LocatedGuest,
+    creation: CreationState,
+    values: dict[str, str],
 ) -> None:
     """Change a VM, unless it was changed: orders for what it was before are refused then."""
     pve = ports.on(vm.cluster)
     await ports.permit()
     try:
-        task = await pve.update_vm(seen.at, VmUpdate(values=values, digest=seen.config.digest))
-        if task is not None:
-            await pve.wait_task(task, _LOCK_TIMEOUT)
+        await pve.wait_task(
+            await pve.update_vm(seen.at, VmUpdate(values=values, digest=seen.config.digest)),
+            _LOCK_TIMEOUT,
+        )
     except Locked:
         raise
     except Conflict:
         # An earlier order of ours may have come through after all.
         now = await require_guest(ports, vm, seen.at.host)
-        if made.missing(now.config):
+        if creation.missing(now.config):
             raise
 
 
@@ -136,9 +141,7 @@ async def _grow_new_copy(
 async def _grow(ports: Ports, vm: GuestIdentity, seen: LocatedGuest, disk: ImportedDisk) -> None:
     pve = ports.on(vm.cluster)
     await ports.permit()
-    task = await pve.resize_disk(seen.at, disk.slot, f"{disk.gib}G")
-    if task is not None:
-        await pve.wait_task(task)
+    await pve.wait_task(await pve.resize_disk(seen.at, disk.slot, f"{disk.gib}G"))
 
 
 async def _power_off(ports: Ports, vm: GuestIdentity, seen: LocatedGuest) -> None:
@@ -163,12 +166,10 @@ async def _delete_stale_copies(
     if any(key in seen.config for key in _STARTED_BEFORE):
         return
     used = {drive.source for drive in drives(seen.config).values()}
-    for one in await pve.volumes(seen.at.host, disk.storage, vmid=vm.vmid):
-        if is_image_of(one, vm) and one.id not in used:
+    for volume in await pve.volumes(seen.at.host, disk.storage, vmid=vm.vmid):
+        if is_image_of(volume, vm) and volume.id not in used:
             await ports.permit()
-            task = await pve.delete_volume(seen.at.host, one.id)
-            if task is not None:
-                await pve.wait_task(task)
+            await pve.wait_task(await pve.delete_volume(seen.at.host, volume.id))
 
 
 def is_image_of(volume: Volume, vm: GuestIdentity) -> bool:

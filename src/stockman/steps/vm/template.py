@@ -6,34 +6,27 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from stockman.model.errors import Refused, Rejected
-from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.names import Datastore, Vmid
 from stockman.model.proxmox_values import parse_flag
 from stockman.model.record import record
 from stockman.proxmox.storages import Volume
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.ports import Ports
-from stockman.steps.retry import RetryingAction
 from stockman.steps.vm import problems
 from stockman.steps.vm.destroy import GuestDeletion
 from stockman.steps.vm.disks import drives
-from stockman.steps.vm.identity import GuestIdentity, LocatedGuest, require_guest
+from stockman.steps.vm.identity import GuestAction, LocatedGuest, require_guest
 
 
 @record
-class ConvertToTemplate(RetryingAction):
+class ConvertToTemplate(GuestAction):
     """Make a VM that never ran a template."""
 
     kind: ClassVar[str] = "vm.make-template"
-    vm: GuestIdentity
-    host: HostName
 
     @property
     def summary(self) -> str:
         return f"make {self.vm.label} a template"
-
-    @property
-    def touches(self) -> tuple[str, ...]:
-        return (self.vm.touched,)
 
     async def done(self, ports: Ports) -> bool:
         return is_template((await require_guest(ports, self.vm, self.host)).config)
@@ -44,9 +37,7 @@ class ConvertToTemplate(RetryingAction):
             return
         pve = ports.on(self.vm.cluster)
         try:
-            task = await pve.make_template(seen.at)
-            if task is not None:
-                await pve.wait_task(task)
+            await pve.wait_task(await pve.make_template(seen.at))
         except Rejected:
             # An earlier order of ours may have come through after all.
             if not await self.done(ports):
@@ -69,8 +60,10 @@ class DeleteTemplate(GuestDeletion):
 
     async def prepare(self, ports: Ports, seen: LocatedGuest) -> None:
         for storage in disk_storages(seen.config):
-            there = await ports.on(self.vm.cluster).volumes(seen.at.host, storage, content="images")
-            if clones := tuple(linked_clones(there, self.vm.vmid)):
+            volumes = await ports.on(self.vm.cluster).volumes(
+                seen.at.host, storage, content="images"
+            )
+            if clones := tuple(find_linked_clones(volumes, self.vm.vmid)):
                 raise Refused(problems.template_in_use(self.vm.vmid, self.vm.name, clones))
 
 
@@ -81,14 +74,14 @@ def is_template(config: VmConfig) -> bool:
 
 def disk_storages(config: VmConfig) -> tuple[Datastore, ...]:
     """Storages that have disks of a VM, each once."""
-    volumes = (one.volume for one in drives(config).values() if not one.is_cdrom)
-    return tuple(dict.fromkeys(one.storage for one in volumes if one is not None))
+    volumes = (drive.volume for drive in drives(config).values() if not drive.is_cdrom)
+    return tuple(dict.fromkeys(volume.storage for volume in volumes if volume is not None))
 
 
-def linked_clones(volumes: Iterable[Volume], template: Vmid) -> Iterator[str]:
+def find_linked_clones(volumes: Iterable[Volume], template: Vmid) -> Iterator[str]:
     """Disks that hold only what differs from a disk of the template."""
     # Some storages say so in the name of the volume, others only in its parent.
     base = f"base-{template}-"
-    for one in volumes:
-        if one.vmid != template and (base in one.id or base in one.parent):
-            yield one.id
+    for volume in volumes:
+        if volume.vmid != template and (base in volume.id or base in volume.parent):
+            yield volume.id

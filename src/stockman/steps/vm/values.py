@@ -38,48 +38,48 @@ _FLAGS = frozenset({"numa", "onboot", "protection", "unprivileged"})
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 
 
-def same_value(key: str, wanted: str, found: str | None) -> bool:
+def same_value(key: str, desired: str, observed: str | None) -> bool:
     """Whether the value that is wanted is there already. None: the key is not set."""
-    there = _DEFAULTS.get(key) if found is None else found
-    if there is None:
-        return not wanted
+    current = _DEFAULTS.get(key) if observed is None else observed
+    if current is None:
+        return not desired
     try:
-        return _same(key, wanted, there)
+        return _same(key, desired, current)
     except ValueError:
-        return wanted == there
+        return desired == current
 
 
-def _same(key: str, wanted: str, found: str) -> bool:
+def _same(key: str, desired: str, observed: str) -> bool:
     kind = key_family(key)
     if kind == "net":
-        return _nic(wanted) == _nic(found)
+        return _nic(desired) == _nic(observed)
     if kind in ("hostpci", "usb"):
-        return _pairs(wanted, "host") == _pairs(found, "host")
+        return _pairs(desired, "host") == _pairs(observed, "host")
     if kind == "ipconfig":
-        return parse_properties(wanted) == parse_properties(found)
+        return parse_properties(desired) == parse_properties(observed)
     if key == "tags":
-        return set(parse_tags(wanted)) <= set(parse_tags(found))
+        return set(parse_tags(desired)) <= set(parse_tags(observed))
     if key == "description":
-        return wanted.strip() == found.strip()
+        return desired.strip() == observed.strip()
     if key == "agent":
-        return AgentChannel.parse(wanted).enabled == AgentChannel.parse(found).enabled
+        return AgentChannel.parse(desired).enabled == AgentChannel.parse(observed).enabled
     if key == "smbios1":
-        return Smbios.parse(wanted) == Smbios.parse(found)
+        return Smbios.parse(desired) == Smbios.parse(observed)
     if key == "boot":
         # Proxmox VE adds drives at the end when something is put into them.
-        order = parse_boot_order(wanted)
-        return parse_boot_order(found)[: len(order)] == order
+        order = parse_boot_order(desired)
+        return parse_boot_order(observed)[: len(order)] == order
     if key == "memory":
-        return parse_memory(wanted) == parse_memory(found)
+        return parse_memory(desired) == parse_memory(observed)
     if key == "startup":
-        return _delays(wanted) == _delays(found)
+        return _delays(desired) == _delays(observed)
     if key == "nameserver":
-        return wanted.split() == found.split()
+        return desired.split() == observed.split()
     if key in _FLAGS:
-        return parse_flag(wanted) == parse_flag(found)
+        return parse_flag(desired) == parse_flag(observed)
     if key in _BARE_KEYS:
-        return _pairs(wanted, _BARE_KEYS[key] or key) == _pairs(found, _BARE_KEYS[key] or key)
-    return wanted == found
+        return _pairs(desired, _BARE_KEYS[key] or key) == _pairs(observed, _BARE_KEYS[key] or key)
+    return desired == observed
 
 
 def key_family(key: str) -> str:

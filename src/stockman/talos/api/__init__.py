@@ -1,1 +1,1 @@
-"""Calls of the Talos API: what each method of the port asks for, and what answers mean."""
+"""Calls of the Talos API, and what their answers mean."""

@@ -1,4 +1,4 @@
-"""Calls on etcd."""
+"""Calls about etcd."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from stockman.model.errors import Conflict, Locked
 from stockman.model.names import MachineAddress
 from stockman.talos.api.calls import (
     MACHINE,
+    ApiCalls,
     InvalidAnswer,
     Row,
+    chunk_bytes,
     encode_data,
     get_flag,
     get_number,
@@ -19,12 +21,12 @@ from stockman.talos.api.calls import (
     get_row,
     get_rows,
     get_texts,
+    invalid_answer,
     read_answer,
     single_message,
 )
-from stockman.talos.api.resources import FileCalls, chunk_bytes
 from stockman.talos.api.transport import TalosRequest
-from stockman.talos.records.etcd import EtcdAlarm, EtcdMember, EtcdStatus
+from stockman.talos.records.machines import EtcdAlarm, EtcdMember, EtcdStatus
 
 _BOOTSTRAP, _SNAPSHOT = f"{MACHINE}/Bootstrap", f"{MACHINE}/EtcdSnapshot"
 _RECOVER = f"{MACHINE}/EtcdRecover"
@@ -36,16 +38,16 @@ _SNAPSHOT_SECONDS = 60.0
 _NO_ALARM = "NONE"
 
 
-class EtcdCalls(FileCalls):
+class EtcdCalls(ApiCalls):
     """etcd of the cluster."""
 
     async def bootstrap(
         self, node: MachineAddress, *, recover: bool = False, skip_hash: bool = False
     ) -> bool:
-        """Begin etcd on a machine; False: it has data already, and nothing was done.
+        """Start a new etcd on a machine; False: it already has data, and nothing changed.
 
-        With `recover` it begins from a snapshot that was sent before. `Conflict` where it is too
-        early.
+        With `recover` it starts from a snapshot that was sent before. Raises Conflict if the
+        machine is not ready yet.
         """
         fields = {"recover_etcd": recover, "recover_skip_hash_check": skip_hash}
         try:
@@ -57,95 +59,92 @@ class EtcdCalls(FileCalls):
         return True
 
     async def etcd_members(self, node: MachineAddress) -> tuple[EtcdMember, ...]:
-        """Members as the member on this machine has them."""
+        """Return the members that the member on this machine knows."""
         fields = {"query_local": True}
         return await self._read(f"{MACHINE}/EtcdMemberList", node, _members, fields)
 
     async def etcd_status(self, node: MachineAddress) -> EtcdStatus:
-        """How the member on this machine is."""
+        """Return the status of the member on this machine."""
         return await self._read(f"{MACHINE}/EtcdStatus", node, _status)
 
     async def etcd_alarms(self, node: MachineAddress) -> tuple[EtcdAlarm, ...]:
-        """Alarms of all members."""
+        """Return the alarms of all members."""
         return await self._read(f"{MACHINE}/EtcdAlarmList", node, _alarms)
 
     async def disarm_etcd(self, node: MachineAddress) -> None:
-        """Take all alarms back."""
+        """Clear all alarms."""
         await self._change(f"{MACHINE}/EtcdAlarmDisarm", node)
 
     async def defragment_etcd(self, node: MachineAddress) -> None:
-        """Make the file of the member smaller; it answers nothing meanwhile."""
+        """Shrink the database file of the member, which does not answer meanwhile."""
         await self._change(f"{MACHINE}/EtcdDefragment", node, seconds=_DEFRAGMENT_SECONDS)
 
     async def forfeit_etcd_leadership(self, node: MachineAddress) -> str:
-        """Let another member lead; returns its name. Empty: this one was not the leader."""
+        """Let another member lead, and return its name. Empty: this one was not the leader."""
         row = await self._change(f"{MACHINE}/EtcdForfeitLeadership", node)
         return str(row.get("member", ""))
 
     async def leave_etcd(self, node: MachineAddress) -> None:
-        """Take the member on this machine out, with its data."""
+        """Remove the member on this machine, with its data."""
         await self._change(f"{MACHINE}/EtcdLeaveCluster", node, seconds=_LEAVE_SECONDS)
 
     async def remove_etcd_member(self, node: MachineAddress, member: int) -> None:
-        """Take a member out whose machine is gone. `NotFound` where it is not there."""
+        """Remove the member of a machine that no longer exists; raises NotFound if it is absent."""
         await self._change(f"{MACHINE}/EtcdRemoveMemberByID", node, {"member_id": member})
 
     async def etcd_snapshot(self, node: MachineAddress) -> AsyncGenerator[bytes, None]:
-        """The database with its checksum, piece by piece, as fast as they are taken.
+        """Yield the database with its checksum, as fast as the chunks are consumed.
 
-        It ends without an error only where the checksum is right.
+        Raises Rejected at the end if the checksum is wrong.
         """
-        summing = _SnapshotChecksum()
-        pieces = self._each(_SNAPSHOT, node, chunk_bytes, seconds=_SNAPSHOT_SECONDS)
-        async with aclosing(pieces):
-            async for found in pieces:
-                summing.add(found)
-                yield found
-        flaw = summing.flaw()
-        if flaw:
-            raise self._odd(_SNAPSHOT, node, flaw)
+        checksum = _SnapshotChecksum()
+        chunks = self._each(_SNAPSHOT, node, chunk_bytes, seconds=_SNAPSHOT_SECONDS)
+        async with aclosing(chunks):
+            async for chunk in chunks:
+                checksum.add(chunk)
+                yield chunk
+        if flaw := checksum.flaw():
+            raise invalid_answer(_SNAPSHOT, node, flaw)
 
-    async def send_etcd_snapshot(self, node: MachineAddress, pieces: AsyncIterable[bytes]) -> None:
-        """Bring a snapshot to a machine, for a bootstrap that recovers from it."""
+    async def send_etcd_snapshot(self, node: MachineAddress, chunks: AsyncIterable[bytes]) -> None:
+        """Upload a snapshot to a machine, for a bootstrap that recovers from it."""
         request = TalosRequest(method=_RECOVER, node=node, is_read=False, seconds=_RECOVER_SECONDS)
-        answer = await self._wire.upload(request, _recovery_messages(pieces))
-        read_answer(request, answer, single_message)
+        reply = await self._transport.upload(request, _recovery_messages(chunks))
+        read_answer(request, reply, single_message)
 
 
 class _SnapshotChecksum:
-    """The checksum of a snapshot: its last bytes are that of all before them."""
+    """The checksum of a snapshot: its last bytes are the digest of all bytes before them."""
 
     def __init__(self) -> None:
         self._digest = hashlib.sha256()
         self._end = b""
         self._size = 0
 
-    def add(self, found: bytes) -> None:
-        self._size += len(found)
-        joined = self._end + found
+    def add(self, chunk: bytes) -> None:
+        self._size += len(chunk)
+        joined = self._end + chunk
         self._digest.update(joined[:-_DIGEST])
         self._end = joined[-_DIGEST:]
 
     def flaw(self) -> str:
-        """Why it is not whole, as a clause. Empty: it is."""
+        """Return why the snapshot is incomplete. Empty: it is complete."""
         if self._size % _SECTOR != _DIGEST:
             return f"the snapshot of {self._size} bytes has no checksum at its end"
-        if self._digest.digest() != self._end:
-            return "the checksum of the snapshot is that of something else"
-        return ""
+        return "" if self._digest.digest() == self._end else "checksum mismatch of the snapshot"
 
 
-async def _recovery_messages(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    async for one in pieces:
-        for start in range(0, len(one), _CHUNK_BYTES):
-            yield encode_data(one[start : start + _CHUNK_BYTES])
+async def _recovery_messages(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    async for chunk in chunks:
+        for start in range(0, len(chunk), _CHUNK_BYTES):
+            yield encode_data(chunk[start : start + _CHUNK_BYTES])
 
 
 def _members(row: Row) -> tuple[EtcdMember, ...]:
-    found = tuple(_member(one) for one in get_rows(row, "members"))
-    if not found:
-        raise InvalidAnswer("it names no member, not even itself")
-    return found
+    members = tuple(_member(member) for member in get_rows(row, "members"))
+    if not members:
+        raise InvalidAnswer("it lists no member, not even itself")
+    return members
 
 
 def _member(row: Row) -> EtcdMember:
@@ -159,32 +158,32 @@ def _member(row: Row) -> EtcdMember:
 
 
 def _status(row: Row) -> EtcdStatus:
-    found = get_row(row, "member_status")
+    status = get_row(row, "member_status")
     return EtcdStatus(
-        member=_id(found, "member_id"),
-        leader=get_number(found, "leader") or None,
-        is_learner=get_flag(found, "is_learner"),
-        db_size=get_number(found, "db_size"),
-        db_in_use=get_number(found, "db_size_in_use"),
-        raft_term=get_number(found, "raft_term"),
-        raft_index=get_number(found, "raft_index"),
-        raft_applied=get_number(found, "raft_applied_index"),
-        errors=get_texts(found, "errors"),
-        version=get_optional_text(found, "protocol_version"),
-        storage_version=get_optional_text(found, "storage_version"),
+        member=_id(status, "member_id"),
+        leader=get_number(status, "leader") or None,
+        is_learner=get_flag(status, "is_learner"),
+        db_size=get_number(status, "db_size"),
+        db_in_use=get_number(status, "db_size_in_use"),
+        raft_term=get_number(status, "raft_term"),
+        raft_index=get_number(status, "raft_index"),
+        raft_applied=get_number(status, "raft_applied_index"),
+        errors=get_texts(status, "errors"),
+        version=get_optional_text(status, "protocol_version"),
+        storage_version=get_optional_text(status, "storage_version"),
     )
 
 
 def _alarms(row: Row) -> tuple[EtcdAlarm, ...]:
-    found = (
-        EtcdAlarm(member=get_number(one, "member_id"), alarm=str(one.get("alarm", _NO_ALARM)))
-        for one in get_rows(row, "member_alarms")
+    alarms = (
+        EtcdAlarm(member=get_number(alarm, "member_id"), alarm=str(alarm.get("alarm", _NO_ALARM)))
+        for alarm in get_rows(row, "member_alarms")
     )
-    return tuple(one for one in found if one.alarm != _NO_ALARM)
+    return tuple(alarm for alarm in alarms if alarm.alarm != _NO_ALARM)
 
 
 def _id(row: Row, name: str) -> int:
-    found = get_number(row, name)
-    if not found:
-        raise InvalidAnswer(f"{name} is not told")
-    return found
+    number = get_number(row, name)
+    if not number:
+        raise InvalidAnswer(f"{name} is missing")
+    return number

@@ -1,4 +1,4 @@
-"""Codes that a call ends with, as gRPC counts them."""
+"""Requests of the Talos API, their transport, and the status codes of gRPC."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stockman.talos.records.operations import MaintenanceMachine
 
 
 class GrpcCode(IntEnum):
-    """What became of a call."""
+    """Status code of a call."""
 
     OK = 0
     CANCELLED = 1
@@ -50,17 +50,17 @@ class TalosRequest:
     method: str
     """`machine.MachineService/Version`."""
     node: MachineAddress
-    """The machine that is meant."""
+    """The target machine."""
     message: bytes = field(default=b"", repr=False)
-    """What is asked, encoded. An upload has none."""
+    """The encoded request message. An upload has none."""
     is_read: bool = True
-    """Whether it leaves the machine as it is, and may be made again."""
+    """Whether it changes nothing, and may be repeated."""
     stranger: MaintenanceMachine | None = None
-    """Asked without a certificate of ours. None: with ours."""
+    """Called without a client certificate. None: with ours."""
     seconds: float = 20.0
-    """For the whole call; of a stream for each message."""
+    """Timeout of the whole call, or of each message of a stream."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Texts that nobody may see."""
+    """Texts that must not be shown."""
 
     @property
     def shown(self) -> str:
@@ -69,16 +69,16 @@ class TalosRequest:
 
 
 class TalosTransport(Protocol):
-    """Carries calls. A call that is refused raises what `refusals.refusal` makes of it."""
+    """Sends requests. A failed call raises the error of `errors.call_error`."""
 
     async def unary(self, request: TalosRequest) -> bytes:
-        """One message for one message."""
+        """Send one message, and return one."""
         ...
 
     def stream(self, request: TalosRequest) -> AsyncGenerator[bytes, None]:
-        """Many messages for one message, no faster than they are taken."""
+        """Send one message, and yield the answers as fast as they are consumed."""
         ...
 
     async def upload(self, request: TalosRequest, messages: AsyncIterable[bytes]) -> bytes:
-        """One message for many messages."""
+        """Send many messages, and return one."""
         ...

@@ -1,23 +1,22 @@
-"""Calls on image stores, in the way that the Talos which runs offers."""
+"""Calls about images and upgrades, in the form that the running Talos supports."""
 
 from __future__ import annotations
 
 from contextlib import aclosing
 
-from stockman.model.errors import Rejected, Unsupported
+from stockman.model.errors import Rejected, Uncertain, Unsupported
 from stockman.model.names import MachineAddress
 from stockman.model.version import Version
-from stockman.talos.api import errors
 from stockman.talos.api.calls import (
     MACHINE,
     Row,
-    encode_request,
+    build_change,
     get_number,
     get_optional_text,
     get_row,
     get_text,
 )
-from stockman.talos.api.errors import sanitize_text, unknown_outcome_error
+from stockman.talos.api.errors import sanitize_text, talos_problem
 from stockman.talos.api.machines import PowerCalls
 from stockman.talos.api.transport import TalosRequest
 from stockman.talos.records.operations import (
@@ -31,53 +30,99 @@ from stockman.talos.records.operations import (
 
 _LIST, _PULL = "machine.ImageService/List", "machine.ImageService/Pull"
 _OLD_LIST, _OLD_PULL = f"{MACHINE}/ImageList", f"{MACHINE}/ImagePull"
+_UPGRADE, _LIFECYCLE = f"{MACHINE}/Upgrade", "machine.LifecycleService/Upgrade"
 _NAMESPACES = {ImageStore.SYSTEM: "NS_SYSTEM", ImageStore.KUBERNETES: "NS_CRI"}
-PULL_SECONDS = 900.0
+_LIFECYCLE_AFTER, _LIFECYCLE_BEFORE = Version.parse("1.13.0-alpha.2"), Version(2, 0, 0)
+_SECONDS = 900.0
+_LAST_LINES = 5
 
 
-class ImageCalls(PowerCalls):
-    """The image stores of a machine."""
+class UpgradeCalls(PowerCalls):
+    """Image stores and upgrades of machines."""
 
     async def images(self, node: MachineAddress, store: ImageStore) -> tuple[StoredImage, ...]:
-        """All images of a store."""
+        """Return all images of a store."""
         try:
-            return await self._listed(_LIST, node, {"containerd": _containerd_instance(store)})
+            return await self._list_images(_LIST, node, {"containerd": _containerd(store)})
         except Unsupported:
-            return await self._listed(_OLD_LIST, node, {"namespace": _NAMESPACES[store]})
+            return await self._list_images(_OLD_LIST, node, {"namespace": _NAMESPACES[store]})
 
     async def pull_image(self, node: MachineAddress, reference: str, store: ImageStore) -> None:
-        """Have the machine fetch an image; returns when it has it."""
+        """Let the machine pull an image; returns when the image is complete."""
+        fields = {"containerd": _containerd(store), "image_ref": reference}
+        request = build_change(_PULL, node, fields, _SECONDS)
         try:
-            await self._pulled(node, reference, store)
+            names = [name async for name in self._answers(request, _image_name)]
         except Unsupported:
             fields = {"namespace": _NAMESPACES[store], "reference": reference}
-            await self._change(_OLD_PULL, node, fields, seconds=PULL_SECONDS)
+            await self._change(_OLD_PULL, node, fields, seconds=_SECONDS)
+            return
+        if not any(names):
+            raise _unknown_outcome(request, "it does not report that the image was pulled")
 
-    async def _listed(
+    async def _list_images(
         self, method: str, node: MachineAddress, fields: dict[str, object]
     ) -> tuple[StoredImage, ...]:
-        return tuple([found async for found in self._each(method, node, _stored_image, fields)])
+        return tuple([image async for image in self._each(method, node, _stored_image, fields)])
 
-    async def _pulled(self, node: MachineAddress, reference: str, store: ImageStore) -> None:
-        fields = {"containerd": _containerd_instance(store), "image_ref": reference}
-        request = TalosRequest(
-            method=_PULL,
-            node=node,
-            message=encode_request(_PULL, fields),
-            is_read=False,
-            seconds=PULL_SECONDS,
-        )
-        names = [name async for name in self._answers(request, _pulled_name)]
-        if not any(names):
-            raise unknown_outcome_error(request, "it does not tell that the image was pulled")
+    async def upgrade_api(self, node: MachineAddress) -> UpgradeApi:
+        """Return which API upgrades the running Talos."""
+        version = (await self.version(node)).parsed
+        is_new = _LIFECYCLE_AFTER < version < _LIFECYCLE_BEFORE
+        return UpgradeApi.LIFECYCLE if is_new else UpgradeApi.LEGACY
+
+    async def upgrade(
+        self,
+        node: MachineAddress,
+        upgrade: UpgradeRequest,
+        report: ProgressCallback | None = None,
+    ) -> UpgradeResult:
+        """Upgrade by the API of the running Talos; images are pulled as well."""
+        if await self.upgrade_api(node) is UpgradeApi.LEGACY:
+            fields = {
+                "image": upgrade.image,
+                "stage": upgrade.stage,
+                "reboot_mode": "POWERCYCLE" if upgrade.powercycle else "DEFAULT",
+            }
+            row = await self._change(_UPGRADE, node, fields, seconds=_SECONDS)
+            return UpgradeResult(api=UpgradeApi.LEGACY, actor=self._actor(_UPGRADE, node, row))
+        await self.pull_image(node, upgrade.image, ImageStore.SYSTEM)
+        lines = await self.run_installer(node, upgrade.image, report)
+        return UpgradeResult(api=UpgradeApi.LIFECYCLE, lines=lines)
+
+    async def run_installer(
+        self, node: MachineAddress, image: str, report: ProgressCallback | None = None
+    ) -> tuple[str, ...]:
+        """Run an installer that was pulled, and return its output; the machine does not reboot.
+
+        Raises Rejected if it fails, and Uncertain if its exit code is unknown.
+        """
+        fields = {"containerd": _containerd(ImageStore.SYSTEM), "source": {"image_name": image}}
+        request = build_change(_LIFECYCLE, node, fields, _SECONDS)
+        lines: list[str] = []
+        exit_code: int | None = None
+        async with aclosing(self._answers(request, _progress)) as progress:
+            async for code, line in progress:
+                exit_code = code if exit_code is None else exit_code
+                if line:
+                    lines.append(line)
+                    if report is not None:
+                        report(line)
+        if exit_code is None:
+            raise _unknown_outcome(request, "the installer did not report its exit code")
+        if exit_code:
+            output = "; ".join(lines[-_LAST_LINES:]) or "no output"
+            why = f"exit code {exit_code}: {output}"
+            raise Rejected(talos_problem("talos.installer", request.shown, why))
+        return tuple(lines)
 
 
-def _containerd_instance(store: ImageStore) -> dict[str, object]:
-    """The store as newer calls name it."""
+def _containerd(store: ImageStore) -> dict[str, object]:
+    """Return the store in the form of newer calls."""
     return {"driver": "CRI", "namespace": _NAMESPACES[store]}
 
 
-def _pulled_name(row: Row) -> str:
+def _image_name(row: Row) -> str:
     return get_optional_text(row, "name")
 
 
@@ -89,75 +134,12 @@ def _stored_image(row: Row) -> StoredImage:
     )
 
 
-_UPGRADE, _LIFECYCLE = f"{MACHINE}/Upgrade", "machine.LifecycleService/Upgrade"
-_AFTER, _BEFORE = Version.parse("1.13.0-alpha.2"), Version(2, 0, 0)
-_SECONDS = 900.0
-_TAIL = 5
-
-
-class UpgradeCalls(ImageCalls):
-    """Upgrades of machines."""
-
-    async def upgrade_api(self, node: MachineAddress) -> UpgradeApi:
-        """How the Talos that runs is upgraded."""
-        version = (await self.version(node)).parsed
-        return UpgradeApi.LIFECYCLE if _AFTER < version < _BEFORE else UpgradeApi.LEGACY
-
-    async def upgrade(
-        self, node: MachineAddress, upgrade: UpgradeRequest, tell: ProgressCallback | None = None
-    ) -> UpgradeResult:
-        """Upgrade in the way that the Talos which runs offers; images are pulled by this too."""
-        if await self.upgrade_api(node) is UpgradeApi.LEGACY:
-            return await self._begun(node, upgrade)
-        await self.pull_image(node, upgrade.image, ImageStore.SYSTEM)
-        lines = await self.run_installer(node, upgrade.image, tell)
-        return UpgradeResult(api=UpgradeApi.LIFECYCLE, lines=lines)
-
-    async def run_installer(
-        self, node: MachineAddress, image: str, tell: ProgressCallback | None = None
-    ) -> tuple[str, ...]:
-        """Run an installer that was pulled, and return what it said; nothing boots.
-
-        `Rejected` where it ended with an error, `Uncertain` where it did not tell how it ended.
-        """
-        fields = {
-            "containerd": _containerd_instance(ImageStore.SYSTEM),
-            "source": {"image_name": image},
-        }
-        request = TalosRequest(
-            method=_LIFECYCLE,
-            node=node,
-            message=encode_request(_LIFECYCLE, fields),
-            is_read=False,
-            seconds=_SECONDS,
-        )
-        lines: list[str] = []
-        ended: int | None = None
-        async with aclosing(self._answers(request, _progress)) as told:
-            async for code, line in told:
-                ended = code if ended is None else ended
-                if line:
-                    lines.append(line)
-                    if tell is not None:
-                        tell(line)
-        if ended is None:
-            raise unknown_outcome_error(request, "the installer did not tell how it ended")
-        if ended:
-            raise Rejected(errors.installer_problem(request, ended, tuple(lines[-_TAIL:])))
-        return tuple(lines)
-
-    async def _begun(self, node: MachineAddress, upgrade: UpgradeRequest) -> UpgradeResult:
-        fields = {
-            "image": upgrade.image,
-            "stage": upgrade.stage,
-            "reboot_mode": "POWERCYCLE" if upgrade.powercycle else "DEFAULT",
-        }
-        row = await self._change(_UPGRADE, node, fields, seconds=_SECONDS)
-        return UpgradeResult(api=UpgradeApi.LEGACY, actor=self._actor(_UPGRADE, node, row))
-
-
 def _progress(row: Row) -> tuple[int | None, str]:
-    """The exit code, where it is told, and a line."""
+    """Return the exit code, if it is known, and a line of output."""
     progress = get_row(row, "progress")
     code = get_number(progress, "exit_code") if "exit_code" in progress else None
     return code, sanitize_text(get_optional_text(progress, "message"))
+
+
+def _unknown_outcome(request: TalosRequest, why: str) -> Uncertain:
+    return Uncertain(talos_problem("talos.unknown-outcome", request.shown, why))

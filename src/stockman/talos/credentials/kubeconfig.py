@@ -16,7 +16,7 @@ from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.talos.credentials.certificates import CertificateRequirements, is_usable
-from stockman.talos.credentials.talosconfig_update import UpdateState
+from stockman.talos.credentials.talosconfig import UpdateState
 from stockman.talos.documents import node_at, text_at
 
 _NAMESPACE = "default"

@@ -12,17 +12,17 @@ from stockman.model.names import SchematicId
 from stockman.model.pattern import pattern
 from stockman.model.version import Version
 from stockman.ports.images import OfficialExtension, PublishedImage, RemoteFile
-from stockman.talos.image_api.errors import (
-    content_mismatch_error,
-    invalid_response_error,
-    response_error,
-)
-from stockman.talos.image_api.references import base_url, check_url, parse_reference
-from stockman.talos.image_api.transport import (
+from stockman.talos.image_api.references import (
     ImageRequest,
     ImageResponse,
     ImageStream,
     ImageTransport,
+    base_url,
+    check_url,
+    content_mismatch_error,
+    invalid_response_error,
+    parse_reference,
+    response_error,
 )
 
 _ID = pattern(r"[0-9a-f]{64}")

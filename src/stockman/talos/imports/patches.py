@@ -28,7 +28,7 @@ from stockman.talos.imports.foreign import (
     PatchScope,
     iter_scalars,
 )
-from stockman.talos.imports.talhelper.variables import HIDDEN_VALUE_PREFIX
+from stockman.talos.imports.talhelper.node_keys import HIDDEN_VALUE_PREFIX
 
 PatchSource = tuple[PatchScope, tuple[int, int]]
 """Identifies a document of a patch, for all nodes that it applies to."""

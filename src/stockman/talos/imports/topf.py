@@ -17,25 +17,23 @@ from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.origin import Position
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
-from stockman.talos.imports.files import (
-    ListFiles,
-    ReadFile,
-    import_bundle,
-    is_sops_encrypted,
-    read_text,
-)
 from stockman.talos.imports.foreign import (
     ForeignCluster,
     ForeignNode,
     ForeignPatch,
+    ListFiles,
     PatchScope,
+    ReadFile,
     check_kubernetes_version,
+    import_bundle,
     invalid_patch_problem,
+    is_sops_encrypted,
     list_items,
     missing_file_problem,
     missing_key_problem,
     no_nodes_problem,
     not_a_mapping_problem,
+    read_text,
     set_contract,
     template_problem,
 )
@@ -45,8 +43,7 @@ from stockman.talos.imports.talhelper.node_keys import patch_target
 from stockman.talos.machine.gen_config import GenConfigOptions, generate_config
 from stockman.talos.machine.inputs import Document
 from stockman.talos.machine.inputs import new_document as kind
-from stockman.talos.patches.patch import InvalidValue, Patch
-from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.patch import InvalidValue, Patch, read_documents
 
 TOPF = "topf.yaml"
 _ROLES = {"control-plane": True, "worker": False}

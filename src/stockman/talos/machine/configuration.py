@@ -9,15 +9,13 @@ from stockman.model.errors import Refused
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret, SecretForm
 from stockman.talos.go_yaml import dump
-from stockman.talos.images import node_image
 from stockman.talos.machine.contract_114 import contract_114_documents
-from stockman.talos.machine.firewall import firewall_documents
 from stockman.talos.machine.inputs import NO_FILES, Document, MachineInputs
 from stockman.talos.machine.network import network_documents
 from stockman.talos.machine.registries import registry_documents
-from stockman.talos.machine.settings import settings_documents
-from stockman.talos.machine.storage import volume_documents
+from stockman.talos.machine.storage import firewall_documents, settings_documents, volume_documents
 from stockman.talos.machine.v1alpha1 import v1alpha1_document
+from stockman.talos.schematic import node_image
 from stockman.talos.secrets.bundle import SecretsBundle
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.talos.machine.firewall import firewall_documents
 from stockman.talos.machine.inputs import Document, MachineInputs, encode_pair, new_document
 from stockman.talos.machine.network import network_documents
 from stockman.talos.machine.registries import registry_documents
-from stockman.talos.machine.settings import settings_documents
-from stockman.talos.machine.storage import install_match, volume_documents
+from stockman.talos.machine.storage import (
+    firewall_documents,
+    install_match,
+    settings_documents,
+    volume_documents,
+)
 from stockman.talos.machine.v1alpha1 import (
     AUDIT_POLICY,
     NO_LOAD_BALANCING,

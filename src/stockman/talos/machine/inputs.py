@@ -16,7 +16,7 @@ from stockman.model.origin import Origin
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.images import FactoryImage
+from stockman.talos.schematic import FactoryImage
 from stockman.talos.secrets.bundle import SecretsBundle
 
 Document = dict[str, object]

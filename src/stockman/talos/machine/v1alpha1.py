@@ -12,14 +12,14 @@ from stockman.talos.machine.inputs import (
 )
 from stockman.talos.machine.network import host_dns_fields, network_section
 from stockman.talos.machine.registries import registry_section
-from stockman.talos.machine.settings import (
+from stockman.talos.machine.storage import (
     RUNTIME,
     RUNTIME_FILE,
+    install_disk_fields,
     is_default_runtime,
     kernel_modules,
     sysctls,
 )
-from stockman.talos.machine.storage import install_disk_fields
 
 POD_SECURITY: Document = {
     "apiVersion": "pod-security.admission.config.k8s.io/v1alpha1",

@@ -10,17 +10,29 @@ from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.talos.documents import CONTROLLER_KINDS
 from stockman.talos.go_yaml import dump
-from stockman.talos.migration.contracts import contract_path, detect_contract, find_moved_field
-from stockman.talos.migration.control_plane import migrate_control_plane, migrate_worker_endpoint
-from stockman.talos.migration.draft import ConfigDraft, ConfigEdit, Configuration, Plain
-from stockman.talos.migration.host import migrate_host, migrate_registries
+from stockman.talos.migration.control_plane import (
+    drop_controller_settings,
+    migrate_control_plane,
+    migrate_nodes,
+    migrate_worker_endpoint,
+)
+from stockman.talos.migration.draft import (
+    ConfigDraft,
+    ConfigEdit,
+    Configuration,
+    Plain,
+    contract_path,
+    detect_contract,
+    find_moved_field,
+)
 from stockman.talos.migration.links import migrate_links
-from stockman.talos.migration.nodes import drop_controller_settings, migrate_nodes
 from stockman.talos.migration.system import (
     migrate_disks,
     migrate_encryption,
+    migrate_host,
     migrate_kernel_command_line,
     migrate_overlay_and_environment,
+    migrate_registries,
     migrate_system,
     migrate_volume_defaults,
 )

@@ -10,7 +10,7 @@ from stockman.config.writers.yaml_writer import render_yaml
 from stockman.model.desired import Node, Vm
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.talos.nocloud.iso_writer import nocloud_image
+from stockman.talos.nocloud.iso_format import nocloud_image
 from stockman.talos.nocloud.network import Interface, NodeBond, NodeNetwork, UnsupportedSetting
 
 _MIB_PER_GIB = 1024

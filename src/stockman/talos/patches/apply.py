@@ -10,7 +10,13 @@ from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.talos.patches.decode import Decoder, Path
-from stockman.talos.patches.deletes import PatchDelete, apply_delete, take_deletes
+from stockman.talos.patches.deletes import (
+    JsonOperation,
+    PatchDelete,
+    apply_delete,
+    apply_operations,
+    take_deletes,
+)
 from stockman.talos.patches.documents import (
     V1ALPHA1,
     ConfigDocument,
@@ -20,9 +26,13 @@ from stockman.talos.patches.documents import (
     raw_text,
 )
 from stockman.talos.patches.merge import merge_documents
-from stockman.talos.patches.operations import JsonOperation, apply_operations
-from stockman.talos.patches.patch import InvalidValue, Patch, PatchRefused, path_text
-from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.patch import (
+    InvalidValue,
+    Patch,
+    PatchRefused,
+    path_text,
+    read_documents,
+)
 from stockman.talos.patches.schema import TypeSchema, load_schema
 from stockman.talos.patches.tree import (
     Branch,

@@ -1,4 +1,4 @@
-"""What a machine is and how it is: version, stage, services, extensions, clock, neighbours."""
+"""What a machine is and how it is: version, services, disks, links, etcd and Kubernetes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stockman.model.version import Version
 
 @record
 class TalosVersion:
-    """Which Talos runs, and where."""
+    """The running Talos, and its platform."""
 
     tag: str
     """`v1.13.9`."""
@@ -39,7 +39,7 @@ class UnmetCondition:
 
 @record
 class MachineStatus:
-    """How far a machine is."""
+    """Stage and readiness of a machine."""
 
     stage: str
     """`booting`, `installing`, `maintenance`, `running`, `rebooting`, `upgrading`, ..."""
@@ -48,7 +48,7 @@ class MachineStatus:
 
     @property
     def is_up(self) -> bool:
-        """Whether it runs and lacks nothing."""
+        """Whether it is running and ready, with all conditions met."""
         return self.stage == "running" and self.ready and not self.unmet
 
 
@@ -60,9 +60,9 @@ class Service:
     state: str
     """`Running`, `Waiting`, `Failed`, `Finished`, ..."""
     healthy: bool | None
-    """None: it does not know, or does not check."""
+    """None: unknown, or it has no health check."""
     message: str = ""
-    """What its health check said last."""
+    """Last message of its health check."""
     last_event: str = ""
 
     @property
@@ -80,7 +80,7 @@ class Extension:
 
 @record
 class ClockReading:
-    """The clock of a machine beside that of its time server."""
+    """The clocks of a machine and of its time server."""
 
     server: str
     local: datetime
@@ -88,7 +88,7 @@ class ClockReading:
 
     @property
     def skew(self) -> float:
-        """Seconds that the machine is ahead."""
+        """Seconds by which the clock of the machine is ahead."""
         return (self.local - self.remote).total_seconds()
 
 
@@ -102,7 +102,7 @@ class TimeSync:
 
 @record
 class DiscoveredMember:
-    """A machine of the cluster as another one sees it."""
+    """A machine of the cluster, as another machine discovered it."""
 
     hostname: str
     role: str
@@ -124,7 +124,7 @@ class Disk:
     serial: str = ""
     wwid: str = ""
     transport: str = ""
-    """`virtio`, `sata`, `nvme`. Empty: not told."""
+    """`virtio`, `sata`, `nvme`. Empty: unknown."""
     read_only: bool = False
     is_cdrom: bool = False
 
@@ -134,13 +134,13 @@ class Link:
     """A network link as the kernel of a machine has it."""
 
     name: str
-    """`eth0`, `ens18`, `eth0.62`: it depends on settings of the kernel, and tells nothing."""
+    """`eth0`, `ens18`, `eth0.62`; it depends on kernel settings, so nothing follows from it."""
     kind: str
-    """Empty: a card. Else `vlan`, `bond`, `bridge`, ..."""
+    """`vlan`, `bond`, `bridge`, ... Empty: a card."""
     type: str
     """`ether`, `loopback`."""
     mac: Mac
-    """Of a card its own, also where a bond gives all of its cards the same."""
+    """The permanent address of a card, even if its bond gives it another."""
     mtu: int
     state: str
     """`up`, `down`, `unknown`, ..."""
@@ -148,11 +148,11 @@ class Link:
     bus_path: str = ""
     driver: str = ""
     vlan: int | None = None
-    """None: not a VLAN, or one that the guest does not see."""
+    """None: not a VLAN, or one that is invisible to the guest."""
 
     @property
     def is_card(self) -> bool:
-        """Whether it is a network card, and not made by the kernel."""
+        """Whether it is a network card, and not created by the kernel."""
         is_real = bool(self.bus_path) or self.driver == "virtio_net"
         return self.type == "ether" and not self.kind and is_real
 
@@ -166,44 +166,121 @@ class LinkAddress:
     """An address on a link."""
 
     address: str
-    """With the length of its prefix: `10.42.0.11/16`."""
+    """With its prefix length, `10.42.0.11/16`."""
     link: str
 
 
 def network_cards(links: Iterable[Link]) -> tuple[Link, ...]:
-    """The network cards among links."""
-    return tuple(one for one in links if one.is_card)
+    """Return the links that are network cards."""
+    return tuple(link for link in links if link.is_card)
 
 
 @record
 class EventsRequest:
-    """Which events are wanted; those that follow always are."""
+    """Which past events to return; future events are always returned."""
 
     last: int = 0
-    """So many of those that were; below zero: all of them."""
+    """Number of past events; negative: all."""
     after: str = ""
-    """All after the one with this id."""
+    """Return all events after the one with this ID."""
     actor: str = ""
-    """Only those of one actor. Empty: of all."""
+    """Only events of this actor. Empty: of all."""
 
 
 @record
 class Event:
-    """Something that happened on a machine."""
+    """An event on a machine."""
 
     id: str
     actor: str
     kind: str
-    """`SequenceEvent`, `MachineStatusEvent`. Empty: the greeting that each stream begins with."""
+    """`SequenceEvent`, `MachineStatusEvent`. Empty: the first message of a stream."""
     content: dict[str, object] = field(default_factory=dict)
 
 
 @record
 class ServiceLogRequest:
-    """Which log is wanted."""
+    """Which log to return."""
 
     service: str
     """`etcd`, `kubelet`."""
     last: int = -1
-    """So many lines from its end; below zero: all of them."""
+    """Number of lines from its end; negative: all."""
     follow: bool = False
+
+
+@record
+class EtcdMember:
+    """A member of etcd."""
+
+    id: int
+    hostname: str
+    """Empty: it has not started yet."""
+    is_learner: bool
+    peer_urls: tuple[str, ...] = ()
+    client_urls: tuple[str, ...] = ()
+
+    @property
+    def hex(self) -> str:
+        """The ID as etcd prints it."""
+        return f"{self.id:016x}"
+
+
+@record
+class EtcdStatus:
+    """Status of one member."""
+
+    member: int
+    leader: int | None
+    """None: there is no leader, so nothing can be written."""
+    is_learner: bool
+    db_size: int
+    """Bytes."""
+    db_in_use: int
+    """Bytes that are in use."""
+    raft_term: int
+    raft_index: int
+    raft_applied: int
+    errors: tuple[str, ...] = ()
+    version: str = ""
+    storage_version: str = ""
+
+    @property
+    def is_leader(self) -> bool:
+        return self.leader == self.member
+
+
+@record
+class EtcdAlarm:
+    """An alarm that a member raised."""
+
+    member: int
+    alarm: str
+    """`NOSPACE`, `CORRUPT`."""
+
+
+@record
+class StaticPod:
+    """A pod of the control plane on one machine."""
+
+    id: str
+    """`kube-system/kube-apiserver-cp-1`."""
+    ready: bool
+    phase: str = ""
+
+
+@record
+class KubeletState:
+    """The kubelet of a machine."""
+
+    image: str
+    nodename: str
+
+
+@record
+class KubernetesNode:
+    """The machine as Kubernetes sees it."""
+
+    name: str
+    ready: bool
+    unschedulable: bool

@@ -1,4 +1,4 @@
-"""Machine configurations: read, and brought to a machine."""
+"""Operations on machines: configurations, reboots, resets, upgrades and images."""
 
 from __future__ import annotations
 
@@ -11,60 +11,60 @@ from stockman.model.secret import Secret
 
 
 class ApplyMode(Enum):
-    """How a configuration is taken over."""
+    """How a configuration is applied."""
 
     REBOOT = "reboot"
-    """With a reboot; Talos 1.14 does not do it any more."""
+    """With a reboot; Talos 1.14 no longer supports it."""
     AUTO = "auto"
     """Talos chooses; up to 1.13 it may reboot."""
     NO_REBOOT = "no-reboot"
-    """At once; up to 1.13 `Rejected` where that is not possible."""
+    """Immediately; up to 1.13 `Rejected` if that is impossible."""
     STAGED = "staged"
     """At the next boot."""
     TRY = "try"
-    """At once, and back after a while."""
+    """Immediately, and undone after a timeout."""
 
 
 @record
 class ApplyConfigurationRequest:
-    """A configuration that is to be applied."""
+    """A configuration to apply."""
 
     text: Secret
     """All documents."""
     mode: ApplyMode
     dry_run: bool = False
     try_seconds: float = 60.0
-    """After which `try` goes back."""
+    """Timeout of the mode `try`."""
 
 
 @record
 class ApplyConfigurationResult:
-    """What became, or would become, of a configuration."""
+    """What applying a configuration did, or would do."""
 
     mode: ApplyMode | None
-    """What was done in the end. None: a machine in maintenance does not tell before Talos 1.13."""
+    """The mode that was used. None: a machine in maintenance does not report it before 1.13."""
     details: Secret
-    """In words; of a dry run with the differences, in which secrets may stand."""
+    """In words; a dry run includes the differences, which may contain secrets."""
     warnings: tuple[str, ...] = ()
 
     @property
     def reboots(self) -> bool:
-        """Whether the machine boots again by itself."""
+        """Whether the machine reboots by itself."""
         return self.mode is ApplyMode.REBOOT
 
 
 class RebootMode(Enum):
-    """How a machine boots again."""
+    """How a machine reboots."""
 
     DEFAULT = "default"
-    """Through kexec where it can, without the firmware."""
+    """By kexec if possible, without the firmware."""
     POWERCYCLE = "powercycle"
     FORCE = "force"
     """Without stopping anything first; since Talos 1.12."""
 
 
 class WipeMode(Enum):
-    """Which disks a reset is about."""
+    """Which disks a reset wipes."""
 
     ALL = "all"
     SYSTEM_DISK = "system-disk"
@@ -73,12 +73,12 @@ class WipeMode(Enum):
 
 @record
 class ResetRequest:
-    """What is to be wiped."""
+    """What a reset wipes, and how."""
 
     graceful: bool
-    """Whether it drains and leaves etcd first."""
+    """Whether the machine drains its node and leaves etcd first."""
     reboot: bool
-    """False: it is switched off in the end."""
+    """False: it is shut down at the end."""
     mode: WipeMode = WipeMode.ALL
     partitions: tuple[str, ...] = ()
     """`STATE`, `EPHEMERAL`. Empty: the whole system disk."""
@@ -87,21 +87,21 @@ class ResetRequest:
 
 
 ProgressCallback = Callable[[str], None]
-"""Told every line of an installer."""
+"""Called with every line of an installer's output."""
 
 
 class UpgradeApi(Enum):
-    """How a Talos is upgraded."""
+    """The API that upgrades a Talos."""
 
     LEGACY = "legacy"
-    """It looks at etcd, drains, installs and boots by itself."""
+    """Talos checks etcd, drains, installs and reboots by itself."""
     LIFECYCLE = "lifecycle"
-    """It installs and no more: etcd, pods and the reboot are ours. Since Talos 1.13."""
+    """Talos only installs; etcd, draining and the reboot are up to us. Since Talos 1.13."""
 
 
 @record
 class UpgradeRequest:
-    """What is to be installed."""
+    """What to install, and how."""
 
     image: str
     """The installer."""
@@ -113,22 +113,22 @@ class UpgradeRequest:
 
 @record
 class UpgradeResult:
-    """An upgrade that was taken on or carried out."""
+    """An upgrade that was started or is complete."""
 
     api: UpgradeApi
     actor: str = ""
-    """Who carries it out, in events. Empty: it is done."""
+    """The actor in its events. Empty: it is complete."""
     lines: tuple[str, ...] = ()
-    """What the installer said."""
+    """Output of the installer."""
 
     @property
     def reboots(self) -> bool:
-        """Whether the machine boots by itself."""
+        """Whether the machine reboots by itself."""
         return self.api is UpgradeApi.LEGACY
 
 
 class ImageStore(Enum):
-    """Whose images they are."""
+    """An image store of a machine."""
 
     SYSTEM = "system"
     """Of Talos itself: installers, kubelet, etcd."""
@@ -151,4 +151,4 @@ class MaintenanceMachine:
 
     address: MachineAddress
     fingerprint: str = ""
-    """SHA-256 of its public key, as its console and `talosctl` show it. Empty: whoever answers."""
+    """SHA-256 of its public key, as its console and `talosctl` show it. Empty: not checked."""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stockman.talos.documents import CONTROLLER_KINDS
-from stockman.talos.patches.documents import ConfigDocument
-from stockman.talos.validation.container_documents import check_dependencies
 from stockman.talos.validation.formats import is_zoned_address, parse_request_url
 from stockman.talos.validation.machine_section import is_control_plane, machine_type
 from stockman.talos.validation.network_documents import is_encrypted
-from stockman.talos.validation.report import ConfigValue, ValidationReport, root_value
+from stockman.talos.validation.report import ConfigValue
+from stockman.talos.validation.system_documents import check_dependencies
 
 _PRESENT = {
     "KubeSpanConfig": ("machine.network.kubespan",),
@@ -71,24 +70,19 @@ _TRUE = {
 """Fields that must not be true."""
 
 
-def check_conflicts(
-    report: ValidationReport, v1alpha1: ConfigValue, documents: list[ConfigDocument]
-) -> None:
+def check_conflicts(v1alpha1: ConfigValue, documents: list[ConfigValue]) -> None:
     for document in documents:
-        for field in _find_conflicts(report, v1alpha1, document):
-            report.error(
+        for field in _find_conflicts(v1alpha1, document):
+            field.error(
                 "machine.conflict",
-                field,
                 f"{field.name} and {document.label} set the same thing",
                 why="Talos accepts only one of the two",
                 fix=f"remove {field.name}, or the document",
             )
 
 
-def _find_conflicts(
-    report: ValidationReport, v1alpha1: ConfigValue, document: ConfigDocument
-) -> Iterator[ConfigValue]:
-    kind, content = document.kind.name, root_value(document)
+def _find_conflicts(v1alpha1: ConfigValue, document: ConfigValue) -> Iterator[ConfigValue]:
+    kind = document.kind
     for path in _PRESENT.get(kind, ()):
         if v1alpha1.down(path).present:
             yield v1alpha1.down(path)
@@ -99,27 +93,25 @@ def _find_conflicts(
         if v1alpha1.down(path).flag:
             yield v1alpha1.down(path)
     if kind == "ResolverConfig":
-        yield from _resolver_conflicts(report, v1alpha1, content)
+        yield from _resolver_conflicts(v1alpha1, document)
     elif kind == "TimeSyncConfig":
         timeout = v1alpha1.down("machine.time.bootTimeout")
         if timeout.text not in ("", "0s"):
             yield timeout
     elif kind == "VolumeConfig":
-        yield from _encryption_conflicts(v1alpha1, content)
+        yield from _encryption_conflicts(v1alpha1, document)
     elif kind == "KubeAPIServerConfig":
         port = v1alpha1.down("cluster.controlPlane.localAPIServerPort")
         if port.number:
             yield port
 
 
-def _resolver_conflicts(
-    report: ValidationReport, v1alpha1: ConfigValue, document: ConfigValue
-) -> Iterator[ConfigValue]:
+def _resolver_conflicts(v1alpha1: ConfigValue, document: ConfigValue) -> Iterator[ConfigValue]:
     servers = v1alpha1.down("machine.network.nameservers")
     if any(is_zoned_address(server) for server in servers.texts):
         yield servers
     dns = v1alpha1.down("machine.features.hostDNS")
-    if report.minor >= 14 and not document["hostDNS"].is_empty and dns.present:
+    if v1alpha1.minor >= 14 and not document["hostDNS"].is_empty and dns.present:
         yield dns
 
 
@@ -140,24 +132,17 @@ class DocumentSet:
     """All documents by kind, with the v1alpha1 document separate."""
 
     def __init__(
-        self,
-        v1alpha1: ConfigValue | None,
-        documents: dict[str, list[ConfigValue]],
-        empty: ConfigValue,
+        self, v1alpha1: ConfigValue | None, documents: list[ConfigValue], absent: ConfigValue
     ) -> None:
         self.has_v1alpha1 = v1alpha1 is not None
-        self.v1alpha1 = empty if v1alpha1 is None else v1alpha1
-        self._documents = documents
+        self.v1alpha1 = absent if v1alpha1 is None else v1alpha1
+        self.additional = documents
 
     def all(self, kind: str) -> list[ConfigValue]:
-        return self._documents.get(kind, [])
+        return [document for document in self.additional if document.kind == kind]
 
     def first(self, kind: str) -> ConfigValue | None:
         return next(iter(self.all(kind)), None)
-
-    @property
-    def kinds(self) -> list[str]:
-        return list(self._documents)
 
     @property
     def controls(self) -> bool:
@@ -186,28 +171,25 @@ class DocumentSet:
         return next((cluster[key] for key in ("ca", "acceptedCAs") if cluster[key].present), None)
 
 
-def check_document_set(report: ValidationReport, documents: DocumentSet) -> None:
-    if report.minor < 14:
-        return
-    _check_resolvers(report, documents)
-    _check_discovery_identity(report, documents)
-    check_dependencies(report, documents.all("ContainerConfig"))
-    _check_kubespan(report, documents)
-    _check_kubernetes(report, documents)
-    _check_control_plane_label(report, documents)
-    for kind in documents.kinds:
-        if kind in CONTROLLER_KINDS and not documents.controls:
-            for document in documents.all(kind):
-                report.error(
-                    "machine.control-plane-only",
-                    document,
-                    f"{document.label} is for control planes only",
-                    why="this machine is a worker",
-                    fix="remove the document",
-                )
+def check_document_set(documents: DocumentSet) -> None:
+    """Check combinations of documents, since 1.14."""
+    _check_resolvers(documents)
+    _check_discovery_identity(documents)
+    check_dependencies(documents.all("ContainerConfig"))
+    _check_kubespan(documents)
+    _check_kubernetes(documents)
+    _check_control_plane_label(documents)
+    for document in documents.additional:
+        if document.kind in CONTROLLER_KINDS and not documents.controls:
+            document.error(
+                "machine.control-plane-only",
+                f"{document.label} is for control planes only",
+                why="this machine is a worker",
+                fix="remove the document",
+            )
 
 
-def _check_resolvers(report: ValidationReport, documents: DocumentSet) -> None:
+def _check_resolvers(documents: DocumentSet) -> None:
     document = documents.first("ResolverConfig")
     if document is None or document.down("hostDNS.enabled").flag:
         return
@@ -215,16 +197,15 @@ def _check_resolvers(report: ValidationReport, documents: DocumentSet) -> None:
         return
     for server in document["nameservers"].items:
         if is_encrypted(server):
-            report.error(
+            server["protocol"].error(
                 "machine.dns",
-                server["protocol"],
                 f"{server.name} uses TLS, but host DNS is disabled",
                 why="only host DNS, the machine's own resolver, supports TLS",
                 fix="set `hostDNS: {enabled: true}` in ResolverConfig",
             )
 
 
-def _check_discovery_identity(report: ValidationReport, documents: DocumentSet) -> None:
+def _check_discovery_identity(documents: DocumentSet) -> None:
     if not documents.discovers:
         return
     cluster, document = documents.v1alpha1["cluster"], documents.first("DiscoveryIdentityConfig")
@@ -232,38 +213,35 @@ def _check_discovery_identity(report: ValidationReport, documents: DocumentSet) 
     for old, new in (("id", "clusterID"), ("secret", "clusterSecret")):
         field = cluster[old] if older or document is None else document[new]
         if not field.text:
-            report.error(
+            field.error(
                 "machine.discovery",
-                field,
                 f"the {old} of the cluster is missing, but discovery is enabled",
                 why="the discovery service identifies clusters by ID, and members by the secret",
                 fix=f"add DiscoveryIdentityConfig with `cluster.{old}` of the secrets bundle",
             )
 
 
-def _check_kubespan(report: ValidationReport, documents: DocumentSet) -> None:
+def _check_kubespan(documents: DocumentSet) -> None:
     document = documents.first("KubeSpanConfig")
     span = documents.v1alpha1.down("machine.network.kubespan") if document is None else document
     if span["enabled"].flag and not documents.discovers:
-        report.error(
+        span["enabled"].error(
             "machine.discovery",
-            span["enabled"],
             "KubeSpan is enabled, but discovery is disabled",
             why="KubeSpan peers find each other by discovery",
             fix="add a DiscoveryServiceConfig",
         )
 
 
-def _check_kubernetes(report: ValidationReport, documents: DocumentSet) -> None:
+def _check_kubernetes(documents: DocumentSet) -> None:
     authority, cluster = documents.authority, documents.v1alpha1["cluster"]
     if authority is None:
         return
     secrets = ("secretboxEncryptionSecret", "aescbcEncryptionSecret")
     encrypted = any(cluster[key].text for key in secrets)
     if documents.controls and not encrypted and documents.first("KubeEtcdEncryptionConfig") is None:
-        report.error(
+        authority.error(
             "machine.etcd-encryption",
-            authority,
             "Kubernetes secrets are not encrypted in etcd",
             why="the machine runs the Kubernetes API without an encryption key",
             fix="add KubeEtcdEncryptionConfig with `secretboxencryptionsecret` of the bundle",
@@ -272,23 +250,21 @@ def _check_kubernetes(report: ValidationReport, documents: DocumentSet) -> None:
         documents.first("KubeClusterConfig") is None
         and not cluster.down("controlPlane.endpoint").present
     ):
-        report.error(
+        authority.error(
             "machine.endpoint",
-            authority,
             "the endpoint of the Kubernetes API is missing",
             why="the machine has a Kubernetes CA but no endpoint",
             fix="add KubeClusterConfig with clusterName and endpoint",
         )
 
 
-def _check_control_plane_label(report: ValidationReport, documents: DocumentSet) -> None:
+def _check_control_plane_label(documents: DocumentSet) -> None:
     node = documents.first("KubeNodeConfig")
     if node is None or not documents.controls or node["skipNodeRegistration"].flag:
         return
     if _CONTROL_PLANE_LABEL not in node["labels"].entries:
-        report.warn(
+        node["labels"].warn(
             "machine.doubtful",
-            node["labels"],
             "KubeNodeConfig of a control plane has no control plane label",
             why=f"Talos no longer adds {_CONTROL_PLANE_LABEL} itself",
             fix=f'add `{_CONTROL_PLANE_LABEL}: ""`, and the taint of the same name',

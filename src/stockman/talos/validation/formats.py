@@ -63,7 +63,7 @@ def base64_key_error(text: str) -> str:
 
 _PORT = pattern(r":[0-9]*")
 _PREFIX_LENGTH = pattern(r"[0-9]{1,7}")
-_HIGHEST_PORT = 65535
+HIGHEST_PORT = 65535
 
 
 def is_address(text: str) -> bool:
@@ -138,8 +138,8 @@ def endpoint_error(text: str) -> str:
         return "an IPv6 address must be in brackets"
     if not host:
         return "it has no host"
-    if port and not 1 <= int(port) <= _HIGHEST_PORT:
-        return f"a port is a number from 1 to {_HIGHEST_PORT}"
+    if port and not 1 <= int(port) <= HIGHEST_PORT:
+        return f"a port is a number from 1 to {HIGHEST_PORT}"
     return ""
 
 

@@ -4,38 +4,29 @@ from __future__ import annotations
 
 from ipaddress import ip_address, ip_interface
 
-from stockman.talos.validation.cel.checker import check_expression
-from stockman.talos.validation.cel.environments import LINK
-from stockman.talos.validation.formats import base64_key_error, is_unspecified
+from stockman.talos.validation.cel.checker import matches
+from stockman.talos.validation.cel.types import LINK
+from stockman.talos.validation.formats import HIGHEST_PORT, base64_key_error, is_unspecified
 from stockman.talos.validation.interfaces import check_wireguard_key
-from stockman.talos.validation.report import ConfigValue, ValidationReport
+from stockman.talos.validation.report import ConfigValue, Rule, check_name, required
 
 _HIGHEST_VLAN = 4094
-_HIGHEST_PORT = 65535
 _LONGEST_LINK = 15
 _RESERVED_TABLES = ("", "unspec", "local", "main", "default")
 
 
-def check_name(report: ValidationReport, document: ConfigValue) -> None:
-    """Check that a document has a name."""
-    if not document["name"].text:
-        kind = document.label.partition(" ")[0]
-        report.missing(document["name"], f"a {kind} is identified by its name")
-
-
-def check_link(report: ValidationReport, link: ConfigValue) -> None:
+def check_link(link: ConfigValue) -> None:
     """Check a link with addresses and routes."""
-    check_name(report, link)
-    check_link_fields(report, link)
+    check_name(link)
+    _check_link_fields(link)
 
 
-def check_link_fields(report: ValidationReport, link: ConfigValue) -> None:
+def _check_link_fields(link: ConfigValue) -> None:
     for address in link["addresses"].items:
         value = address["address"]
         if not value.text or is_unspecified(value.text):
-            report.error(
+            value.error(
                 "machine.address",
-                value,
                 f"{address.name} has no address",
                 why="0.0.0.0 and :: are not addresses" if value.text else "address is missing",
                 fix="use an address such as 10.42.0.21/24",
@@ -44,85 +35,60 @@ def check_link_fields(report: ValidationReport, link: ConfigValue) -> None:
         for key in ("destination", "gateway", "source"):
             field = route[key]
             if field.text and is_unspecified(field.text):
-                report.error(
+                default = "; the default route has no destination" if key == "destination" else ""
+                field.error(
                     "machine.route",
-                    field,
                     f"{field.name} is {field.text}",
-                    why="0.0.0.0 and :: are not addresses"
-                    + ("; the default route has no destination" if key[0] == "d" else ""),
+                    why=f"0.0.0.0 and :: are not addresses{default}",
                     fix=f"remove the {key}, or use another",
                 )
 
 
-def check_bond_document(report: ValidationReport, bond: ConfigValue) -> None:
-    check_link(report, bond)
-    if bond["links"].is_empty:
-        report.missing(bond["links"], "a bond consists of links")
+def _check_bond_mode(bond: ConfigValue) -> None:
     mode = bond["bondMode"]
     if not mode.present:
-        report.missing(mode, "a bond needs a mode, active-backup for example")
-    elif report.minor >= 13 and mode.text == "802.3ad":
+        mode.missing("a bond needs a mode, active-backup for example")
+    elif bond.minor >= 13 and mode.text == "802.3ad":
         for key in ("miimon", "updelay", "downdelay"):
             if not bond[key].present:
-                report.warn(
+                bond[key].warn(
                     "machine.incomplete",
-                    bond[key],
                     f"{bond[key].name} is not set",
                     why="a bond of mode 802.3ad needs it to detect a dead link",
                     fix=f"set `{key}:`, in milliseconds",
                 )
 
 
-def check_vlan(report: ValidationReport, vlan: ConfigValue) -> None:
-    check_link(report, vlan)
-    number = vlan["vlanID"]
-    if not 1 <= number.number <= _HIGHEST_VLAN:
-        report.error(
-            "machine.range",
-            number,
-            f"{number.name} is {number.number}",
-            why=f"VLAN IDs are 1 to {_HIGHEST_VLAN}",
-            fix="set the ID of the VLAN",
-        )
-    if not vlan["parent"].text:
-        report.missing(vlan["parent"], "a VLAN needs a parent link")
+def _check_vlan_id(vlan: ConfigValue) -> None:
+    vlan["vlanID"].check_range(1, _HIGHEST_VLAN, "VLAN IDs are", "set the ID of the VLAN")
 
 
-def check_vrf(report: ValidationReport, vrf: ConfigValue) -> None:
-    check_link(report, vrf)
+def _check_table(vrf: ConfigValue) -> None:
     table = vrf["table"]
     if table.text in _RESERVED_TABLES:
-        report.error(
+        table.error(
             "machine.route",
-            table,
             f"{table.name} is reserved by Linux",
             why=f"{table.text or 'none'} cannot belong to a VRF",
             fix="use another number, 100 for example",
         )
 
 
-def check_veth(report: ValidationReport, veth: ConfigValue) -> None:
+def _check_veth(veth: ConfigValue) -> None:
     peer = veth["peer"]
     for field in (veth["name"], peer["name"]):
-        wrong = _link_name_error(field.text)
-        if wrong:
-            report.error(
-                "machine.name",
-                field,
-                f"{field.name} is not a valid link name",
-                why=wrong,
-                fix="rename it",
-            )
+        if wrong := _link_name_error(field.text):
+            what = f"{field.name} is not a valid link name"
+            field.error("machine.name", what, why=wrong, fix="rename it")
     if veth["name"].text and veth["name"].text == peer["name"].text:
-        report.error(
+        peer["name"].error(
             "machine.name",
-            peer["name"],
             f"both ends of the pair have the name {peer['name'].text}",
             why="link names are unique",
             fix="rename one of them",
         )
-    check_link_fields(report, veth)
-    check_link_fields(report, peer)
+    _check_link_fields(veth)
+    _check_link_fields(peer)
 
 
 def _link_name_error(text: str) -> str:
@@ -137,131 +103,115 @@ def _link_name_error(text: str) -> str:
     return ""
 
 
-def check_link_alias(report: ValidationReport, alias: ConfigValue) -> None:
+def _check_alias_name(alias: ConfigValue) -> None:
+    check_name(alias)
     name = alias["name"]
-    if not name.text:
-        check_name(report, alias)
-    elif report.minor >= 13 and "%" in name.text:
+    if alias.minor >= 13 and "%" in name.text:
         before, _, after = name.text.partition("%")
         if after != "d" or not before:
-            report.error(
+            name.error(
                 "machine.name",
-                name,
                 f"{name.text!r} is not a valid name pattern",
                 why="a name with a % must end with %d, with text before it",
                 fix="use a name such as net%d",
             )
-    match = alias.down("selector.match")
-    if not match.text:
-        report.missing(match, "an alias needs a selector of links")
-    else:
-        check_expression(report, match, LINK)
 
 
-def check_wireguard(report: ValidationReport, tunnel: ConfigValue) -> None:
-    check_link(report, tunnel)
-    check_wireguard_key(report, tunnel["privateKey"])
-    port = tunnel["listenPort"]
-    if not 0 <= port.number <= _HIGHEST_PORT:
-        report.error(
-            "machine.range",
-            port,
-            f"{port.name} is {port.number}",
-            why=f"ports are 0 to {_HIGHEST_PORT}",
-            fix="use 51820, or leave it out",
-        )
+def _check_wireguard(tunnel: ConfigValue) -> None:
+    check_wireguard_key(tunnel["privateKey"])
+    tunnel["listenPort"].check_range(0, HIGHEST_PORT, "ports are", "use 51820, or leave it out")
     for peer in tunnel["peers"].items:
-        check_wireguard_key(report, peer["publicKey"])
+        check_wireguard_key(peer["publicKey"])
         shared = peer["presharedKey"]
         if shared.text and base64_key_error(shared.text):
-            check_wireguard_key(report, shared)
-        check_not_negative(report, peer["persistentKeepaliveInterval"])
+            check_wireguard_key(shared)
+        peer["persistentKeepaliveInterval"].check_not_negative()
 
 
-def check_not_negative(report: ValidationReport, span: ConfigValue) -> None:
-    """Check that a time or number is not negative."""
-    if span.text.startswith("-") and span.text != "-0":
-        report.error(
-            "machine.range",
-            span,
-            f"{span.name} is {span.text}",
-            why="it must not be negative",
-            fix="remove the minus, or leave it out",
-        )
-
-
-def check_bgp(report: ValidationReport, document: ConfigValue) -> None:
-    check_name(report, document)
+def _check_bgp(document: ConfigValue) -> None:
     if not document["localASN"].number:
-        report.missing(document["localASN"], "BGP needs a local AS number")
+        document["localASN"].missing("BGP needs a local AS number")
     router = document["routerID"]
     if router.text and ip_address(router.text.partition("%")[0]).version != 4:
-        _report_bgp(
-            report, router, "it must have the form of an IPv4 address", "use one of the machine"
-        )
+        why = "it must have the form of an IPv4 address"
+        _report_bgp(router, why, "use one of the machine")
     neighbors = document["neighbors"]
     if neighbors.is_empty:
-        report.warn(
+        neighbors.warn(
             "machine.incomplete",
-            neighbors,
             f"{document.label} has no neighbors",
             why="the instance has no peers",
             fix="add neighbors, or remove the document",
         )
-    _check_neighbors(report, document, neighbors)
-    _check_imports(report, document)
+    _check_neighbors(document, neighbors)
+    _check_imports(document)
 
 
-def _report_bgp(report: ValidationReport, field: ConfigValue, why: str, fix: str) -> None:
-    report.error("machine.bgp", field, f"{field.name} is invalid", why=why, fix=fix)
+def _report_bgp(field: ConfigValue, why: str, fix: str) -> None:
+    field.error("machine.bgp", f"{field.name} is invalid", why=why, fix=fix)
 
 
-def _check_neighbors(
-    report: ValidationReport, document: ConfigValue, neighbors: ConfigValue
-) -> None:
+def _check_neighbors(document: ConfigValue, neighbors: ConfigValue) -> None:
     seen: set[str] = set()
     for neighbor in neighbors.items:
         address, link = neighbor["address"].text, neighbor["link"].text
         if bool(address) == bool(link):
-            _report_bgp(report, neighbor, "it needs either an address or a link", "keep one")
+            _report_bgp(neighbor, "it needs either an address or a link", "keep one")
         elif (address or link) in seen:
-            _report_bgp(report, neighbor, f"{address or link} is listed twice", "remove one")
+            _report_bgp(neighbor, f"{address or link} is listed twice", "remove one")
         else:
             seen.add(address or link)
-        check_not_negative(report, neighbor["holdTime"])
+        neighbor["holdTime"].check_not_negative()
         detection = neighbor["bfd"]
         if detection.present and document["vrf"].text:
-            _report_bgp(report, detection, "BFD does not work inside a VRF", "remove it")
+            _report_bgp(detection, "BFD does not work inside a VRF", "remove it")
         for key in ("transmitInterval", "receiveInterval"):
-            check_not_negative(report, detection[key])
+            detection[key].check_not_negative()
 
 
-def _check_imports(report: ValidationReport, document: ConfigValue) -> None:
+def _check_imports(document: ConfigValue) -> None:
     sources: set[str] = set()
     prefixes: list[str] = []
     for route in document["importRoutes"].items:
         source = route["bgpInstance"]
         if not source.text:
-            report.missing(source, "routes are imported from another instance")
+            source.missing("routes are imported from another instance")
         elif source.text == document["name"].text or source.text in sources:
             why = "each other instance can be imported once"
-            _report_bgp(report, source, why, "use another instance")
+            _report_bgp(source, why, "use another instance")
         sources.add(source.text)
-        if route["prefixes"].is_empty:
-            report.missing(route["prefixes"], "only routes to listed networks are imported")
+        route["prefixes"].require("only routes to listed networks are imported")
         for prefix in route["prefixes"].items:
-            _check_prefix_filter(report, prefix, prefixes)
+            _check_prefix_filter(prefix, prefixes)
 
 
-def _check_prefix_filter(report: ValidationReport, prefix: ConfigValue, known: list[str]) -> None:
+def _check_prefix_filter(prefix: ConfigValue, known: list[str]) -> None:
     if not prefix.text:
-        _report_bgp(report, prefix, "it is empty", "write a network")
+        _report_bgp(prefix, "it is empty", "write a network")
         return
     interface = ip_interface(prefix.text)
     if interface.ip != interface.network.network_address:
-        _report_bgp(report, prefix, f"it is an address in {interface.network}", "write the network")
+        _report_bgp(prefix, f"it is an address in {interface.network}", "write the network")
     for known_prefix in known:
         network = ip_interface(known_prefix).network
         if network.version == interface.version and network.overlaps(interface.network):
-            _report_bgp(report, prefix, f"it overlaps {known_prefix}", "remove one of the two")
+            _report_bgp(prefix, f"it overlaps {known_prefix}", "remove one of the two")
     known.append(prefix.text)
+
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "BGPInstanceConfig": (check_name, _check_bgp),
+    "BondConfig": (check_link, required("links", "a bond consists of links"), _check_bond_mode),
+    "BridgeConfig": (check_link,),
+    "DummyLinkConfig": (check_link,),
+    "EthernetConfig": (check_name,),
+    "LinkAliasConfig": (
+        _check_alias_name,
+        matches("selector.match", LINK, "an alias needs a selector of links"),
+    ),
+    "LinkConfig": (check_link,),
+    "VLANConfig": (check_link, _check_vlan_id, required("parent", "a VLAN needs a parent link")),
+    "VRFConfig": (check_link, _check_table),
+    "VethConfig": (_check_veth,),
+    "WireguardConfig": (check_link, _check_wireguard),
+}

@@ -2,68 +2,65 @@
 
 from __future__ import annotations
 
-from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.credentials.certificates import TalosRole
 from stockman.talos.patches.scalars import parse_url
-from stockman.talos.validation.report import ConfigValue, RuntimeMode, ValidationReport
-from stockman.talos.validation.runtime_spec import check_runtime_spec
+from stockman.talos.validation.report import ConfigValue, RuntimeMode
 from stockman.talos.validation.shared_rules import (
     check_annotations,
     check_kubelet,
     check_kubespan,
     check_labels,
+    check_runtime_spec,
     check_taints,
 )
 
 
-def check_disks(report: ValidationReport, machine: ConfigValue) -> None:
+def check_disks(machine: ConfigValue) -> None:
     for disk in machine["disks"].items:
         if not disk.present:
-            _report_null(report, disk)
+            _report_null(disk)
             continue
         partitions = disk["partitions"].items
         for partition in partitions[:-1]:
             if not partition.present or partition["size"].text not in ("", "0", "0 B"):
                 continue
-            report.error(
+            partition.error(
                 "machine.partition",
-                partition,
                 f"{partition.name} has no size, but is not the last",
                 why="a partition without a size uses the rest of the disk",
                 fix="set a size, or move it to the end",
             )
 
 
-def _report_null(report: ValidationReport, field: ConfigValue) -> None:
-    report.error(
+def _report_null(field: ConfigValue) -> None:
+    field.error(
         "machine.null",
-        field,
         f"{field.name} is null",
         why="Talos fails on an empty value",
         fix="set a value, or remove the key",
     )
 
 
-def check_registries(report: ValidationReport, machine: ConfigValue) -> None:
+def check_registries(machine: ConfigValue) -> None:
     for section in ("config", "mirrors"):
         for entry in machine.down(f"registries.{section}").entries.values():
             if not entry.present:
-                _report_null(report, entry)
+                _report_null(entry)
 
 
-def check_system_encryption(report: ValidationReport, machine: ConfigValue) -> None:
+def check_system_encryption(machine: ConfigValue) -> None:
     """Check the encryption of system partitions in the format before volumes."""
     for label in ("state", "ephemeral"):
         system = machine.down(f"systemDiskEncryption.{label}")
         if system.present:
-            check_keys(report, system, system["keys"])
+            check_keys(system, system["keys"])
 
 
-def check_keys(report: ValidationReport, parent: ConfigValue, keys: ConfigValue) -> None:
+def check_keys(parent: ConfigValue, keys: ConfigValue) -> None:
     """Check the keys of an encrypted partition: at least one, unique slots, each of one kind."""
     if keys.is_empty:
-        report.error(
+        keys.error(
             "machine.encryption",
-            keys,
             f"{parent.name} has no key",
             why="an encrypted partition needs at least one key",
             fix="add a key, for example `nodeID: {}` in slot 0",
@@ -72,18 +69,16 @@ def check_keys(report: ValidationReport, parent: ConfigValue, keys: ConfigValue)
     for key in keys.items:
         slot = key["slot"]
         if slot.number in taken:
-            report.error(
+            (slot if slot.present else key).error(
                 "machine.encryption",
-                slot if slot.present else key,
                 f"{key.name} uses slot {slot.number} of another key",
                 why="a slot holds one key",
                 fix="number the slots from 0",
             )
         taken.add(slot.number)
         if not any(key[kind].present for kind in ("static", "nodeID", "kms", "tpm")):
-            report.error(
+            key.error(
                 "machine.encryption",
-                key,
                 f"{key.name} has no kind",
                 why="a key is one of static, nodeID, kms and tpm",
                 fix="use one of the four, for example `nodeID: {}`",
@@ -112,37 +107,33 @@ def is_control_plane(kind: str) -> bool:
     return kind in ("init", CONTROL_PLANE)
 
 
-def check_type(report: ValidationReport, machine: ConfigValue) -> None:
+def check_type(machine: ConfigValue) -> None:
     kind, field = machine_type(machine), machine["type"]
     if not kind:
-        report.error(
+        field.error(
             "machine.type",
-            field,
             f"{field.text} is not a valid machine type",
             why="machine types are controlplane and worker",
             fix="set `type: controlplane` or `type: worker`",
         )
     elif kind != field.text:
-        report.warn(
+        field.warn(
             "machine.spelling",
-            field,
             f"the machine type is written as {field.text!r}",
             why=f"Talos reads it as {kind}, and warns at every start",
             fix=f"set `type: {kind}`",
-            counts=True,
         )
 
 
-def check_install(report: ValidationReport, machine: ConfigValue) -> None:
+def check_install(machine: ConfigValue) -> None:
     """Check where Talos is installed; only machines that install themselves need it."""
     install = machine["install"]
-    if report.mode is not RuntimeMode.METAL:
+    if machine.report.mode is not RuntimeMode.METAL:
         return
     if not install.present:
-        if report.minor < 14:
-            report.error(
+        if machine.minor < 14:
+            install.error(
                 "machine.install",
-                install,
                 "machine.install is missing",
                 why="a machine in metal mode needs it to install itself",
                 fix="add machine.install with a disk: `disk:` of the node in nodes.yaml",
@@ -151,9 +142,8 @@ def check_install(report: ValidationReport, machine: ConfigValue) -> None:
     selector = install["diskSelector"]
     wrong = _find_selector_error(selector)
     if wrong is not None:
-        report.error(
+        wrong.error(
             "machine.install",
-            wrong,
             f"{wrong.name} selects no disk",
             why=f"disk types are {', '.join(_DISK_TYPES)}"
             if wrong.path.endswith(".type")
@@ -161,18 +151,16 @@ def check_install(report: ValidationReport, machine: ConfigValue) -> None:
             fix="write another type" if wrong.path.endswith(".type") else "select by model or size",
         )
     if not install["disk"].text and (wrong is not None or not selector.present):
-        report.error(
+        install["disk"].error(
             "machine.install",
-            install["disk"],
             "machine.install has no disk",
             why="neither disk nor a valid diskSelector is set",
             fix="set machine.install.disk: `disk:` of the node in nodes.yaml",
         )
     arguments, plain = install["extraKernelArgs"], install["grubUseUKICmdline"]
-    if report.minor >= 12 and not arguments.is_empty and plain.flag:
-        report.error(
+    if machine.minor >= 12 and not arguments.is_empty and plain.flag:
+        arguments.error(
             "machine.install",
-            arguments,
             "machine.install.extraKernelArgs and grubUseUKICmdline exclude each other",
             why="with the latter the kernel uses the arguments of the image",
             fix="put the arguments into the image: `kernel_args:` under `talos:`",
@@ -187,7 +175,7 @@ def _find_selector_error(selector: ConfigValue) -> ConfigValue | None:
     return kind if kind.text and kind.text not in _DISK_TYPES else None
 
 
-def check_authorities(report: ValidationReport, machine: ConfigValue) -> None:
+def check_authorities(machine: ConfigValue) -> None:
     """Check which clients the machine trusts, and the CA key of a control plane."""
     authority, accepted = machine["ca"], machine["acceptedCAs"]
     kind = machine_type(machine)
@@ -199,139 +187,126 @@ def check_authorities(report: ValidationReport, machine: ConfigValue) -> None:
     elif kind == WORKER and not authority["crt"].text and accepted.is_empty and authority.present:
         missing, why = authority["crt"], "the machine could not authenticate clients"
     if missing is not None:
-        report.error(
+        missing.error(
             "machine.ca",
-            missing,
             f"{missing.name} is missing",
             why=why,
             fix="use the authority `certs.os` of the secrets bundle",
         )
     if kind == WORKER and authority["key"].text:
-        report.error(
+        authority["key"].error(
             "machine.worker-secret",
-            authority["key"],
             "a worker has the private key of the Talos CA",
             why="an attacker on the worker could control every machine",
             fix="leave machine.ca.key of workers empty",
         )
 
 
-def check_host_dns(report: ValidationReport, machine: ConfigValue) -> None:
+def check_host_dns(machine: ConfigValue) -> None:
     dns = machine.down("features.hostDNS")
     forward = dns["forwardKubeDNSToHost"]
-    if report.minor >= 13 and forward.flag and not dns["enabled"].flag:
-        report.error(
+    if machine.minor >= 13 and forward.flag and not dns["enabled"].flag:
+        forward.error(
             "machine.dns",
-            forward,
             "machine.features.hostDNS forwards to a disabled resolver",
             why="forwardKubeDNSToHost is true, but enabled is not",
             fix="set `enabled: true` as well",
         )
 
 
-def check_logging(report: ValidationReport, machine: ConfigValue) -> None:
+def check_logging(machine: ConfigValue) -> None:
     for target in machine.down("logging.destinations").items:
-        check_log_endpoint(report, target["endpoint"])
+        check_log_endpoint(target["endpoint"])
         style = target["format"]
         if style.text != "json_lines":
-            report.error(
+            style.error(
                 "machine.word",
-                style,
                 f"{style.name} is {style.text!r}",
                 why="Talos supports only json_lines",
                 fix="set `format: json_lines`",
             )
 
 
-def check_log_endpoint(report: ValidationReport, endpoint: ConfigValue) -> None:
+def check_log_endpoint(endpoint: ConfigValue) -> None:
     if not endpoint.present:
-        report.missing(endpoint, "Talos sends logs to it")
+        endpoint.missing("Talos sends logs to it")
         return
     url = parse_url(endpoint.text)
     if not url.host or url.scheme not in ("tcp", "udp"):
         wrong = "it has no host" if not url.host else "its scheme is neither tcp nor udp"
-        report.error(
+        endpoint.error(
             "machine.url",
-            endpoint,
             f"{endpoint.name} is not a valid log destination",
             why=wrong,
             fix="use a URL such as tcp://logs.example.com:514",
         )
 
 
-def check_extensions(report: ValidationReport, machine: ConfigValue) -> None:
+def check_extensions(machine: ConfigValue) -> None:
     extensions = machine.down("install.extensions")
     seen: set[str] = set()
     for extension in extensions.items:
         image = extension["image"]
         if image.text in seen:
-            report.error(
+            image.error(
                 "machine.duplicate",
-                image,
                 f"the extension {image.text} is listed twice",
                 why="Talos would install it twice",
                 fix="remove one of the two",
             )
         seen.add(image.text)
     if seen:
-        _warn_deprecated(
-            report, extensions, "put extensions into the image: `extensions:` under `talos:`"
-        )
+        _warn_deprecated(extensions, "put extensions into the image: `extensions:` under `talos:`")
 
 
-def _warn_deprecated(report: ValidationReport, field: ConfigValue, fix: str) -> None:
-    report.warn(
+def _warn_deprecated(field: ConfigValue, fix: str) -> None:
+    field.warn(
         "machine.deprecated",
-        field,
         f"{field.name} is deprecated",
         why="Talos still accepts it, but a later version will not",
         fix=fix,
-        counts=True,
     )
 
 
-def check_deprecated_fields(report: ValidationReport, machine: ConfigValue) -> None:
-    if report.minor < 14:
+def check_deprecated_fields(machine: ConfigValue) -> None:
+    if machine.minor < 14:
         return
     for key, document in (
         ("files", "EtcFileConfig or CRICustomizationConfig"),
         ("baseRuntimeSpecOverrides", "CRIBaseRuntimeSpecConfig"),
     ):
         if not machine[key].is_empty:
-            _warn_deprecated(report, machine[key], f"use a document {document}")
+            _warn_deprecated(machine[key], f"use a document {document}")
 
 
-def check_api_access(report: ValidationReport, machine: ConfigValue) -> None:
+def check_api_access(machine: ConfigValue) -> None:
     access = machine.down("features.kubernetesTalosAPIAccess")
     if not access["enabled"].flag:
         return
     if not is_control_plane(machine_type(machine)):
-        report.error(
+        access.error(
             "machine.control-plane-only",
-            access,
             f"{access.name} is for control planes only",
             why="this machine is a worker, whose API cannot grant access",
             fix="remove it from workers",
         )
     roles = machine.down("features.rbac")
-    if report.minor < 12 and not roles.flag:
-        report.error(
+    if machine.minor < 12 and not roles.flag:
+        roles.error(
             "machine.role",
-            roles,
             "pods may use the Talos API, but roles are disabled",
             why="without roles every pod would have full access",
             fix="set `rbac: true` in machine.features",
         )
-    check_roles(report, access["allowedRoles"])
+    check_roles(access["allowedRoles"])
 
 
-def check_roles(report: ValidationReport, roles: ConfigValue) -> None:
-    known = known_roles(report.minor)
+def check_roles(roles: ConfigValue) -> None:
+    known = known_roles(roles.minor)
     for role in roles.items:
         if role.text not in known:
-            report.error(
+            role.error(
                 "machine.role",
-                role,
                 f"{role.text} is not a role of the Talos API",
                 why=f"the roles are {', '.join(known)}",
                 fix="use one of these",
@@ -343,19 +318,13 @@ def known_roles(minor: int) -> list[str]:
     return [role.value for role in TalosRole if role not in new]
 
 
-def check_address_sort(report: ValidationReport, machine: ConfigValue) -> None:
+def check_address_sort(machine: ConfigValue) -> None:
     sort = machine.down("features.nodeAddressSortAlgorithm")
-    if sort.text and sort.text.lower() not in _ADDRESS_SORT_ALGORITHMS:
-        report.error(
-            "machine.word",
-            sort,
-            f"{sort.name} is {sort.text!r}",
-            why=f"the algorithms are {' and '.join(_ADDRESS_SORT_ALGORITHMS)}",
-            fix="use one of these",
-        )
+    if sort.text.lower() not in _ADDRESS_SORT_ALGORITHMS:
+        sort.check_word((), why=f"the algorithms are {' and '.join(_ADDRESS_SORT_ALGORITHMS)}")
 
 
-def check_machine(report: ValidationReport, machine: ConfigValue) -> None:
+def check_machine(machine: ConfigValue) -> None:
     """Check every rule of the section that needs no other section."""
     for rule in (
         check_type,
@@ -371,11 +340,11 @@ def check_machine(report: ValidationReport, machine: ConfigValue) -> None:
         check_api_access,
         check_address_sort,
     ):
-        rule(report, machine)
-    if report.minor < 14:
-        check_registries(report, machine)
-    check_kubelet(report, machine["kubelet"])
-    check_labels(report, machine["nodeLabels"])
-    check_annotations(report, machine["nodeAnnotations"])
-    check_taints(report, machine["nodeTaints"])
-    check_runtime_spec(report, machine["baseRuntimeSpecOverrides"])
+        rule(machine)
+    if machine.minor < 14:
+        check_registries(machine)
+    check_kubelet(machine["kubelet"])
+    check_labels(machine["nodeLabels"])
+    check_annotations(machine["nodeAnnotations"])
+    check_taints(machine["nodeTaints"])
+    check_runtime_spec(machine["baseRuntimeSpecOverrides"])

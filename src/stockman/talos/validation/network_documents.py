@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from stockman.talos.patches.scalars import parse_url
-from stockman.talos.validation.formats import (
-    is_address,
-    is_network,
-    is_zoned_address,
-    split_host_port,
+from stockman.talos.validation.formats import is_address, is_network, is_zoned_address
+from stockman.talos.validation.report import ConfigValue, Rule, check_name, not_negative, required
+from stockman.talos.validation.shared_rules import (
+    UrlForm,
+    check_kubespan_mtu,
+    check_node_subnets,
+    valid_url,
 )
-from stockman.talos.validation.link_documents import check_name, check_not_negative
-from stockman.talos.validation.report import ConfigValue, ValidationReport
 
 _LONGEST_HOSTNAME = 63
 _LONGEST_FQDN = 253
 _PLAIN_DNS = "Do53"
 _RESERVED_PRIORITIES = (0, 32500, 32766, 32767)
 _PRIORITIES = 1 << 32
+_PROBE_URL = UrlForm("probe URL", ("http", "https"), "https://example.com/", needs_host=True)
 
 
-def check_hostname(report: ValidationReport, document: ConfigValue) -> None:
+def _check_hostname(document: ConfigValue) -> None:
     auto, name = document["auto"], document["hostname"]
     off = not auto.present or auto.text == "off"
-    unnamed = off if report.minor < 13 else not auto.present
+    unnamed = off if document.minor < 13 else not auto.present
     why = ""
     if unnamed and not name.text:
         why = "neither auto nor hostname is set"
@@ -35,103 +35,73 @@ def check_hostname(report: ValidationReport, document: ConfigValue) -> None:
     elif name.text and not 1 <= len(name.text.partition(".")[0].encode()) <= _LONGEST_HOSTNAME:
         why = f"the label before the first dot has 1 to {_LONGEST_HOSTNAME} characters"
     if why:
-        report.error(
+        (name if name.present else document).error(
             "machine.hostname",
-            name if name.present else document,
             "HostnameConfig does not define a hostname",
             why=why,
             fix='set `auto: stable`, or `auto: "off"` and the hostname',
         )
 
 
-def check_dhcp(report: ValidationReport, document: ConfigValue) -> None:
-    check_name(report, document)
+def _check_dhcp(document: ConfigValue) -> None:
     duid, identifier = document["duidRaw"], document["clientIdentifier"]
     if bool(duid.text) != (identifier.text == "duid"):
-        report.error(
+        (duid if duid.text else identifier).error(
             "machine.dhcp",
-            duid if duid.text else identifier,
             f"duidRaw and clientIdentifier of {document.label} do not match",
             why="duidRaw and `clientIdentifier: duid` require each other",
             fix="set both, or neither",
         )
 
 
-def check_address_document(report: ValidationReport, document: ConfigValue) -> None:
-    """Check a document whose name is an address."""
+def _check_address_name(document: ConfigValue) -> None:
     name = document["name"]
     if not is_zoned_address(name.text):
-        report.error(
+        name.error(
             "machine.address",
-            name,
             f"{name.text!r} is not an address",
-            why=f"the name of a {document.label.partition(' ')[0]} must be its address",
+            why=f"the name of a {document.kind} must be its address",
             fix="use the address as the name",
         )
 
 
-def check_shared_address(report: ValidationReport, document: ConfigValue) -> None:
-    check_address_document(report, document)
-    if not document["link"].text:
-        report.missing(document["link"], "a virtual IP belongs to a link")
-
-
-def check_hcloud_address(report: ValidationReport, document: ConfigValue) -> None:
-    check_shared_address(report, document)
-    if not document["apiToken"].text:
-        report.missing(document["apiToken"], "the address is moved through the provider's API")
-
-
-def check_static_host(report: ValidationReport, document: ConfigValue) -> None:
-    check_address_document(report, document)
-    if document["hostnames"].is_empty:
-        report.missing(document["hostnames"], "an address without names has no effect")
-
-
-def check_blackhole(report: ValidationReport, document: ConfigValue) -> None:
+def _check_blackhole(document: ConfigValue) -> None:
     name = document["name"]
     if not is_network(name.text):
-        report.error(
+        name.error(
             "machine.route",
-            name,
             f"{name.text!r} is not a network",
             why="the name of a BlackholeRouteConfig must be its network",
             fix="use a network such as 10.43.0.0/16 as the name",
         )
 
 
-def check_routing_rule(report: ValidationReport, document: ConfigValue) -> None:
-    name = document["name"]
+def _check_routing_rule(document: ConfigValue) -> None:
+    name, table, action = document["name"], document["table"], document["action"]
     digits = name.text.isdecimal() and name.text.isascii()
     priority = int(name.text) if digits else 0
     if priority in _RESERVED_PRIORITIES or priority >= _PRIORITIES:
-        report.error(
+        name.error(
             "machine.route",
-            name,
             f"{name.text!r} is not a priority of a routing rule",
             why=f"it is a number, and {', '.join(map(str, _RESERVED_PRIORITIES))} are reserved",
             fix="use a number from 1 to 32765 as the name",
         )
-    if document["table"].text in ("", "unspec") and document["action"].text in (
-        "",
-        "unspec",
-        "unicast",
-    ):
-        report.missing(document["table"], "a rule that does not refuse needs a table")
+    if table.text in ("", "unspec") and action.text in ("", "unspec", "unicast"):
+        table.missing("a rule that does not refuse needs a table")
     if document["fwMask"].number and not document["fwMark"].number:
-        report.missing(document["fwMask"], "fwMask defines which bits of fwMark count")
+        document["fwMask"].missing("fwMask defines which bits of fwMark count")
 
 
-def check_resolver(report: ValidationReport, document: ConfigValue) -> None:
+def _check_resolver(document: ConfigValue) -> None:
     """Check a ResolverConfig, since 1.14."""
-    if report.minor < 14:
+    if document.minor < 14:
         return
     dns = document["hostDNS"]
     for key in ("forwardKubeDNSToHost", "resolveMemberNames"):
         if dns[key].flag and not dns["enabled"].flag:
-            report.error(
+            dns[key].error(
                 "machine.dns",
-                dns[key],
                 f"{dns[key].name} needs a disabled resolver",
                 why="hostDNS.enabled is not true",
                 fix="set `enabled: true` as well",
@@ -139,20 +109,17 @@ def check_resolver(report: ValidationReport, document: ConfigValue) -> None:
     servers = document["nameservers"].items
     for server in servers:
         name, protocol = server["tlsServerName"], server["protocol"].text or _PLAIN_DNS
-        if not server["address"].text:
-            report.missing(server["address"], "a resolver needs an address")
+        server["address"].require("a resolver needs an address")
         if bool(name.text) != (protocol != _PLAIN_DNS):
-            report.error(
+            name.error(
                 "machine.dns",
-                name,
                 f"tlsServerName and protocol of {server.name} do not match",
                 why=f"the protocol is {protocol}; only encrypted protocols need the name",
                 fix="use the name in the resolver's certificate, or remove it",
             )
     if servers and all(is_encrypted(server) for server in servers):
-        report.warn(
+        document["nameservers"].warn(
             "machine.doubtful",
-            document["nameservers"],
             "every resolver uses TLS",
             why="TLS needs a correct clock, and time synchronization may need a resolver first",
             fix="keep one plain resolver, or use addresses of time servers",
@@ -163,89 +130,85 @@ def is_encrypted(server: ConfigValue) -> bool:
     return (server["protocol"].text or _PLAIN_DNS) != _PLAIN_DNS
 
 
-def check_time(report: ValidationReport, document: ConfigValue) -> None:
-    check_not_negative(report, document["bootTimeout"])
+def _check_time(document: ConfigValue) -> None:
     ntp, ptp = document["ntp"], document["ptp"]
     if ntp.present and ptp.present:
-        report.error(
+        ptp.error(
             "machine.time",
-            ptp,
             "TimeSyncConfig has both time servers and time devices",
             why="ntp and ptp exclude each other",
             fix="keep one of the two",
         )
-    if not ntp["useNTS"].flag:
-        return
-    for server in ntp["servers"].items:
+    for server in ntp["servers"].items if ntp["useNTS"].flag else ():
         if is_address(server.text):
-            report.error(
+            server.error(
                 "machine.time",
-                server,
                 f"{server.text} is an address, but NTS is enabled",
                 why="NTS checks the name of a server in its certificate",
                 fix="use the name of the server",
             )
 
 
-def check_tcp_probe(report: ValidationReport, probe: ConfigValue) -> None:
-    _check_probe(report, probe)
-    if not probe["endpoint"].text:
-        report.missing(probe["endpoint"], "a probe connects to a host and a port")
-
-
-def check_http_probe(report: ValidationReport, probe: ConfigValue) -> None:
-    _check_probe(report, probe)
-    target = probe["url"]
-    if not target.present:
-        report.missing(target, "a probe needs a URL")
-        return
-    url = parse_url(target.text)
-    if url.scheme not in ("http", "https") or url.opaque or not split_host_port(url.host)[0]:
-        report.error(
-            "machine.url",
-            target,
-            f"{target.name} is not a valid probe URL",
-            why="its scheme is neither http nor https, or its host is missing",
-            fix="use a URL such as https://example.com/",
-        )
-
-
-def _check_probe(report: ValidationReport, probe: ConfigValue) -> None:
-    check_name(report, probe)
-    for key in ("interval", "failureThreshold", "timeout"):
-        check_not_negative(report, probe[key])
-
-
-def check_firewall_rule(report: ValidationReport, rule: ConfigValue) -> None:
-    check_name(report, rule)
+def _check_firewall_rule(rule: ConfigValue) -> None:
     ports = rule.down("portSelector.ports")
-    if ports.is_empty:
-        report.missing(ports, "a firewall rule needs ports")
-    _check_ports(report, ports)
-    for ingress in rule["ingress"].items:
-        if not ingress["subnet"].text:
-            report.missing(ingress["subnet"], "a firewall rule needs the allowed subnets")
-
-
-def _check_ports(report: ValidationReport, ports: ConfigValue) -> None:
-    spans = sorted(
-        ((_port_range(port.text), port) for port in ports.items), key=lambda pair: pair[0]
-    )
+    ports.require("a firewall rule needs ports")
+    spans = sorted((*_port_range(port.text), index) for index, port in enumerate(ports.items))
     before = -1
-    for (low, high), port in spans:
+    for low, high, index in spans:
         if low > high or low <= before:
-            report.error(
+            port = ports.items[index]
+            descends = "the first is higher than the last"
+            port.error(
                 "machine.ports",
-                port,
                 f"the port range {port.text} is invalid",
-                why="the first is higher than the last"
-                if low > high
-                else "it overlaps another range",
+                why=descends if low > high else "it overlaps another range",
                 fix="use ranges from low to high, each port once",
             )
         before = high
+    for ingress in rule["ingress"].items:
+        ingress["subnet"].require("a firewall rule needs the allowed subnets")
 
 
 def _port_range(text: str) -> tuple[int, int]:
     low, _, high = text.partition("-")
     return int(low), int(high or low)
+
+
+def _check_kubespan(span: ConfigValue) -> None:
+    check_kubespan_mtu(span["mtu"])
+    check_node_subnets(span.down("filters.endpoints"))
+
+
+_VIP_RULES: tuple[Rule, ...] = (
+    _check_address_name,
+    required("link", "a virtual IP belongs to a link"),
+)
+_PROBE_RULES: tuple[Rule, ...] = (
+    check_name,
+    not_negative("interval", "failureThreshold", "timeout"),
+)
+RULES: dict[str, tuple[Rule, ...]] = {
+    "BlackholeRouteConfig": (_check_blackhole,),
+    "DHCPv4Config": (check_name, _check_dhcp),
+    "DHCPv6Config": (check_name, _check_dhcp),
+    "HCloudVIPConfig": (
+        *_VIP_RULES,
+        required("apiToken", "the address is moved through the provider's API"),
+    ),
+    "HTTPProbeConfig": (*_PROBE_RULES, valid_url("url", "a probe needs a URL", _PROBE_URL)),
+    "HostnameConfig": (_check_hostname,),
+    "KubeSpanConfig": (_check_kubespan,),
+    "Layer2VIPConfig": _VIP_RULES,
+    "NetworkRuleConfig": (check_name, _check_firewall_rule),
+    "ResolverConfig": (_check_resolver,),
+    "RoutingRuleConfig": (_check_routing_rule,),
+    "StaticHostConfig": (
+        _check_address_name,
+        required("hostnames", "an address without names has no effect"),
+    ),
+    "TCPProbeConfig": (
+        *_PROBE_RULES,
+        required("endpoint", "a probe connects to a host and a port"),
+    ),
+    "TimeSyncConfig": (not_negative("bootTimeout"), _check_time),
+}

@@ -1,111 +1,54 @@
-"""All rules of `talosctl validate`, for documents that were loaded."""
+"""Load the text of a configuration, and check it by all rules of `talosctl validate`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from stockman.model.problem import Problems
-from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument
-from stockman.talos.patches.tree import UNWRITTEN
+from stockman.config.source.tree import MappingEntry, MappingNode, TreeNode
+from stockman.model.errors import StockmanError
+from stockman.model.origin import Origin, Position
+from stockman.model.problem import Problem, Problems
+from stockman.talos.patches.apply import load_documents
+from stockman.talos.patches.decode import Decoder, Path, unknown_field_error
+from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument, decode_document
+from stockman.talos.patches.patch import InvalidValue, path_text, read_documents
+from stockman.talos.patches.schema import SchemaType, TypeSchema, load_schema
+from stockman.talos.patches.tree import UNWRITTEN, Tree
 from stockman.talos.validation import (
-    container_documents,
     kubernetes_documents,
     link_documents,
     network_documents,
-    registry_documents,
-    runtime_documents,
-    shared_rules,
     storage_documents,
+    system_documents,
 )
+from stockman.talos.validation.cluster_section import check_cluster, check_cni
 from stockman.talos.validation.cross_document import (
     DocumentSet,
     check_conflicts,
     check_document_set,
 )
-from stockman.talos.validation.report import ConfigValue, RuntimeMode, ValidationReport, root_value
-from stockman.talos.validation.v1alpha1 import check_v1alpha1
+from stockman.talos.validation.interfaces import check_interfaces, virtual_addresses
+from stockman.talos.validation.machine_section import (
+    WORKER,
+    check_machine,
+    is_control_plane,
+    machine_type,
+)
+from stockman.talos.validation.report import (
+    ConfigValue,
+    Rule,
+    RuntimeMode,
+    ValidationReport,
+    root_value,
+)
 
-Rule = Callable[[ValidationReport, ConfigValue], None]
-
-RULES: dict[str, Rule] = {
-    "BGPInstanceConfig": link_documents.check_bgp,
-    "BlackholeRouteConfig": network_documents.check_blackhole,
-    "BondConfig": link_documents.check_bond_document,
-    "BridgeConfig": link_documents.check_link,
-    "CRIBaseRuntimeSpecConfig": registry_documents.check_runtime_document,
-    "CRICustomizationConfig": registry_documents.check_customization,
-    "ContainerConfig": container_documents.check_container,
-    "DHCPv4Config": network_documents.check_dhcp,
-    "DHCPv6Config": network_documents.check_dhcp,
-    "DiscoveryIdentityConfig": kubernetes_documents.check_discovery_identity,
-    "DiscoveryServiceConfig": kubernetes_documents.check_discovery_service,
-    "DummyLinkConfig": link_documents.check_link,
-    "EnvironmentConfig": runtime_documents.check_environment,
-    "EtcFileConfig": runtime_documents.check_etc_file,
-    "EthernetConfig": link_documents.check_name,
-    "EventSinkConfig": runtime_documents.check_event_sink,
-    "ExistingVolumeConfig": storage_documents.check_existing_volume,
-    "ExtensionServiceConfig": runtime_documents.check_extension_service,
-    "ExternalVolumeConfig": storage_documents.check_external_volume,
-    "FilesystemScrubConfig": storage_documents.check_scrub_document,
-    "FilesystemTrimConfig": storage_documents.check_trim_document,
-    "HCloudVIPConfig": network_documents.check_hcloud_address,
-    "HTTPProbeConfig": network_documents.check_http_probe,
-    "HostnameConfig": network_documents.check_hostname,
-    "ImageVerificationConfig": registry_documents.check_image_rules,
-    "KernelModuleConfig": link_documents.check_name,
-    "KmsgLogConfig": runtime_documents.check_kmsg_log,
-    "KubeAPIServerCAConfig": kubernetes_documents.check_api_server_ca,
-    "KubeAPIServerConfig": kubernetes_documents.check_api_server,
-    "KubeAdmissionControlConfig": link_documents.check_name,
-    "KubeAggregatorCAConfig": kubernetes_documents.check_aggregator_ca,
-    "KubeAuthorizerConfig": kubernetes_documents.check_authorizer,
-    "KubeClusterConfig": kubernetes_documents.check_cluster_document,
-    "KubeControllerManagerConfig": kubernetes_documents.check_component,
-    "KubeEtcdEncryptionConfig": kubernetes_documents.check_etcd_encryption,
-    "KubeExternalManifestConfig": kubernetes_documents.check_external_manifest,
-    "KubeFlannelCNIConfig": kubernetes_documents.check_flannel,
-    "KubeInlineManifestConfig": kubernetes_documents.check_manifest_name,
-    "KubeNetworkConfig": kubernetes_documents.check_kube_network,
-    "KubeNodeConfig": kubernetes_documents.check_node,
-    "KubePrismConfig": kubernetes_documents.check_kubeprism,
-    "KubeProxyConfig": kubernetes_documents.check_proxy,
-    "KubeSchedulerConfig": kubernetes_documents.check_component,
-    "KubeServiceAccountConfig": kubernetes_documents.check_service_account,
-    "KubeSpanConfig": shared_rules.check_kubespan_document,
-    "KubeStaticPodConfig": kubernetes_documents.check_static_pod,
-    "KubeTalosAPIAccessConfig": kubernetes_documents.check_talos_api_access,
-    "KubeletConfig": kubernetes_documents.check_kubelet_document,
-    "LVMLogicalVolumeConfig": storage_documents.check_logical_volume,
-    "LVMVolumeGroupConfig": storage_documents.check_volume_group,
-    "Layer2VIPConfig": network_documents.check_shared_address,
-    "LinkAliasConfig": link_documents.check_link_alias,
-    "LinkConfig": link_documents.check_link,
-    "NetworkRuleConfig": network_documents.check_firewall_rule,
-    "OOMConfig": runtime_documents.check_oom,
-    "RAIDArrayConfig": storage_documents.check_volume_group,
-    "RawVolumeConfig": storage_documents.check_raw_volume,
-    "RegistryAuthConfig": registry_documents.check_auth,
-    "RegistryMirrorConfig": registry_documents.check_mirror,
-    "RegistryTLSConfig": registry_documents.check_tls,
-    "ResolverConfig": network_documents.check_resolver,
-    "RoutingRuleConfig": network_documents.check_routing_rule,
-    "SideroLinkConfig": runtime_documents.check_siderolink,
-    "StaticHostConfig": network_documents.check_static_host,
-    "SwapVolumeConfig": storage_documents.check_raw_volume,
-    "SysctlConfig": runtime_documents.check_parameters,
-    "SysfsConfig": runtime_documents.check_parameters,
-    "TCPProbeConfig": network_documents.check_tcp_probe,
-    "TimeSyncConfig": network_documents.check_time,
-    "UnattendedInstallConfig": runtime_documents.check_unattended_install,
-    "UserVolumeConfig": storage_documents.check_user_volume,
-    "VLANConfig": link_documents.check_vlan,
-    "VRFConfig": link_documents.check_vrf,
-    "VethConfig": link_documents.check_veth,
-    "VolumeConfig": storage_documents.check_system_volume,
-    "WatchdogTimerConfig": runtime_documents.check_watchdog,
-    "WireguardConfig": link_documents.check_wireguard,
-    "ZswapConfig": storage_documents.check_zswap,
+RULES: dict[str, tuple[Rule, ...]] = {
+    **kubernetes_documents.RULES,
+    **link_documents.RULES,
+    **network_documents.RULES,
+    **storage_documents.RULES,
+    **system_documents.RULES,
 }
 """Rules by kind of document; other kinds have no rules beyond their schema."""
 
@@ -117,22 +60,157 @@ def validate(
 
     `strict` turns warnings about the v1alpha1 document into errors, as in Talos.
     """
-    report = ValidationReport(minor, mode, strict=strict)
+    report = ValidationReport(int(minor.partition(".")[2]), mode, strict)
     v1alpha1: ConfigValue | None = None
-    additional: list[ConfigDocument] = []
-    roots: dict[str, list[ConfigValue]] = {}
+    additional: list[ConfigValue] = []
     for document in documents:
-        root = root_value(document)
+        root = root_value(document, report)
         if document.kind.name == V1ALPHA1:
             v1alpha1 = root
-            check_v1alpha1(report, root)
+            _check_v1alpha1(root)
             continue
-        additional.append(document)
-        roots.setdefault(document.kind.name, []).append(root)
-        rule = RULES.get(document.kind.name)
-        if rule is not None:
-            rule(report, root)
+        additional.append(root)
+        for rule in RULES.get(document.kind.name, ()):
+            rule(root)
     if v1alpha1 is not None:
-        check_conflicts(report, v1alpha1, additional)
-    check_document_set(report, DocumentSet(v1alpha1, roots, ConfigValue(None, "", "", UNWRITTEN)))
+        check_conflicts(v1alpha1, additional)
+    if report.minor >= 14:
+        absent = ConfigValue(None, "", "", UNWRITTEN, report)
+        check_document_set(DocumentSet(v1alpha1, additional, absent))
     return report.problems
+
+
+def _check_v1alpha1(config: ConfigValue) -> None:
+    machine, cluster = config["machine"], config["cluster"]
+    if not machine.present:
+        machine.error(
+            "machine.section",
+            "the section machine is missing",
+            why="it defines the type of the machine",
+            fix="use it from the configuration of another machine of the cluster",
+        )
+        return
+    kind = machine_type(machine)
+    controls = is_control_plane(kind)
+    check_cluster(cluster, controls=controls)
+    if controls:
+        check_cni(cluster)
+    check_machine(machine)
+    check_interfaces(machine)
+    if kind == WORKER:
+        _check_shared_addresses(machine)
+    if config.minor < 14 and machine.down("network.kubespan.enabled").flag:
+        _check_kubespan_identity(cluster)
+    persist = config["persist"]
+    if persist.present and not persist.flag:
+        persist.error(
+            "machine.section",
+            "persist is false",
+            why="the machine would lose its configuration at every start",
+            fix="set `persist: true`, or remove the key",
+        )
+
+
+def _check_shared_addresses(machine: ConfigValue) -> None:
+    for shared in virtual_addresses(machine):
+        shared.error(
+            "machine.worker-vip",
+            f"{shared.name} is a virtual IP of control planes",
+            why="this machine is a worker without a Kubernetes API",
+            fix="remove it from workers",
+        )
+
+
+def _check_kubespan_identity(cluster: ConfigValue) -> None:
+    """Check the settings of the cluster that KubeSpan needs to find its peers."""
+    discovery = cluster.down("discovery.enabled")
+    if not discovery.flag:
+        discovery.error(
+            "machine.discovery",
+            "KubeSpan is enabled, but cluster.discovery is disabled",
+            why="KubeSpan peers find each other by discovery",
+            fix="set `discovery: {enabled: true}` in the section cluster",
+        )
+    for key in ("id", "secret"):
+        if not cluster[key].text:
+            cluster[key].error(
+                "machine.discovery",
+                f"KubeSpan is enabled, but cluster.{key} is missing",
+                why="KubeSpan peers find each other by discovery, which needs it",
+                fix=f"use `cluster.{key}` of the secrets bundle",
+            )
+
+
+_MACHINE_CODES = {
+    "patch.field": "machine.field",
+    "patch.kind": "machine.kind",
+    "patch.result": "machine.clash",
+    "patch.twice": "machine.twice",
+    "patch.unreadable": "machine.unreadable",
+    "patch.value": "machine.value",
+}
+"""The codes of problems in a patch, and those of the same problems in a configuration."""
+
+
+def load_configuration(
+    file: str, text: str, minor: str, problems: Problems
+) -> tuple[ConfigDocument, ...] | None:
+    """Return the documents of a text. None: Talos cannot read it, and `problems` say why."""
+    try:
+        return load_documents(file, text, minor)
+    except StockmanError as error:
+        collected = _collect_problems(file, text, load_schema(minor)) or [error.problem]
+        for problem in collected:
+            problems.add(replace(problem, code=_MACHINE_CODES.get(problem.code, problem.code)))
+        return None
+
+
+def _collect_problems(file: str, text: str, schema: TypeSchema) -> list[Problem]:
+    """Return the problems of each document on its own, one per position."""
+    try:
+        nodes = read_documents(file, text)
+    except InvalidValue:
+        return []
+    errors: dict[Position | None, InvalidValue] = {}
+
+    def note(error: InvalidValue) -> None:
+        errors.setdefault(error.at, error)
+
+    decoder = _CollectingDecoder(schema, note)
+    for node in nodes:
+        if isinstance(node, MappingNode):
+            try:
+                decode_document(schema, node, decoder)
+            except InvalidValue as error:
+                note(error)
+    return [error.error(file, at).problem for at, error in errors.items()]
+
+
+class _CollectingDecoder(Decoder):
+    """A decoder that records invalid values, leaves them out, and continues."""
+
+    def __init__(self, schema: TypeSchema, note: Callable[[InvalidValue], None]) -> None:
+        super().__init__(schema, lambda node, path: Origin(node.at, path_text(path)))
+        self._note = note
+
+    def decode(self, type_: SchemaType, node: TreeNode, path: Path = ()) -> Tree | None:
+        if type_.kind == "struct" and isinstance(node, MappingNode) and type_.free is None:
+            node = MappingNode(node.at, self._known_entries(type_, node, path))
+        try:
+            return super().decode(type_, node, path)
+        except InvalidValue as error:
+            self._note(error)
+            return None
+
+    def _known_entries(
+        self, type_: SchemaType, node: MappingNode, path: Path
+    ) -> dict[str, MappingEntry]:
+        if type_.codec and not type_.codec.startswith("x509."):
+            return node.entries
+        kept = {}
+        for key, entry in node.entries.items():
+            if key in type_.named:
+                kept[key] = entry
+            else:
+                self._note(unknown_field_error(entry.key, (*path, key), type_))
+        return kept

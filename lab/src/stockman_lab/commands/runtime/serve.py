@@ -26,7 +26,7 @@ from stockman_lab.commands.runtime.directories import LabPlaces
 from stockman_lab.core.saved import Unreadable
 from stockman_lab.doors.control import ControlDoor
 from stockman_lab.doors.manner import Manner
-from stockman_lab.doors.port_taken import PortTaken
+from stockman_lab.doors.opening import PortTaken
 from stockman_lab.doors.serving import Serving
 from stockman_lab.ssh.door import SSH_PORT
 from stockman_lab.world.world import World

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 from collections.abc import Mapping
-from datetime import datetime
 from functools import lru_cache
 
 from stockman_lab.kube.access.account_keys import BadToken
-from stockman_lab.kube.access.tokens import AUTHENTICATED, Tokens, Verified, WrongAudience
+from stockman_lab.kube.access.tokens import AUTHENTICATED, Tokens
 from stockman_lab.kube.admission.draft import Surroundings
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.failures import Failure
-from stockman_lab.kube.objects import Object
 
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
 MASTERS = "system:masters"
-_BOOTSTRAPPERS = "system:bootstrappers"
-_KEY_PARTS = 2
 
 
 def unauthorized() -> Failure:
@@ -72,60 +66,12 @@ class Authentication:
         scheme, _, token = headers.get("authorization", "").partition(" ")
         token = token.strip()
         if scheme.lower() == "bearer" and token:
+            if self._tokens is None:
+                raise unauthorized()
             try:
-                return self.token_user(token).user
-            except (BadToken, WrongAudience):
+                return self._tokens.user(token)
+            except BadToken:
                 raise unauthorized() from None
         if certificate is not None:
             raise unauthorized()
         return ANONYMOUS
-
-    def token_user(self, token: str, audiences: tuple[str, ...] = ()) -> Verified:
-        """Who shows a token; raises `BadToken` or `WrongAudience`."""
-        if token.count(".") == 1:
-            return Verified(self._bootstrapper(token), audiences)
-        if self._tokens is None:
-            raise BadToken(token)
-        return self._tokens.verified(token, audiences)
-
-    def _bootstrapper(self, token: str) -> User:
-        identity, secret = token.split(".", _KEY_PARTS - 1)
-        found = self._around.found("secrets", "kube-system", f"bootstrap-token-{identity}")
-        if found is None or found.get("type") != "bootstrap.kubernetes.io/token":
-            raise BadToken(token)
-        told = _told(found)
-        is_over = _is_over(told.get("expiration", ""), self._around.now)
-        if (
-            told.get("token-id") != identity
-            or told.get("token-secret") != secret
-            or told.get("usage-bootstrap-authentication") != "true"
-            or is_over
-        ):
-            raise BadToken(token)
-        more = [
-            auth_extra_group.strip()
-            for auth_extra_group in told.get("auth-extra-groups", "").split(",")
-            if auth_extra_group.strip()
-        ]
-        groups = (*dict.fromkeys([_BOOTSTRAPPERS, *sorted(more)]), AUTHENTICATED)
-        return User(f"system:bootstrap:{identity}", groups)
-
-
-def _is_over(moment: str, now: float) -> bool:
-    """Whether a time has come; one that cannot be read has."""
-    if not moment:
-        return False
-    try:
-        return datetime.fromisoformat(moment).timestamp() < now
-    except ValueError:
-        return True
-
-
-def _told(secret: Object) -> dict[str, str]:
-    b64decodes = {}
-    for name, text in (secret.get("data") or {}).items():
-        try:
-            b64decodes[name] = base64.b64decode(text).decode()
-        except (binascii.Error, UnicodeDecodeError):
-            continue
-    return b64decodes

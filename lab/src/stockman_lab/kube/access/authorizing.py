@@ -6,10 +6,8 @@ from dataclasses import dataclass
 
 from stockman_lab.kube.access.attributes import Attributes
 from stockman_lab.kube.access.authenticating import MASTERS
-from stockman_lab.kube.access.nodes import Kubelets
 from stockman_lab.kube.access.roles import roles_of
 from stockman_lab.kube.access.rules import Rule
-from stockman_lab.kube.admission.draft import Surroundings
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.store.store import Store
 
@@ -26,21 +24,17 @@ class Decision:
 
 
 class Authorization:
-    """Those who decide, one after the other: masters, kubelets, roles."""
+    """Decides by roles; masters may do everything."""
 
-    def __init__(self, store: Store, surroundings: Surroundings) -> None:
+    def __init__(self, store: Store) -> None:
         self.roles = roles_of(store)
-        self._kubelets = Kubelets(surroundings)
 
     def decide(self, asked: Attributes) -> Decision:
         """Whether somebody may do something."""
         if MASTERS in asked.user.groups or asked.path in _ALWAYS:
             return Decision(True)
-        allowed, why_not = self._kubelets.allows(asked)
-        if allowed:
-            return Decision(True)
         by = self.roles.allows(asked)
-        return Decision(False, why_not) if by is None else Decision(True, by)
+        return Decision(False) if by is None else Decision(True, by)
 
     def rules(self, user: User, namespace: str) -> list[Rule]:
         """What somebody may do in a namespace."""

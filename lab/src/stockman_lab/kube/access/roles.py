@@ -11,6 +11,7 @@ from stockman_lab.etcd.keyspace import Keyspace
 from stockman_lab.kube.access.attributes import Attributes
 from stockman_lab.kube.access.rules import Rule, read_rules
 from stockman_lab.kube.api.messages import User
+from stockman_lab.kube.api.object_selectors import selects
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 from stockman_lab.kube.store.store import Store
 
@@ -144,29 +145,11 @@ def aggregated(
         chosen = [
             other
             for other in every
-            if other is not role and _selects(selector, metadata_of(other).get("labels") or {})
+            if other is not role and selects(selector, metadata_of(other).get("labels"))
         ]
         for other in sorted(chosen, key=lambda one: str(metadata_of(one)["name"])):
             rules |= dict.fromkeys(aggregated(other, every, read))
     return tuple(rules)
-
-
-def _selects(selector: Object, labels: dict[str, str]) -> bool:
-    match_labels = selector.get("matchLabels") or {}
-    if any(labels.get(name) != text for name, text in match_labels.items()):
-        return False
-    for match_expression in selector.get("matchExpressions") or []:
-        values, there = match_expression.get("values") or [], match_expression.get("key") in labels
-        text = labels.get(match_expression.get("key", ""), "")
-        fits = {
-            "In": there and text in values,
-            "NotIn": text not in values or not there,
-            "Exists": there,
-            "DoesNotExist": not there,
-        }
-        if not fits.get(match_expression.get("operator"), False):
-            return False
-    return True
 
 
 def _subject(binding: Object, user: User, namespace: str) -> Object | None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from stockman_lab.kube.admission.draft import Draft
-from stockman_lab.kube.admission.limits import give_limits, refuse_beyond_limits
 from stockman_lab.kube.admission.pod_accounts import give_account
-from stockman_lab.kube.admission.quotas import refuse_beyond_quotas
 from stockman_lab.kube.failures import Cause, Named, forbidden, not_found
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 from stockman_lab.kube.schema.quantity import amount
@@ -17,7 +15,6 @@ _CRITICAL = {
 _TOLERATED = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _TOLERATED_SECONDS = 300
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
-_DEFAULT_INGRESS = "ingressclass.kubernetes.io/is-default-class"
 _IMMORTAL = frozenset({"default", "kube-system", "kube-public"})
 _NAMESPACES = Named("namespaces", "", "Namespace")
 
@@ -27,7 +24,6 @@ def admit_create(draft: Draft) -> None:
     need_namespace(draft)
     match draft.place:
         case ("", "pods"):
-            give_limits(draft)
             _admit_pod(draft)
         case ("", "persistentvolumeclaims"):
             _protect(draft, "kubernetes.io/pvc-protection")
@@ -36,14 +32,6 @@ def admit_create(draft: Draft) -> None:
             _protect(draft, "kubernetes.io/pv-protection")
         case ("", "nodes"):
             _taint(draft)
-        case ("networking.k8s.io", "ingresses"):
-            _give_ingress_class(draft)
-
-
-def admit_created(draft: Draft) -> None:
-    """Refuse a new object that is valid, but more than there may be."""
-    refuse_beyond_limits(draft)
-    refuse_beyond_quotas(draft)
 
 
 def admit_update(draft: Draft) -> None:
@@ -109,16 +97,6 @@ def _give_class(draft: Draft) -> None:
     name = _newest_default(draft.around.listed("storageclasses"), _DEFAULT_CLASS)
     if name:
         spec["storageClassName"] = name
-
-
-def _give_ingress_class(draft: Draft) -> None:
-    spec = draft.content.setdefault("spec", {})
-    annotations = part_of(draft.content, "metadata", "annotations")
-    if spec.get("ingressClassName") or "kubernetes.io/ingress.class" in annotations:
-        return
-    name = _newest_default(draft.around.listed("ingressclasses"), _DEFAULT_INGRESS)
-    if name:
-        spec["ingressClassName"] = name
 
 
 def _newest_default(classes: list[Object], annotation: str) -> str:

@@ -11,8 +11,8 @@ from stockman_lab.kube.objects import Object, entries_of, part_of
 _NO_ADDRESS = "None"
 _OUTWARD = frozenset({"NodePort", "LoadBalancer"})
 _FIRST_PORT, _LAST_PORT = 30000, 32767
-_RANGE = f"{_FIRST_PORT}-{_LAST_PORT}"
-_STATIC_LEAST, _STATIC_MOST, _STATIC_STEP = 16, 256, 16
+_STATIC = 16
+"""So many addresses are never handed out: they are for those who choose."""
 
 
 def prepare_service(draft: Draft) -> None:
@@ -61,79 +61,47 @@ def _taken(draft: Draft) -> set[str]:
 def _free_address(draft: Draft) -> str:
     """A random address of the upper part; the lower one is for those who choose."""
     network = ip_network(draft.around.service_network)
-    size = network.num_addresses - 2
-    kept = min(max(_STATIC_LEAST, size // _STATIC_STEP), _STATIC_MOST)
-    taken = _taken(draft)
-    for _ in range(64):
-        free_address = str(network[1 + kept + draft.around.dice.below(max(1, size - kept))])
-        if free_address not in taken:
-            return free_address
-    free_address = next((str(host) for host in network.hosts() if str(host) not in taken), "")
-    if not free_address:
-        text = "failed to allocate IP: range is full"
-        raise invalid(draft.named, draft.name, [wrong("spec.clusterIPs", spec_of(draft), text)])
-    return free_address
-
-
-def spec_of(draft: Draft) -> list[str]:
-    """Addresses that somebody wants."""
-    return list(part_of(draft.content, "spec").get("clusterIPs") or [])
+    size, taken = network.num_addresses - 2, _taken(draft)
+    begin = draft.around.dice.below(max(1, size - _STATIC))
+    for step in range(size):
+        address = str(network[1 + (_STATIC + begin + step) % size])
+        if address not in taken:
+            return address
+    why = "failed to allocate IP: range is full"
+    raise invalid(draft.named, draft.name, [wrong("spec.clusterIPs", [], why)])
 
 
 def _check_address(draft: Draft, wanted: str) -> None:
-    network = ip_network(draft.around.service_network)
-    field = "spec.clusterIPs"
-    try:
-        inside = ip_address(wanted) in network
-    except ValueError:
-        return
-    if not inside:
-        why = f"failed to allocate IP {wanted}: the provided network does not match the current"
-        why = f"{why} range"
-        raise invalid(draft.named, draft.name, [wrong(field, [wanted], why)])
-    if wanted in _taken(draft):
-        why = f"failed to allocate IP {wanted}: provided IP is already allocated"
-        raise invalid(draft.named, draft.name, [wrong(field, [wanted], why)])
+    why = ""
+    if ip_address(wanted) not in ip_network(draft.around.service_network):
+        why = "the provided network does not match the current range"
+    elif wanted in _taken(draft):
+        why = "provided IP is already allocated"
+    if why:
+        text = f"failed to allocate IP {wanted}: {why}"
+        raise invalid(draft.named, draft.name, [wrong("spec.clusterIPs", [wanted], text)])
 
 
 def _give_ports(draft: Draft, spec: Object, old: Object) -> None:
-    wants = spec["type"] == "NodePort" or (
+    needs_ports = spec["type"] == "NodePort" or (
         spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts", True)
     )
-    ports = entries_of(spec, "ports")
-    if not wants:
-        if spec["type"] == "ClusterIP" and old.get("type") in {"NodePort", "LoadBalancer"}:
-            for port in ports:
-                port.pop("nodePort", None)
-        return
-    before = {
-        (entry.get("port"), entry.get("protocol")): entry for entry in entries_of(old, "ports")
-    }
+    before = {_port_key(port): port.get("nodePort") for port in entries_of(old, "ports")}
     taken = {
         port.get("nodePort")
-        for one in draft.around.listed("services")
-        for port in entries_of(one, "spec", "ports")
+        for service in draft.around.listed("services")
+        for port in entries_of(service, "spec", "ports")
     }
-    for port in ports:
-        known = before.get((port.get("port"), port.get("protocol")), {}).get("nodePort")
-        if port.get("nodePort"):
-            _check_port(draft, port["nodePort"], ports.index(port), old, taken)
-            continue
-        port["nodePort"] = known or _free_port(draft, taken)
-        taken.add(port["nodePort"])
+    for port in entries_of(spec, "ports"):
+        if not needs_ports:
+            port.pop("nodePort", None)
+        elif not port.get("nodePort"):
+            port["nodePort"] = before.get(_port_key(port)) or _free_port(draft, taken)
+            taken.add(port["nodePort"])
 
 
-def _check_port(draft: Draft, wanted: int, place: int, old: Object, taken: set[object]) -> None:
-    if wanted in {entry.get("nodePort") for entry in entries_of(old, "ports")}:
-        return
-    field = f"spec.ports[{place}].nodePort"
-    if not _FIRST_PORT <= wanted <= _LAST_PORT:
-        why = f"provided port is not in the valid range. The range of valid ports is {_RANGE}"
-        raise invalid(draft.named, draft.name, [wrong(field, wanted, why)])
-    if wanted in taken:
-        why = "provided port is already allocated"
-        raise invalid(draft.named, draft.name, [wrong(field, wanted, why)])
-    taken.add(wanted)
+def _port_key(port: Object) -> tuple[object, object]:
+    return port.get("port"), port.get("protocol")
 
 
 def _free_port(draft: Draft, taken: set[object]) -> int:

@@ -8,7 +8,6 @@ from stockman_lab.kube.admission.draft import Draft
 from stockman_lab.kube.admission.jobs import prepare_job
 from stockman_lab.kube.admission.pod_status import prepare_pod
 from stockman_lab.kube.admission.services import prepare_service
-from stockman_lab.kube.admission.signing_requests import begin_request, change_request
 from stockman_lab.kube.objects import Object, metadata_of, written_time
 
 Paths = tuple[tuple[str, ...], ...]
@@ -18,8 +17,6 @@ TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 _GENERATED = frozenset(
     {
         ("", "pods"),
-        ("", "podtemplates"),
-        ("", "replicationcontrollers"),
         ("apps", "daemonsets"),
         ("apps", "deployments"),
         ("apps", "replicasets"),
@@ -35,69 +32,18 @@ _GENERATED = frozenset(
         ("apiextensions.k8s.io", "customresourcedefinitions"),
         ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
-        ("admissionregistration.k8s.io", "mutatingadmissionpolicies"),
-        ("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
-        ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
-        ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
-        ("flowcontrol.apiserver.k8s.io", "flowschemas"),
-        ("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"),
-        ("resource.k8s.io", "deviceclasses"),
-        ("resource.k8s.io", "devicetaintrules"),
-        ("resource.k8s.io", "resourceslices"),
     }
 )
 """Kinds whose changes are counted."""
 _WITH_STATUS = frozenset({("", "nodes"), ("", "pods")})
 """Kinds that may be created with a status, or whose status is made anew."""
-_STATUS_WRITERS = frozenset({"status", "approval"})
-_SIGNING = ("certificates.k8s.io", "certificatesigningrequests")
-_RBAC = "rbac.authorization.k8s.io"
-_HOOKS = "admissionregistration.k8s.io"
-_CREATED_BY_UPDATE = frozenset(
-    {
-        ("", "endpoints"),
-        ("", "events"),
-        ("", "limitranges"),
-        ("", "services"),
-        ("coordination.k8s.io", "leases"),
-        ("events.k8s.io", "events"),
-        ("node.k8s.io", "runtimeclasses"),
-        (_RBAC, "clusterrolebindings"),
-        (_RBAC, "clusterroles"),
-        (_RBAC, "rolebindings"),
-        (_RBAC, "roles"),
-    }
-)
-_NEED_VERSION = frozenset(
-    {
-        ("apiextensions.k8s.io", "customresourcedefinitions"),
-        ("apiregistration.k8s.io", "apiservices"),
-        ("certificates.k8s.io", "clustertrustbundles"),
-        ("coordination.k8s.io", "leases"),
-        ("node.k8s.io", "runtimeclasses"),
-        ("policy", "poddisruptionbudgets"),
-        ("storage.k8s.io", "csidrivers"),
-        ("storage.k8s.io", "csinodes"),
-        ("storage.k8s.io", "csistoragecapacities"),
-        ("storage.k8s.io", "volumeattachments"),
-        (_HOOKS, "mutatingadmissionpolicies"),
-        (_HOOKS, "mutatingadmissionpolicybindings"),
-        (_HOOKS, "mutatingwebhookconfigurations"),
-        (_HOOKS, "validatingadmissionpolicies"),
-        (_HOOKS, "validatingadmissionpolicybindings"),
-        (_HOOKS, "validatingwebhookconfigurations"),
-    }
-)
-
-
-def is_created_by_update(group: str, plural: str) -> bool:
-    """Whether an update of an object that is not there makes it."""
-    return (group, plural) in _CREATED_BY_UPDATE
+_STATUS_WRITERS = frozenset({"status"})
+_NEED_VERSION = frozenset({"leases", "poddisruptionbudgets", "customresourcedefinitions"})
 
 
 def needs_version(draft: Draft) -> bool:
     """Whether an update has to say which version it is about."""
-    return draft.resource.is_custom or draft.place in _NEED_VERSION
+    return draft.resource.is_custom or draft.resource.plural in _NEED_VERSION
 
 
 def has_status(draft: Draft) -> bool:
@@ -115,8 +61,6 @@ def reset_fields(draft: Draft) -> Paths:
         if draft.place == ("apps", "deployments"):
             return (*paths, ("f:metadata", "f:labels"))
         return paths
-    if draft.place == _SIGNING:
-        return (("f:spec",), ("f:status",))
     return (("f:status",),) if has_status(draft) else ()
 
 
@@ -147,8 +91,6 @@ def prepare_update(draft: Draft) -> None:
         _keep_all_but_status(draft)
     elif has_status(draft):
         _keep(content, old, "status")
-    if draft.place == _SIGNING:
-        change_request(draft)
     change = _CHANGES.get(draft.place)
     if change is not None and not draft.subresource:
         change(draft)
@@ -256,7 +198,6 @@ _BEGINNINGS: dict[tuple[str, str], Callable[[Draft], None]] = {
     ("apps", "daemonsets"): _begin_daemon_set,
     ("batch", "jobs"): prepare_job,
     ("policy", "poddisruptionbudgets"): _begin_budget,
-    _SIGNING: begin_request,
     ("apiextensions.k8s.io", "customresourcedefinitions"): _begin_definition,
 }
 _CHANGES: dict[tuple[str, str], Callable[[Draft], None]] = {

@@ -16,15 +16,13 @@ from stockman_lab.kube.admission.draft import (
 from stockman_lab.kube.admission.names import (
     is_subdomain,
     label_causes,
-    label_errors,
+    label_error,
     metadata_causes,
     metadata_update_causes,
-    qualified_errors,
 )
 from stockman_lab.kube.failures import Cause
 from stockman_lab.kube.objects import Object, copied, entries_of, part_of
 from stockman_lab.kube.schema.quantity import amount
-from stockman_lab.kube.schema.structural import structural
 from stockman_lab.kube.schema.validating import violations
 
 Check = Callable[[Draft], Iterator[Cause]]
@@ -32,18 +30,13 @@ _RBAC = "rbac.authorization.k8s.io"
 _IMMUTABLE = "field is immutable"
 _NOT_NEGATIVE = "must be greater than or equal to 0"
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
-_EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 _KEY = "[-._a-zA-Z0-9]+"
-_KEY_TEXT = (
-    "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',"
-    f"  or 'KEY_NAME',  or 'key-name', regex used for validation is '{_KEY}')"
-)
 _KEYS_OF_TYPE = {
     "kubernetes.io/tls": ("tls.crt", "tls.key"),
     "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
 }
 _MOST_BYTES = 1 << 20
-_HIGHEST_PRIORITY = 1_000_000_000
+_CHANGEABLE_OF_POD = "images, activeDeadlineSeconds and added tolerations"
 
 
 def validate_create(draft: Draft) -> list[Cause]:
@@ -115,7 +108,7 @@ def _container(container: Object, path: str, volumes: set[object]) -> Iterator[C
     name = container.get("name", "")
     if not name:
         yield required(f"{path}.name")
-    for why in label_errors(name) if name else ():
+    elif why := label_error(name):
         yield wrong(f"{path}.name", name, why)
     if not container.get("image"):
         yield required(f"{path}.image")
@@ -131,18 +124,12 @@ def _container(container: Object, path: str, volumes: set[object]) -> Iterator[C
             yield wrong(f"{path}.resources.requests", request, why)
 
 
-_POD_CHANGE = (
-    "pod updates may not change fields other than `spec.containers[*].image`,"
-    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only"
-    " additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set"
-    " to 1 if it was previously negative)"
-)
-
-
 def _pod_change(draft: Draft) -> Iterator[Cause]:
     new, old = part_of(draft.content, "spec"), part_of(draft.old or {}, "spec")
     if _unchangeable_part(new, old) != _unchangeable_part(old, old):
-        yield forbidden_field("spec", f"{_POD_CHANGE}\n")
+        yield forbidden_field(
+            "spec", f"pod updates may not change fields other than {_CHANGEABLE_OF_POD}"
+        )
 
 
 def _unchangeable_part(spec: Object, old: Object) -> Object:
@@ -189,18 +176,20 @@ def _workload_change(draft: Draft) -> Iterator[Cause]:
     return _immutable(draft, "selector")
 
 
-_STATEFUL_SET_CHANGE = (
-    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template',"
-    " 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and"
-    " 'minReadySeconds' are forbidden"
+_CHANGEABLE = frozenset(
+    {
+        *("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit"),
+        *("persistentVolumeClaimRetentionPolicy", "minReadySeconds"),
+    }
 )
-_CHANGEABLE = frozenset(re.findall(r"'(\w+)'", _STATEFUL_SET_CHANGE))
 
 
 def _stateful_set_change(draft: Draft) -> Iterator[Cause]:
     new, old = part_of(draft.content, "spec"), part_of(draft.old or {}, "spec")
     if any(new.get(name) != old.get(name) for name in {*new, *old} - _CHANGEABLE):
-        yield forbidden_field("spec", _STATEFUL_SET_CHANGE)
+        names = ", ".join(sorted(_CHANGEABLE))
+        why = f"updates to statefulset spec for fields other than {names} are forbidden"
+        yield forbidden_field("spec", why)
 
 
 def _job(draft: Draft) -> Iterator[Cause]:
@@ -219,18 +208,6 @@ def _job_template(spec: Object, field: str) -> Iterator[Cause]:
 
 def _job_change(draft: Draft) -> Iterator[Cause]:
     return _immutable(draft, "completions", "selector", "template", "completionMode")
-
-
-def _cron_job(draft: Draft) -> Iterator[Cause]:
-    spec = part_of(draft.content, "spec")
-    schedule = spec.get("schedule", "")
-    parts = schedule.split()
-    if not schedule:
-        yield required("spec.schedule")
-    elif not schedule.startswith("@") and len(parts) != 5:
-        why = f"expected exactly 5 fields, found {len(parts)}: [{' '.join(parts)}]"
-        yield wrong("spec.schedule", schedule, why)
-    yield from _job_template(part_of(spec, "jobTemplate", "spec"), "spec.jobTemplate.spec")
 
 
 def _service(draft: Draft) -> Iterator[Cause]:
@@ -269,7 +246,7 @@ def _data(draft: Draft) -> Iterator[Cause]:
     for field, values in parts.items():
         for key in sorted(values):
             if not re.fullmatch(_KEY, key):
-                yield wrong(f"{field}[{key}]", key, _KEY_TEXT)
+                yield wrong(f"{field}[{key}]", key, f"a valid config key must match '{_KEY}'")
     if sum(len(str(value)) for values in parts.values() for value in values.values()) > _MOST_BYTES:
         field = "data" if draft.resource.kind == "Secret" else ""
         text = f"Too long: may not be more than {_MOST_BYTES} bytes"
@@ -310,55 +287,6 @@ def _claim_change(draft: Draft) -> Iterator[Cause]:
         yield forbidden_field("spec", f"{text}\n")
 
 
-def _volume(draft: Draft) -> Iterator[Cause]:
-    spec = part_of(draft.content, "spec")
-    for name in ("accessModes", "capacity"):
-        if not spec.get(name):
-            yield required(f"spec.{name}")
-
-
-def _storage_class(draft: Draft) -> Iterator[Cause]:
-    if not draft.content.get("provisioner"):
-        yield required("provisioner")
-
-
-def _storage_class_change(draft: Draft) -> Iterator[Cause]:
-    for name in ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"):
-        if draft.content.get(name) != (draft.old or {}).get(name):
-            yield wrong(name, draft.content.get(name), _IMMUTABLE)
-
-
-def _node(draft: Draft) -> Iterator[Cause]:
-    for number, taint in enumerate(entries_of(draft.content, "spec", "taints")):
-        field, key = f"metadata.taints[{number}]", taint.get("key", "")
-        for why in qualified_errors(key):
-            yield wrong(f"{field}.key", key, why)
-        if taint.get("effect") not in _EFFECTS:
-            yield unsupported(f"{field}.effect", taint.get("effect", ""), _EFFECTS)
-
-
-def _role(draft: Draft) -> Iterator[Cause]:
-    for number, rule in enumerate(entries_of(draft.content, "rules")):
-        field = f"rules[{number}]"
-        if not rule.get("verbs"):
-            yield required(f"{field}.verbs", "verbs must contain at least one value")
-        if not rule.get("nonResourceURLs") and not rule.get("resources"):
-            why = "resource rules must supply at least one resource"
-            yield required(f"{field}.resources", why)
-
-
-def _role_binding(draft: Draft) -> Iterator[Cause]:
-    role = part_of(draft.content, "roleRef")
-    kinds = ("Role", "ClusterRole") if draft.resource.namespaced else ("ClusterRole",)
-    if role.get("kind") not in kinds:
-        yield unsupported("roleRef.kind", role.get("kind", ""), kinds)
-    for number, subject in enumerate(entries_of(draft.content, "subjects")):
-        if not subject.get("name"):
-            yield required(f"subjects[{number}].name")
-        if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
-            yield required(f"subjects[{number}].namespace")
-
-
 def _role_binding_change(draft: Draft) -> Iterator[Cause]:
     new, old = part_of(draft.content, "roleRef"), part_of(draft.old or {}, "roleRef")
     if new != old:
@@ -368,20 +296,6 @@ def _role_binding_change(draft: Draft) -> Iterator[Cause]:
             "Name": new.get("name", ""),
         }
         yield wrong("roleRef", shown, "cannot change roleRef")
-
-
-def _budget(draft: Draft) -> Iterator[Cause]:
-    spec = part_of(draft.content, "spec")
-    yield from _not_negative(spec, "minAvailable", "maxUnavailable")
-    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
-        yield wrong("spec", spec, "minAvailable and maxUnavailable cannot be both set")
-
-
-def _priority_class(draft: Draft) -> Iterator[Cause]:
-    is_system = draft.name.startswith("system-")
-    if draft.content.get("value", 0) > _HIGHEST_PRIORITY and not is_system:
-        why = f"maximum allowed value of a user defined priority is {_HIGHEST_PRIORITY}"
-        yield forbidden_field("value", why)
 
 
 def _definition(draft: Draft) -> Iterator[Cause]:
@@ -407,28 +321,11 @@ def _definition(draft: Draft) -> Iterator[Cause]:
             yield required(field)
         elif schema.get("type") != "object":
             yield wrong(f"{field}.type", schema.get("type"), "must be object at the root")
-        else:
-            yield from _schema_defaults(schema, field)
-
-
-def _schema_defaults(schema: Object, field: str) -> Iterator[Cause]:
-    """Defaults of a schema have to fit it."""
-    if schema.get("default") is not None:
-        for violation in violations(structural(schema), schema["default"]):
-            path = f"{field}.default.{violation.field}".rstrip(".")
-            yield Cause(violation.reason, violation.message, path)
-    for name, inner in part_of(schema, "properties").items():
-        yield from _schema_defaults(inner, f"{field}.properties[{name}]")
-    for name in ("items", "additionalProperties"):
-        if isinstance(schema.get(name), dict):
-            yield from _schema_defaults(schema[name], f"{field}.{name}")
 
 
 _CHECKS: dict[tuple[str, str], Check] = {
     ("", "configmaps"): _data,
-    ("", "nodes"): _node,
     ("", "persistentvolumeclaims"): _claim,
-    ("", "persistentvolumes"): _volume,
     ("", "pods"): _pod,
     ("", "secrets"): _data,
     ("", "services"): _service,
@@ -436,16 +333,8 @@ _CHECKS: dict[tuple[str, str], Check] = {
     ("apps", "deployments"): _workload,
     ("apps", "replicasets"): _workload,
     ("apps", "statefulsets"): _workload,
-    ("batch", "cronjobs"): _cron_job,
     ("batch", "jobs"): _job,
-    ("policy", "poddisruptionbudgets"): _budget,
-    ("scheduling.k8s.io", "priorityclasses"): _priority_class,
-    ("storage.k8s.io", "storageclasses"): _storage_class,
     ("apiextensions.k8s.io", "customresourcedefinitions"): _definition,
-    (_RBAC, "clusterroles"): _role,
-    (_RBAC, "roles"): _role,
-    (_RBAC, "clusterrolebindings"): _role_binding,
-    (_RBAC, "rolebindings"): _role_binding,
 }
 """What is looked at in new and changed objects."""
 _CHANGES: dict[tuple[str, str], Check] = {
@@ -459,7 +348,6 @@ _CHANGES: dict[tuple[str, str], Check] = {
     ("apps", "replicasets"): _workload_change,
     ("apps", "statefulsets"): _stateful_set_change,
     ("batch", "jobs"): _job_change,
-    ("storage.k8s.io", "storageclasses"): _storage_class_change,
     (_RBAC, "clusterrolebindings"): _role_binding_change,
     (_RBAC, "rolebindings"): _role_binding_change,
 }

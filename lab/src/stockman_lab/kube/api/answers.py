@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import json
 from collections.abc import Iterable
 
 from stockman_lab.kube.api.messages import Response
-from stockman_lab.kube.api.negotiating import YAML, Wanted
+from stockman_lab.kube.api.negotiating import JSON
 from stockman_lab.kube.failures import Failure
 from stockman_lab.kube.objects import Object
 from stockman_lab.kube.schema.resource import Resource
@@ -16,36 +15,22 @@ from stockman_lab.kube.store.entries import Entry, compact_json
 _META = "meta.k8s.io"
 _COMPRESSED_FROM = 128 * 1024
 _NO_CACHE = {"Cache-Control": "no-cache, private"}
+_HEADERS = {"Content-Type": JSON, **_NO_CACHE}
 
 
-def answered(content: Object, wanted: Wanted, status: int = 200) -> Response:
+def answered(content: Object, status: int = 200) -> Response:
     """Any object."""
-    return raw(compact_json(content), wanted, status)
+    return raw(compact_json(content), status)
 
 
-def raw(encoded: bytes, wanted: Wanted, status: int = 200) -> Response:
+def raw(encoded: bytes, status: int = 200) -> Response:
     """An object that is encoded already."""
-    if wanted.media_type == YAML:
-        body = _yaml(json.loads(encoded))
-    elif wanted.pretty:
-        body = json.dumps(json.loads(encoded), indent=2, ensure_ascii=False).encode()
-    else:
-        body = encoded + b"\n"
-    return Response(status, {"Content-Type": wanted.media_type, **_NO_CACHE}, body)
+    return Response(status, dict(_HEADERS), encoded + b"\n")
 
 
-def of_entry(entry: Entry, wanted: Wanted, status: int = 200) -> Response:
+def of_entry(entry: Entry, status: int = 200) -> Response:
     """An object of the store."""
-    if wanted.media_type == YAML or wanted.pretty:
-        return raw(entry.encoded, wanted, status)
-    headers = {"Content-Type": wanted.media_type, **_NO_CACHE}
-    return Response(status, headers, lambda: entry.encoded + b"\n", content=entry.content)
-
-
-def _yaml(content: Object) -> bytes:
-    import yaml
-
-    return yaml.safe_dump(content, sort_keys=True, allow_unicode=True).encode()
+    return Response(status, dict(_HEADERS), lambda: entry.encoded + b"\n", content=entry.content)
 
 
 def compressed(response: Response, accepted: str) -> Response:
@@ -59,9 +44,9 @@ def compressed(response: Response, accepted: str) -> Response:
     return response
 
 
-def refused(failure: Failure, wanted: Wanted) -> Response:
+def refused(failure: Failure) -> Response:
     """A refusal."""
-    response = answered(failure.status, wanted, failure.code)
+    response = answered(failure.status, failure.code)
     if failure.about is not None and failure.about.retry_after:
         response.headers["Retry-After"] = str(failure.about.retry_after)
     return response

@@ -42,7 +42,7 @@ def bind(call: Call) -> Response:
         call.route = replace(call.route, resource=pods)
     changed(call, lambda pod: _bound(call, pod, node, metadata_of(tree)))
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-    return answered({**status, "code": 201}, call.wanted, 201)
+    return answered({**status, "code": 201}, 201)
 
 
 def _bound(call: Call, pod: Object, node: str, more: Object) -> Object:

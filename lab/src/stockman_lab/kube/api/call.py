@@ -99,3 +99,11 @@ def object_key(resource: Resource, namespace: str, name: str) -> bytes:
 def object_prefix(resource: Resource, namespace: str = "") -> bytes:
     """What the keys of all objects of a resource begin with, of one namespace or of all."""
     return object_key(resource, namespace, "") + b"/"
+
+
+def seen_as(entry: Entry, resource: Resource) -> Entry:
+    """An object in the version of a resource: custom kinds have the same fields in all."""
+    if entry.content.get("apiVersion") == resource.api_version:
+        return entry
+    content = {**entry.content, "apiVersion": resource.api_version}
+    return Entry(entry.key, entry.revision, entry.created, content)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from stockman_lab.kube.admission.draft import Draft
-from stockman_lab.kube.admission.plugins import admit_create, admit_created
+from stockman_lab.kube.admission.plugins import admit_create
 from stockman_lab.kube.admission.strategies import prepare_create, reset_fields
 from stockman_lab.kube.admission.validation import validate_create
-from stockman_lab.kube.api.call import Call
+from stockman_lab.kube.api.call import Call, seen_as
 from stockman_lab.kube.api.decoding import read_object
 from stockman_lab.kube.api.options import check_options
-from stockman_lab.kube.api.versions import seen_as, to_store
 from stockman_lab.kube.failures import Failure, bad_request, exists, invalid
 from stockman_lab.kube.objects import Object, metadata_of, written_time
 from stockman_lab.kube.patching.apply import Writing, track_update
@@ -100,7 +99,6 @@ def _begin(draft: Draft) -> None:
     causes = validate_create(draft)
     if causes:
         raise invalid(draft.named, draft.name, causes)
-    admit_created(draft)
 
 
 def _suffix(draft: Draft) -> str:
@@ -116,7 +114,7 @@ def _store(call: Call, draft: Draft) -> Entry:
         metadata_of(content).pop("resourceVersion", None)
         return Entry(key, 0, 0, laid_out(key, content))
     lease = call.store.lease(EVENT_TTL) if call.resource.plural == "events" else 0
-    made = call.store.create(key, to_store(content, call.resource), lease)
+    made = call.store.create(key, content, lease)
     return seen_as(made, call.resource)
 
 

@@ -25,7 +25,6 @@ from stockman_lab.kube.schema.unknown import complaints, strict_decoding_error
 from stockman_lab.kube.schema.validating import metadata_error
 
 MOST_BYTES = 3 * (1 << 20)
-_SHOWN = 30
 
 
 def read_body(body: bytes, content_type: str, kind: str) -> Tree:
@@ -37,13 +36,13 @@ def read_body(body: bytes, content_type: str, kind: str) -> Tree:
     try:
         tree = _from_yaml(body, kind) if media == YAML else read_json(body)
     except (Unreadable, TooDeep) as error:
-        raise _unrecognized(kind, str(error), body) from None
+        raise _unrecognized(kind, str(error)) from None
     if tree is None:
         return {}
     if not isinstance(tree, dict) or not all(
         isinstance(tree.get(name), str | None) for name in ("apiVersion", "kind")
     ):
-        raise _unrecognized(kind, "the body is not an object with apiVersion and kind", body)
+        raise _unrecognized(kind, "the body is not an object with apiVersion and kind")
     return tree
 
 
@@ -59,18 +58,8 @@ def too_large() -> Failure:
     return Failure(413, "RequestEntityTooLarge", text)
 
 
-def _unrecognized(kind: str, why: str, body: bytes) -> Failure:
-    head = f"the object provided is unrecognized (must be of type {kind})"
-    return bad_request(f"{head}: couldn't get version/kind; {why} ({_summary(body)})")
-
-
-def _summary(body: bytes) -> str:
-    """The beginning of a body, as refusals show it."""
-    if not body:
-        return "<empty>"
-    more = " ..." if len(body) > _SHOWN else ""
-    begin = body[:_SHOWN]
-    return (begin.decode("utf-8", "replace") if begin[:1] == b"{" else begin.hex()) + more
+def _unrecognized(kind: str, why: str) -> Failure:
+    return bad_request(f"the object provided is unrecognized (must be of type {kind}): {why}")
 
 
 def _from_protobuf(body: bytes, kind: str) -> Tree:
@@ -79,8 +68,7 @@ def _from_protobuf(body: bytes, kind: str) -> Tree:
     try:
         return read_protobuf(body)
     except BadProtobuf as why:
-        text = f"the object provided is unrecognized (must be of type {kind}): {why}"
-        raise bad_request(f"{text} ({_summary(body)})") from None
+        raise _unrecognized(kind, str(why)) from None
 
 
 def _from_yaml(body: bytes, kind: str) -> Json:
@@ -89,8 +77,7 @@ def _from_yaml(body: bytes, kind: str) -> Json:
     try:
         yaml: Json = read_yaml(body)
     except BadYaml as why:
-        head = f"the object provided is unrecognized (must be of type {kind})"
-        raise bad_request(f"{head}: {why} ({_summary(body)})") from None
+        raise _unrecognized(kind, str(why)) from None
     return yaml
 
 
@@ -107,7 +94,7 @@ def read_object(call: Call, live: Object | None = None) -> Object:
     if not isinstance(tree, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind})")
     if call.resource.is_custom and not tree.get("kind"):
-        raise _unrecognized(kind, "Object 'Kind' is missing", request.body)
+        raise _unrecognized(kind, "Object 'Kind' is missing")
     check_kind(call, tree)
     return typed(call, tree)
 

@@ -14,16 +14,9 @@ _NAMES = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
 _PLACE = ("apiextensions.k8s.io", "customresourcedefinitions")
 _CLEANUP = "customresourcecleanup.apiextensions.k8s.io"
 _CONDITIONS = (
-    ("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
-    ("Established", "True", "InitialNamesAccepted", "the initial names have been accepted"),
+    ("NamesAccepted", "NoConflicts", "no conflicts found"),
+    ("Established", "InitialNamesAccepted", "the initial names have been accepted"),
 )
-_CLASHES = {
-    "plural": "PluralConflict",
-    "singular": "SingularConflict",
-    "shortNames": "ShortNamesConflict",
-    "kind": "KindConflict",
-    "listKind": "ListKindConflict",
-}
 _PENDING = "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
 
 
@@ -39,24 +32,16 @@ def establish(call: Call, entry: Entry) -> Entry:
     content = copied(entry.content)
     status = content.setdefault("status", {})
     names = part_of(content, "spec", "names")
-    clashing = _clashes(call, content)
     known = part_of(status, "acceptedNames")
-    accepted = {
-        name: refused_names
-        for name in _NAMES
-        if (refused_names := (known if name in clashing else names).get(name))
-    }
-    if known == accepted and not clashing:
+    accepted = {name: value for name in _NAMES if (value := names.get(name))}
+    if known == accepted:
         return entry
     status["acceptedNames"] = accepted
     now = written_time(call.around.now)
     before = {condition["type"]: condition for condition in status.get("conditions") or []}
-    refused_names = _refused_names(clashing, before) if clashing else _CONDITIONS
     status["conditions"] = [
-        found
-        if (found := before.get(kind)) and found["status"] == truth
-        else _condition(kind, reason, message, now, truth)
-        for kind, truth, reason, message in refused_names
+        before.get(kind) or _condition(kind, reason, message, now)
+        for kind, reason, message in _CONDITIONS
     ]
     writing = Writing(
         "kube-apiserver", call.resource.api_version, call.shape, now, "status", (("f:spec",),)
@@ -67,55 +52,6 @@ def establish(call: Call, entry: Entry) -> Entry:
     return entry
 
 
-def _clashes(call: Call, content: Object) -> dict[str, list[str]]:
-    """Names that another definition of the same group has already."""
-    spec = part_of(content, "spec")
-    names = part_of(spec, "names")
-    resources: set[str] = set()
-    kinds: set[str] = set()
-    for entry in call.store.list(ObjectKey(_PLACE[1], "").key + b"/").entries:
-        other = part_of(entry.content, "spec")
-        if other.get("group") != spec.get("group") or _named(entry.content) == _named(content):
-            continue
-        taken = part_of(entry.content, "status", "acceptedNames")
-        resources |= {taken.get("plural", ""), taken.get("singular", "")}
-        resources |= set(taken.get("shortNames") or ())
-        kinds |= {taken.get("kind", ""), taken.get("listKind", "")}
-    clashings: dict[str, list[str]] = {}
-    for name in _CLASHES:
-        told = names.get(name) or []
-        told = told if isinstance(told, list) else [told]
-        among = kinds if "ind" in name else resources
-        clashing = [one for one in told if one in among]
-        if clashing:
-            clashings[name] = clashing
-    return clashings
-
-
-def _named(content: Object) -> str:
-    return str(metadata_of(content).get("name", ""))
-
-
-def _refused_names(
-    clashing: dict[str, list[str]], before: dict[str, Object]
-) -> list[tuple[str, str, str, str]]:
-    name, taken = list(clashing.items())[-1]
-    told = [f'"{one}" is already in use' for one in taken]
-    message = told[0] if len(told) == 1 else f"[{', '.join(told)}]"
-    found = [("NamesAccepted", "False", _CLASHES[name], message)]
-    if before.get("Established", {}).get("status") == "True":
-        return [*found, _CONDITIONS[1]]
-    return [*found, ("Established", "False", "NotAccepted", "not all names are accepted")]
-
-
-def is_refused(content: Object) -> bool:
-    """Whether a definition has names that others have, and is not served."""
-    return any(
-        condition.get("type") == "Established" and condition.get("status") == "False"
-        for condition in part_of(content, "status").get("conditions") or []
-    )
-
-
 def _put(call: Call, entry: Entry, content: Object) -> Entry:
     try:
         return call.store.update(entry, content)
@@ -123,10 +59,10 @@ def _put(call: Call, entry: Entry, content: Object) -> Entry:
         return entry
 
 
-def _condition(kind: str, reason: str, message: str, now: str, truth: str = "True") -> Object:
+def _condition(kind: str, reason: str, message: str, now: str) -> Object:
     return {
         "type": kind,
-        "status": truth,
+        "status": "True",
         "lastTransitionTime": now,
         "reason": reason,
         "message": message,

@@ -7,7 +7,6 @@ from stockman_lab.kube.api.call import Call
 from stockman_lab.kube.api.decoding import read_body
 from stockman_lab.kube.api.definitions import is_definition, terminate
 from stockman_lab.kube.api.listing import Page, list_objects, read_number
-from stockman_lab.kube.api.messages import is_yes
 from stockman_lab.kube.api.options import check_deletion
 from stockman_lab.kube.failures import Failure, Named, bad_request, conflict, not_found
 from stockman_lab.kube.objects import Object, copied, in_order, metadata_of, part_of, written_time
@@ -17,11 +16,6 @@ from stockman_lab.kube.store.entries import Entry
 from stockman_lab.kube.store.store import Changed
 
 _ORPHAN, _FOREGROUND = "orphan", "foregroundDeletion"
-_ORPHANING = frozenset({("batch", "jobs"), ("", "replicationcontrollers")})
-_PRESERVED = (
-    "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background"
-    " to remove them or set propagationPolicy=Orphan to suppress this warning"
-)
 _OPTIONS = "DeleteOptions"
 _ENDED = frozenset({"Succeeded", "Failed"})
 
@@ -34,7 +28,7 @@ def read_options(call: Call) -> Object:
     else:
         options = {
             name: _read(name, request.asked(name))
-            for name in ("propagationPolicy", "gracePeriodSeconds", "orphanDependents")
+            for name in ("propagationPolicy", "gracePeriodSeconds")
             if request.asked(name)
         }
         if request.query.get("dryRun"):
@@ -48,13 +42,6 @@ def _read_body(call: Call) -> Object:
     """Options in a body, beside which those of the query do not count."""
     request = call.request
     tree = read_body(request.body, request.headers.get("content-type", ""), _OPTIONS)
-    if not isinstance(tree, dict):
-        raise bad_request(f"{_OPTIONS} have to be an object")
-    kind = tree.get("kind") or _OPTIONS
-    if kind != _OPTIONS:
-        version = tree.get("apiVersion") or "v1"
-        text = f'no kind "{kind}" is registered for version "{version}"'
-        raise bad_request(f'{text} in scheme "pkg/runtime/scheme.go:111"')
     why = decoding_error(builtin("meta.v1.DeleteOptions"), tree)
     if why:
         raise bad_request(why)
@@ -62,31 +49,19 @@ def _read_body(call: Call) -> Object:
 
 
 def _read(name: str, text: str) -> object:
-    if name == "gracePeriodSeconds":
-        return read_number(text)
-    return is_yes(text) if name == "orphanDependents" else text
+    return read_number(text) if name == "gracePeriodSeconds" else text
 
 
 def delete(call: Call) -> tuple[Entry, bool]:
     """Delete an object; returns it, and whether it is gone."""
     refuse_immortal(call.resource.plural, call.name)
     options = read_options(call)
-    _orphan_by_default(call, options)
+    if call.resource.plural == "jobs" and "propagationPolicy" not in options:
+        options["propagationPolicy"] = "Orphan"
     entry = call.store.get(call.key())
     if entry is None:
         raise not_found(call.named, call.name)
     return delete_entry(call, entry, options)
-
-
-def _orphan_by_default(call: Call, options: Object) -> None:
-    """Jobs and replication controllers leave their pods unless it is said otherwise."""
-    place = (call.resource.group, call.resource.plural)
-    told = options.keys() & {"propagationPolicy", "orphanDependents"}
-    if place not in _ORPHANING or told:
-        return
-    options["propagationPolicy"] = "Orphan"
-    if place[1] == "jobs":
-        call.warnings.append(_PRESERVED)
 
 
 def delete_entry(call: Call, entry: Entry, options: Object) -> tuple[Entry, bool]:
@@ -172,9 +147,7 @@ def _finalizers(metadata: Object, options: Object) -> list[str]:
     kept = list(metadata.get("finalizers") or [])
     orphans, foreground = _ORPHAN in kept, _FOREGROUND in kept
     policy = options.get("propagationPolicy")
-    if options.get("orphanDependents") is not None:
-        orphans, foreground = bool(options["orphanDependents"]), False
-    elif policy is not None:
+    if policy is not None:
         orphans, foreground = policy == "Orphan", policy == "Foreground"
     plain = [one for one in kept if one not in {_ORPHAN, _FOREGROUND}]
     if orphans:

@@ -36,7 +36,7 @@ def evict(call: Call) -> Response:
         entry = call.store.update(entry, _targeted(call, entry))
     delete_entry(call, entry, options)
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-    return answered({**status, "code": 201}, call.wanted, 201)
+    return answered({**status, "code": 201}, 201)
 
 
 def _targeted(call: Call, entry: Entry) -> Object:

@@ -3,167 +3,111 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from stockman.etcd.kubernetes.keys import ObjectKey
-from stockman_lab.kube.admission.draft import forbidden_field, wrong
 from stockman_lab.kube.api.call import Call
 from stockman_lab.kube.api.listing import get, read_number
 from stockman_lab.kube.api.messages import Response
-from stockman_lab.kube.failures import Cause, Failure, Named, bad_request, invalid, not_found
+from stockman_lab.kube.failures import Failure, bad_request
 from stockman_lab.kube.log_lines import NoLogs, container_of, log_lines
 from stockman_lab.kube.objects import Object, entries_of, part_of
-from stockman_lab.kube.schema.decoding import decoding_error
-from stockman_lab.kube.schema.type import Kind, Type
 
 _TEXT = {"Content-Type": "text/plain", "Cache-Control": "no-cache, private"}
-_KUBELET_PORT = 10250
-_TIME = Type(Kind.TIME)
+Line = tuple[float, str]
+"""A moment and what was said."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
-    """Which lines are wanted, and how they look."""
+class _Options:
+    """Which lines are shown, and how they look."""
 
     container: str
-    since: float = 0.0
-    tail: int | None = None
-    most_bytes: int | None = None
-    timestamps: bool = False
-    previous: bool = False
+    since: float
+    tail: int | None
+    most_bytes: int | None
+    timestamps: bool
+    previous: bool
 
 
-Written = Callable[[Object], list[tuple[float, str]] | None]
+Written = Callable[[Object], list[Line] | None]
 """What the program in a pod really wrote; None: it is one of which that is made up."""
 
 
 def pod_log(call: Call, written: Written = lambda _: None) -> Response:
     """What a container said; raises `Failure`."""
-    wish = _wish(call)
     pod = get(call).content
     try:
-        wish = replace(wish, container=str(container_of(pod, wish.container)["name"]))
+        options = _options(call, str(container_of(pod, call.request.asked("container"))["name"]))
+        if not part_of(pod, "spec").get("nodeName"):
+            return Response(204)
+        _check_node(call, pod)
+        lines = _lines(pod, options, call.around.now, written)
     except NoLogs as why:
         raise bad_request(str(why)) from None
-    if not part_of(pod, "spec").get("nodeName"):
-        return Response(204)
-    _reach(call, pod, wish.container)
-    cut = _cut(_said(pod, wish, call.around.now, written(pod)), wish)
-    if not call.request.is_asked("follow") or wish.previous:
-        return Response(200, dict(_TEXT), _written(cut, wish))
-    return Response(200, dict(_TEXT), stream=_followed(call, wish, cut, written))
+    if not call.request.is_asked("follow") or options.previous:
+        return Response(200, dict(_TEXT), _text(lines, options))
+    return Response(200, dict(_TEXT), stream=_followed(call, options, lines, written))
 
 
-def _number(call: Call, name: str) -> int | None:
-    return read_number(call.request.asked(name)) if name in call.request.query else None
-
-
-def _wish(call: Call) -> _Wish:
+def _options(call: Call, container: str) -> _Options:
     request = call.request
-    tail, most = _number(call, "tailLines"), _number(call, "limitBytes")
-    seconds, moment = _number(call, "sinceSeconds"), request.asked("sinceTime")
-    why = decoding_error(_TIME, moment) if moment else ""
-    if why:
-        raise bad_request(why)
-    causes: list[Cause] = []
-    if tail is not None and tail < 0:
-        causes.append(wrong("tailLines", tail, "must be greater than or equal to 0"))
-    if most is not None and most < 1:
-        causes.append(wrong("limitBytes", most, "must be greater than 0"))
-    if seconds is not None and moment:
-        text = "at most one of `sinceTime` or `sinceSeconds` may be specified"
-        causes.append(forbidden_field("[]", text))
-    elif seconds is not None and seconds < 1:
-        causes.append(wrong("sinceSeconds", seconds, "must be greater than 0"))
-    if request.asked("stream"):
-        causes.append(forbidden_field("stream", "may not be specified"))
-    if causes:
-        raise invalid(Named("", "", "PodLogOptions"), call.name, causes)
-    since = call.around.now - seconds if seconds else _seconds(moment) if moment else 0.0
-    return _Wish(
-        request.asked("container"),
-        since,
-        tail,
-        most,
+
+    def number(name: str) -> int | None:
+        return read_number(request.asked(name)) if name in request.query else None
+
+    seconds, moment = number("sinceSeconds"), request.asked("sinceTime")
+    since = call.around.now - seconds if seconds else 0.0
+    return _Options(
+        container,
+        datetime.fromisoformat(moment).timestamp() if moment else since,
+        number("tailLines"),
+        number("limitBytes"),
         request.is_asked("timestamps"),
         request.is_asked("previous"),
     )
 
 
-def _seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
-
-
-def _reach(call: Call, pod: Object, container: str) -> None:
+def _check_node(call: Call, pod: Object) -> None:
     """Refuse where the kubelet of the node does not answer."""
     name = part_of(pod, "spec")["nodeName"]
-    found = call.store.get(ObjectKey("nodes", name).key)
-    if found is None:
-        raise not_found(Named("pods"), name)
-    addresses = {
-        entry.get("type"): entry.get("address")
-        for entry in reversed(entries_of(found.content, "status", "addresses"))
-    }
-    kinds = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
-    host = addresses.get("InternalIP") or next(
-        (addresses[kind] for kind in kinds if kind in addresses), None
-    )
-    if host is None:
-        raise Failure(500, "", "no preferred addresses found; known addresses: []")
-    ready = next(
-        (
-            entry
-            for entry in entries_of(found.content, "status", "conditions")
-            if entry.get("type") == "Ready"
-        ),
-        {},
-    )
-    if ready.get("status") == "Unknown":
-        told = part_of(found.content, "status", "daemonEndpoints", "kubeletEndpoint")
-        place = f"{host}:{told.get('Port') or _KUBELET_PORT}"
-        path = f"containerLogs/{call.namespace}/{call.name}/{container}"
-        why = f"dial tcp {place}: connect: no route to host"
-        raise Failure(500, "", f'Get "https://{place}/{path}": {why}')
+    node = call.store.get(ObjectKey("nodes", name).key)
+    conditions = [] if node is None else entries_of(node.content, "status", "conditions")
+    if any(one.get("type") == "Ready" and one.get("status") == "Unknown" for one in conditions):
+        raise Failure(500, "", f"dial tcp {name}:10250: connect: no route to host")
 
 
-def _said(
-    pod: Object, wish: _Wish, now: float, written: list[tuple[float, str]] | None
-) -> list[tuple[float, str]]:
-    try:
-        if wish.previous:
-            return log_lines(_before(pod, wish.container), wish.container, now)
-        return log_lines(pod, wish.container, now, written)
-    except NoLogs as why:
-        raise bad_request(str(why)) from None
+def _lines(
+    pod: Object, options: _Options, now: float, written: Written, after: float | None = None
+) -> list[Line]:
+    """Lines of a container, or those behind a moment; raises `NoLogs`."""
+    if options.previous:
+        pod = _before_restart(pod, options.container)
+    lines = log_lines(pod, options.container, now, None if options.previous else written(pod))
+    if after is not None:
+        return [line for line in lines if line[0] > after]
+    kept = [line for line in lines if line[0] >= options.since]
+    return kept if options.tail is None else kept[max(len(kept) - options.tail, 0) :]
 
 
-def _before(pod: Object, container: str) -> Object:
-    """A pod as if a container had not been started again; raises `Failure`."""
-    statuses = [
-        *entries_of(pod, "status", "initContainerStatuses"),
-        *entries_of(pod, "status", "containerStatuses"),
-    ]
-    state = next((one for one in statuses if one.get("name") == container), {})
+def _before_restart(pod: Object, container: str) -> Object:
+    """A pod as if a container had not been started again; raises `NoLogs`."""
+    statuses = entries_of(pod, "status", "containerStatuses")
+    state = next((status for status in statuses if status.get("name") == container), {})
     ended = part_of(state, "lastState", "terminated")
     if not ended:
         name = part_of(pod, "metadata").get("name")
-        text = f'previous terminated container "{container}" in pod "{name}" not found'
-        raise bad_request(text)
-    status = {"containerStatuses": [{**state, "state": {"terminated": ended}}]}
-    return {**pod, "status": status}
+        raise NoLogs(f'previous terminated container "{container}" in pod "{name}" not found')
+    return {**pod, "status": {"containerStatuses": [{**state, "state": {"terminated": ended}}]}}
 
 
-def _cut(said: list[tuple[float, str]], wish: _Wish) -> list[tuple[float, str]]:
-    kept = [one for one in said if one[0] >= wish.since]
-    return kept if wish.tail is None else kept[max(len(kept) - wish.tail, 0) :]
-
-
-def _written(said: list[tuple[float, str]], wish: _Wish) -> bytes:
-    lines = (
-        f"{_moment(moment)} {text}\n" if wish.timestamps else f"{text}\n" for moment, text in said
+def _text(lines: list[Line], options: _Options) -> bytes:
+    shown = (
+        f"{_moment(moment)} {text}\n" if options.timestamps else f"{text}\n"
+        for moment, text in lines
     )
-    return "".join(lines).encode()[: wish.most_bytes]
+    return "".join(shown).encode()[: options.most_bytes]
 
 
 def _moment(moment: float) -> str:
@@ -171,30 +115,25 @@ def _moment(moment: float) -> str:
 
 
 async def _followed(
-    call: Call, wish: _Wish, said: list[tuple[float, str]], written: Written
+    call: Call, options: _Options, lines: list[Line], written: Written
 ) -> AsyncIterator[bytes]:
-    """What is said from now on, until the container ends or the limit is reached."""
-    left = wish.most_bytes
-    last = max((moment for moment, _ in said), default=call.around.now)
+    """What is said from now on, until the container ends."""
+    last = max((moment for moment, _ in lines), default=call.around.now)
     while True:
-        piece = _written(said, wish)[:left]
-        if piece:
-            yield piece
-        left = None if left is None else left - len(piece)
+        if lines:
+            yield _text(lines, options)
         found = call.store.get(call.key(), cached=True)
-        if left == 0 or found is None or _has_ended(found.content, wish.container):
+        if found is None or _has_ended(found.content, options.container):
             return
         await call.store.bell.rung()
         found = call.store.get(call.key(), cached=True)
         if found is None:
             return
         try:
-            now, pod = call.around.now, found.content
-            fresh = log_lines(pod, wish.container, now, written(pod))
+            lines = _lines(found.content, options, call.around.now, written, last)
         except NoLogs:
             return
-        said = [one for one in fresh if one[0] > last]
-        last = max((moment for moment, _ in said), default=last)
+        last = max((moment for moment, _ in lines), default=last)
 
 
 def _has_ended(pod: Object, container: str) -> bool:

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
-from stockman_lab.kube.failures import About, Failure
+from stockman_lab.kube.failures import Failure
 
 JSON = "application/json"
 YAML = "application/yaml"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
-_OFFERED = (JSON, YAML)
-_NAMED = f"{JSON}, {YAML}, {PROTOBUF}"
-_META = "meta.k8s.io"
 _KINDS = frozenset({"Table", "PartialObjectMetadata", "PartialObjectMetadataList"})
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How an answer is to look."""
+    """How an answer is to look; always in JSON."""
 
-    media_type: str = JSON
     kind: str = ""
     """`Table`, `PartialObjectMetadata` or `PartialObjectMetadataList`; empty: the object."""
     version: str = "v1"
-    pretty: bool = False
 
     @property
     def is_table(self) -> bool:
@@ -34,69 +29,30 @@ class Wanted:
     def is_metadata(self) -> bool:
         return self.kind.startswith("PartialObjectMetadata")
 
-    @property
-    def content_type(self) -> str:
-        """As the answer names it."""
-        return self.media_type
-
-
-@dataclass(frozen=True, slots=True)
-class _Range:
-    name: str
-    quality: float
-    parameters: dict[str, str] = field(default_factory=dict)
-
-
-def _ranges(accept: str) -> list[_Range]:
-    ranges = []
-    for part in accept.split(","):
-        name, *rest = (one.strip() for one in part.split(";"))
-        if not name:
-            continue
-        pairs = dict(one.partition("=")[::2] for one in rest)
-        try:
-            quality = float(pairs.pop("q", "1"))
-        except ValueError:
-            quality = 1.0
-        ranges.append(_Range(name, quality, pairs))
-    return sorted(ranges, key=lambda one: -one.quality)
-
 
 @lru_cache(maxsize=256)
-def negotiated(accept: str, *, streams: bool = True, pretty: bool = False) -> Wanted:
-    """What is answered to an `Accept` header, where lists may be watched; raises `Failure`."""
-    is_understood = False
-    ranges = _ranges(accept) or [_Range("*/*", 1.0)]
-    for range_ in ranges:
-        media = JSON if range_.name in {"*/*", "application/*"} else range_.name
-        if media not in _OFFERED:
+def negotiated(accept: str) -> Wanted:
+    """What is answered to an `Accept` header; raises `Failure`."""
+    for part in (accept or JSON).split(","):
+        name, *rest = (word.strip() for word in part.split(";"))
+        given = dict(word.partition("=")[::2] for word in rest)
+        if name not in {JSON, "*/*", "application/*"}:
             continue
-        kind = range_.parameters.get("as", "")
-        if kind:
-            is_understood = True
-            version = range_.parameters.get("v", "")
-            if kind not in _KINDS or range_.parameters.get("g") != _META:
-                continue
-            if version not in {"v1", "v1beta1"}:
-                continue
-            return Wanted(media, kind, version, pretty)
-        return Wanted(media, pretty=pretty)
-    if is_understood:
-        text = f"only the following media types are accepted: {_NAMED}"
-        raise Failure(406, "NotAcceptable", text)
-    more = f", {JSON};stream=watch, {PROTOBUF};stream=watch" if streams else ""
-    text = f"406: Not Acceptable\n\nAvailable representations: {_NAMED}{more}"
-    raise Failure(406, "NotAcceptable", text, About())
+        if "as" not in given:
+            return Wanted()
+        if given["as"] in _KINDS and given.get("v") in {"v1", "v1beta1"}:
+            return Wanted(given["as"], given["v"])
+    text = f"only the following media types are accepted: {JSON}"
+    raise Failure(406, "NotAcceptable", text)
 
 
 def body_type(content_type: str) -> str:
     """In which form a body came; raises `Failure`."""
-    found = content_type.partition(";")[0].strip().lower()
-    if found == JSON or not content_type:
-        return JSON
-    if found in {YAML, PROTOBUF}:
-        return found
+    media = content_type.partition(";")[0].strip().lower() or JSON
+    if media in {JSON, YAML, PROTOBUF}:
+        return media
+    known = f"{JSON}, {YAML}, {PROTOBUF}"
     text = (
-        f"the body of the request was in an unknown format - accepted media types include: {_NAMED}"
+        f"the body of the request was in an unknown format - accepted media types include: {known}"
     )
     raise Failure(415, "UnsupportedMediaType", text)

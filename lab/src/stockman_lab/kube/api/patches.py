@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import cast
 
 from stockman_lab.kube.admission.draft import wrong
-from stockman_lab.kube.api.call import Call
+from stockman_lab.kube.api.call import Call, seen_as
 from stockman_lab.kube.api.creating import create_object, set_namespace, writing
 from stockman_lab.kube.api.decoding import (
     complain,
@@ -18,7 +18,6 @@ from stockman_lab.kube.api.decoding import (
 )
 from stockman_lab.kube.api.options import check_options
 from stockman_lab.kube.api.updating import check_name, write
-from stockman_lab.kube.api.versions import seen_as
 from stockman_lab.kube.failures import About, Failure, Named, bad_request, invalid, not_found
 from stockman_lab.kube.objects import Object, Tree, copied, metadata_of
 from stockman_lab.kube.patching.apply import apply

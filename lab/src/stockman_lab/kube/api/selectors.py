@@ -1,18 +1,44 @@
-"""Label selectors, as they stand in queries and in objects."""
+"""Label and field selectors of queries, and which objects a request is about."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from stockman_lab.kube.admission.draft import quoted
-from stockman_lab.kube.admission.names import label_value_errors, qualified_errors
+from stockman_lab.kube.admission.names import qualified_error
+from stockman_lab.kube.api.call import Call
 from stockman_lab.kube.failures import bad_request
+from stockman_lab.kube.objects import Object, Tree, metadata_of, part_of
 
-_TOKEN = re.compile(r"\s*(==|!=|[=!,()<>]|[^\s=!,()<>]+)")
-_OPERATORS = "in, notin, =, ==, !=, gt, lt"
-_WORDS = {"in": "in", "notin": "notin", "=": "in", "==": "in", "!=": "notin"}
+_TERM = re.compile(
+    r"""\s*(?:
+    !\s*(?P<absent>[^\s=!,()<>]+)
+    | (?P<key>[^\s=!,()<>]+)\s*(?:
+        (?P<among>in|notin)\s*\((?P<values>[^()]*)\)
+        | (?P<sign>==|!=|=)\s*(?P<value>[^\s=!,()<>]*)
+      )?
+    )\s*(?:,|$)""",
+    re.VERBOSE,
+)
+_EVERYWHERE = ("metadata.name", "metadata.namespace")
+_INVOLVED = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
+_FIELDS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("", "pods"): (
+        *("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName"),
+        *("status.phase", "status.podIP", "status.nominatedNodeName"),
+    ),
+    ("", "nodes"): ("spec.unschedulable",),
+    ("", "namespaces"): ("status.phase",),
+    ("", "secrets"): ("type",),
+    ("", "services"): ("spec.clusterIP", "spec.type"),
+    ("", "events"): (
+        *(f"involvedObject.{name}" for name in _INVOLVED),
+        *("reason", "reportingComponent", "source", "type"),
+    ),
+    ("apps", "replicasets"): ("status.replicas",),
+    ("batch", "jobs"): ("status.successful",),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +47,7 @@ class Requirement:
 
     key: str
     operator: str
-    """`in`, `notin`, `exists`, `!`, `gt` or `lt`."""
+    """`in`, `notin`, `exists` or `!`."""
     values: frozenset[str] = frozenset()
 
     def matches(self, labels: Mapping[str, str]) -> bool:
@@ -34,17 +60,7 @@ class Requirement:
                 return label is None or label not in self.values
             case "exists":
                 return label is not None
-            case "!":
-                return label is None
-        return label is not None and _compares(label, self.operator, *self.values)
-
-
-def _compares(found: str, operator: str, value: str) -> bool:
-    try:
-        left, right = int(found), int(value)
-    except ValueError:
-        return False
-    return left > right if operator == "gt" else left < right
+        return label is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,89 +76,104 @@ class LabelSelector:
 
 def read_label_selector(text: str) -> LabelSelector:
     """`app in (a,b),!old`; raises `Failure`."""
-    tokens = [found.group(1) for found in _TOKEN.finditer(text)]
-    requirements: list[Requirement] = []
-    place = 0
-    while place < len(tokens):
-        if tokens[place] in _SIGNS:
-            text = f"found '{tokens[place]}', expected: !, identifier, or 'end of string'"
-            raise bad_request(text)
-        requirement, place = _requirement(tokens, place)
-        _check(requirement)
-        requirements.append(requirement)
-        if place < len(tokens):
-            if tokens[place] != ",":
-                raise bad_request(f"found '{tokens[place]}', expected: ',' or 'end of string'")
-            place += 1
-            following = tokens[place] if place < len(tokens) else ""
-            if not following or following in _SIGNS:
-                raise bad_request(f"found '{following}', expected: identifier after ','")
-    return LabelSelector(tuple(requirements))
+    return LabelSelector(tuple(_requirements(text)))
 
 
-_SIGNS = frozenset({"=", "==", "!=", ",", "(", ")", "<", ">"})
-_NUMBER = re.compile(r"[-+]?[0-9]{1,19}")
+def _requirements(text: str) -> Iterator[Requirement]:
+    end = 0
+    while end < len(text):
+        term = _TERM.match(text, end)
+        key = term and (term["absent"] or term["key"])
+        if term is None or not key or (term[0].endswith(",") and term.end() == len(text)):
+            raise bad_request(f"unable to parse requirement: found '{text[end:]}'")
+        if why := qualified_error(key):
+            raise bad_request(f'unable to parse requirement: Invalid value: "{key}": {why}')
+        end = term.end()
+        if term["absent"]:
+            yield Requirement(key, "!")
+        elif term["among"]:
+            values = frozenset(value.strip() for value in term["values"].split(","))
+            yield Requirement(key, term["among"], values)
+        elif term["sign"]:
+            operator = "notin" if term["sign"] == "!=" else "in"
+            yield Requirement(key, operator, frozenset({term["value"]}))
+        else:
+            yield Requirement(key, "exists")
 
 
-def _check(requirement: Requirement) -> None:
-    """Refuse what no label can be."""
-    wrong = [
-        f"<nil>: Invalid value: {quoted(requirement.key)}: {why}"
-        for why in qualified_errors(requirement.key)
-    ]
-    values = sorted(requirement.values)
-    if requirement.operator in {"gt", "lt"}:
-        why = "for 'Gt', 'Lt' operators, the value must be an integer"
-        wrong += [
-            f"values[{place}]: Invalid value: {quoted(value)}: {why}"
-            for place, value in enumerate(values)
-            if not _NUMBER.fullmatch(value)
-        ]
-    wrong += [
-        f"values[{place}][{requirement.key}]: Invalid value: {quoted(value)}: {why}"
-        for place, value in enumerate(values)
-        for why in label_value_errors(value)
-    ]
-    if wrong:
-        raise _unreadable(wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
+@dataclass(frozen=True, slots=True)
+class FieldSelector:
+    """Values that fields have to have, or must not have."""
+
+    terms: tuple[tuple[str, str, bool], ...] = ()
+    """Field, value, and whether it has to be that."""
+
+    def matches(self, content: Object) -> bool:
+        """Whether an object is meant."""
+        return all((field_text(content, name) == value) is same for name, value, same in self.terms)
 
 
-def _unreadable(why: str) -> Exception:
-    return bad_request(f"unable to parse requirement: {why}")
+def field_text(content: Object, name: str) -> str:
+    """A field as selectors see it."""
+    tree: Tree
+    if name == "source":
+        tree = part_of(content, "source").get("component") or content.get("reportingComponent")
+    elif name == "status.successful":
+        tree = part_of(content, "status").get("succeeded", 0)
+    else:
+        *way, last = name.split(".")
+        tree = part_of(content, *way).get(last)
+    if tree is None:
+        return {"spec.unschedulable": "false", "status.replicas": "0"}.get(name, "")
+    return str(tree).lower() if isinstance(tree, bool) else str(tree)
 
 
-def _requirement(tokens: list[str], place: int) -> tuple[Requirement, int]:
-    if tokens[place] == "!":
-        if place + 1 == len(tokens):
-            raise _unreadable("found '', expected: identifier")
-        if tokens[place + 1] in _SIGNS | {"!"}:
-            raise _unreadable(f"found '{tokens[place + 1]}', expected: identifier")
-        return Requirement(tokens[place + 1], "!"), place + 2
-    key = tokens[place]
-    place += 1
-    if place == len(tokens) or tokens[place] == ",":
-        return Requirement(key, "exists"), place
-    operator = tokens[place]
-    if operator in {"<", ">"}:
-        value = tokens[place + 1] if place + 1 < len(tokens) else ""
-        return Requirement(key, "gt" if operator == ">" else "lt", frozenset({value})), place + 2
-    if operator not in _WORDS:
-        raise _unreadable(f"found '{operator}', expected: {_OPERATORS}")
-    if operator in {"in", "notin"}:
-        return _among(key, operator, tokens, place + 1)
-    place += 1
-    if place == len(tokens) or tokens[place] == ",":
-        return Requirement(key, _WORDS[operator], frozenset({""})), place
-    return Requirement(key, _WORDS[operator], frozenset({tokens[place]})), place + 1
+def read_field_selector(
+    text: str, group: str, plural: str, more: tuple[str, ...] = ()
+) -> FieldSelector:
+    """`spec.nodeName=a,status.phase!=Running`; raises `Failure`."""
+    known = (*_EVERYWHERE, *_FIELDS.get((group, plural), ()), *more)
+    terms = []
+    for part in filter(None, text.split(",")):
+        term = re.fullmatch(r"([^=!]+)(==|!=|=)([^=]*)", part)
+        if term is None:
+            raise bad_request(f"invalid selector: '{text}'; can't understand '{part}'")
+        if term[1] not in known:
+            raise bad_request(f"field label not supported: {term[1]}")
+        terms.append((term[1], term[3], term[2] != "!="))
+    return FieldSelector(tuple(terms))
 
 
-def _among(key: str, operator: str, tokens: list[str], place: int) -> tuple[Requirement, int]:
-    if place == len(tokens) or tokens[place] != "(":
-        token = tokens[place] if place < len(tokens) else ""
-        raise _unreadable(f"found '{token}' expected: '('")
-    try:
-        end = tokens.index(")", place)
-    except ValueError:
-        raise _unreadable("found '', expected: ',' or ')'") from None
-    values = frozenset(one for one in tokens[place + 1 : end] if one != ",") or frozenset({""})
-    return Requirement(key, operator, values), end + 1
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Objects by labels and fields."""
+
+    labels: LabelSelector
+    fields: FieldSelector
+
+    @property
+    def is_everything(self) -> bool:
+        return not self.labels.requirements and not self.fields.terms
+
+    def matches(self, content: Object) -> bool:
+        """Whether an object is meant."""
+        labels = metadata_of(content).get("labels") or {}
+        return self.labels.matches(labels) and self.fields.matches(content)
+
+    @property
+    def filter(self) -> Callable[[Object], bool]:
+        """Whether an object is meant, at once where all are."""
+        return (lambda _: True) if self.is_everything else self.matches
+
+
+def selection(call: Call) -> Selection:
+    """The objects that a list, a watch or a deletion is about; raises `Failure`."""
+    request, resource = call.request, call.resource
+    labels = read_label_selector(request.asked("labelSelector"))
+    selectable: Tree = resource.declared.get("selectableFields") or []
+    more = tuple(str(field["jsonPath"]).removeprefix(".") for field in selectable)
+    text = request.asked("fieldSelector")
+    fields = read_field_selector(text, resource.group, resource.plural, more)
+    if call.name:
+        fields = FieldSelector((*fields.terms, ("metadata.name", call.name, True)))
+    return Selection(labels, fields)

@@ -14,13 +14,14 @@ from stockman_lab.etcd.keyspace import Keyspace
 from stockman_lab.kube.api import answers
 from stockman_lab.kube.api.binding import bind
 from stockman_lab.kube.api.call import Call
-from stockman_lab.kube.api.components import component, components
 from stockman_lab.kube.api.creating import create
-from stockman_lab.kube.api.definitions import establish, finish, is_definition, is_refused
+from stockman_lab.kube.api.definitions import establish, finish, is_definition
 from stockman_lab.kube.api.deleting import delete, delete_many
 from stockman_lab.kube.api.listing import Page, get, list_objects
 from stockman_lab.kube.api.messages import Request, Response
-from stockman_lab.kube.api.negotiating import Wanted, negotiated
+from stockman_lab.kube.api.metrics import GROUP as METRICS_GROUP
+from stockman_lab.kube.api.metrics import node_metrics, served_kinds
+from stockman_lab.kube.api.negotiating import negotiated
 from stockman_lab.kube.api.patches import patch
 from stockman_lab.kube.api.routes import NotAnObject, Route, not_allowed, read_route
 from stockman_lab.kube.api.subresources import Handler, answer_subresource
@@ -37,29 +38,10 @@ from stockman_lab.kube.store.store import Store
 
 _MOST_DEFINITIONS = 1024
 """How many are remembered, of all servers of the process."""
-_PRETTY_AGENTS = ("curl", "Wget", "Mozilla/5.0")
 _DEFINITIONS = ObjectKey("customresourcedefinitions", "").key + b"/"
-_SHOWN = frozenset(
-    {
-        *(("", name) for name in ("namespaces", "persistentvolumes", "persistentvolumeclaims")),
-        *(("", name) for name in ("pods", "podtemplates", "resourcequotas", "services")),
-        ("", "serviceaccounts"),
-        *(("resource.k8s.io", name) for name in ("deviceclasses", "devicetaintrules")),
-        *(("resource.k8s.io", name) for name in ("resourceclaims", "resourceclaimtemplates")),
-        ("resource.k8s.io", "resourceslices"),
-        *(("storage.k8s.io", name) for name in ("csidrivers", "csinodes", "storageclasses")),
-        *(("storage.k8s.io", name) for name in ("volumeattachments", "volumeattributesclasses")),
-    }
-)
-_DEPRECATED = {
-    "Endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
-    "ComponentStatus": "v1 ComponentStatus is deprecated in v1.19+",
-}
+_API_SERVICES = ObjectKey("apiservices", "").key + b"/"
 
 _ONLY_READ = frozenset({"version", "api", "apis", "openapi/v2", "openapi/v3"})
-
-Elsewhere = Callable[[Request, Types], Response | None]
-"""Answers paths that are not about objects; None: there is nothing under the path."""
 
 
 @lru_cache(maxsize=_MOST_DEFINITIONS)
@@ -76,7 +58,6 @@ class Api:
         connect: Callable[[], EtcdClient],
         dice: Dice,
         settings: Settings | None = None,
-        elsewhere: Elsewhere | None = None,
         store: Store | None = None,
     ) -> None:
         self.store = store or Store(connect)
@@ -86,12 +67,9 @@ class Api:
         """By plural and name: those that others serve."""
         self.creations: dict[tuple[str, str], Handler] = {("", "bindings"): bind}
         """By group and plural: what answers those who create objects that are not stored."""
-        self.admits: Callable[[Request, Route], None] | None = None
-        """Refuses requests that somebody may not make; None: everybody may do everything."""
-        self._elsewhere = elsewhere
         self._types = Types.of_server()
         self._definitions_of: Keyspace | None = None
-        self._definitions_at = 0
+        self._definitions_at = (0, 0)
         self._discovery: Discovery | None = None
         self._discovered: Types | None = None
 
@@ -99,11 +77,15 @@ class Api:
     def types(self) -> Types:
         """All kinds, with those of the definitions that are there now."""
         keyspace = self.store.keyspace
-        touched = keyspace.index.touched.get(family(_DEFINITIONS), 0)
+        last_change = keyspace.index.touched.get
+        touched = (
+            last_change(family(_DEFINITIONS), 0),
+            last_change(family(_API_SERVICES), 0),
+        )
         if self._definitions_of is not keyspace or self._definitions_at != touched:
             self._definitions_of, self._definitions_at = keyspace, touched
             self._types = Types.of_server()
-            read = self._crds()
+            read = [*self._crds(), *served_kinds(self.store)]
             if read:
                 self._types = Types(read)
         return self._types
@@ -113,7 +95,7 @@ class Api:
         return [
             _read_definition(entry)
             for entry in self.store.list(_DEFINITIONS, cached=True).entries
-            if entry.content.get("spec", {}).get("versions") and not is_refused(entry.content)
+            if entry.content.get("spec", {}).get("versions")
         ]
 
     def handle(self, request: Request) -> Response:
@@ -125,18 +107,17 @@ class Api:
             self.store.let_go()
 
     def _handled(self, request: Request) -> Response:
-        wanted = Wanted(pretty=_is_pretty(request))
         try:
             response = self._answer(request)
         except Failure as failure:
-            response = answers.refused(failure, wanted)
+            response = answers.refused(failure)
         except Unreadable as key:
             text = f"unable to decode the object under {key}"
-            response = answers.refused(Failure(500, "InternalError", text), wanted)
+            response = answers.refused(Failure(500, "InternalError", text))
         except EtcdError as why:
             if why.reason is Reason.DEADLINE:
                 return answers.timed_out()
-            response = answers.refused(_from_etcd(why), wanted)
+            response = answers.refused(_from_etcd(why))
         return answers.compressed(response, request.headers.get("accept-encoding", ""))
 
     def _answer(self, request: Request) -> Response:
@@ -144,20 +125,13 @@ class Api:
         try:
             route = read_route(request.method, request.path, types)
         except NotAnObject:
-            elsewhere = None if self._elsewhere is None else self._elsewhere(request, types)
-            return elsewhere or self._told(request, types)
-        if self.admits is not None:
-            self.admits(request, route)
-        accept = request.headers.get("accept", "")
-        streams = route.verb in {"list", "watch"}
-        wanted = negotiated(accept, streams=streams, pretty=_is_pretty(request))
+            return self._told(request, types)
+        wanted = negotiated(request.headers.get("accept", ""))
         call = Call(request, route, wanted, types, self.store, self.around)
-        if route.resource.kind in _DEPRECATED and not route.resource.group:
-            call.warnings.append(_DEPRECATED[route.resource.kind])
         try:
             response = self._served(call, route)
         except Failure as failure:
-            response = answers.refused(failure, Wanted(pretty=wanted.pretty))
+            response = answers.refused(failure)
         response.warnings += [_warning(fromkey) for fromkey in dict.fromkeys(call.warnings)]
         return response
 
@@ -194,10 +168,9 @@ class Api:
                 text = f"the lab does not answer {route.resource.qualified}"
                 raise Failure(501, "NotImplemented", text)
         watches = route.verb == "watch" or call.request.is_asked("watch")
-        if (route.resource.group, route.resource.plural) == ("", "componentstatuses"):
-            if route.verb == "get":
-                return _object(call, component(call, self.settings.components))
-            return _list(call, components(self.settings.components))
+        if route.resource.group == METRICS_GROUP and not watches:
+            entries = node_metrics(call)
+            return _object(call, entries[0]) if route.name else _list(call, Page(entries, {}))
         match route.verb:
             case "list" | "watch" if watches:
                 return watched(call)
@@ -209,7 +182,7 @@ class Api:
                 made = establish(call, create(call))
                 return _object(call, made, 201)
             case "update" | "patch":
-                made, is_new = (update if route.verb == "update" else patch)(call)
+                made, is_new = (update(call), False) if route.verb == "update" else patch(call)
                 made = establish(call, made)
                 finish(call)
                 return _object(call, made, 201 if is_new else 200)
@@ -218,21 +191,10 @@ class Api:
                 finish(call)
                 if is_definition(call) and not call.is_dry:
                     return _object(call, entry)
-                if is_gone and not _is_shown(call):
-                    return answers.answered(answers.done(call.resource, entry), call.wanted)
+                if is_gone:
+                    return answers.answered(answers.done(call.resource, entry))
                 return _object(call, entry)
         return _list(call, delete_many(call))
-
-
-def _is_shown(call: Call) -> bool:
-    """Whether a deletion answers with the object though it is gone."""
-    return (call.resource.group, call.resource.plural) in _SHOWN
-
-
-def _is_pretty(request: Request) -> bool:
-    if "pretty" in request.query:
-        return request.asked("pretty") not in {"0", "false"}
-    return request.headers.get("user-agent", "").startswith(_PRETTY_AGENTS)
 
 
 def _warning(text: str) -> str:
@@ -244,31 +206,18 @@ def _object(call: Call, entry: Entry, status: int = 200) -> Response:
     wanted = call.wanted
     if wanted.is_table:
         metadata = {"resourceVersion": str(entry.revision)}
-        return answers.answered(table_of(call, [entry], metadata), wanted, status)
+        return answers.answered(table_of(call, [entry], metadata), status)
     if wanted.is_metadata:
-        if wanted.kind.endswith("List"):
-            raise _not_this(call, call.resource.kind, "not a list")
         content = answers.metadata_only(entry.content, wanted.version)
-        return answers.answered(content, wanted, status)
-    return answers.of_entry(entry, wanted, status)
-
-
-def _not_this(call: Call, kind: str, what: str) -> Failure:
-    """Metadata of a list was wanted of an object, or that of an object of a list."""
-    package = call.resource.group.partition(".")[0] or "core"
-    told = "*unstructured.Unstructured" if call.resource.is_custom else f"*{package}.{kind}"
-    asked = f"you requested {call.wanted.kind}"
-    text = f"{asked}, but the requested object is {what} ({told})"
-    return Failure(406, "NotAcceptable", text)
+        return answers.answered(content, status)
+    return answers.of_entry(entry, status)
 
 
 def _list(call: Call, page: Page) -> Response:
     wanted = call.wanted
     if wanted.is_table:
-        return answers.answered(table_of(call, page.entries, page.metadata), wanted)
+        return answers.answered(table_of(call, page.entries, page.metadata))
     if wanted.is_metadata:
-        if not wanted.kind.endswith("List"):
-            raise _not_this(call, call.resource.list_kind, "a list")
         items = [answers.metadata_only(entry.content, wanted.version) for entry in page.entries]
         content = {
             "kind": "PartialObjectMetadataList",
@@ -276,9 +225,9 @@ def _list(call: Call, page: Page) -> Response:
             "metadata": page.metadata,
             "items": items,
         }
-        return answers.answered(content, wanted)
+        return answers.answered(content)
     items_encoded = (entry.item for entry in page.entries)
-    return answers.raw(answers.encoded_list(call.resource, page.metadata, items_encoded), wanted)
+    return answers.raw(answers.encoded_list(call.resource, page.metadata, items_encoded))
 
 
 def _from_etcd(why: EtcdError) -> Failure:

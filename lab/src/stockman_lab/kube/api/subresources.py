@@ -15,8 +15,6 @@ from stockman_lab.kube.api.patches import patch
 from stockman_lab.kube.api.scaling import scale
 from stockman_lab.kube.api.updating import update
 from stockman_lab.kube.failures import Failure, bad_request
-from stockman_lab.kube.log_lines import NoLogs, container_of
-from stockman_lab.kube.objects import part_of
 
 Handler = Callable[[Call], Response]
 
@@ -33,31 +31,23 @@ def answer_subresource(call: Call, more: dict[tuple[str, str], Handler]) -> Resp
     raise Failure(501, "NotImplemented", text)
 
 
-_WRITTEN_AS_OBJECT = frozenset({"status", "finalize", "approval", "ephemeralcontainers", "resize"})
+_WRITTEN_AS_OBJECT = frozenset({"status", "finalize"})
 
 
 def _as_object(call: Call) -> Response:
     match call.route.verb:
         case "get":
-            return of_entry(get(call), call.wanted)
+            return of_entry(get(call))
         case "update":
-            entry, _ = update(call)
+            entry = update(call)
         case _:
             entry, _ = patch(call)
-    return of_entry(entry, call.wanted)
+    return of_entry(entry)
 
 
 def _refused(call: Call) -> Response:
-    content = get(call).content
-    name = call.route.subresource
-    if name in {"exec", "attach"}:
-        try:
-            container_of(content, call.request.asked("container"))
-        except NoLogs as why:
-            raise bad_request(str(why)) from None
-    if call.resource.plural == "pods" and not part_of(content, "spec").get("nodeName"):
-        raise bad_request(f"pod {call.name} does not have a host assigned")
-    text = f"{name} is not simulated: containers of the lab are not really there"
+    get(call)
+    text = f"{call.route.subresource} is not simulated: containers of the lab are not really there"
     raise bad_request(text)
 
 

@@ -20,8 +20,6 @@ class Settings:
     """Where it is reached."""
     demands_accounts: bool = True
     """Whether pods have to have a service account that is there."""
-    components: tuple[str, ...] = ()
-    """Parts of the control plane that it asks for their health."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,27 +7,23 @@ from collections.abc import Callable
 from stockman_lab.kube.admission.draft import wrong
 from stockman_lab.kube.admission.plugins import admit_update
 from stockman_lab.kube.admission.strategies import (
-    is_created_by_update,
     needs_version,
     prepare_update,
 )
 from stockman_lab.kube.admission.validation import validate_update
-from stockman_lab.kube.api.call import Call
-from stockman_lab.kube.api.creating import create_object, finished, set_namespace, writing
+from stockman_lab.kube.api.call import Call, seen_as
+from stockman_lab.kube.api.creating import finished, set_namespace, writing
 from stockman_lab.kube.api.decoding import read_object
 from stockman_lab.kube.api.options import check_options
-from stockman_lab.kube.api.versions import seen_as, to_store
 from stockman_lab.kube.failures import Failure, Named, bad_request, conflict, invalid, not_found
 from stockman_lab.kube.objects import Object, copied, metadata_of
 from stockman_lab.kube.patching.apply import track_update
 from stockman_lab.kube.store.entries import Entry, laid_out
 from stockman_lab.kube.store.store import Changed
 
-_TRIES = 5
 
-
-def update(call: Call) -> tuple[Entry, bool]:
-    """Put what the body says in place of an object; returns it, and whether it is new."""
+def update(call: Call) -> Entry:
+    """Put what the body says in place of an object."""
     check_options(call, "UpdateOptions")
     given = None if call.request.content is None else call.store.get(call.key(), cached=True)
     content = read_object(call, None if given is None else given.content)
@@ -35,12 +31,8 @@ def update(call: Call) -> tuple[Entry, bool]:
     set_namespace(call, content)
     entry = call.store.get(call.key())
     if entry is None:
-        place = (call.resource.group, call.resource.plural)
-        if not is_created_by_update(*place) or call.route.subresource:
-            raise not_found(call.named, call.name)
-        metadata_of(content).pop("resourceVersion", None)
-        return create_object(call, track_update(None, content, writing(call, content))), True
-    return write(call, entry, content), False
+        raise not_found(call.named, call.name)
+    return write(call, entry, content)
 
 
 def check_name(call: Call, content: Object) -> None:
@@ -108,18 +100,17 @@ def store(call: Call, entry: Entry, content: Object) -> Entry:
     is_held = bool((content.get("spec") or {}).get("finalizers")) and (
         call.resource.plural == "namespaces"
     )
-    stored = to_store(content, call.resource)
     if ends and not graced and not is_held and call.route.subresource != "status":
         if not call.is_dry:
             call.store.delete(entry)
         return Entry(entry.key, entry.revision, entry.created, laid_out(entry.key, content))
-    laid = laid_out(entry.key, stored)
+    laid = laid_out(entry.key, content)
     if laid == entry.content:
         return seen_as(entry, call.resource)
     if call.is_dry:
         return Entry(entry.key, entry.revision, entry.created, laid_out(entry.key, content))
     try:
-        return seen_as(call.store.update(entry, stored, laid), call.resource)
+        return seen_as(call.store.update(entry, content, laid), call.resource)
     except Changed:
         raise conflict(call.named, call.name) from None
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 from stockman_lab.kube.api.answers import metadata_only
-from stockman_lab.kube.api.call import Call
-from stockman_lab.kube.api.list_options import check_watch_options
+from stockman_lab.kube.api.call import Call, seen_as
 from stockman_lab.kube.api.listing import read_number, read_version, too_new
 from stockman_lab.kube.api.messages import Response
-from stockman_lab.kube.api.negotiating import YAML
-from stockman_lab.kube.api.selecting import selection
+from stockman_lab.kube.api.negotiating import JSON
+from stockman_lab.kube.api.selectors import selection
 from stockman_lab.kube.api.tables import table_of
-from stockman_lab.kube.api.versions import seen_as
-from stockman_lab.kube.failures import Failure
 from stockman_lab.kube.objects import Object
 from stockman_lab.kube.schema.rewriting import rewritten
 from stockman_lab.kube.store.entries import compact_json
@@ -26,7 +23,6 @@ _INITIAL_END = "k8s.io/initial-events-end"
 def watch(call: Call) -> Watch:
     """A watch that begins; raises `Failure`."""
     request = call.request
-    check_watch_options(request)
     chosen = selection(call)
     version = request.asked("resourceVersion")
     since: int | None = None
@@ -66,10 +62,8 @@ def _seconds(call: Call) -> float:
 
 def watched(call: Call) -> Response:
     """The answer to a watch."""
-    if call.wanted.media_type == YAML:
-        raise Failure(406, "NotAcceptable", "YAML cannot be streamed")
     begun = watch(call)
-    headers = {"Content-Type": call.wanted.media_type, "Cache-Control": "no-cache, private"}
+    headers = {"Content-Type": JSON, "Cache-Control": "no-cache, private"}
     return Response(200, headers, stream=_lines(call, begun))
 
 

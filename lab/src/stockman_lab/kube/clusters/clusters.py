@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from stockman.crypto.pem import CertificateAndKey
-from stockman.model.secret import Secret
 from stockman_lab.core.timeline import Arguments
 from stockman_lab.etcd import quorum
 from stockman_lab.etcd.client import EtcdClient
 from stockman_lab.kube.access.builtin_roles import add_builtin_roles
-from stockman_lab.kube.access.signing import signed
 from stockman_lab.kube.api.messages import Request, Response, User
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.api.surroundings import Settings
@@ -36,7 +33,7 @@ from stockman_lab.kube.nodes.silence import silent_since
 from stockman_lab.kube.nodes.talos_access import Access, TalosAccounts
 from stockman_lab.kube.nodes.talos_host import TalosHost
 from stockman_lab.kube.nodes.talos_signing import access_of
-from stockman_lab.kube.objects import Object, metadata_of
+from stockman_lab.kube.objects import metadata_of
 from stockman_lab.talos import etcd_member
 from stockman_lab.talos.cosi.facts import nodename
 from stockman_lab.talos.status import has_static_pods
@@ -57,7 +54,6 @@ def settings_of(config: Effective) -> Settings:
         service_network=next(iter(kubernetes.service_subnets), "10.96.0.0/12"),
         version=kubernetes.version or _OLDEST,
         address=config.endpoint.partition("://")[2],
-        components=("scheduler", "controller-manager", "etcd-0"),
     )
 
 
@@ -123,7 +119,6 @@ class KubernetesCluster:
             is_served=self.is_served,
             root_ca=self._root_ca,
             silent_since=self.silent_since,
-            sign=self._signed,
             kinds=(*kinds, *own, self._accounts()),
         )
         self.draining = Draining(self.api, around.timeline)
@@ -145,14 +140,6 @@ class KubernetesCluster:
     def _root_ca(self) -> str:
         config = self._config()
         return "" if config is None else config.k8s_ca.crt
-
-    def _signed(self, request: Object) -> Object:
-        config = self._config()
-        if config is None or not config.k8s_ca.key:
-            return request
-        authority = CertificateAndKey(crt=config.k8s_ca.crt, key=Secret(config.k8s_ca.key))
-        land = self.land
-        return signed(request, authority, land.certificates_from, land.around.dice.random_bytes)
 
     def handle(self, request: Request) -> Response:
         """The answer to a request of somebody who may do everything."""

@@ -8,6 +8,7 @@ from stockman_lab.kube.flux.instance import FluxInstances
 from stockman_lab.kube.helm.acknowledging import Acknowledging
 from stockman_lab.kube.helm.ceph import CephClusters, Trouble, no_trouble
 from stockman_lab.kube.helm.jobs import HelmJobs
+from stockman_lab.kube.helm.load_balancers import LoadBalancers
 from stockman_lab.kube.helm.operators import Operators
 from stockman_lab.kube.nodes.host import Hosts
 
@@ -20,6 +21,7 @@ def program_controllers(
         type("HelmJobsOfCluster", (HelmJobs,), {"hosts": hosts}),
         Operators,
         Acknowledging,
+        LoadBalancers,
         type("CephOfCluster", (CephClusters,), {"trouble": staticmethod(trouble)}),
         FluxInstances,
         HelmReleases,

@@ -10,7 +10,7 @@ from stockman_lab.core.dice import Dice
 from stockman_lab.kube.controllers.client import Client
 from stockman_lab.kube.controllers.objects import Change, Objects
 from stockman_lab.kube.controllers.recorder import Recorder
-from stockman_lab.kube.objects import Object, written_time
+from stockman_lab.kube.objects import written_time
 
 
 class Later(Protocol):
@@ -36,8 +36,6 @@ class Surroundings:
     """The certificate of the authority of the cluster, as PEM."""
     silent_since: Callable[[str], float | None]
     """When the kubelet of a node was heard last; None: it can be heard."""
-    sign: Callable[[Object], Object] | None = None
-    """A request that was approved, with its certificate; None: nobody signs."""
 
 
 class Retry(Exception):

@@ -134,20 +134,12 @@ class DaemonSets(Controller):
                 for one in pods
                 if pod_facts.phase(one) in {"Failed", "Succeeded"} and not pod_facts.is_going(one)
             ]
-            for pod in failed:
-                what = f"{metadata_of(pod)['namespace']}/{metadata_of(pod)['name']} on node {node}"
-                if pod_facts.phase(pod) == "Failed":
-                    text = f"Found failed daemon pod {what}, will try to kill it"
-                    self.recorder.warning(work.found, "FailedDaemonPod", text)
-                else:
-                    text = f"Found succeeded daemon pod {what}, will try to delete it"
-                    self.recorder.normal(work.found, "SucceededDaemonPod", text)
             active = [one for one in pods if pod_facts.is_active(one)]
             if runs and not pods:
                 lacking.append(node)
             elif stays or runs:
                 doomed += failed
-                if len(active) > 1 and not self._surge(work.found, work):
+                if len(active) > 1:
                     doomed += sorted(active, key=_age)[1:]
             else:
                 doomed += [one for one in pods if not pod_facts.is_going(one)]
@@ -187,23 +179,12 @@ class DaemonSets(Controller):
 
     # -- replacing -----------------------------------------------------------------------------
 
-    def _surge(self, found: Object, work: _Work) -> int:
-        rolling = part_of(found, "spec", "updateStrategy", "rollingUpdate")
-        wanted = sum(runs for runs, _ in work.nodes.values())
-        return resolved(rolling.get("maxSurge", 0), wanted, up=True)
-
     def _replace(self, work: _Work) -> None:
         found = work.found
         least = part_of(found, "spec").get("minReadySeconds", 0)
         wanted = sum(runs for runs, _ in work.nodes.values())
         rolling = part_of(found, "spec", "updateStrategy", "rollingUpdate")
-        surge = self._surge(found, work)
-        most = resolved(rolling.get("maxUnavailable", 1), wanted, up=True)
-        if surge == 0 and most == 0:
-            most = 1
-        if surge:
-            self._replace_with_surge(work, surge, least)
-            return
+        most = resolved(rolling.get("maxUnavailable", 1), wanted, up=True) or 1
         missing = 0
         candidates: list[Object] = []
         broken: list[Object] = []
@@ -226,26 +207,6 @@ class DaemonSets(Controller):
         room = max(most - missing, 0)
         for pod in [*broken, *candidates[:room]]:
             self._delete(found, pod)
-
-    def _replace_with_surge(self, work: _Work, surge: int, least: int) -> None:
-        extra = 0
-        ready_for_new: list[str] = []
-        for node, (runs, _) in work.nodes.items():
-            if not runs:
-                continue
-            active = [one for one in work.by_node.get(node, []) if pod_facts.is_active(one)]
-            old = [one for one in active if _hash(one) != work.hash]
-            new = [one for one in active if _hash(one) == work.hash]
-            if old and new:
-                if pod_facts.is_available(new[0], least, self.now):
-                    self._delete(work.found, old[0])
-                else:
-                    extra += 1
-            elif old:
-                ready_for_new.append(node)
-        for node in ready_for_new[: max(surge - extra, 0)]:
-            if work.failure is None:
-                self._create(work, node)
 
     # -- what is told --------------------------------------------------------------------------
 

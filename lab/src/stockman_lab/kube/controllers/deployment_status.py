@@ -1,152 +1,134 @@
-"""What a deployment says of itself: numbers, availability, progress."""
+"""The status of a deployment: numbers, availability, progress."""
 
 from __future__ import annotations
 
 from stockman_lab.kube.controllers.amounts import without_zeros
-from stockman_lab.kube.controllers.deployment_replicas import most_unavailable, told, wanted
 from stockman_lab.kube.controllers.moments import read_time
-from stockman_lab.kube.objects import Object, metadata_of, part_of
+from stockman_lab.kube.objects import Object, metadata_of, part_of, written_time
 
 _NO_DEADLINE = 2_147_483_647
 
 
-def found_condition(status: Object, kind: str) -> Object | None:
+def replicas(content: Object) -> int:
+    """How many pods a deployment or a replica set shall have."""
+    number: int = part_of(content, "spec").get("replicas", 1)
+    return number
+
+
+def status_number(content: Object, name: str) -> int:
+    """A number of a status."""
+    number: int = part_of(content, "status").get(name, 0)
+    return number
+
+
+def find_condition(status: Object, kind: str) -> Object | None:
     """A condition by its type."""
-    for condition in status.get("conditions") or []:
-        if condition["type"] == kind:
-            return dict(condition)
-    return None
-
-
-def set_condition(  # noqa: PLR0913  # the parts of a condition
-    status: Object, kind: str, value: str, reason: str, message: str, now: str
-) -> None:
-    """Put a condition last, unless it says the same already."""
-    old = found_condition(status, kind)
-    if old is not None and old["status"] == value and old["reason"] == reason:
-        return
-    put_condition(status, kind, value, reason, message, now)
-
-
-def put_condition(  # noqa: PLR0913  # the parts of a condition
-    status: Object, kind: str, value: str, reason: str, message: str, now: str
-) -> None:
-    """Put a condition last, whatever it said."""
-    old = found_condition(status, kind)
-    since = now if old is None or old["status"] != value else old["lastTransitionTime"]
-    conditions = [
-        condition for condition in status.get("conditions") or [] if condition["type"] != kind
-    ]
-    made = {
-        "type": kind,
-        "status": value,
-        "lastUpdateTime": now,
-        "lastTransitionTime": since,
-        "reason": reason,
-        "message": message,
-    }
-    status["conditions"] = [*conditions, made]
+    conditions = status.get("conditions") or []
+    return next((condition for condition in conditions if condition["type"] == kind), None)
 
 
 def deadline(deployment: Object) -> int | None:
     """Seconds within which there has to be progress; None: there is no such limit."""
-    progress_deadline_seconds = part_of(deployment, "spec").get("progressDeadlineSeconds")
-    return (
-        None
-        if progress_deadline_seconds is None or progress_deadline_seconds == _NO_DEADLINE
-        else int(progress_deadline_seconds)
-    )
-
-
-def counted(deployment: Object, sets: list[Object], new: Object | None, now: str) -> Object:
-    """The status with new numbers."""
-    old = part_of(deployment, "status")
-    available = sum(told(one, "availableReplicas") for one in sets)
-    planned = sum(wanted(one) for one in sets)
-    status: Object = {"observedGeneration": metadata_of(deployment)["generation"]}
-    status |= without_zeros(
-        {
-            "replicas": sum(told(one, "replicas") for one in sets),
-            "updatedReplicas": 0 if new is None else told(new, "replicas"),
-            "readyReplicas": sum(told(one, "readyReplicas") for one in sets),
-            "availableReplicas": available,
-            "unavailableReplicas": max(planned - available, 0),
-        }
-    )
-    status["terminatingReplicas"] = sum(told(one, "terminatingReplicas") for one in sets)
-    status["conditions"] = list(old.get("conditions") or [])
-    if old.get("collisionCount"):
-        status["collisionCount"] = old["collisionCount"]
-    if available >= wanted(deployment) - most_unavailable(deployment):
-        text = "Deployment has minimum availability."
-        set_condition(status, "Available", "True", "MinimumReplicasAvailable", text, now)
-    else:
-        text = "Deployment does not have minimum availability."
-        set_condition(status, "Available", "False", "MinimumReplicasUnavailable", text, now)
-    return status
+    seconds = part_of(deployment, "spec").get("progressDeadlineSeconds")
+    return None if seconds in (None, _NO_DEADLINE) else int(seconds)
 
 
 def is_complete(deployment: Object, status: Object) -> bool:
     """Whether all pods are new and available."""
-    count = wanted(deployment)
-    return bool(
-        status.get("updatedReplicas", 0) == count
-        and status.get("replicas", 0) == count
-        and status.get("availableReplicas", 0) == count
-        and status.get("observedGeneration", 0) >= metadata_of(deployment)["generation"]
+    count = replicas(deployment)
+    names = ("updatedReplicas", "replicas", "availableReplicas")
+    is_seen = status.get("observedGeneration", 0) >= metadata_of(deployment)["generation"]
+    return is_seen and all(status.get(name, 0) == count for name in names)
+
+
+def deployment_status(
+    deployment: Object, sets: list[Object], new: Object | None, now: float, most_missing: int
+) -> Object:
+    """The status with new numbers and conditions."""
+    old = part_of(deployment, "status")
+    available = sum(status_number(one, "availableReplicas") for one in sets)
+    planned = sum(map(replicas, sets))
+    status: Object = {"observedGeneration": metadata_of(deployment)["generation"]}
+    status |= without_zeros(
+        {
+            "replicas": sum(status_number(one, "replicas") for one in sets),
+            "updatedReplicas": 0 if new is None else status_number(new, "replicas"),
+            "readyReplicas": sum(status_number(one, "readyReplicas") for one in sets),
+            "availableReplicas": available,
+            "unavailableReplicas": max(planned - available, 0),
+        }
     )
+    status["terminatingReplicas"] = sum(status_number(one, "terminatingReplicas") for one in sets)
+    status["conditions"] = [dict(condition) for condition in old.get("conditions") or []]
+    if available >= replicas(deployment) - most_missing:
+        word = ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+    else:
+        text = "Deployment does not have minimum availability."
+        word = ("False", "MinimumReplicasUnavailable", text)
+    _put_condition(status, "Available", word, now)
+    progress = _progress(deployment, status, new, now)
+    if progress is not None:
+        _put_condition(status, "Progressing", progress, now, moves=progress[1].endswith("Updated"))
+    failures = (find_condition(part_of(one, "status"), "ReplicaFailure") for one in sets)
+    failure = next((one for one in failures if one is not None), None)
+    if failure is None:
+        conditions = status["conditions"]
+        status["conditions"] = [one for one in conditions if one["type"] != "ReplicaFailure"]
+    else:
+        word = ("True", str(failure["reason"]), str(failure["message"]))
+        _put_condition(status, "ReplicaFailure", word, now)
+    return status
 
 
-def is_progressing(old: Object, new: Object) -> bool:
-    """Whether there are more new pods, fewer old ones, or more that can be used."""
-
-    def number(status: Object, name: str) -> int:
-        number: int = status.get(name, 0)
-        return number
-
-    def outdated(status: Object) -> int:
-        return number(status, "replicas") - number(status, "updatedReplicas")
-
-    return (
-        number(new, "updatedReplicas") > number(old, "updatedReplicas")
-        or outdated(new) < outdated(old)
-        or number(new, "readyReplicas") > number(old, "readyReplicas")
-        or number(new, "availableReplicas") > number(old, "availableReplicas")
-    )
-
-
-def is_late(deployment: Object, status: Object, now: float) -> bool:
-    """Whether nothing has moved for too long."""
-    limit, found = deadline(deployment), found_condition(status, "Progressing")
-    if limit is None or found is None or found["reason"] == "NewReplicaSetAvailable":
-        return False
-    if found["reason"] == "ProgressDeadlineExceeded":
-        return True
-    return read_time(found["lastUpdateTime"]) + limit < now
-
-
-def tell_progress(  # the parts of a condition
-    deployment: Object, status: Object, new: Object | None, moment: float, now: str
-) -> None:
-    """Note how the rollout goes."""
-    if deadline(deployment) is None:
-        status["conditions"] = [
-            condition for condition in status["conditions"] if condition["type"] != "Progressing"
-        ]
-        return
-    current = found_condition(status, "Progressing")
-    ended = current is not None and current["reason"] == "NewReplicaSetAvailable"
-    if ended and status.get("replicas", 0) == status.get("updatedReplicas", 0):
-        return
-    what = f'Deployment "{metadata_of(deployment)["name"]}"'
-    if new is not None:
-        what = f'ReplicaSet "{metadata_of(new)["name"]}"'
+def _progress(
+    deployment: Object, status: Object, new: Object | None, now: float
+) -> tuple[str, str, str] | None:
+    """Status, reason and message of how the rollout goes; None: as before."""
+    limit, known = deadline(deployment), find_condition(status, "Progressing")
+    if limit is None:
+        return None
+    if part_of(deployment, "spec").get("paused"):
+        return "Unknown", "DeploymentPaused", "Deployment is paused"
+    what = "Deployment" if new is None else "ReplicaSet"
+    name = metadata_of(deployment if new is None else new)["name"]
     if is_complete(deployment, status):
-        text = f"{what} has successfully progressed."
-        set_condition(status, "Progressing", "True", "NewReplicaSetAvailable", text, now)
-    elif is_progressing(part_of(deployment, "status"), status):
-        text = f"{what} is progressing."
-        put_condition(status, "Progressing", "True", "ReplicaSetUpdated", text, now)
-    elif is_late(deployment, status, moment):
-        text = f"{what} has timed out progressing."
-        set_condition(status, "Progressing", "False", "ProgressDeadlineExceeded", text, now)
+        text = f'{what} "{name}" has successfully progressed.'
+        return "True", "NewReplicaSetAvailable", text
+    old = part_of(deployment, "status")
+    is_rolled_out = known is not None and known["reason"] == "NewReplicaSetAvailable"
+    if is_rolled_out and status.get("replicas", 0) == status.get("updatedReplicas", 0):
+        return None
+    names = ("updatedReplicas", "readyReplicas", "availableReplicas")
+    grown = any(status.get(name, 0) > old.get(name, 0) for name in names)
+    if known is None or grown or _outdated(status) < _outdated(old):
+        return "True", "ReplicaSetUpdated", f'{what} "{name}" is progressing.'
+    if read_time(known["lastUpdateTime"]) + limit < now:
+        text = f'{what} "{name}" has timed out progressing.'
+        return "False", "ProgressDeadlineExceeded", text
+    return None
+
+
+def _outdated(status: Object) -> int:
+    return int(status.get("replicas", 0)) - int(status.get("updatedReplicas", 0))
+
+
+def _put_condition(
+    status: Object, kind: str, word: tuple[str, str, str], now: float, *, moves: bool = False
+) -> None:
+    """Put a condition last, unless it says the same already; `moves`: also then."""
+    before = find_condition(status, kind) or {}
+    value, reason, message = word
+    if not moves and (before.get("status"), before.get("reason")) == (value, reason):
+        return
+    today = written_time(now)
+    since = before["lastTransitionTime"] if before.get("status") == value else today
+    made = {
+        "type": kind,
+        "status": value,
+        "lastUpdateTime": today,
+        "lastTransitionTime": since,
+        "reason": reason,
+        "message": message,
+    }
+    others = [condition for condition in status["conditions"] if condition["type"] != kind]
+    status["conditions"] = [*others, made]

@@ -139,68 +139,6 @@ class EndpointSlices(_OfServices):
         self.client.update(changed)
 
 
-class Endpoints(_OfServices):
-    """Writes endpoints, as older clients read them."""
-
-    name = "endpoints"
-    component = "endpoint-controller"
-
-    def sync(self, key: str) -> None:
-        """Let the endpoints of a service name its pods."""
-        service = self.objects.get("services", key)
-        known = self.objects.get("endpoints", key)
-        if service is None:
-            if known is not None:
-                self.client.delete(known)
-            return
-        if not part_of(service, "spec").get("selector"):
-            return
-        metadata = metadata_of(service)
-        labels = {**(metadata.get("labels") or {})}
-        if is_headless(service):
-            labels[_HEADLESS] = ""
-        labels["endpoints.kubernetes.io/managed-by"] = "endpoint-controller"
-        subsets = self._subsets(service)
-        if known is None:
-            made: Object = {
-                "metadata": {
-                    "name": metadata["name"],
-                    "namespace": metadata["namespace"],
-                    "labels": labels,
-                    "annotations": {_TRIGGER: self.today},
-                }
-            }
-            if subsets:
-                made["subsets"] = subsets
-            self.client.create("v1", "Endpoints", made)
-            return
-        same = (known.get("subsets") or []) == subsets
-        if same and metadata_of(known).get("labels") == labels:
-            return
-        changed = copied(known)
-        changed["subsets"] = subsets
-        changed["metadata"]["labels"] = labels
-        changed["metadata"].setdefault("annotations", {})[_TRIGGER] = self.today
-        self.client.update(changed)
-
-    def _subsets(self, service: Object) -> list[Object]:
-        pods = [one for one in self.behind(service) if not pod_facts.is_going(one)]
-        pods.sort(key=lambda one: str(part_of(one, "status")["podIP"]))
-        if not pods:
-            return []
-        founds: Object = {}
-        for name, wanted in (("addresses", True), ("notReadyAddresses", False)):
-            addresses = [_address(pod) for pod in pods if self.shown(service, pod) is wanted]
-            if addresses:
-                founds[name] = addresses
-        ports = slice_ports(service, pods)
-        if ports:
-            founds["ports"] = [
-                {name: one for name, one in each.items() if one != ""} for each in ports
-            ]
-        return [founds]
-
-
 def is_headless(service: Object) -> bool:
     """Whether a service has no address of its own."""
     return part_of(service, "spec").get("clusterIP") == "None"
@@ -240,16 +178,6 @@ def _target(pod: Object) -> Object:
         "name": metadata["name"],
         "uid": metadata["uid"],
     }
-
-
-def _address(pod: Object) -> Object:
-    made: Object = {"ip": part_of(pod, "status")["podIP"]}
-    spec = part_of(pod, "spec")
-    if spec.get("hostname") and spec.get("subdomain"):
-        made["hostname"] = spec["hostname"]
-    if spec.get("nodeName"):
-        made["nodeName"] = spec["nodeName"]
-    return {**made, "targetRef": _target(pod)}
 
 
 def _facts(pod: Object) -> tuple[object, ...]:

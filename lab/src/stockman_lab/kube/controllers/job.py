@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from stockman_lab.kube.controllers import pods as pod_facts
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.indexes import INDEX, completed_indexes, written_indexes
 from stockman_lab.kube.controllers.moments import read_time
 from stockman_lab.kube.controllers.objects import Change
 from stockman_lab.kube.controllers.ownership import claimed
@@ -32,10 +31,6 @@ class _Work:
     @property
     def spec(self) -> Object:
         return part_of(self.found, "spec")
-
-    @property
-    def is_indexed(self) -> bool:
-        return bool(self.spec.get("completionMode") == "Indexed")
 
 
 class Jobs(Controller):
@@ -96,13 +91,7 @@ class Jobs(Controller):
         status = work.status
         good = [one for one in ended if pod_facts.phase(one) == "Succeeded"]
         bad = [one for one in ended if pod_facts.phase(one) != "Succeeded"]
-        if work.is_indexed:
-            done = completed_indexes(status.get("completedIndexes", ""))
-            done |= {_index(one) for one in good}
-            status["completedIndexes"] = written_indexes(done)
-            status["succeeded"] = len(done)
-        else:
-            status["succeeded"] = status.get("succeeded", 0) + len(good)
+        status["succeeded"] = status.get("succeeded", 0) + len(good)
         status["failed"] = status.get("failed", 0) + len(bad)
         self._untrack(ended)
 
@@ -245,8 +234,6 @@ class Jobs(Controller):
         template = part_of(work.spec, "template")
         made = pod_facts.from_template(work.found, template)
         made["metadata"]["finalizers"] = [*made["metadata"].get("finalizers", ()), TRACKING]
-        if work.is_indexed:
-            self._give_index(work, made)
         try:
             pod = self.client.create("v1", "Pod", made)
         except Refused as why:
@@ -255,22 +242,6 @@ class Jobs(Controller):
         name = metadata_of(pod)["name"]
         self.recorder.normal(work.found, "SuccessfulCreate", f"Created pod: {name}")
         return pod
-
-    def _give_index(self, work: _Work, made: Object) -> None:
-        taken = {_index(one) for one in work.active}
-        taken |= completed_indexes(work.status.get("completedIndexes", ""))
-        number = next(one for one in range(len(taken) + 1) if one not in taken)
-        about, spec = made["metadata"], made["spec"]
-        name = metadata_of(work.found)["name"]
-        about["generateName"] = f"{name}-{number}-"
-        about.setdefault("annotations", {})[INDEX] = str(number)
-        about.setdefault("labels", {})[INDEX] = str(number)
-        spec["hostname"] = f"{name}-{number}"
-        source = {"fieldRef": {"fieldPath": f"metadata.labels['{INDEX}']"}}
-        for one in [*entries_of(spec, "initContainers"), *entries_of(spec, "containers")]:
-            env = entries_of(one, "env")
-            if all(each["name"] != "JOB_COMPLETION_INDEX" for each in env):
-                one["env"] = [*env, {"name": "JOB_COMPLETION_INDEX", "valueFrom": source}]
 
     # -- what is told --------------------------------------------------------------------------
 
@@ -309,10 +280,6 @@ def _is_tracked(pod: Object) -> bool:
 
 def _has_ended(pod: Object) -> bool:
     return pod_facts.phase(pod) in {"Succeeded", "Failed"} or pod_facts.is_going(pod)
-
-
-def _index(pod: Object) -> int:
-    return int(part_of(pod, "metadata", "annotations").get(INDEX, "-1"))
 
 
 def _suspended(status: Object) -> str:

@@ -15,7 +15,6 @@ from stockman_lab.kube.controllers.objects import Change, Objects
 from stockman_lab.kube.controllers.registry import CONTROLLERS
 from stockman_lab.kube.controllers.state import ControllersState
 from stockman_lab.kube.controllers.timings import MOST_TRIES, backoff, latency
-from stockman_lab.kube.objects import Object
 
 WORK = "kube.controllers.work"
 AGAIN = "kube.controllers.again"
@@ -46,7 +45,6 @@ class Controllers:
         is_served: Callable[[], bool] = lambda: True,
         root_ca: Callable[[], str] = lambda: "",
         silent_since: Callable[[str], float | None] = lambda _: None,
-        sign: Callable[[Object], Object] | None = None,
         kinds: tuple[type[Controller], ...] | None = None,
     ) -> None:
         self.state = state
@@ -64,7 +62,6 @@ class Controllers:
             state.notes,
             root_ca,
             silent_since,
-            sign,
         )
         made = [kind(surroundings) for kind in (CONTROLLERS if kinds is None else kinds)]
         self._controllers = {one.name: one for one in made}

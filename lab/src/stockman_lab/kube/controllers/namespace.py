@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.objects import Change
-from stockman_lab.kube.objects import Object, copied, metadata_of, part_of
-
-_ORDER = (
-    "NamespaceDeletionDiscoveryFailure",
-    "NamespaceDeletionGroupVersionParsingFailure",
-    "NamespaceDeletionContentFailure",
-    "NamespaceContentRemaining",
-    "NamespaceFinalizersRemaining",
-)
+from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of
 
 
 class Namespaces(Controller):
@@ -50,7 +43,7 @@ class Namespaces(Controller):
             changed["spec"]["finalizers"] = [one for one in held if one != "kubernetes"]
             self.client.update(changed, "finalize")
             return
-        status = self._told(namespaces, left, failures)
+        status = self._status(namespaces, left, failures)
         if status != part_of(namespaces, "status"):
             self.client.update_status(namespaces, status)
 
@@ -76,71 +69,48 @@ class Namespaces(Controller):
                 failures.append(why.message)
         return failures
 
-    def _told(self, found: Object, left: list[tuple[str, Object]], failures: list[str]) -> Object:
-        counts: dict[str, int] = {}
-        finalizers: dict[str, int] = {}
-        for name, content in left:
-            counts[name] = counts.get(name, 0) + 1
-            for finalizer in metadata_of(content).get("finalizers") or ():
-                finalizers[finalizer] = finalizers.get(finalizer, 0) + 1
-        remaining = ", ".join(
-            f"{name} has {count} resource instances" for name, count in sorted(counts.items())
+    def _status(self, found: Object, left: list[tuple[str, Object]], failures: list[str]) -> Object:
+        remaining: Counter[str] = Counter(name for name, _ in left)
+        holding = Counter(
+            finalizer
+            for _, content in left
+            for finalizer in metadata_of(content).get("finalizers") or ()
         )
-        holding = ", ".join(
-            f"{name} in {count} resource instances" for name, count in sorted(finalizers.items())
-        )
-        facts = {
-            "NamespaceDeletionDiscoveryFailure": (
-                False,
-                "ResourcesDiscovered",
-                "All resources successfully discovered",
-            ),
-            "NamespaceDeletionGroupVersionParsingFailure": (
-                False,
-                "ParsedGroupVersions",
-                "All legacy kube types successfully parsed",
-            ),
+        words = {
             "NamespaceDeletionContentFailure": (
-                bool(failures),
                 "ContentDeletionFailed" if failures else "ContentDeleted",
-                f"Failed to delete all resource types, {len(failures)} remaining:"
-                f" {', '.join(failures)}"
-                if failures
-                else "All content successfully deleted, may be waiting on finalization",
+                "; ".join(failures),
             ),
             "NamespaceContentRemaining": (
-                bool(counts),
-                "SomeResourcesRemain" if counts else "ContentRemoved",
-                f"Some resources are remaining: {remaining}"
-                if counts
-                else "All content successfully removed",
+                "SomeResourcesRemain" if remaining else "ContentRemoved",
+                f"Some resources are remaining: {_counted(remaining)}" if remaining else "",
             ),
             "NamespaceFinalizersRemaining": (
-                bool(finalizers),
-                "SomeFinalizersRemain" if finalizers else "ContentHasNoFinalizers",
-                f"Some content in the namespace has finalizers remaining: {holding}"
-                if finalizers
-                else "All content-preserving finalizers finished",
+                "SomeFinalizersRemain" if holding else "ContentHasNoFinalizers",
+                f"Some content in the namespace has finalizers remaining: {_counted(holding)}"
+                if holding
+                else "",
             ),
         }
-        old = {
-            condition["type"]: condition
-            for condition in part_of(found, "status").get("conditions") or []
-        }
+        old = {entry["type"]: entry for entry in entries_of(found, "status", "conditions")}
         conditions = []
-        for kind in _ORDER:
-            value, reason, message = facts[kind]
-            word = "True" if value else "False"
-            before = old.get(kind)
-            same = before is not None and before["status"] == word
-            since = before["lastTransitionTime"] if before is not None and same else self.today
+        for kind, (reason, message) in words.items():
+            value = "True" if message else "False"
+            before = old.get(kind, {})
+            since = before["lastTransitionTime"] if before.get("status") == value else self.today
             conditions.append(
                 {
                     "type": kind,
-                    "status": word,
+                    "status": value,
                     "lastTransitionTime": since,
                     "reason": reason,
                     "message": message,
                 }
             )
         return {"phase": "Terminating", "conditions": conditions}
+
+
+def _counted(counts: Counter[str]) -> str:
+    return ", ".join(
+        f"{name} has {count} resource instances" for name, count in sorted(counts.items())
+    )

@@ -51,14 +51,15 @@ def untolerated(spec: Object, node: Object, effects: frozenset[str]) -> bool:
 
 def should_run(spec: Object, node: Object) -> tuple[bool, bool]:
     """Whether a pod of a daemon set belongs on a node, and whether one there may stay."""
-    if not _is_chosen(spec, node):
+    if not selects_node(spec, node):
         return False, False
     both = frozenset({_EXECUTE, _SCHEDULE})
     stays = not untolerated(spec, node, frozenset({_EXECUTE}))
     return not untolerated(spec, node, both), stays
 
 
-def _is_chosen(spec: Object, node: Object) -> bool:
+def selects_node(spec: Object, node: Object) -> bool:
+    """Whether the node name, the selector and the required affinity of a pod mean a node."""
     labels = metadata_of(node).get("labels") or {}
     name = metadata_of(node)["name"]
     if spec.get("nodeName") and spec["nodeName"] != name:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stockman_lab.kube.controllers.client import Client, Refused
-from stockman_lab.kube.controllers.moments import read_time
 from stockman_lab.kube.controllers.objects import Objects, named_key
 from stockman_lab.kube.objects import Object, metadata_of, written_time
 
 _NANOSECONDS = 1_000_000_000
-_COMBINED = "(combined from similar events): "
-_MOST_SIMILAR = 9
-"""So many different events of one kind about one object are told each, the next ones together."""
-_SIMILAR_SECONDS = 600.0
+_SAME, _ABOUT = ("reason", "message", "source"), ("uid", "fieldPath")
+"""What events have in common that are counted as one, and what the objects they are about have."""
 
 
 class Recorder:
@@ -30,8 +27,7 @@ class Recorder:
         self._objects = objects
         self._client = client
         self._clock = clock
-        self._component = component
-        self._host = host
+        self._source = {"component": component, **({"host": host} if host else {})}
 
     def normal(self, about: Object, reason: str, message: str) -> None:
         """Something went as it should."""
@@ -52,50 +48,34 @@ class Recorder:
             "resourceVersion": metadata.get("resourceVersion"),
             "fieldPath": about.get("fieldPath"),
         }
-        involved = {name: one for name, one in reference.items() if one}
-        now = written_time(self._clock())
-        same, similar = self._similar(involved, kind, reason, message)
-        component = self._component
-        if same is None and similar >= _MOST_SIMILAR:
-            message, component = f"{_COMBINED}{message}", ""
-            same = self._combined(involved, kind, reason)
-        if same is not None:
-            self._again(same, now, message)
-            return
         namespace = str(metadata.get("namespace") or "default")
+        now = written_time(self._clock())
         content: Object = {
-            "metadata": {
-                "name": self._name(namespace, str(metadata["name"])),
-                "namespace": namespace,
-            },
-            "involvedObject": involved,
+            "involvedObject": {name: value for name, value in reference.items() if value},
             "reason": reason,
             "message": message,
-            "source": {
-                "component": self._component,
-                **({"host": self._host} if self._host else {}),
-            },
-            "firstTimestamp": now,
+            "source": self._source,
             "lastTimestamp": now,
-            "count": 1,
             "type": kind,
-            "eventTime": None,
-            "reportingComponent": component,
-            "reportingInstance": self._host,
         }
+        same = self._same(namespace, content)
         try:
+            if same is not None:
+                change = {"count": same.get("count", 1) + 1, "lastTimestamp": now}
+                self._client.patch(same, change)
+                return
+            name = self._name(namespace, str(metadata["name"]))
+            content["metadata"] = {"name": name, "namespace": namespace}
+            content |= {
+                "firstTimestamp": now,
+                "count": 1,
+                "eventTime": None,
+                "reportingComponent": self._source["component"],
+                "reportingInstance": self._source.get("host", ""),
+            }
             self._client.create("v1", "Event", content)
         except Refused:
             return  # events are written as well as can be: nobody tries again
-
-    def _again(self, event: Object, now: str, message: str) -> None:
-        change: Object = {"count": event.get("count", 1) + 1, "lastTimestamp": now}
-        if message != event.get("message"):
-            change["message"] = message
-        try:
-            self._client.patch(event, change)
-        except Refused:
-            return
 
     def _name(self, namespace: str, name: str) -> str:
         moment = int(self._clock() * _NANOSECONDS)
@@ -103,32 +83,12 @@ class Recorder:
             moment += 1
         return f"{name}.{moment:x}"
 
-    def _about(self, involved: Object, kind: str, reason: str) -> list[Object]:
-        namespace = str(involved.get("namespace") or "default")
-        return [
-            event
-            for event in self._objects.listed_from("events", namespace, f"{involved['name']}.")
-            if event.get("reason") == reason
-            and event.get("type") == kind
-            and event.get("involvedObject", {}).get("uid") == involved.get("uid")
-            and event.get("involvedObject", {}).get("fieldPath") == involved.get("fieldPath")
-            and event.get("source", {}).get("component") == self._component
-        ]
-
-    def _similar(
-        self, involved: Object, kind: str, reason: str, message: str
-    ) -> tuple[Object | None, int]:
-        """An event that says the same, and how many say something similar."""
-        since = self._clock() - _SIMILAR_SECONDS
-        similar = 0
-        for event in self._about(involved, kind, reason):
-            if event.get("message") == message:
-                return event, 0
-            similar += read_time(event.get("lastTimestamp")) > since
-        return None, similar
-
-    def _combined(self, involved: Object, kind: str, reason: str) -> Object | None:
-        for event in self._about(involved, kind, reason):
-            if str(event.get("message")).startswith(_COMBINED):
+    def _same(self, namespace: str, content: Object) -> Object | None:
+        """An event that says the same; None: there is none."""
+        involved = content["involvedObject"]
+        for event in self._objects.listed_from("events", namespace, f"{involved['name']}."):
+            known = event.get("involvedObject", {})
+            is_same = all(event.get(part) == content[part] for part in _SAME)
+            if is_same and all(known.get(part) == involved.get(part) for part in _ABOUT):
                 return event
         return None

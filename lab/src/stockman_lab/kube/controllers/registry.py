@@ -9,16 +9,13 @@ from stockman_lab.kube.controllers.cron_job import CronJobs
 from stockman_lab.kube.controllers.daemon_set import DaemonSets
 from stockman_lab.kube.controllers.deployment import Deployments
 from stockman_lab.kube.controllers.disruption import Disruptions
-from stockman_lab.kube.controllers.endpoints import Endpoints, EndpointSlices
+from stockman_lab.kube.controllers.endpoints import EndpointSlices
 from stockman_lab.kube.controllers.garbage import GarbageCollector
 from stockman_lab.kube.controllers.job import Jobs
 from stockman_lab.kube.controllers.namespace import Namespaces
 from stockman_lab.kube.controllers.node_lifecycle import NodeLifecycle
-from stockman_lab.kube.controllers.node_ttl import NodeTtl
 from stockman_lab.kube.controllers.pod_collection import PodCollection
 from stockman_lab.kube.controllers.replica_set import ReplicaSets
-from stockman_lab.kube.controllers.resource_quota import ResourceQuotas
-from stockman_lab.kube.controllers.signing import CertificateApproval, CertificateSigning
 from stockman_lab.kube.controllers.stateful_set import StatefulSets
 from stockman_lab.kube.controllers.taint_eviction import TaintEviction
 from stockman_lab.kube.controllers.ttl_after_finished import TtlAfterFinished
@@ -38,16 +35,11 @@ CONTROLLERS: tuple[type[Controller], ...] = (
     CronJobs,
     TtlAfterFinished,
     Disruptions,
-    ResourceQuotas,
     EndpointSlices,
-    Endpoints,
     NodeLifecycle,
     TaintEviction,
     PodCollection,
-    NodeTtl,
     VolumeBinding,
     VolumeProtection,
     Attaching,
-    CertificateApproval,
-    CertificateSigning,
 )

@@ -11,12 +11,12 @@ from stockman_lab.kube.schema.types import Types
 Object: TypeAlias = dict[str, Any]
 
 
-def aggregated(types: Types, stage: str, *, is_legacy: bool) -> Object:
-    """What `/api` (legacy) or `/apis` says; the stage is `v2` or `v2beta1`."""
+def aggregated(types: Types, *, is_legacy: bool) -> Object:
+    """What `/api` (legacy) or `/apis` says."""
     groups = [group for group in types.groups() if is_legacy is not bool(group.name)]
     return {
         "kind": "APIGroupDiscoveryList",
-        "apiVersion": f"apidiscovery.k8s.io/{stage}",
+        "apiVersion": "apidiscovery.k8s.io/v2",
         "metadata": {},
         "items": [_group(types, group) for group in groups],
     }

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from stockman_lab.kube.controllers.client import Client, Refused
 from stockman_lab.kube.flux.controller import KUSTOMIZE_GROUP
 from stockman_lab.kube.flux.inventory import Entry
-from stockman_lab.kube.flux.taking_over import claim
 from stockman_lab.kube.objects import Object, metadata_of
 
 MANAGER = "kustomize-controller"
@@ -99,17 +98,8 @@ class Applying:
             return content, Change(entry, CREATED)
         if live is None:
             return content, Change(entry, CREATED)
-        is_changed = self._claimed(content, live) or _differs(live, tried)
+        is_changed = _differs(live, tried)
         return content, Change(entry, CONFIGURED if is_changed else UNCHANGED)
-
-    def _claimed(self, content: Object, live: Object) -> bool:
-        """Take over what kubectl wrote, unless the object wants to be merged."""
-        if says(content, ssa="Merge") or says(live, ssa="Merge"):
-            return False
-        change = claim(live, MANAGER)
-        if change is not None:
-            self._client.patch(live, change)
-        return change is not None
 
     def _placed(self, content: Object) -> Object:
         entry = Entry.of(content)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-
 from stockman_lab.kube.flux.applying import SKIPPED, UNCHANGED
 from stockman_lab.kube.flux.applying import Change as Done
 from stockman_lab.kube.flux.inventory import Entry
 from stockman_lab.kube.objects import Object, part_of
-from stockman_lab.talos.cosi.durations import duration_text, seconds_of
+from stockman_lab.talos.cosi.encoding import duration_text, seconds_of
 
 _LEAST_TIMEOUT = 30.0
 
@@ -29,11 +26,6 @@ def timeout_of(spec: Object) -> float:
     timeout = spec.get("timeout")
     seconds = seconds_of(str(timeout)) if timeout else interval_of(spec) - _LEAST_TIMEOUT
     return max(seconds, _LEAST_TIMEOUT)
-
-
-def checksum(objects: list[Object]) -> str:
-    text = json.dumps(objects, sort_keys=True, default=str)
-    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def told(done: list[Done]) -> str:

@@ -12,7 +12,6 @@ KUSTOMIZATIONS = "kustomizations"
 SOURCES = {
     "GitRepository": "gitrepositories",
     "OCIRepository": "ocirepositories",
-    "Bucket": "buckets",
 }
 
 

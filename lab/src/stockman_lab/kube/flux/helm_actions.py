@@ -34,7 +34,6 @@ class Order:
     name: str
     namespace: str
     storage: str
-    is_forced: bool = False
 
 
 class Failed(Exception):
@@ -73,7 +72,7 @@ class Actions:
             self._unlock(order, standing, last)
             last = self.helm.last(order.name, order.storage)
         if last is None or last.status == "uninstalled":
-            if policies.is_exhausted("install") and not order.is_forced:
+            if policies.is_exhausted("install"):
                 self._exhausted(standing, "install", policies)
             return self._begin(order, standing, policies, "install", None)
         if not history or history[0].get("digest") != observed_digest(last):
@@ -82,20 +81,14 @@ class Actions:
         if last.status == "failed":
             return self._after_failure(order, standing, policies, last)
         if not _is_wanted(order, last):
-            if policies.is_exhausted("upgrade") and not order.is_forced:
+            if policies.is_exhausted("upgrade"):
                 self._exhausted(standing, "upgrade", policies)
             return self._begin(order, standing, policies, "upgrade", last)
-        return self._in_sync(order, standing, policies, last)
+        return self._in_sync(standing)
 
-    def _in_sync(
-        self, order: Order, standing: Standing, policies: Policies, last: Release
-    ) -> Object | None:
+    def _in_sync(self, standing: Standing) -> Object | None:
         history = standing.status.get("history") or []
         standing.status["history"] = history[:2]
-        if order.is_forced:
-            return self._begin(order, standing, policies, "upgrade", last)
-        if self._has_drifted(order, standing, last):
-            self._correct(order, standing, last)
         if standing.condition("Remediated").get("status") == "True":
             standing.drop("Remediated")
             text = f"Helm upgrade succeeded for release {_both(history[0])}"
@@ -225,7 +218,7 @@ class Actions:
         self, order: Order, standing: Standing, policies: Policies, last: Release
     ) -> Object | None:
         action = policies.last_action or "install"
-        if policies.retry() is not None or not policies.failures(action) or order.is_forced:
+        if policies.retry() is not None or not policies.failures(action):
             return self._begin(order, standing, policies, "upgrade", last)
         if policies.is_exhausted(action) and not policies.remedies_last(action):
             self._exhausted(standing, action, policies)
@@ -279,35 +272,6 @@ class Actions:
         text = f"Unlocked Helm release {_both(told)} in {was} state"
         standing.mark("Released", "False", "PendingRelease", text)
         self.recorder.normal(standing.content, "PendingRelease", text)
-
-    # -- drift ---------------------------------------------------------------------------------
-
-    def _has_drifted(self, order: Order, standing: Standing, last: Release) -> bool:
-        mode = part_of(order.content, "spec", "driftDetection").get("mode")
-        if mode not in {"enabled", "warn"}:
-            return False
-        gone = list(self.helm.drifted(last))
-        if not gone:
-            text = "No drift detected against the cluster state"
-            standing.mark("Drifted", "False", "NoDriftDetected", text)
-            return False
-        lines = "\n".join(
-            f"{one['kind']}/{metadata_of(one).get('namespace', '')}/{metadata_of(one)['name']}"
-            f" {how}"
-            for one, how in gone
-        )
-        name = full_name(standing.status["history"][0])
-        text = f"Cluster state of release {name} has drifted from the desired state:\n{lines}"
-        self.recorder.warning(order.content, "DriftDetected", text)
-        standing.mark("Drifted", "True", "DriftDetected", text)
-        return bool(mode == "enabled")
-
-    def _correct(self, order: Order, standing: Standing, last: Release) -> None:
-        self.helm.correct(last)
-        name = full_name(standing.status["history"][0])
-        text = f"Cluster state of release {name} has been corrected"
-        self.recorder.normal(order.content, "DriftCorrected", text)
-        standing.mark("Drifted", "False", "NoDriftDetected", text)
 
     # -- what is remembered --------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 
 from stockman_lab.kube.controllers.client import Refused
-from stockman_lab.kube.controllers.controller import Controller, Surroundings
+from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.objects import Change
 from stockman_lab.kube.flux.helm_actions import Actions, Failed, Order
 from stockman_lab.kube.flux.helm_policies import Policies, shown
@@ -21,8 +21,6 @@ from stockman_lab.kube.flux.helm_sources import (
     values_of,
 )
 from stockman_lab.kube.flux.helm_status import Standing, digest
-from stockman_lab.kube.flux.known_charts import register
-from stockman_lab.kube.helm import chart as charts
 from stockman_lab.kube.helm.engine import Helm
 from stockman_lab.kube.helm.writer import Writer, account
 from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of
@@ -33,8 +31,6 @@ PLURAL = "helmreleases"
 PROGRAM = "helm-controller"
 FINALIZER = "finalizers.fluxcd.io"
 REQUESTED = "reconcile.fluxcd.io/requestedAt"
-FORCED = "reconcile.fluxcd.io/forceAt"
-RESET = "reconcile.fluxcd.io/resetAt"
 _REQUEUE = 30.0
 _NOTE = "helm-release "
 _HOPEFUL = 3
@@ -57,10 +53,6 @@ class HelmReleases(Controller):
         "jobs",
         "fluxinstances.fluxcd.controlplane.io",
     )
-
-    def __init__(self, surroundings: Surroundings) -> None:
-        super().__init__(surroundings)
-        register(charts.is_known, charts.tags)
 
     def keys(self, change: Change) -> Iterable[str]:
         """What a change of something is about."""
@@ -199,7 +191,6 @@ class HelmReleases(Controller):
             found,
             chart,
             values,
-            is_forced=_is_forced(found, standing),
             name=str(part_of(found, "spec").get("releaseName") or _released_as(found)),
             namespace=str(part_of(found, "spec").get("targetNamespace") or about["namespace"]),
             storage=str(part_of(found, "spec").get("storageNamespace") or about["namespace"]),
@@ -240,11 +231,7 @@ class HelmReleases(Controller):
             "lastAttemptedRevision": order.chart.version,
             "lastAttemptedConfigDigest": digest(order.values),
         }
-        annotation = _annotation(found, RESET)
-        is_asked = annotation and annotation == _annotation(found, REQUESTED)
-        if is_asked and annotation != status.get("lastHandledResetAt"):
-            status["lastHandledResetAt"] = annotation
-        elif all(status.get(name) == one for name, one in now.items()):
+        if all(status.get(name) == one for name, one in now.items()):
             return
         for name in ("failures", "installFailures", "upgradeFailures"):
             status.pop(name, None)
@@ -312,8 +299,8 @@ def _annotation(content: Object, name: str) -> str:
 
 def _asked(content: Object) -> tuple[object, ...]:
     about = metadata_of(content)
-    marks = tuple(_annotation(content, one) for one in (REQUESTED, FORCED, RESET))
-    return about.get("generation"), about.get("deletionTimestamp"), marks
+    requested = _annotation(content, REQUESTED)
+    return about.get("generation"), about.get("deletionTimestamp"), requested
 
 
 def _is_ready(content: Object) -> bool:
@@ -322,16 +309,6 @@ def _is_ready(content: Object) -> bool:
         entry.get("type") == "Ready" and entry.get("status") == "True"
         for entry in entries_of(content, "status", "conditions")
     )
-
-
-def _is_forced(content: Object, standing: Standing) -> bool:
-    """Whether somebody asks for an upgrade in any case; once for each time they ask."""
-    annotation = _annotation(content, FORCED)
-    if not annotation or annotation != _annotation(content, REQUESTED):
-        return False
-    is_new = bool(standing.status.get("lastHandledForceAt") != annotation)
-    standing.status["lastHandledForceAt"] = annotation
-    return is_new
 
 
 def _released_as(content: Object) -> str:

@@ -19,9 +19,9 @@ from stockman_lab.kube.flux.instance_objects import (
     objects,
     patches_of,
 )
-from stockman_lab.kube.flux.instance_patches import patched
-from stockman_lab.kube.flux.instance_report import report
-from stockman_lab.kube.helm.readiness import why_not
+from stockman_lab.kube.flux.kustomize.documents import BuildFailure
+from stockman_lab.kube.flux.kustomize.patches import patched
+from stockman_lab.kube.health import missing
 from stockman_lab.kube.helm.writer import Writer, account
 from stockman_lab.kube.objects import Object, copied, metadata_of, part_of, written_time
 from stockman_lab.kube.programs import is_ready
@@ -89,8 +89,6 @@ class FluxInstances(Controller):
             self._reconcile(key, patch, standing, writer)
         self._handled(patch, standing)
         self._write(patch, standing)
-        fresh = self.objects.get(PLURAL, key, GROUP) or patch
-        report(self.objects, self.client, fresh, pod, self.now)
 
     def _reconcile(self, key: str, found: Object, standing: Standing, writer: Writer) -> None:
         text = self.around.notes.get(f"{_NOTE}{key}")
@@ -98,7 +96,7 @@ class FluxInstances(Controller):
             self._begin(key, found, standing, writer)
             return
         note = json.loads(text)
-        left = [one for one in note["objects"] if why_not(self._live(one, writer))]
+        left = [one for one in note["objects"] if missing(self._live(one, writer))]
         is_waited = part_of(found, "spec").get("wait", True) and left
         if is_waited and self.now < note["until"]:
             self.look_again(key, note["until"], patient=True)
@@ -115,8 +113,8 @@ class FluxInstances(Controller):
         wanted = str(part_of(found, "spec", "distribution").get("version") or "2.x")
         try:
             instance = Instance(found, matched(wanted))
-            made = patched(objects(instance), patches_of(found), self.client.api.types)
-        except NotBuilt as why:
+            made = patched(objects(instance), patches_of(found))
+        except (NotBuilt, BuildFailure) as why:
             self._not_built(found, standing, f"build failed: {why}")
             return
         revision = f"{instance.version}@{digest(made)}"

@@ -12,7 +12,6 @@ from stockman_lab.kube.controllers.objects import Change
 from stockman_lab.kube.flux.applying import SKIPPED, ApplyFailure, Applying
 from stockman_lab.kube.flux.applying import Change as Done
 from stockman_lab.kube.flux.attempts import (
-    checksum,
     interval_of,
     referred,
     short_lived,
@@ -31,15 +30,14 @@ from stockman_lab.kube.flux.depending import (
     unmet,
 )
 from stockman_lab.kube.flux.git_sources import files_at
-from stockman_lab.kube.flux.health import CURRENT, FAILED, health
-from stockman_lab.kube.flux.history import record
 from stockman_lab.kube.flux.inventory import Entry, entries_in
-from stockman_lab.kube.flux.kustomize.failure import BuildFailure
+from stockman_lab.kube.flux.kustomize.documents import BuildFailure
 from stockman_lab.kube.flux.kustomize.files import Files
 from stockman_lab.kube.flux.manifests import PathMissing, folder_of, manifests, still_encrypted
 from stockman_lab.kube.flux.waiting import Waiting
+from stockman_lab.kube.health import CURRENT, FAILED, health
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
-from stockman_lab.talos.cosi.durations import duration_text, seconds_of
+from stockman_lab.talos.cosi.encoding import duration_text, seconds_of
 
 _CANCEL = "CancelHealthCheckOnNewRevision=true"
 _DEPENDENCY_RETRY = "30s"
@@ -187,7 +185,6 @@ class Kustomizations(FluxController):
             conditions.reconciling("Progressing", f"Building manifests for {progress}")
             objects = self._built(look.found, files, folder)
             conditions.reconciling("Progressing", f"Detecting drift for {progress}")
-            attempt["checksum"] = checksum(objects)
             attempt["took"] = _ALWAYS + _EACH * len(objects)
             attempt["short_lived"] = short_lived(objects)
             done = self._applied(look.found, objects)
@@ -314,7 +311,6 @@ class Kustomizations(FluxController):
         look.status["observedGeneration"] = metadata_of(look.found).get("generation")
         conditions.drop(RECONCILING)
         conditions.mark(READY, True, "ReconciliationSucceeded", f"Applied revision: {revision}")
-        record(look.status, attempt, self.today, "ReconciliationSucceeded")
         interval = interval_of(look.spec)
         self.remember_of(look.key, self.noted(look.found, self.now + interval, revision))
         self.at_interval(look.key, self.now + interval)
@@ -330,8 +326,6 @@ class Kustomizations(FluxController):
         conditions.mark(READY, False, why.reason, why.message)
         doing = str(conditions.get(RECONCILING).get("message", ""))
         conditions.reconciling("ProgressingWithRetry", doing)
-        if "checksum" in attempt:
-            record(look.status, attempt, self.today, why.reason)
         following = self.now + self._retry(look.spec)
         self.remember_of(look.key, self.noted(look.found, following, attempt["revision"]))
         self.at_interval(look.key, following)

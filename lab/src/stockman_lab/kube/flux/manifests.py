@@ -3,68 +3,86 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from stockman_lab.kube.controllers.objects import Objects
-from stockman_lab.kube.flux.decrypting import (
-    decrypted,
-    identities,
-    is_encrypted_secret,
-    is_left_alone,
-    with_open_sources,
-)
+from stockman_lab.kube.flux.decrypting import decrypted, identities, is_encrypted_secret
 from stockman_lab.kube.flux.inventory import Entry
-from stockman_lab.kube.flux.kustomize.building import built
-from stockman_lab.kube.flux.kustomize.failure import BuildFailure, not_modelled
+from stockman_lab.kube.flux.kustomize.building import built, kustomization_file, set_namespace
+from stockman_lab.kube.flux.kustomize.documents import BuildFailure, not_modelled, objects
 from stockman_lab.kube.flux.kustomize.files import Files
-from stockman_lab.kube.flux.kustomize.identity import Identity
-from stockman_lab.kube.flux.overlay import overlaid
+from stockman_lab.kube.flux.kustomize.patches import patched
 from stockman_lab.kube.flux.post_build import owned, with_metadata, with_variables
-from stockman_lab.kube.objects import Object, metadata_of, part_of
+from stockman_lab.kube.objects import Object, Tree, entries_of, metadata_of, part_of
 
 if TYPE_CHECKING:
     from stockman.crypto.age.identities import AgeIdentity
 
-_LEFT_OUT = ("kubeConfig", "serviceAccountName", "healthCheckExprs")
+_LEFT_OUT = (
+    *("kubeConfig", "serviceAccountName", "healthCheckExprs"),
+    *("components", "namePrefix", "nameSuffix"),
+)
 
 
 class PathMissing(Exception):
     """The source has no such folder."""
 
 
-def check_modelled(spec: Object) -> None:
-    """Refuse what the lab does not do; raises `BuildFailure`."""
-    for name in _LEFT_OUT:
-        if spec.get(name):
-            raise not_modelled(f"spec.{name}")
-    if any(depend.get("readyExpr") for depend in spec.get("dependsOn") or ()):
-        raise not_modelled("readyExpr of a dependency")
-    decryption = part_of(spec, "decryption")
-    if decryption and decryption.get("provider") != "sops":
-        raise not_modelled(f"decryption by {decryption.get('provider')}")
-
-
 def folder_of(files: Files, spec: Object) -> str:
     """The folder that is built; raises `PathMissing`."""
-    parts: list[str] = []
-    for part in str(spec.get("path") or "").split("/"):
-        if part == "..":
-            parts = parts[:-1]
-        elif part not in {"", "."}:
-            parts.append(part)
-    folder = "/".join(parts)
+    folder = str(spec.get("path") or "").removeprefix("./").strip("/").removeprefix(".")
     if not files.is_folder(folder):
-        shown = files.shown(folder)
-        if files.is_file(folder):
-            return folder
-        text = f"kustomization path not found: stat {shown}: no such file or directory"
-        raise PathMissing(text)
+        text = f"kustomization path not found: stat {files.shown(folder)}: no such file"
+        raise PathMissing(f"{text} or directory")
     return folder
 
 
+def resources(files: Files, folder: str, spec: Object) -> list[Object]:
+    """What kustomize makes of a folder with all that a spec says; raises `BuildFailure`."""
+    for name in _LEFT_OUT:
+        if spec.get(name):
+            raise not_modelled(f"spec.{name}")
+    if kustomization_file(files, folder) is not None:
+        found = built(files, folder)
+    else:
+        found = list(_below(files, folder))
+    found = patched(found, entries_of(spec, "patches"))
+    images = {str(image["name"]): image for image in entries_of(spec, "images")}
+    for content in found if images else ():
+        _set_images(content, images)
+    for content in found if spec.get("targetNamespace") else ():
+        set_namespace(content, str(spec["targetNamespace"]))
+    return found
+
+
+def _set_images(value: Tree, images: Mapping[str, Object]) -> None:
+    """Give containers at any depth the images that a spec asks for."""
+    for inner in value.values() if isinstance(value, dict) else value:
+        if isinstance(inner, dict | list):
+            _set_images(inner, images)
+    if isinstance(value, dict) and isinstance(value.get("image"), str):
+        name, _, _ = value["image"].partition("@")[0].rpartition(":")
+        image = images.get(name)
+        if image is not None:
+            digest = f"@{image['digest']}" if image.get("digest") else ""
+            tag = f":{image['newTag']}" if image.get("newTag") else ""
+            value["image"] = f"{image.get('newName') or name}{tag}{digest}"
+
+
+def _below(files: Files, folder: str) -> Iterator[Object]:
+    """Everything that lies below a folder without a kustomization."""
+    for name in files.below(folder):
+        path = f"{folder}/{name}" if folder else name
+        if files.is_folder(path):
+            has_own = kustomization_file(files, path) is not None
+            yield from built(files, path) if has_own else _below(files, path)
+        elif name.endswith((".yaml", ".yml")):
+            yield from objects(files.contents[path])
+
+
 def manifests(
-    found: Object, files: Files, folder: str, objects: Objects, keys_for_all: str = ""
+    found: Object, files: Files, folder: str, cluster: Objects, keys_for_all: str = ""
 ) -> list[Object]:
     """All objects; raises `BuildFailure`.
 
@@ -72,38 +90,28 @@ def manifests(
     """
     spec, metadata = part_of(found, "spec"), metadata_of(found)
     name, namespace = str(metadata["name"]), str(metadata["namespace"])
-    check_modelled(spec)
-    tree = overlaid(files, folder, spec)
-    decryption = spec.get("decryption")
-    keys: list[AgeIdentity] = []
-    if decryption:
-        reference = part_of(decryption, "secretRef")
-        keys = (
-            _keys(f"{namespace}/{reference['name']}", objects)
-            if reference.get("name")
-            else _keys(keys_for_all, objects, "SOPS age decryption Secret")
-        )
-        tree = with_open_sources(tree, folder, keys)
     try:
-        made = built(tree, folder)
+        made = resources(files, folder, spec)
     except BuildFailure as why:
         raise BuildFailure(f"kustomize build failed: {why}") from None
+    decryption = part_of(spec, "decryption")
+    if decryption:
+        reference = part_of(decryption, "secretRef").get("name")
+        secret = f"{namespace}/{reference}" if reference else keys_for_all
+        keys = _keys(secret, cluster) if secret else []
+        made = [decrypted(one, keys) for one in made]
     variables: Mapping[str, str] = {}
-    if made and spec.get("postBuild"):
-        try:
-            variables = _variables(spec["postBuild"], namespace, objects)
-        except BuildFailure as why:
-            raise BuildFailure(f"post build failed for '{_shown(made[0])}': {why}") from None
+    if spec.get("postBuild"):
+        variables = _variables(spec["postBuild"], namespace, cluster)
     common = part_of(spec, "commonMetadata")
-    opened = (_decrypted(one, keys) if decryption else one for one in made)
-    filled = (with_variables(one, variables) for one in opened)
+    filled = (with_variables(one, variables) for one in made)
     return [with_metadata(owned(one, name, namespace), common) for one in filled]
 
 
-def still_encrypted(objects: list[Object]) -> str:
+def still_encrypted(found: list[Object]) -> str:
     """What has to be said of a secret that nobody opened; empty: there is none."""
-    for one in objects:
-        if is_encrypted_secret(one) and not is_left_alone(one):
+    for one in found:
+        if is_encrypted_secret(one):
             return (
                 f"{Entry.of(one).shown} is SOPS encrypted, configuring decryption is required for"
                 " this secret to be reconciled"
@@ -111,25 +119,11 @@ def still_encrypted(objects: list[Object]) -> str:
     return ""
 
 
-def _shown(content: Object) -> str:
-    name = Identity.of(content)
-    return f"{name.kind_text}/{name.name}"
-
-
-def _decrypted(content: Object, keys: list[AgeIdentity]) -> Object:
-    try:
-        return decrypted(content, keys)
-    except BuildFailure as why:
-        raise BuildFailure(f"decryption failed for '{_shown(content)}': {why}") from None
-
-
-def _keys(place: str, objects: Objects, kind: str = "decryption Secret") -> list[AgeIdentity]:
-    if not place:
-        return []
-    secret = objects.get("secrets", place)
+def _keys(place: str, cluster: Objects) -> list[AgeIdentity]:
+    secret = cluster.get("secrets", place)
     if secret is None:
         raise BuildFailure(f'secrets "{place.partition("/")[2]}" not found')
-    return identities(_data(secret), place, kind)
+    return identities(_data(secret), place)
 
 
 def _data(secret: Object) -> dict[str, bytes]:
@@ -137,16 +131,15 @@ def _data(secret: Object) -> dict[str, bytes]:
     return {name: base64.b64decode(str(value)) for name, value in found.items()}
 
 
-def _variables(post_build: Object, namespace: str, objects: Objects) -> Mapping[str, str]:
+def _variables(post_build: Object, namespace: str, cluster: Objects) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for reference in post_build.get("substituteFrom") or ():
         kind, name = str(reference.get("kind")), str(reference.get("name"))
         plural = {"ConfigMap": "configmaps", "Secret": "secrets"}.get(kind, "")
-        source = objects.get(plural, f"{namespace}/{name}") if plural else None
+        source = cluster.get(plural, f"{namespace}/{name}") if plural else None
         if source is None and not reference.get("optional"):
-            raise BuildFailure(
-                f"substitute from '{kind}/{name}' error: {plural} \"{name}\" not found"
-            )
+            why = f"substitute from '{kind}/{name}' error: {plural} \"{name}\" not found"
+            raise BuildFailure(f"post build failed: {why}")
         if source is not None and kind == "Secret":
             found |= {key: value.decode() for key, value in _data(source).items()}
         elif source is not None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stockman_lab.kube.flux.kustomize.documents import first_document
-from stockman_lab.kube.flux.kustomize.failure import BuildFailure
-from stockman_lab.kube.flux.kustomize.go_yaml import go_text
-from stockman_lab.kube.flux.kustomize.identity import Identity
+from stockman_lab.kube.flux.kustomize.documents import BuildFailure, first_document, yaml_text
 from stockman_lab.kube.flux.kustomize.variables import check_names, substituted
 from stockman_lab.kube.objects import Object, Tree, metadata_of
 
@@ -26,23 +23,22 @@ def with_variables(content: Object, variables: Mapping[str, str]) -> Object:
         return content
     try:
         check_names(variables)
-        if not _names_any(content):
+        if not _has_dollar(content):
             return content
-        tree = first_document(substituted(go_text(content), variables).encode())
+        tree = first_document(substituted(yaml_text(content), variables).encode())
     except BuildFailure as why:
-        name = Identity.of(content)
-        place = f"{name.kind_text}/{name.name}"
-        raise BuildFailure(f"post build failed for '{place}': envsubst error: {why}") from None
+        what = f"{content.get('kind')}/{metadata.get('name')}"
+        raise BuildFailure(f"post build failed for '{what}': envsubst error: {why}") from None
     return tree if isinstance(tree, dict) else content
 
 
-def _names_any(value: Tree) -> bool:
+def _has_dollar(value: Tree) -> bool:
     """Whether a variable stands anywhere; most objects have none, and writing them takes long."""
     if isinstance(value, str):
         return "$" in value
     if isinstance(value, dict):
-        return any(_names_any(name) or _names_any(one) for name, one in value.items())
-    return isinstance(value, list) and any(map(_names_any, value))
+        return any(_has_dollar(name) or _has_dollar(one) for name, one in value.items())
+    return isinstance(value, list) and any(map(_has_dollar, value))
 
 
 def with_metadata(content: Object, common: Object) -> Object:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from stockman_lab.kube.flux.conditions import READY, RECONCILING, STALLED
 from stockman_lab.kube.flux.controller import NAMESPACE, FluxController
 from stockman_lab.kube.objects import Object, metadata_of, part_of, written_time
-from stockman_lab.talos.cosi.durations import seconds_of
+from stockman_lab.talos.cosi.encoding import seconds_of
 
 FETCH_FAILED, IN_STORAGE = "FetchFailed", "ArtifactInStorage"
 OUTDATED, STORAGE_FAILED = "ArtifactOutdated", "StorageOperationFailed"

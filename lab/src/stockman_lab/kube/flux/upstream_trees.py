@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 
-from stockman_lab.kube.flux.known_trees import Tree, register
+from stockman_lab.git.backend import place_of
 from stockman_lab.kube.helm.definitions import definitions
 from stockman_lab.kube.objects import Object, metadata_of
 
@@ -15,14 +16,19 @@ _TAG = re.compile(r"v\d+\.\d+\.\d+(?:-[0-9a-z.]+)?")
 _PREPARED = "upstream_objects.json"
 
 
-def register_upstream() -> None:
-    """Have these repositories known at every tag that looks like a release."""
-    for url, made in _MADE.items():
-        register(url, _at_releases(made))
+def known_tree(url: str, name: str) -> Mapping[str, bytes] | None:
+    """The files of a repository at a tag; None: the lab does not know them."""
+    made = _MADE.get(_place(url))
+    return None if made is None or not _TAG.fullmatch(name) else made()
 
 
-def _at_releases(made: Callable[[], Mapping[str, bytes]]) -> Tree:
-    return lambda name: made() if _TAG.fullmatch(name) else None
+def hash_of(url: str, name: str) -> str:
+    """The commit that a tag of a known repository is on, made up of its name."""
+    return hashlib.sha1(f"{_place(url)} {name}".encode(), usedforsecurity=False).hexdigest()
+
+
+def _place(url: str) -> str:
+    return place_of(url).removesuffix(".git")
 
 
 def _gateway_api() -> Mapping[str, bytes]:
@@ -53,7 +59,7 @@ def _text(contents: list[Object]) -> bytes:
 
 
 _MADE: dict[str, Callable[[], Mapping[str, bytes]]] = {
-    "https://github.com/kubernetes-sigs/gateway-api": _gateway_api,
-    "https://github.com/envoyproxy/gateway": _envoy_gateway,
-    "https://github.com/k8snetworkplumbingwg/multus-cni": _multus,
+    _place("https://github.com/kubernetes-sigs/gateway-api"): _gateway_api,
+    _place("https://github.com/envoyproxy/gateway"): _envoy_gateway,
+    _place("https://github.com/k8snetworkplumbingwg/multus-cni"): _multus,
 }

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_lowercase
 
+from stockman_lab.kube.controllers.node_fitting import tolerates
 from stockman_lab.kube.controllers.ownership import controller_reference
-from stockman_lab.kube.nodes.scheduling.matching import REPELLING, tolerates
+from stockman_lab.kube.nodes.scheduling.deciding import REPELLING
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 
 CLUSTER = "rook_cluster"
@@ -88,7 +89,7 @@ def _fitting(spec: Object, nodes: list[Object], kind: str) -> Iterator[str]:
             if entry.get("effect") in REPELLING and not str(entry["key"]).startswith(_NOT_LASTING)
         ]
         is_open = not part_of(node, "spec").get("unschedulable")
-        if is_open and all(tolerates(tolerations, taint) for taint in taints):
+        if is_open and all(any(tolerates(one, taint) for one in tolerations) for taint in taints):
             yield str(metadata_of(node)["name"])
 
 

@@ -90,14 +90,6 @@ def is_known(url: str, tag: str = "") -> bool:
     return known_in(repository, name, tag) is not None
 
 
-def tags(url: str) -> list[str]:
-    """Versions of a chart at a place, as far as the lab can list them."""
-    place = url.rstrip("/")
-    repository, _, name = place.rpartition("/")
-    told = _charts().get(place) or _charts().get(f"{repository} {name}")
-    return [] if told is None else [str(told["newest"])]
-
-
 def known_in(repository: str, name: str, version: str = "") -> Chart | None:
     """The chart of a name in a repository, at its newest unless a version is named."""
     place = repository.rstrip("/")

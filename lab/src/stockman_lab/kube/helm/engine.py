@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from stockman_lab.kube.controllers.client import Refused
@@ -157,31 +157,14 @@ class Helm:
 
     def waiting(self, release: Release) -> list[tuple[Object, str]]:
         """Objects of a release that are not ready, with what they wait for."""
-        from stockman_lab.kube.helm.readiness import why_not
+        from stockman_lab.kube.health import missing
 
-        found = [(one, why_not(self._got(one))) for one in release.objects]
+        found = [(one, missing(self._got(one))) for one in release.objects]
         return [(one, why) for one, why in found if why]
 
     def write_down(self, release: Release, storage: str = "") -> None:
         """Keep a release as it is now."""
         self._keep(release, storage, is_new=False)
-
-    def drifted(self, release: Release) -> Iterator[tuple[Object, str]]:
-        """Objects that are no longer as a release made them, with what became of them."""
-        for one in release.objects:
-            live = self._got(one)
-            if live is None:
-                yield one, "removed"
-            elif _difference(one, one, live):
-                yield one, "changed"
-
-    def correct(self, release: Release) -> None:
-        """Make objects again what a release made them; raises `HelmFailed`."""
-        try:
-            for one, _ in list(self.drifted(release)):
-                self._bring(one, self._got(one), [one])
-        except Refused as why:
-            raise HelmFailed(why.message) from None
 
     def uninstall(self, name: str, namespace: str, *, keep: bool = False) -> Release | None:
         """Take everything away; the release as it was, None where there was none."""

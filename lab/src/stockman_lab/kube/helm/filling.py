@@ -18,6 +18,7 @@ from stockman_lab.kube.objects import Object, Tree
 
 _BLANK = re.compile(r"\{(=?)(\.[\w.\-]+|item(?:\.[\w.\-]+)?|[a-z]+)(?:\|([^{}]*))?\}")
 _NAMED = re.compile(r"@([a-z]+)")
+_RELEASE_NAME = re.compile(r"\{\{ *\.Release\.Name *\}\}")
 _WORDS = frozenset({"when", "unless", "each"})
 _POURED = "+"
 _PLAIN: dict[str, Tree] = {"true": True, "false": False, "": None, "{}": {}, "[]": []}
@@ -31,10 +32,18 @@ class Scope:
     values: Object
     item: Tree = None
 
+    def _expanded(self, value: Tree) -> Tree:
+        """Return a value as the template function `tpl` does, as far as values of ours need it."""
+        if isinstance(value, list):
+            return [self._expanded(entry) for entry in value]
+        if isinstance(value, str) and "{{" in value:
+            return _RELEASE_NAME.sub(self.names.get("release", ""), value)
+        return value
+
     def looked_up(self, name: str, otherwise: str | None) -> Tree:
         """What a blank stands for; None: nothing."""
         if name.startswith("."):
-            inside = _inside(self.values, name[1:])
+            inside = self._expanded(_inside(self.values, name[1:]))
         elif name == "item" or name.startswith("item."):
             inside = _inside(self.item, name[5:])
         else:

@@ -13,15 +13,14 @@ from stockman_lab.kube.controllers.objects import Change
 from stockman_lab.kube.helm.engine import Helm
 from stockman_lab.kube.helm.mounts import Inside
 from stockman_lab.kube.helm.running import Ended, Program, Waiting
-from stockman_lab.kube.helm.scripts import Call, NotUnderstood, calls
 from stockman_lab.kube.helm.writer import Writer, account
 from stockman_lab.kube.nodes.acting import Act, Acts, acting_container, run_of
 from stockman_lab.kube.nodes.host import Hosts
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 from stockman_lab.kube.programs import is_running
 
-_BEGIN, _EACH = 2.5, 1.5
-"""Seconds until a program has begun, and that each of its calls takes."""
+_BEGIN = 2.5
+"""Seconds until a program has begun."""
 _UNREACHABLE = (
     "Kubernetes cluster unreachable: the server is currently unable to handle the request"
 )
@@ -80,85 +79,47 @@ class HelmJobs(Controller):
         if fault is not None and fault.effect is Effect.HANG:
             return
         seconds = _BEGIN + (fault.seconds if fault is not None else 0.0)
-        note: Object = {"due": self.now + seconds, "at": 0, "waiting": None, "fails": ""}
+        note: Object = {"due": self.now + seconds, "waiting": None, "fails": ""}
         if fault is not None and fault.effect is Effect.FAIL:
             note["fails"] = fault.message or _UNREACHABLE
         self._keep(key, note)
         self.look_again(key, note["due"])
 
     def _go_on(self, key: str, pod: Object, container: Object, act: Act, note: Object) -> None:
-        inside = Inside(self.objects, pod, container)
-        program = self._program(pod, container, inside)
+        program = self._program(pod, container)
+        code = 0
         try:
             if note["fails"]:
                 raise Ended(f"Error: {note['fails']}")
-            program.repositories.update(note.get("repositories") or {})
-            if note["waiting"]:
-                if not self._is_over(key, program, act, Waiting(**note["waiting"])):
-                    return
-                note["waiting"] = None
-            self._next(key, program, act, note, _calls(container, inside))
+            if note["waiting"] is None:
+                waiting = program.run([str(word) for word in container.get("args") or ()])
+                self._say(act, program.says)
+                self._acts.keep(pod, act)
+                self._keep(key, {**note, "waiting": asdict(waiting)})
+            else:
+                waiting = Waiting(**note["waiting"])
+            if waiting.waits and program.unfinished(waiting):
+                if self.now >= waiting.until:
+                    program.give_up(waiting)
+                self.look_again(key, waiting.until, patient=True)
+                return
+            self._say(act, program.finish(waiting))
         except Ended as why:
-            self._say(act, [*program.says, *str(why).splitlines()])
-            self._end(key, pod, act, 1)
-            return
-        except NotUnderstood as why:
-            self._say(act, [f"sh: syntax error: {why}"])
-            self._end(key, pod, act, 2)
-            return
-        self._say(act, program.says)
-        note["repositories"] = program.repositories
-        if note["at"] < 0:
-            self._end(key, pod, act, 0)
-            return
-        self._acts.keep(pod, act)
-        self._keep(key, note)
-        waits = note["waiting"] is not None and note["waiting"]["waits"]
-        self.look_again(key, note["waiting"]["until"] if waits else note["due"], patient=waits)
-
-    def _next(self, key: str, program: Program, act: Act, note: Object, todo: list[Call]) -> None:
-        """Do the next call; `at` is below zero after the last one."""
-        del key, act
-        if note["at"] >= len(todo):
-            note["at"] = -1
-            return
-        waiting = program.call(todo[note["at"]])
-        note["at"] += 1
-        note["due"] = self.now + _EACH
-        if waiting is not None:
-            note["waiting"] = asdict(waiting)
-
-    def _is_over(self, key: str, program: Program, act: Act, waiting: Waiting) -> bool:
-        if waiting.waits and program.unfinished(waiting):
-            if self.now >= waiting.until:
-                program.give_up(waiting)
-            self.look_again(key, waiting.until, patient=True)
-            return False
-        self._say(act, program.finish(waiting))
-        return True
-
-    def _program(self, pod: Object, container: Object, inside: Inside) -> Program:
-        name = str(part_of(pod, "spec").get("serviceAccountName") or "default")
-        image = str(container.get("image", "")).partition("@")[0]
-        tag = image.rpartition(":")[2].removeprefix("v")
-        major = int(tag[0]) if tag[:1].isdigit() else 3
-        writer = Writer(self.client.api, f"Helm/{tag}", account(inside.namespace, name))
-        return Program(Helm(writer, self.around.clock), inside.file, major)
-
-    def _say(self, act: Act, lines: list[str]) -> None:
-        act.lines += [(self.now, line) for line in lines]
-
-    def _end(self, key: str, pod: Object, act: Act, code: int) -> None:
+            self._say(act, str(why).splitlines())
+            code = 1
         act.exit_code = code
         self._acts.keep(pod, act)
         self.around.notes.pop(f"{_NOTE}{key}", None)
         self.around.later("kubelet", key, self.now, patient=False)
 
+    def _program(self, pod: Object, container: Object) -> Program:
+        name = str(part_of(pod, "spec").get("serviceAccountName") or "default")
+        inside = Inside(self.objects, pod, container)
+        writer = Writer(self.client.api, "Helm/4", account(inside.namespace, name))
+        return Program(Helm(writer, self.around.clock), inside.file)
+
+    def _say(self, act: Act, lines: list[str]) -> None:
+        act.lines += [(self.now, line) for line in lines]
+
     def _keep(self, key: str, note: Object) -> None:
         self.around.notes[f"{_NOTE}{key}"] = json.dumps(note, separators=(",", ":"))
-
-
-def _calls(container: Object, inside: Inside) -> list[Call]:
-    words = [str(one) for one in container.get("command") or ["helm"]]
-    words += [str(arg) for arg in container.get("args") or []]
-    return calls(words, inside.variables())

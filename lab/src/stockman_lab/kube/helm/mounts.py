@@ -68,30 +68,3 @@ class Inside:
         return {
             key: base64.b64decode(text).decode("utf-8", "replace") for key, text in data.items()
         }
-
-    def variables(self) -> dict[str, str]:
-        """The environment."""
-        variables: dict[str, str] = {}
-        for source in entries_of(self.container, "envFrom"):
-            for kind, plural in (("configMapRef", "configmaps"), ("secretRef", "secrets")):
-                name = part_of(source, kind).get("name")
-                if name:
-                    variables.update(self._data(plural, str(name)))
-        for entry in entries_of(self.container, "env"):
-            variables[str(entry["name"])] = self._variable(entry)
-        return variables
-
-    def _variable(self, told: Object) -> str:
-        source = part_of(told, "valueFrom")
-        for kind, plural in (("configMapKeyRef", "configmaps"), ("secretKeyRef", "secrets")):
-            reference = part_of(source, kind)
-            if reference:
-                data = self._data(plural, str(reference.get("name", "")))
-                return data.get(str(reference.get("key", "")), "")
-        path = part_of(source, "fieldRef").get("fieldPath")
-        known = {
-            "metadata.namespace": self.namespace,
-            "metadata.name": str(metadata_of(self.pod).get("name", "")),
-            "spec.nodeName": str(part_of(self.pod, "spec").get("nodeName", "")),
-        }
-        return known.get(str(path), "") if path else str(told.get("value", ""))

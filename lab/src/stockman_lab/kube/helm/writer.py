@@ -7,11 +7,9 @@ from collections.abc import Mapping
 
 from stockman_lab.kube.access.attributes import attributes_of, forbidden
 from stockman_lab.kube.access.authorizing import Authorization
-from stockman_lab.kube.access.escalating import check_escalation
 from stockman_lab.kube.api.messages import Request, User
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.controllers.client import Client, Refused
-from stockman_lab.kube.failures import Failure
 from stockman_lab.kube.objects import Object, metadata_of
 
 
@@ -20,7 +18,7 @@ class Writer(Client):
 
     def __init__(self, api: Api, agent: str, user: User) -> None:
         super().__init__(api, agent, user)
-        self._authorization = Authorization(api.store, api.around)
+        self._authorization = Authorization(api.store)
 
     def listed(self, version: str, kind: str, namespace: str, labels: str = "") -> list[Object]:
         """Objects of a kind in a namespace."""
@@ -66,10 +64,6 @@ class Writer(Client):
         decided = self._authorization.decide(attributes)
         if not decided.allowed:
             raise Refused(403, "Forbidden", forbidden(attributes, decided.reason).message)
-        try:
-            check_escalation(self._api, self._authorization, request, attributes)
-        except Failure as failure:
-            raise Refused(failure.code, failure.reason, failure.message) from None
 
 
 def account(namespace: str, name: str) -> User:

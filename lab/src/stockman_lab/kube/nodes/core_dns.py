@@ -10,7 +10,7 @@ from stockman_lab.kube.nodes.manifest_objects import SYSTEM, account_of, bound, 
 from stockman_lab.kube.objects import Object
 
 if TYPE_CHECKING:
-    from stockman_lab.talos.config.effective import Effective
+    from stockman_lab.talos.config.effective_record import Effective
 
 _LABELS = {"k8s-app": "kube-dns"}
 _NAMED = {**_LABELS, "kubernetes.io/name": "CoreDNS"}

@@ -15,7 +15,7 @@ from stockman_lab.kube.objects import Object
 
 if TYPE_CHECKING:
     from stockman_lab.kube.api.server import Api
-    from stockman_lab.talos.config.effective import Effective
+    from stockman_lab.talos.config.effective_record import Effective
     from stockman_lab.talos.machine import Machine
 
 _TALOS = User("kubernetes-admin", ("system:masters", "system:authenticated"))

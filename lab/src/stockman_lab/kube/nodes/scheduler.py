@@ -10,7 +10,6 @@ from stockman_lab.kube.controllers.controller import Controller, Surroundings
 from stockman_lab.kube.controllers.objects import Change, named_key
 from stockman_lab.kube.nodes.scheduling.claims import Claims
 from stockman_lab.kube.nodes.scheduling.deciding import Decision, Scheduling
-from stockman_lab.kube.nodes.scheduling.owners import spread_selector
 from stockman_lab.kube.nodes.scheduling.picture import Picture
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of, written_time
 
@@ -35,7 +34,7 @@ class Scheduler(Controller):
         self._picture = Picture()
         self._waiting: dict[str, Object] = {}
         self._is_filled = False
-        self._scheduling = Scheduling(self._picture, self._labels, self._spread)
+        self._scheduling = Scheduling(self._picture, self._labels)
         self._claims = Claims(surroundings.objects, self.client)
 
     def remember(self) -> None:
@@ -110,10 +109,10 @@ class Scheduler(Controller):
             self._refuse(pod, Decision(message=trouble))
             return
         decision = self._scheduling.decide(pod, volumes)
-        if not decision.best:
+        node = decision.node
+        if not node:
             self._refuse(pod, decision)
             return
-        node = decision.best[0]
         if not self._claims.choose(pod, node):
             return
         self._bind(pod, node)
@@ -145,11 +144,9 @@ class Scheduler(Controller):
     def _refuse(self, pod: Object, decision: Decision) -> None:
         before = entries_of(pod, "status", "conditions")
         known = next((one for one in before if one.get("type") == "PodScheduled"), None)
-        if known is None or known.get("message") != decision.message or decision.nominated:
+        if known is None or known.get("message") != decision.message:
             self._write_refusal(pod, decision, known)
             self.recorder.warning(pod, "FailedScheduling", decision.message)
-        for victim in decision.victims:
-            self._send_away(victim.pod, pod, decision.nominated)
 
     def _write_refusal(self, pod: Object, decision: Decision, known: Object | None) -> None:
         generation = metadata_of(pod).get("generation")
@@ -169,38 +166,11 @@ class Scheduler(Controller):
             one for one in status.get("conditions") or [] if one.get("type") != "PodScheduled"
         ]
         status["conditions"] = [*conditions, condition]
-        if decision.nominated:
-            status["nominatedNodeName"] = decision.nominated
         self.client.update_status(pod, status)
-
-    def _send_away(self, victim: Object, winner: Object, node: str) -> None:
-        metadata = metadata_of(victim)
-        where = named_key(metadata["namespace"], metadata["name"])
-        fresh = self.objects.get("pods", where)
-        if fresh is None or metadata_of(fresh).get("deletionTimestamp"):
-            return
-        uid = metadata_of(winner).get("uid")
-        self.recorder.normal(fresh, "Preempted", f"Preempted by pod {uid} on node {node}")
-        status = {**part_of(fresh, "status")}
-        target = {
-            "type": "DisruptionTarget",
-            "status": "True",
-            "lastProbeTime": None,
-            "lastTransitionTime": written_time(self.now),
-            "reason": "PreemptionByScheduler",
-            "message": f"{_NAME}: preempting to accommodate a higher priority pod",
-        }
-        status["conditions"] = [*(status.get("conditions") or []), target]
-        fresh = self.client.update_status(fresh, status)
-        self.client.delete(fresh)
 
     def _labels(self, namespace: str) -> dict[str, str]:
         namespaces = self.objects.get("namespaces", namespace)
         return metadata_of(namespaces or {}).get("labels") or {}
-
-    def _spread(self, seat: object) -> Object | None:
-        pod = getattr(seat, "pod", {})
-        return spread_selector(self.objects, pod)
 
 
 def _is_waiting(pod: Object) -> bool:

@@ -14,7 +14,7 @@ from stockman_lab.talos.cosi.facts import nodename
 from stockman_lab.talos.status import has_static_pods
 
 if TYPE_CHECKING:
-    from stockman_lab.talos.cosi.content import Contents
+    from stockman_lab.talos.cosi.registry import Contents
     from stockman_lab.talos.machine import Machine
 
 _INSTALLER = "ghcr.io/siderolabs/installer:v1.13.9"
@@ -84,7 +84,7 @@ class TalosHost:
 
     @property
     def gpus(self) -> int:
-        from stockman_lab.talos.drivers import driver_of
+        from stockman_lab.talos.extensions import driver_of
 
         machine = self.machine
         if machine.land.guest(machine) is None:

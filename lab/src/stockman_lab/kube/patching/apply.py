@@ -16,7 +16,6 @@ from stockman_lab.kube.patching.managed import (
     Manager,
     applier,
     is_reset,
-    limit_updaters,
     read_managed,
     updater,
     write_managed,
@@ -92,7 +91,7 @@ def track_update(live: Object | None, new: Object, writing: Writing) -> Object:
         before = managed.fields.get(manager) or FieldSet()
         managed.put(manager, before.union(gained), writing.version)
         managed.times[manager] = writing.now
-    limit_updaters(managed)
+
     write_managed(made, managed)
     return made
 

@@ -9,8 +9,6 @@ from stockman_lab.kube.objects import Object, Tree, metadata_of
 from stockman_lab.kube.patching.field_set import FieldSet, read_field_set, written_field_set
 
 APPLY, UPDATE = "Apply", "Update"
-MOST_UPDATERS = 10
-_ANCIENT = "ancient-changes"
 
 
 class Manager(NamedTuple):
@@ -123,27 +121,3 @@ def _order(entry: Object) -> tuple[str, str, str, str, str]:
         entry["apiVersion"],
         entry.get("subresource", ""),
     )
-
-
-def limit_updaters(managed: Managed) -> None:
-    """Let the oldest of too many who update be one."""
-    updaters = [one for one in managed.fields if one.operation == UPDATE]
-    updaters.sort(key=lambda one: (managed.times.get(one, ""), one))
-    surplus = len(updaters) - MOST_UPDATERS
-    buckets: dict[str, Manager] = {}
-    for manager in updaters:
-        if surplus <= 0:
-            return
-        version = managed.versions[manager]
-        bucket = Manager(_ANCIENT, UPDATE, version)
-        first = buckets.get(version)
-        if first is None:
-            buckets[version] = manager
-            continue
-        fields = managed.fields.pop(manager)
-        if bucket not in managed.fields:
-            managed.put(bucket, managed.fields.pop(first), version)
-            managed.times[bucket] = managed.times.get(first, "")
-        managed.put(bucket, managed.fields[bucket].union(fields), version)
-        managed.times[bucket] = managed.times.get(manager, "")
-        surplus -= 1

@@ -30,7 +30,6 @@ PLAIN: Mapping[str, Mapping[str, Any]] = {
         "schedulerName": "default-scheduler",
     },
     "core.v1.Container": _CONTAINER,
-    "core.v1.EphemeralContainer": _CONTAINER,
     "core.v1.ContainerPort": {"protocol": "TCP"},
     "core.v1.EndpointPort": {"protocol": "TCP"},
     "core.v1.ServicePort": {"protocol": "TCP"},
@@ -57,7 +56,6 @@ PLAIN: Mapping[str, Mapping[str, Any]] = {
     "core.v1.PersistentVolumeClaimSpec": {"volumeMode": "Filesystem"},
     "core.v1.PersistentVolumeClaimStatus": {"phase": "Pending"},
     "core.v1.NamespaceStatus": {"phase": "Active"},
-    "core.v1.ReplicationControllerSpec": {"replicas": 1},
     "core.v1.ServiceSpec": {"sessionAffinity": "None", "type": "ClusterIP"},
     "apps.v1.DeploymentSpec": {
         "replicas": 1,
@@ -84,7 +82,6 @@ PLAIN: Mapping[str, Mapping[str, Any]] = {
         "successfulJobsHistoryLimit": 3,
         "failedJobsHistoryLimit": 1,
     },
-    "batch.v1.PodFailurePolicyOnPodConditionsPattern": {"status": "True"},
     "storage.v1.StorageClass": {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"},
     "storage.v1.CSIDriverSpec": {
         "attachRequired": True,
@@ -96,40 +93,16 @@ PLAIN: Mapping[str, Mapping[str, Any]] = {
         "seLinuxMount": False,
     },
     "networking.v1.NetworkPolicyPort": {"protocol": "TCP"},
-    "networking.v1.IngressClassParametersReference": {"scope": "Cluster"},
     "rbac.v1.RoleRef": {"apiGroup": _RBAC},
     "admissionregistration.v1.ValidatingWebhook": _WEBHOOK,
     "admissionregistration.v1.MutatingWebhook": {**_WEBHOOK, "reinvocationPolicy": "Never"},
     "admissionregistration.v1.RuleWithOperations": {"scope": "*"},
-    "admissionregistration.v1.NamedRuleWithOperations": {"scope": "*"},
     "admissionregistration.v1.ServiceReference": {"port": 443},
-    "admissionregistration.v1.ValidatingAdmissionPolicySpec": {"failurePolicy": "Fail"},
-    "admissionregistration.v1.MutatingAdmissionPolicySpec": {"failurePolicy": "Fail"},
-    "admissionregistration.v1.MatchResources": {
-        "matchPolicy": "Equivalent",
-        "namespaceSelector": {},
-        "objectSelector": {},
-    },
-    "autoscaling.v1.HorizontalPodAutoscalerSpec": {
-        "minReplicas": 1,
-        "targetCPUUtilizationPercentage": 80,
-    },
-    "autoscaling.v2.HorizontalPodAutoscalerSpec": {"minReplicas": 1},
     "scheduling.v1.PriorityClass": {"preemptionPolicy": "PreemptLowerPriority"},
     "discovery.v1.EndpointPort": {"name": "", "protocol": "TCP"},
     "apiextensions.v1.CustomResourceDefinitionSpec": {"conversion": {"strategy": "None"}},
     "apiextensions.v1.ServiceReference": {"port": 443},
     "apiregistration.v1.ServiceReference": {"port": 443},
-    "flowcontrol.v1.FlowSchemaSpec": {"matchingPrecedence": 1000},
-    "flowcontrol.v1.ExemptPriorityLevelConfiguration": {
-        "nominalConcurrencyShares": 0,
-        "lendablePercent": 0,
-    },
-    "flowcontrol.v1.LimitedPriorityLevelConfiguration": {
-        "nominalConcurrencyShares": 30,
-        "lendablePercent": 0,
-    },
-    "flowcontrol.v1.QueuingConfiguration": {"handSize": 8, "queues": 64, "queueLengthLimit": 50},
 }
 """By the name of the type: what a field is when it is absent, or empty where Go cannot tell."""
 
@@ -149,9 +122,6 @@ def pull_policy(image: str) -> str:
 def _volume(volume: Object) -> None:
     if not any(value is not None for name, value in volume.items() if name != "name"):
         volume["emptyDir"] = {}
-    image = volume.get("image")
-    if isinstance(image, dict) and not image.get("pullPolicy"):
-        image["pullPolicy"] = pull_policy(image.get("reference") or "")
 
 
 def _pod(pod: Object) -> None:
@@ -218,25 +188,6 @@ def _node_status(status: Object) -> None:
         status["allocatable"] = dict(status["capacity"])
 
 
-def _limits(item: Object) -> None:
-    if item.get("type") != "Container":
-        return
-    default = {**(item.get("max") or {}), **(item.get("default") or {})}
-    request = {**(item.get("min") or {}), **default, **(item.get("defaultRequest") or {})}
-    for name, found in (("default", default), ("defaultRequest", request)):
-        if found:
-            item[name] = found
-
-
-def _replication_controller(controller: Object) -> None:
-    spec = controller.get("spec") or {}
-    labels = ((spec.get("template") or {}).get("metadata") or {}).get("labels")
-    if labels:
-        metadata = controller.setdefault("metadata", {})
-        spec["selector"] = spec.get("selector") or dict(labels)
-        metadata["labels"] = metadata.get("labels") or dict(labels)
-
-
 def _rolling(**values: object) -> Callable[[Object], None]:
     def rule(strategy: Object) -> None:
         if strategy["type"] == "RollingUpdate":
@@ -296,12 +247,6 @@ def _subject(subject: Object) -> None:
         subject["apiGroup"] = _RBAC
 
 
-def _autoscaler_spec(spec: Object) -> None:
-    if not spec.get("metrics"):
-        target = {"type": "Utilization", "averageUtilization": 80}
-        spec["metrics"] = [{"type": "Resource", "resource": {"name": "cpu", "target": target}}]
-
-
 def _definition(definition: Object) -> None:
     status = definition.setdefault("status", {})
     versions = (definition.get("spec") or {}).get("versions") or ()
@@ -325,7 +270,6 @@ def _definition_spec(spec: Object) -> None:
 
 SPECIAL: Mapping[str, Callable[[Object], None]] = {
     "core.v1.Container": _pull_policy,
-    "core.v1.EphemeralContainer": _pull_policy,
     "core.v1.Volume": _volume,
     "core.v1.Pod": _pod,
     "core.v1.PodSpec": _pod_spec,
@@ -333,8 +277,6 @@ SPECIAL: Mapping[str, Callable[[Object], None]] = {
     "core.v1.Service": _service,
     "core.v1.Namespace": _namespace,
     "core.v1.NodeStatus": _node_status,
-    "core.v1.LimitRangeItem": _limits,
-    "core.v1.ReplicationController": _replication_controller,
     "apps.v1.DeploymentStrategy": _rolling(maxUnavailable="25%", maxSurge="25%"),
     "apps.v1.DaemonSetUpdateStrategy": _rolling(maxUnavailable=1, maxSurge=0),
     "apps.v1.StatefulSetUpdateStrategy": _stateful_set_strategy,
@@ -342,7 +284,6 @@ SPECIAL: Mapping[str, Callable[[Object], None]] = {
     "batch.v1.Job": _job,
     "networking.v1.NetworkPolicySpec": _network_policy_spec,
     "rbac.v1.Subject": _subject,
-    "autoscaling.v2.HorizontalPodAutoscalerSpec": _autoscaler_spec,
     "apiextensions.v1.CustomResourceDefinition": _definition,
     "apiextensions.v1.CustomResourceDefinitionSpec": _definition_spec,
 }

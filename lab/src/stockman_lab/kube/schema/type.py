@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -127,15 +127,6 @@ class Type:
         if found is not None:
             return found.type
         return self.element if self.kind is not Kind.LIST else None
-
-    def at(self, path: Iterable[str | int]) -> Type | None:
-        """The type of what a path leads to: names of fields and keys, places in lists."""
-        element: Type | None = self
-        for step in path:
-            if element is None:
-                return None
-            element = element.element if isinstance(step, int) else element.below(step)
-        return element
 
 
 ANYTHING = Type(Kind.ANY, is_open=True)

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 from stockman.model.package_file import read_package_bytes
-from stockman_lab.kube.schema.crd import Crd, groups_of, read_crd
+from stockman_lab.kube.schema.crd import Crd, groups_of
 from stockman_lab.kube.schema.resource import Group, Resource, Subresource
 from stockman_lab.kube.schema.tables import builtin, table
-from stockman_lab.kube.schema.type import Json, Type
+from stockman_lab.kube.schema.type import Type
 
 _LEGACY = "core"
 """The package of the group without a name."""
@@ -50,15 +50,6 @@ class Types:
     def of_server() -> Types:
         """Those of a server without CustomResourceDefinitions."""
         return _of_server()
-
-    def with_crd(self, crd: Mapping[str, Json]) -> Types:
-        """These and the kinds that a CustomResourceDefinition serves, in place of older ones."""
-        read = read_crd(crd)
-        return Types((self._crds | {read.name: read}).values())
-
-    def without_crd(self, name: str) -> Types:
-        """These but for the kinds of a CustomResourceDefinition (`widgets.example.org`)."""
-        return Types(crd for crd in self._crds.values() if crd.name != name)
 
     def resource(self, group: str, version: str, plural: str) -> Resource | None:
         """The resource that a path names; None: there is no such one."""

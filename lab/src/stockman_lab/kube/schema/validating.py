@@ -91,7 +91,6 @@ def _against(expected: Type, value: Json, path: str) -> Iterator[Violation]:
     elif isinstance(value, list) and expected.element is not None:
         for number, entry in enumerate(value):
             yield from _against(expected.element, entry, f"{path}[{number}]")
-    yield from _combination_violations(expected, value, path)
 
 
 def _type_name(value: Json) -> str:
@@ -147,28 +146,6 @@ def _member_violations(expected: Type, value: dict[str, Json], path: str) -> Ite
         inner = expected.below(name)
         if inner is not None:
             yield from _against(inner, member, prefix + name)
-
-
-def _combination_violations(expected: Type, value: Json, path: str) -> Iterator[Violation]:
-    from stockman_lab.kube.schema.structural import structural
-
-    def results(word: str) -> list[bool]:
-        schemas = cast("list[dict[str, Json]]", expected.rules.get(word) or [])
-        return [not any(_against(structural(schema), value, path)) for schema in schemas]
-
-    any_of, one_of = results("anyOf"), results("oneOf")
-    broken = []
-    if any_of and not any(any_of):
-        broken.append("must validate at least one schema (anyOf)")
-    if one_of and sum(one_of) != 1:
-        broken.append("must validate one and only one schema (oneOf)")
-    if not all(results("allOf")):
-        broken.append("must validate all the schemas (allOf)")
-    unwanted = expected.rules.get("not")
-    if isinstance(unwanted, dict) and not any(_against(structural(unwanted), value, path)):
-        broken.append("must not validate the schema (not)")
-    for rule in broken:
-        yield Violation(_NOWHERE, INVALID, f'Invalid value: "": "{path}" {rule}')
 
 
 def _duplicates(expected: Type, value: Json, path: str) -> Iterator[Violation]:

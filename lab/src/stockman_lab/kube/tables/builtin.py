@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 from stockman_lab.kube.schema.quantity import canonical
@@ -31,7 +31,6 @@ from stockman_lab.kube.tables.printing import (
 
 Cell: TypeAlias = "Callable[[Object], Any] | _Aged"
 
-_RBAC = "rbac.authorization.k8s.io/v1"
 _ROLE = "node-role.kubernetes.io/"
 _DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 _MODES = {
@@ -97,39 +96,6 @@ def _pods(path: str) -> tuple[Cell, Cell]:
 
 def _ready_of_replicas(content: Object) -> str:
     return f"{number(content, 'status', 'readyReplicas')}/{number(content, 'spec', 'replicas')}"
-
-
-def _subjects(kind: str) -> Cell:
-    def cell(content: Object) -> str:
-        names = (
-            f"{subject['namespace']}/{subject['name']}"
-            if subject.get("namespace")
-            else subject["name"]
-            for subject in listed(content, "subjects")
-            if subject["kind"] == kind
-        )
-        return ", ".join(names)
-
-    return cell
-
-
-def _role(content: Object) -> str:
-    return f"{text(content, 'roleRef', 'kind')}/{text(content, 'roleRef', 'name')}"
-
-
-def _signing_duration(content: Object) -> str:
-    seconds = at(content, "spec", "expirationSeconds")
-    return NONE if seconds is None else human(seconds)
-
-
-def _signing_state(content: Object) -> str:
-    kinds = {entry.get("type") for entry in listed(content, "status", "conditions")}
-    states = ["Denied" if "Denied" in kinds else "Approved" if "Approved" in kinds else "Pending"]
-    if "Failed" in kinds:
-        states.append("Failed")
-    if text(content, "status", "certificate"):
-        states.append("Issued")
-    return ",".join(states)
 
 
 def _job_status(job: Object) -> str:
@@ -201,19 +167,6 @@ def _storage_class_name(content: Object) -> str:
     return f"{name_of(content)} (default)" if is_default else name_of(content)
 
 
-def _attaches(content: Object) -> bool:
-    return at(content, "spec", "attachRequired") is not False
-
-
-def _token_audiences(content: Object) -> str:
-    tokens = at(content, "spec", "tokenRequests")
-    return UNSET if tokens is None else ",".join(text(token, "audience") for token in tokens)
-
-
-def _lifecycle_modes(content: Object) -> str:
-    return ",".join(listed(content, "spec", "volumeLifecycleModes")) or NONE
-
-
 def _cluster_ip(service: Object) -> str:
     return next(iter(listed(service, "spec", "clusterIPs")), NONE)
 
@@ -236,17 +189,6 @@ def _service_ports(service: Object) -> str:
         node_port = f":{port['nodePort']}" if port.get("nodePort") else ""
         ports.append(f"{port['port']}{node_port}/{port.get('protocol', 'TCP')}")
     return ",".join(ports) or NONE
-
-
-def _endpoints(content: Object) -> str:
-    return shortened(_endpoint_addresses(content), _MOST_ADDRESSES) or NONE
-
-
-def _endpoint_addresses(content: Object) -> Iterator[str]:
-    for subset in listed(content, "subsets"):
-        for port in listed(subset, "ports"):
-            for address in listed(subset, "addresses"):
-                yield f"{address['ip']}:{port['port']}"
 
 
 def _slice_ports(content: Object) -> str:
@@ -328,13 +270,8 @@ def _event_count(event: Object) -> int:
 
 _PODS = "spec.template.spec"
 _CSI = "storage.k8s.io/v1"
-_BINDING: tuple[Cell, ...] = (
-    *(_name, _role, _AGE),
-    *(_subjects(kind) for kind in ("User", "Group", "ServiceAccount")),
-)
 _CELLS: Mapping[str, tuple[Cell, ...]] = {
     "v1/configmaps": (_name, _size("data", "binaryData"), _AGE),
-    "v1/endpoints": (_name, _endpoints, _AGE),
     "v1/events": (
         _event_moment("series.lastObservedTime", "lastTimestamp", "firstTimestamp", "eventTime"),
         *(_text("type"), _text("reason"), _event_object, _text("involvedObject.fieldPath")),
@@ -392,29 +329,14 @@ _CELLS: Mapping[str, tuple[Cell, ...]] = {
         *(_name, _job_status, _completions, _Aged(_duration), _AGE, *_pods(_PODS)),
         _selector("spec.selector"),
     ),
-    "certificates.k8s.io/v1/certificatesigningrequests": (
-        *(_name, _AGE, _text("spec.signerName", NONE), _text("spec.username")),
-        *(_signing_duration, _signing_state),
-    ),
     "coordination.k8s.io/v1/leases": (_name, _text("spec.holderIdentity"), _AGE),
     "discovery.k8s.io/v1/endpointslices": (
         *(_name, _text("addressType"), _slice_ports, _slice_addresses, _AGE),
     ),
-    "networking.k8s.io/v1/networkpolicies": (_name, _selector("spec.podSelector"), _AGE),
     "policy/v1/poddisruptionbudgets": (
         *(_name, _text("spec.minAvailable", "N/A"), _text("spec.maxUnavailable", "N/A")),
         *(_number("status.disruptionsAllowed"), _AGE),
     ),
-    f"{_RBAC}/clusterrolebindings": _BINDING,
-    f"{_RBAC}/rolebindings": _BINDING,
-    "scheduling.k8s.io/v1/priorityclasses": (
-        *(_name, _number("value"), _flag("globalDefault"), _AGE, _text("preemptionPolicy")),
-    ),
-    f"{_CSI}/csidrivers": (
-        *(_name, _attaches, _flag("spec.podInfoOnMount"), _flag("spec.storageCapacity")),
-        *(_token_audiences, _flag("spec.requiresRepublish"), _lifecycle_modes, _AGE),
-    ),
-    f"{_CSI}/csinodes": (_name, _size("spec.drivers"), _AGE),
     f"{_CSI}/storageclasses": (
         *(_storage_class_name, _text("provisioner"), _text("reclaimPolicy", "Delete")),
         *(_text("volumeBindingMode", "Immediate"), _flag("allowVolumeExpansion"), _AGE),

@@ -8,8 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from stockman_lab.pve.access.identity import Caller, is_userid, split_tokenid
-from stockman_lab.pve.access.lookups import enabled_user, existing_token
+from stockman_lab.pve.access.identity import (
+    Caller,
+    enabled_user,
+    existing_token,
+    is_userid,
+    split_tokenid,
+)
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.access.privileges import Profile
 from stockman_lab.pve.access.state import AccessState

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from stockman_lab.pve.access.acl import forget_group
-from stockman_lab.pve.access.failing import failing
 from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.access.permissions import Authority
+from stockman_lab.pve.access.permissions import Authority, groups_with
 from stockman_lab.pve.access.state import AccessState, Group
-from stockman_lab.pve.access.visibility import groups_with
-from stockman_lab.pve.errors import die
+from stockman_lab.pve.errors import die, failing
 
 
 def create_group(state: AccessState, groupid: str, comment: str | None = None) -> None:

@@ -1,11 +1,11 @@
-"""Names of users and tokens, and who is asking."""
+"""Users and tokens by name, and who is asking."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-from stockman_lab.pve.access.state import ROOT
+from stockman_lab.pve.access.state import ROOT, AccessState, Token, User
 from stockman_lab.pve.errors import die
 
 _REALM = r"[A-Za-z][A-Za-z0-9.\-_]+"
@@ -65,3 +65,30 @@ def split_userid(userid: str) -> tuple[str, str]:
     if found is None:
         raise die(f"value '{userid}' does not look like a valid user name")
     return found[1], found[2]
+
+
+def existing_user(state: AccessState, userid: str) -> User:
+    """The user of this name."""
+    user = state.users.get(userid)
+    if user is None:
+        split_userid(userid)
+        raise die(f"no such user ('{userid}')")
+    return user
+
+
+def enabled_user(state: AccessState, userid: str, now: float) -> User:
+    """The user of this name, if it may log in now."""
+    user = existing_user(state, userid)
+    if not user.enabled:
+        raise die(f"user '{userid}' is disabled")
+    if user.expire and user.expire < int(now):
+        raise die(f"user '{userid}' access expired")
+    return user
+
+
+def existing_token(state: AccessState, userid: str, tokenid: str) -> Token:
+    """The token of this name."""
+    token = existing_user(state, userid).tokens.get(tokenid)
+    if token is None:
+        raise die(f"no such token '{tokenid}' for user '{userid}'")
+    return token

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.access.lookups import enabled_user
+from stockman_lab.pve.access.identity import Caller, enabled_user
 from stockman_lab.pve.access.overview import capabilities
 from stockman_lab.pve.access.passwords import check_password
 from stockman_lab.pve.access.paths import normalised

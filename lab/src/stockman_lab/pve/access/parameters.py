@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from stockman_lab.pve.errors import bad_parameters
+from stockman_lab.pve.formats.lists import split_list
 
 Params = Mapping[str, object]
 
-_SEPARATORS = re.compile(r"[,;\s]+")
 _TRUE = frozenset({"1", "on", "yes", "true"})
 
 
@@ -53,10 +52,3 @@ def number(params: Params, name: str) -> int | None:
 def listed(params: Params, name: str) -> list[str]:
     """The items of a list in one text; empty if it was not sent."""
     return split_list(text(params, name) or "")
-
-
-def split_list(value: str) -> list[str]:
-    """The items of a list, divided by NUL if there is one, else by commas, semicolons or blanks."""
-    if "\0" in value:
-        return value.split("\0")
-    return [item for item in _SEPARATORS.split(value) if item]

@@ -6,8 +6,7 @@ import hashlib
 import hmac
 from dataclasses import dataclass, field
 
-from stockman_lab.pve.access.identity import Caller, split_userid
-from stockman_lab.pve.access.lookups import enabled_user, existing_user
+from stockman_lab.pve.access.identity import Caller, enabled_user, existing_user, split_userid
 from stockman_lab.pve.access.permissions import Authority, denied
 from stockman_lab.pve.access.state import ROOT, AccessState, RandomBytes, User
 from stockman_lab.pve.errors import bad_parameters, die

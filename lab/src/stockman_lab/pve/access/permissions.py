@@ -225,3 +225,17 @@ def _prefixes(path: str, depth: int) -> Iterator[str]:
 def denied(what: str | None = None) -> ApiError:
     """The refusal of a caller who lacks a privilege."""
     return ApiError(403, f"Permission check failed ({what})" if what else "Permission check failed")
+
+
+def groups_with(authority: Authority, caller: Caller, *privs: str) -> set[str]:
+    """The groups on which the caller holds any of these privileges."""
+    return {
+        group
+        for group in authority.state.groups
+        if authority.allowed(caller, f"/access/groups/{group}", *privs, any_of=True)
+    }
+
+
+def members_of(state: AccessState, groups: Iterable[str]) -> set[str]:
+    """The users that belong to any of these groups."""
+    return {member for group in groups for member in state.groups[group].members}

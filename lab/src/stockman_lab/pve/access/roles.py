@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stockman_lab.pve.access.acl import forget_role
-from stockman_lab.pve.access.failing import failing
 from stockman_lab.pve.access.privileges import privileges
 from stockman_lab.pve.access.state import AccessState
-from stockman_lab.pve.errors import bad_parameters, die
+from stockman_lab.pve.errors import bad_parameters, die, failing
 
 
 def create_role(state: AccessState, roleid: str, privs: Iterable[str] = ()) -> None:

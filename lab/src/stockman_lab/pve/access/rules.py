@@ -6,16 +6,37 @@ of what else is wrong.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from stockman_lab.pve.access.acl import check_may_change
-from stockman_lab.pve.access.identity import Caller, split_userid
-from stockman_lab.pve.access.lookups import existing_user
+from stockman_lab.pve.access.identity import Caller, existing_user, split_userid
 from stockman_lab.pve.access.parameters import Params, listed, text
 from stockman_lab.pve.access.paths import normalised
-from stockman_lab.pve.access.permissions import Authority, denied
-from stockman_lab.pve.access.templates import filled, template
-from stockman_lab.pve.access.visibility import groups_with, members_of
+from stockman_lab.pve.access.permissions import Authority, denied, groups_with, members_of
+
+_PIECE = re.compile(r"([^{]+)|\{([^}]+)\}")
+
+Pieces = tuple[tuple[str, str | None], ...]
+"""Literal text, or the name of a parameter."""
+
+
+def path_pieces(path: str) -> Pieces:
+    """The pieces of a path."""
+    return tuple((found[1] or "", found[2]) for found in _PIECE.finditer(path))
+
+
+def filled(pieces: Pieces, params: Params) -> str:
+    """The path with the values of the parameters; a missing one, or 0, becomes a dash."""
+    return "".join(
+        [literal if name is None else _path_value(params, name) for literal, name in pieces]
+    )
+
+
+def _path_value(params: Params, name: str) -> str:
+    value = text(params, name)
+    return value if value and value != "0" else "-"
+
 
 Check = Callable[[Authority, Caller, Params, bool], bool]
 """Raises if the caller is refused. With `quiet` it answers False where an `or` may go on asking."""
@@ -130,7 +151,7 @@ def _one_of(parts: Sequence[Check]) -> Check:
 
 
 def _perm(path: str, privs: tuple[str, ...], options: Mapping[str, object]) -> Check:
-    pieces = template(path)
+    pieces = path_pieces(path)
     any_of = bool(options.get("any"))
     required = options.get("require_param")
 
@@ -199,7 +220,7 @@ def _may_allocate_users(authority: Authority, caller: Caller, params: Params, qu
 
 
 def _may_change_entries(path: str) -> Check:
-    pieces = template(path)
+    pieces = path_pieces(path)
 
     def check(authority: Authority, caller: Caller, params: Params, quiet: bool) -> bool:
         where = normalised(filled(pieces, params))

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from stockman_lab.pve.access.acl import forget_token
-from stockman_lab.pve.access.failing import failing
-from stockman_lab.pve.access.identity import Caller, split_userid
-from stockman_lab.pve.access.lookups import existing_token, existing_user
+from stockman_lab.pve.access.identity import Caller, existing_token, existing_user, split_userid
 from stockman_lab.pve.access.privileges import Profile
 from stockman_lab.pve.access.state import AccessState, RandomBytes, Token
-from stockman_lab.pve.errors import bad_parameters
+from stockman_lab.pve.errors import bad_parameters, failing
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stockman_lab.pve.access.acl import forget_user
-from stockman_lab.pve.access.failing import failing
-from stockman_lab.pve.access.identity import Caller, split_userid
-from stockman_lab.pve.access.lookups import existing_user
+from stockman_lab.pve.access.identity import Caller, existing_user, split_userid
 from stockman_lab.pve.access.passwords import Scramble, store_password
-from stockman_lab.pve.access.permissions import Authority
+from stockman_lab.pve.access.permissions import Authority, groups_with, members_of
 from stockman_lab.pve.access.state import ROOT, AccessState, Token, User
 from stockman_lab.pve.access.tokens import token_info
-from stockman_lab.pve.access.visibility import groups_with, members_of
-from stockman_lab.pve.errors import die
+from stockman_lab.pve.errors import die, failing
 
 _TEXTS = ("firstname", "lastname", "email", "comment", "keys")
 

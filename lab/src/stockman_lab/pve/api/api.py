@@ -5,6 +5,8 @@ Credentials, route, contradictions, permission, the host that is meant, paramete
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -15,19 +17,76 @@ from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.access.rules import Rule, refuse_token, rule
 from stockman_lab.pve.api.call import Answer, Awaited, Call, Deferred
-from stockman_lab.pve.api.matched import facts_of
 from stockman_lab.pve.api.registry import load_endpoints
 from stockman_lab.pve.api.request import ApiReply, ApiRequest, Later, Outcome, Outgoing
 from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.pve.host import Host
 from stockman_lab.pve.host_power import lose_power
-from stockman_lab.pve.pool_membership import ClusterPools
 from stockman_lab.pve.schema.schema import Schema
 from stockman_lab.pve.schema.verify import merged, verified
 
 if TYPE_CHECKING:
     from stockman_lab.pve.host import Host
     from stockman_lab.pve.schema.operation import Expression, Operation
+
+_NODE_PATH = re.compile(r"/nodes/([^/]+)")
+_GUEST_PATH = re.compile(r"/nodes/[^/]+/(?:qemu|lxc)/(\d+)(?:/|\Z)")
+_TICKET_OF = re.compile(r"PVE:([^:]+@[^:]+):")
+
+
+def facts_of(host: Host, request: ApiRequest) -> dict[str, object]:
+    """Facts of a request; a guest is named by the path, or as the one that is to be made."""
+    node, guest = _NODE_PATH.match(request.path), _GUEST_PATH.match(request.path)
+    return {
+        "host": host.name,
+        "method": request.method,
+        "path": request.path,
+        "node": node[1] if node else "",
+        "vmid": guest[1] if guest else request.params.get("vmid", ""),
+        "user": _claimed(request),
+    }
+
+
+def _claimed(request: ApiRequest) -> str:
+    """Who a request says it comes from; whether that is true is looked at later."""
+    if request.caller is not None:
+        return request.caller.authid
+    shown = presented(request.method, request.path, request.headers)
+    if shown.api_token:
+        return shown.api_token.rpartition("=")[0]
+    ticket = _TICKET_OF.match(shown.ticket or "")
+    return ticket[1] if ticket else ""
+
+
+class ClusterPools:
+    """The pools of a cluster."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self._state = state
+
+    @property
+    def version(self) -> int:
+        """Moves with every change of a file that all hosts share."""
+        return self._state.cfs_version
+
+    def pools_of(self, path: str) -> Collection[str]:
+        """The pools that hold what a path names."""
+        kind, _, name = path.removeprefix("/").partition("/")
+        pools = self._state.resource_pools.values()
+        if kind == "vms":
+            return [pool.id for pool in pools if name.isdigit() and int(name) in pool.guests]
+        if kind == "storage":
+            return [pool.id for pool in pools if name in pool.storages]
+        return ()
+
+    def member_paths(self) -> Iterable[str]:
+        """The paths of everything that is in a pool."""
+        for pool in self._state.resource_pools.values():
+            yield from (f"/vms/{vmid}" for vmid in pool.guests)
+            yield from (f"/storage/{storage}" for storage in pool.storages)
+
 
 FAILED_LOGIN_SECONDS = 3.0
 NOBODY = Caller("")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import TypeAlias
 
 from stockman_lab.pve.api.call import Call
@@ -30,7 +31,6 @@ def endpoint(method: str, path: str) -> Callable[[Handler], Handler]:
 
 def load_endpoints() -> dict[tuple[str, str], Handler]:
     """All functions that answer something; imported when first asked for."""
-    folder = import_module(_FOLDER)
-    for name in folder.FAMILIES:
-        import_module(f"{_FOLDER}.{name}")
+    for module in iter_modules(import_module(_FOLDER).__path__, f"{_FOLDER}."):
+        import_module(module.name)
     return ENDPOINTS

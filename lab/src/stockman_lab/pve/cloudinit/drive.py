@@ -1,17 +1,94 @@
-"""The drive: which files it holds, as whose label, and its bytes."""
+"""The cloud-init drive: its files, as whose label, and its bytes."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from ipaddress import IPv4Network
 from typing import TypeAlias
 
-from stockman.talos.nocloud.iso_writer import LABEL, nocloud_image
-from stockman_lab.pve.cloudinit.network_config import network_version_1
-from stockman_lab.pve.cloudinit.settings import CloudInitError, Settings, pairs
-from stockman_lab.pve.cloudinit.user_data import user_data
+from stockman.talos.nocloud.iso_format import LABEL, nocloud_image
+from stockman_lab.pve.cloudinit.settings import Card, CloudInitError, Settings, pairs
+
+
+def network_version_1(settings: Settings) -> str:
+    """`network-config` of a NoCloud drive."""
+    lines = ["version: 1", "config:"]
+    for card in settings.cards():
+        if not card.mac:
+            raise CloudInitError(f"network interface 'net{card.number}' has no mac address")
+        lines += [
+            "    - type: physical",
+            f"      name: eth{card.number}",
+            f"      mac_address: '{card.mac.lower()}'",
+            "      subnets:",
+            *_subnets(card),
+        ]
+    lines.append("    - type: nameserver")
+    lines += _listed("      address:", settings.nameservers)
+    lines += _listed("      search:", settings.search_domains)
+    return "\n".join(lines) + "\n"
+
+
+def _subnets(card: Card) -> Iterator[str]:
+    if card.ip == "dhcp":
+        yield "      - type: dhcp4"
+    elif card.ip:
+        address, mask = split_ip4(card.ip)
+        yield "      - type: static"
+        yield f"        address: '{address}'"
+        yield f"        netmask: '{mask}'"
+        if card.gw:
+            yield f"        gateway: '{card.gw}'"
+    if card.ip6 == "dhcp":
+        yield "      - type: dhcp6"
+    elif card.ip6 == "auto":
+        yield "      - type: ipv6_slaac"
+    elif card.ip6:
+        yield "      - type: static6"
+        yield f"        address: '{card.ip6}'"
+        if card.gw6:
+            yield f"        gateway: '{card.gw6}'"
+
+
+def _listed(head: str, values: list[str]) -> list[str]:
+    return [head, *(f"      - '{value}'" for value in values)] if values else []
+
+
+def split_ip4(text: str) -> tuple[str, str]:
+    """An address, and its mask with dots."""
+    address, slash, prefix = text.partition("/")
+    if not slash:
+        raise CloudInitError(f"not a CIDR: {text}")
+    return address, str(IPv4Network(f"0.0.0.0/{prefix}").netmask)
+
+
+_MASKED = "**********"
+
+
+def user_data(settings: Settings, *, mask_password: bool = False) -> str:
+    """The text of the file."""
+    short, full = settings.names
+    lines = ["#cloud-config", f"hostname: {short}", "manage_etc_hosts: true", f"fqdn: {full}"]
+    user, password = settings.get("ciuser"), settings.get("cipassword")
+    if user is not None:
+        lines.append(f"user: {user}")
+    if user == "root":
+        lines.append("disable_root: False")
+    if password is not None:
+        lines.append(f"password: {_MASKED if mask_password else password}")
+    keys = settings.ssh_keys
+    if keys is not None:
+        lines += ["ssh_authorized_keys:", *(f"  - {key}" for key in keys)]
+    lines += ["chpasswd:", "  expire: False"]
+    if user != "root":
+        lines += ["users:", "  - default"]
+    if settings.get("ciupgrade") not in ("0", ""):
+        lines.append("package_upgrade: true")
+    return "\n".join(lines) + "\n"
+
 
 SIZE = 4 << 20
 """Bytes of the volume, whatever is on it."""

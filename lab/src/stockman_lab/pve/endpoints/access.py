@@ -12,9 +12,8 @@ from stockman_lab.pve.access.groups import (
     group_rows,
     update_group,
 )
-from stockman_lab.pve.access.identity import Caller, split_userid
+from stockman_lab.pve.access.identity import Caller, existing_token, split_userid
 from stockman_lab.pve.access.login import Login, log_in
-from stockman_lab.pve.access.lookups import existing_token
 from stockman_lab.pve.access.overview import permissions_shown
 from stockman_lab.pve.access.parameters import flag, listed, number, text
 from stockman_lab.pve.access.passwords import PasswordChange, change_password, scrambled

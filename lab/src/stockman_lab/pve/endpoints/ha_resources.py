@@ -1,17 +1,87 @@
-"""`/cluster/ha/resources`: what is to be kept running."""
+"""`/cluster/ha/resources` and `status`: what is to be kept running, by whom, and how that goes."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from stockman_lab.pve import ha_manager
-from stockman_lab.pve.access.failing import failing
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
-from stockman_lab.pve.errors import die
+from stockman_lab.pve.errors import die, failing
 from stockman_lab.pve.ha import placement
-from stockman_lab.pve.ha.names import guest_of, require_guest, resource_id, type_of
+from stockman_lab.pve.ha.names import guest_of, require_guest, resource_id, type_of, wanted_state
+from stockman_lab.pve.host import Host
 from stockman_lab.pve.sections import delete_options, digest_of, refuse_changed, texts, typed
+
+_DEAD = "old timestamp - dead?"
+
+
+def master_of(cluster: Cluster) -> str:
+    """The host whose manager leads. Empty: nobody has anything to manage."""
+    if not cluster.state.ha_resources:
+        return ""
+    return min((host.name for host in cluster.hosts_with_power()), default="")
+
+
+def local_time(seconds: float) -> str:
+    """A moment as the C library prints it."""
+    moment = datetime.fromtimestamp(int(seconds), tz=UTC)
+    return f"{moment:%a %b} {moment.day:2} {moment:%H:%M:%S %Y}"
+
+
+def crm_state(cluster: Cluster, section: Section) -> str:
+    """What the manager does with a resource."""
+    guest = guest_of(cluster, section.id)
+    if guest is None:
+        return "stopped"
+    if not cluster.state.hosts[guest.node].has_power:
+        return "fence"
+    if cluster.state.ha_disarmed == "freeze":
+        return "freeze"
+    return "started" if wanted_state(section) == "started" else "stopped"
+
+
+def shown_state(cluster: Cluster, section: Section) -> str:
+    """The state of a resource, as people read it."""
+    wanted, guest = wanted_state(section), guest_of(cluster, section.id)
+    if wanted == "ignored" or cluster.state.ha_disarmed == "ignore":
+        return "ignored" if wanted == "ignored" else "ignore"
+    if guest is None:
+        return "not found"
+    current = crm_state(cluster, section)
+    if current == "started" and not guest.is_running:
+        return "starting"
+    if current == "stopped" and guest.is_running:
+        return "stopping"
+    return "disabled" if current == "stopped" and wanted == "disabled" else current
+
+
+def is_busy(cluster: Cluster, host: Host) -> bool:
+    """Whether a host has resources to look after."""
+    return any(
+        guest.node == host.name and wanted_state(section) not in ("stopped", "disabled", "ignored")
+        for sid, section in cluster.state.ha_resources.items()
+        if (guest := guest_of(cluster, sid)) is not None
+    )
+
+
+def watcher_text(cluster: Cluster, host: Host) -> str:
+    """What is said of the local manager of a host."""
+    when = local_time(cluster.now if host.has_power else cluster.now - 60)
+    mode, watchdog = _watcher(cluster, host)
+    inner = f"{mode}, {watchdog}" if cluster.is_nine else mode
+    return f"{host.name} ({inner}, {when})"
+
+
+def _watcher(cluster: Cluster, host: Host) -> tuple[str, str]:
+    if not host.has_power:
+        return _DEAD, "watchdog standby"
+    if cluster.state.ha_disarmed:
+        return "disarm mode", "watchdog released"
+    return ("active", "watchdog active") if is_busy(cluster, host) else ("idle", "watchdog standby")
+
 
 _PATH = "/cluster/ha/resources"
 _MIGRATED = "invalid parameter 'group': ha groups have been migrated to rules"
@@ -168,3 +238,156 @@ def _is_managed(cluster: Cluster, sid: str) -> bool:
 def _is_on(cluster: Cluster, sid: str, host: str) -> bool:
     guest = guest_of(cluster, sid)
     return guest is not None and guest.node == host and _is_managed(cluster, sid)
+
+
+_STATUS = "/cluster/ha/status"
+_SHOWN = ("group", "max_restart", "max_relocate", "failback", "comment")
+
+
+@endpoint("GET", f"{_STATUS}/current")
+def current(call: Call) -> object:
+    cluster, here = call.cluster, call.host.name
+    quorate = cluster.is_quorate
+    rows: list[dict[str, object]] = [
+        {
+            "id": "quorum",
+            "type": "quorum",
+            "node": here,
+            "status": "OK" if quorate else f"No quorum on node '{here}'!",
+            "quorate": int(quorate),
+        }
+    ]
+    master = master_of(cluster)
+    if master:
+        rows.append(_master_row(call, master))
+    if cluster.is_nine:
+        rows.append(_fencing_row(call, master))
+    if master:
+        rows += (_watcher_row(call, name) for name in sorted(cluster.state.hosts))
+    rows += (
+        _resource_row(call, section) for _, section in sorted(cluster.state.ha_resources.items())
+    )
+    return rows
+
+
+@endpoint("GET", f"{_STATUS}/manager_status")
+def manager_status(call: Call) -> object:
+    cluster = call.cluster
+    hosts = cluster.state.hosts.values()
+    status: dict[str, object] = {}
+    master = master_of(cluster)
+    if master:
+        status = {
+            "master_node": master,
+            "node_status": {host.name: "online" if host.has_power else "unknown" for host in hosts},
+            "service_status": {
+                sid: _service(call, section)
+                for sid, section in sorted(cluster.state.ha_resources.items())
+            },
+            "timestamp": int(call.now),
+        }
+        if cluster.state.ha_disarmed:
+            status["disarm"] = {"mode": cluster.state.ha_disarmed, "state": "disarmed"}
+    answer: dict[str, object] = {
+        "manager_status": status,
+        "quorum": {"node": call.host.name, "quorate": int(cluster.is_quorate)},
+    }
+    if master:
+        answer["lrm_status"] = {
+            host.name: {
+                "mode": "active",
+                "state": "active" if is_busy(cluster, host) else "wait_for_agent_lock",
+                "results": {},
+                "timestamp": int(call.now),
+            }
+            for host in hosts
+            if host.has_power
+        }
+    return answer
+
+
+@endpoint("POST", f"{_STATUS}/disarm-ha")
+def disarm(call: Call) -> object:
+    call.cluster.require_quorum("domain-ha")
+    call.cluster.state.ha_disarmed = call.text("resource-mode")
+    call.cluster.changed()
+    return None
+
+
+@endpoint("POST", f"{_STATUS}/arm-ha")
+def arm(call: Call) -> object:
+    call.cluster.require_quorum("domain-ha")
+    call.cluster.state.ha_disarmed = ""
+    call.cluster.changed()
+    ha_manager.wake(call.cluster)
+    return None
+
+
+def _master_row(call: Call, master: str) -> dict[str, object]:
+    text = f"{master} (active, {local_time(call.now)})"
+    mode = call.cluster.state.ha_disarmed
+    if mode:
+        text += f" - disarmed, resource mode: {mode}"
+    return {
+        "id": "master",
+        "type": "master",
+        "node": master,
+        "status": text,
+        "timestamp": int(call.now),
+    }
+
+
+def _fencing_row(call: Call, master: str) -> dict[str, object]:
+    mode = call.cluster.state.ha_disarmed
+    row: dict[str, object] = {"id": "fencing", "type": "fencing", "node": master or call.host.name}
+    if mode:
+        text = f"disarmed, resource mode: {mode} (CRM watchdog released)"
+        return row | {"status": text, "armed-state": "disarmed", "resource_mode": mode}
+    state, watchdog = ("armed", "active") if master else ("standby", "standby")
+    return row | {"status": f"{state} (CRM watchdog {watchdog})", "armed-state": state}
+
+
+def _watcher_row(call: Call, name: str) -> dict[str, object]:
+    host = call.cluster.state.hosts[name]
+    return {
+        "id": f"lrm:{name}",
+        "type": "lrm",
+        "node": name,
+        "status": watcher_text(call.cluster, host),
+        "timestamp": int(call.now),
+    }
+
+
+def _resource_row(call: Call, section: Section) -> dict[str, object]:
+    guest = guest_of(call.cluster, section.id)
+    state = shown_state(call.cluster, section)
+    node = guest.node if guest is not None else ""
+    row: dict[str, object] = {
+        "id": f"service:{section.id}",
+        "type": "service",
+        "sid": section.id,
+        "state": state,
+        "crm_state": crm_state(call.cluster, section),
+        "status": f"{section.id} ({node or '---'}, {state})",
+        "request_state": wanted_state(section),
+        "max_restart": 1,
+        "max_relocate": 1,
+    }
+    if call.cluster.is_nine:
+        row["failback"] = 1
+    if node:
+        row["node"] = node
+    given = typed(call.cluster.state.profile, "/cluster/ha/resources", section.options)
+    return row | {name: given[name] for name in _SHOWN if name in given}
+
+
+def _service(call: Call, section: Section) -> dict[str, object]:
+    guest = guest_of(call.cluster, section.id)
+    row: dict[str, object] = {
+        "node": guest.node if guest is not None else "",
+        "state": crm_state(call.cluster, section),
+        "uid": section.id,
+    }
+    if guest is not None and guest.is_running:
+        row["running"] = 1
+    return row

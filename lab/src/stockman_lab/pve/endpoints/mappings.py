@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stockman_lab.pve.access.failing import failing
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.cluster_state import Section
-from stockman_lab.pve.errors import die
+from stockman_lab.pve.errors import die, failing
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.mappings import checks_of

@@ -2,13 +2,51 @@
 
 from __future__ import annotations
 
-from stockman_lab.pve import bulk, certificates, guest_rows, host_power
+import base64
+import hashlib
+
+from stockman_lab.authority.state import Certificate
+from stockman_lab.pve import bulk, guest_rows, host_power
 from stockman_lab.pve.access.permissions import denied
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
+from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.releases import release_of
+
+
+def fingerprint_of(certificate: Certificate) -> str:
+    """The SHA-256 of a certificate, byte by byte."""
+    lines = [line for line in certificate.pem.splitlines() if line and not line.startswith("-")]
+    digest = hashlib.sha256(base64.b64decode("".join(lines))).hexdigest().upper()
+    return ":".join(digest[place : place + 2] for place in range(0, len(digest), 2))
+
+
+def certificate_rows(cluster: Cluster, host: str) -> list[dict[str, object]]:
+    """The authority of a cluster, and the certificate of a host; none before anybody needs one."""
+    rows = []
+    if cluster.state.authority is not None:
+        rows.append(_certificate_row(cluster.state.authority.certificate, "pve-root-ca.pem"))
+    if host in cluster.state.certificates:
+        rows.append(_certificate_row(cluster.state.certificates[host], "pve-ssl.pem"))
+    return rows
+
+
+def _certificate_row(certificate: Certificate, filename: str) -> dict[str, object]:
+    return {
+        "filename": filename,
+        "fingerprint": fingerprint_of(certificate),
+        "issuer": certificate.issuer,
+        "subject": certificate.subject,
+        "notbefore": certificate.not_before,
+        "notafter": certificate.not_after,
+        "pem": certificate.pem,
+        "public-key-bits": 256,
+        "public-key-type": "id-ecPublicKey",
+        "san": list(certificate.names),
+    }
+
 
 _BELOW = (
     "aplinfo", "apt", "capabilities", "ceph", "certificates", "config", "disks", "dns", "firewall",
@@ -98,7 +136,7 @@ def stop_all(call: Call) -> object:
 
 @endpoint("GET", "/nodes/{node}/certificates/info")
 def certificate_info(call: Call) -> object:
-    return certificates.rows_of(call.cluster, call.node.name)
+    return certificate_rows(call.cluster, call.node.name)
 
 
 @endpoint("GET", "/nodes/{node}/subscription")
@@ -118,9 +156,7 @@ def _row(call: Call, host: Host) -> dict[str, object]:
     is_seen = call.may(f"/nodes/{host.name}", "Sys.Audit")
     row = guest_rows.host_row(call.cluster, host, is_seen=is_seen)
     if host.name in call.cluster.state.certificates:
-        row["ssl_fingerprint"] = certificates.fingerprint_of(
-            call.cluster.state.certificates[host.name]
-        )
+        row["ssl_fingerprint"] = fingerprint_of(call.cluster.state.certificates[host.name])
     return row
 
 
@@ -133,3 +169,33 @@ def _guests(call: Call) -> tuple[int, ...]:
         for vmid in named:
             call.check(f"/vms/{vmid}", "VM.PowerMgmt")
     return tuple(int(one) for one in named)
+
+
+_STEPS = {"hour": 60, "day": 1800, "week": 10_800, "month": 43_200, "year": 604_800}
+_DECADE = 604_800
+_ROWS = 70
+
+
+@endpoint("GET", "/nodes/{node}/rrddata")
+def rrddata(call: Call) -> object:
+    """One row for each step back from now; moments at which the host was off are empty."""
+    host = call.node
+    step = _STEPS.get(call.text("timeframe"), _DECADE)
+    last = int(call.now) // step * step
+    figures = guest_rows.host_figures(call.cluster, host)
+    measured = {
+        "cpu": figures["cpu"],
+        "maxcpu": figures["maxcpu"],
+        "iowait": 0.001,
+        "loadavg": 0.2,
+        "memtotal": figures["maxmem"],
+        "memused": figures["mem"],
+        "swaptotal": host.swap,
+        "swapused": 0,
+        "roottotal": figures["maxdisk"],
+        "rootused": figures["disk"],
+        "netin": 1200.0,
+        "netout": 900.0,
+    }
+    moments = range(last - (_ROWS - 1) * step, last + step, step)
+    return [{"time": moment} | (measured if moment >= host.booted_at else {}) for moment in moments]

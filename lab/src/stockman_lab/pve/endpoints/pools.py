@@ -7,11 +7,10 @@ from collections.abc import Iterator
 
 from stockman_lab.pve import guest_rows, space
 from stockman_lab.pve.access.acl import check_may_change, forget_pool
-from stockman_lab.pve.access.failing import failing
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.cluster_state import ResourcePool
-from stockman_lab.pve.errors import die
+from stockman_lab.pve.errors import die, failing
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.storage import Storage
 

@@ -2,22 +2,72 @@
 
 from __future__ import annotations
 
-from stockman_lab.guest.agent_calls import Ask, execute, execution, plain_answer
-from stockman_lab.pve.api.call import Call
+from collections.abc import Callable
+
+from stockman_lab.core.faults import Effect, Point
+from stockman_lab.guest.system import Ask, plain_answer
+from stockman_lab.pve.api.call import Call, Deferred
 from stockman_lab.pve.api.registry import Handler, endpoint
-from stockman_lab.pve.errors import die
-from stockman_lab.pve.qemu.asking import asked
-from stockman_lab.pve.qemu.power import power_off, press_button
+from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.formats.hardware import is_agent_enabled
+from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.qemu.power import keep_system, press_button, system_in
+
+_PING = 3.0
+"""Seconds after which an agent counts as not there."""
+_NOT_RUNNING = "QEMU guest agent is not running"
+
+
+def ask_agent(call: Call, command: str, question: Callable[[Ask], object]) -> object:
+    """What the agent of a guest says, or that it says nothing."""
+    guest = call.guest()
+    if "agent" not in guest.config.values:
+        raise die("No QEMU guest agent configured")
+    if not guest.is_running:
+        raise die(f"VM {guest.vmid} is not running")
+    facts = {"node": guest.node, "vmid": guest.vmid, "command": command}
+    fault = call.cluster.fault(Point.AGENT, facts)
+    if fault is not None and fault.effect is Effect.DELAY:
+        return Deferred(fault.seconds, lambda: _answer(call, guest, question))
+    if not _is_there(call, guest):
+        return Deferred(_PING, _silence(die(_NOT_RUNNING)))
+    if fault is None:
+        return _answer(call, guest, question)
+    if fault.effect is Effect.DO_THEN_FAIL:
+        _answer(call, guest, question)
+    return Deferred(_PING, _silence(call.cluster.raise_fault(fault, _NOT_RUNNING)))
+
+
+def _is_there(call: Call, guest: Guest) -> bool:
+    system = system_in(call.cluster, guest)
+    connected = is_agent_enabled(guest.config.values["agent"]) and not guest.paused
+    return connected and system is not None and system.agent_is_up(call.now)
+
+
+def _answer(call: Call, guest: Guest, question: Callable[[Ask], object]) -> object:
+    system = system_in(call.cluster, guest)
+    if system is None:
+        raise die(_NOT_RUNNING)
+
+    def ask(command: str, arguments: dict[str, object]) -> object:
+        return system.ask(command, arguments, call.now)
+
+    try:
+        return question(ask)
+    finally:
+        keep_system(call.cluster, guest, system)
+
+
+def _silence(error: ApiError) -> Callable[[], object]:
+    def answer() -> object:
+        raise error
+
+    return answer
+
 
 _BASE = "/nodes/{node}/qemu/{vmid}/agent"
-_GETS = (
-    *("get-fsinfo", "get-host-name", "get-memory-block-info", "get-memory-blocks", "get-osinfo"),
-    *("get-time", "get-timezone", "get-users", "get-vcpus", "info", "network-get-interfaces"),
-)
-_POSTS = (
-    *("fsfreeze-freeze", "fsfreeze-status", "fsfreeze-thaw", "fstrim", "ping", "shutdown"),
-    *("suspend-disk", "suspend-hybrid", "suspend-ram"),
-)
+_GETS = ("get-host-name", "get-osinfo", "get-time", "info", "network-get-interfaces")
+_POSTS = ("ping", "shutdown")
 
 
 def _handler(command: str) -> Handler:
@@ -36,37 +86,8 @@ for _name in _POSTS:
 def _result(call: Call, command: str) -> object:
     def question(ask: Ask) -> object:
         found = plain_answer(ask, command)
-        _afterwards(call, command)
+        if command == "shutdown":
+            press_button(call.cluster, call.guest())
         return {"result": found}
 
-    return asked(call, command, question)
-
-
-def _afterwards(call: Call, command: str) -> None:
-    """What the machine does because its agent was told to."""
-    if command == "shutdown":
-        press_button(call.cluster, call.guest())
-    elif command in ("suspend-disk", "suspend-hybrid"):
-        power_off(call.cluster, call.guest())
-    elif command == "suspend-ram":
-        call.guest().paused = True
-
-
-@endpoint("POST", f"{_BASE}/exec")
-def execute_command(call: Call) -> object:
-    command = call.params.get("command")
-    words = [str(word) for word in command] if isinstance(command, list) else []
-    if not words and not call.has("input-data"):
-        raise die("command or input-data (or both) required")
-    return asked(
-        call,
-        "exec",
-        lambda ask: execute(
-            ask, words, call.text("input-data") if call.has("input-data") else None
-        ),
-    )
-
-
-@endpoint("GET", f"{_BASE}/exec-status")
-def execution_status(call: Call) -> object:
-    return asked(call, "exec-status", lambda ask: execution(ask, call.number("pid")))
+    return ask_agent(call, command, question)

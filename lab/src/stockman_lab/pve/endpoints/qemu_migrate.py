@@ -8,9 +8,10 @@ from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import bad_parameters, die
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_traces import replication_jobs
+from stockman_lab.pve.guest_ids import replication_jobs
+from stockman_lab.pve.ha.requests import HaMigrate
+from stockman_lab.pve.ha_manager import is_managed
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.qemu import ha_requests
 from stockman_lab.pve.qemu.drives import drives_of
 from stockman_lab.pve.qemu.local_parts import (
     bound_to_host,
@@ -20,10 +21,9 @@ from stockman_lab.pve.qemu.local_parts import (
     local_disks,
     mapped_resources,
 )
-from stockman_lab.pve.qemu.migrating import Migrate, check_storages
+from stockman_lab.pve.qemu.migrating import Migrate, check_storages, parse_storage_map
 from stockman_lab.pve.qemu.power import shelf_of
 from stockman_lab.pve.qemu.rights import only_for_root
-from stockman_lab.pve.qemu.storage_map import parse_storage_map
 
 
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/migrate")
@@ -57,7 +57,7 @@ def precondition(call: Call) -> object:
     }
     if call.cluster.is_nine:
         found["has-dbus-vmstate"] = 1
-    if ha_requests.is_managed(call.cluster, guest.vmid):
+    if is_managed(call.cluster, guest):
         found["dependent-ha-resources"] = []
     return found
 
@@ -121,9 +121,9 @@ def migrate(call: Call) -> object:
     if guest.is_running:
         _check_running(call, guest, name)
     _check_storages(call, guest, target)
-    if ha_requests.is_managed(call.cluster, guest.vmid):
+    if is_managed(call.cluster, guest):
         arguments = {"vmid": guest.vmid, "target": name}
-        return call.start("hamigrate", str(guest.vmid), ha_requests.HaMigrate.name, arguments)
+        return call.start("hamigrate", str(guest.vmid), HaMigrate.name, arguments)
     names = ("vmid", "target", "online", "with-local-disks", "targetstorage", "force")
     arguments = {one: call.params[one] for one in names if call.has(one)}
     return call.start("qmigrate", str(guest.vmid), Migrate.name, arguments)

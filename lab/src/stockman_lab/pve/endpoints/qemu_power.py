@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from stockman_lab.pve import ha_manager
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import bad_parameters, die
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.keys import is_indexed
-from stockman_lab.pve.qemu import ha_requests, pausing, power_works
+from stockman_lab.pve.ha.requests import HaStart, HaStop
+from stockman_lab.pve.qemu import pausing, power_works
 from stockman_lab.pve.qemu.rights import only_for_root
 from stockman_lab.pve.qemu.rows import status_row
 
@@ -30,7 +32,7 @@ def start(call: Call) -> object:
     call.cluster.require_quorum()
     guest = call.guest()
     if _is_managed(call):
-        return call.start("hastart", str(guest.vmid), ha_requests.HaStart.name, _arguments(call))
+        return call.start("hastart", str(guest.vmid), HaStart.name, _arguments(call))
     return call.start("qmstart", str(guest.vmid), power_works.Start.name, _arguments(call))
 
 
@@ -110,12 +112,12 @@ def _require_running(guest: Guest) -> None:
 
 
 def _is_managed(call: Call) -> bool:
-    return ha_requests.is_managed(call.cluster, call.vmid)
+    return ha_manager.is_managed(call.cluster, call.guest())
 
 
 def _ha_stop(call: Call, timeout: int) -> str:
     arguments = {"vmid": call.vmid, "timeout": timeout}
-    return call.start("hastop", str(call.vmid), ha_requests.HaStop.name, arguments)
+    return call.start("hastop", str(call.vmid), HaStop.name, arguments)
 
 
 def _arguments(call: Call) -> dict[str, object]:

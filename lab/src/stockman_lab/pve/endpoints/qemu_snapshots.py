@@ -8,7 +8,7 @@ from stockman_lab.pve.errors import die
 from stockman_lab.pve.guest_config.state import machine_digest
 from stockman_lab.pve.guest_config.views import shown_machine
 from stockman_lab.pve.qemu import snapshots
-from stockman_lab.pve.qemu.waiting import when_unlocked
+from stockman_lab.pve.qemu.file_lock import when_unlocked
 
 
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/snapshot")

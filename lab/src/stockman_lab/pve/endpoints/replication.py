@@ -9,8 +9,8 @@ from stockman_lab.pve.api.call import Answer, Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import bad_parameters, die
+from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.storages import replication
-from stockman_lab.pve.storages.settings import split_list
 
 _FILE = "file-replication_cfg"
 _NODE_JOB = "/nodes/{node}/replication/{id}"

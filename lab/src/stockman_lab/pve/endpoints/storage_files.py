@@ -9,11 +9,11 @@ from stockman_lab.pve import space, workers
 from stockman_lab.pve.api.call import Awaited, Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.formats.config_file import encode_text
 from stockman_lab.pve.formats.content_file import brought_file
-from stockman_lab.pve.formats.escaped import encode_text
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.storages import fetches, uploading
+from stockman_lab.pve.storages import fetches, receiving
 from stockman_lab.pve.storages.access import check_volume_access
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def upload(call: Call) -> object:
         "algorithm": call.text("checksum-algorithm"),
         "checksum": call.text("checksum"),
     }
-    asked = workers.Asked("imgcopy", "", call.caller.authid, uploading.UPLOAD, arguments)
+    asked = workers.Asked("imgcopy", "", call.caller.authid, receiving.UPLOAD, arguments)
     return workers.start(call.cluster, call.host, asked)
 
 

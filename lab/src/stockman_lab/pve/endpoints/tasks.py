@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from stockman_lab.pve import workers
 from stockman_lab.pve.api.call import Answer, Call
 from stockman_lab.pve.api.registry import endpoint
+from stockman_lab.pve.cluster_state import Task
 from stockman_lab.pve.errors import bad_parameters
-from stockman_lab.pve.task import Task
 
 _UPID = re.compile(
     r"UPID:([a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?):([0-9A-Fa-f]{8}):([0-9A-Fa-f]{8,9})"

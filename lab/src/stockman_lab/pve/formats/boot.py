@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Mapping, Sequence
 
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.drive import readable_drive
-from stockman_lab.pve.formats.drive_names import BOOT_DRIVES
-from stockman_lab.pve.formats.format_error import FormatError
+from stockman_lab.pve.formats.drive import BOOT_DRIVES, readable_drive
 from stockman_lab.pve.formats.lists import split_list
-from stockman_lab.pve.formats.property_string import Format, Property, parse
+from stockman_lab.pve.formats.property_string import DEFAULT_KEY, Format, parse
 
 _DRIVES = frozenset(BOOT_DRIVES)
-_OTHERS = re.compile(
-    r"net(?:[0-9]|[12][0-9]|3[01])|usb(?:[0-9]|1[0-3])|hostpci(?:[0-9]|1[0-5])", re.ASCII
-)
 _NETS = tuple(f"net{number}" for number in range(32))
 
 
-def _check_order(value: str) -> None:
-    for device in split_list(value):
-        if device not in _DRIVES and not _OTHERS.fullmatch(device):
-            raise FormatError(f"invalid boot device '{device}'")
-
-
-BOOT: Format = {
-    "legacy": Property(default_key=True, pattern="[acdn]{1,4}"),
-    "order": Property(check=_check_order),
-}
+BOOT: Format = {"legacy": DEFAULT_KEY}
 
 
 def boot_order(text: str) -> list[str]:

@@ -5,7 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from stockman_lab.pve.formats.escaped import encode_text
+_PLAIN = frozenset(range(0x20, 0x7F)) - frozenset(b":%")
+
+
+def encode_text(text: str) -> str:
+    """One line as it is written down."""
+    return "".join(
+        chr(byte) if byte in _PLAIN else f"%{byte:02X}"
+        for byte in text.encode("utf-8", "surrogatepass")
+    )
+
 
 Section = Mapping[str, str]
 

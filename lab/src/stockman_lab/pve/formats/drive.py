@@ -3,29 +3,83 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from dataclasses import dataclass
 
-from stockman_lab.pve.formats.drive_names import bus_of, is_drive, is_unused
-from stockman_lab.pve.formats.drive_options import ANY, ASKED, DROPPED, STORED
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.holder import Holder
-from stockman_lab.pve.formats.property_string import parse, print_properties
-from stockman_lab.pve.formats.sizes import parse_size
+from stockman_lab.pve.formats.property_string import (
+    REQUIRED_DEFAULT_KEY,
+    Format,
+    Property,
+    booleans,
+    parse,
+    print_properties,
+)
+
+IDE = tuple(f"ide{number}" for number in range(4))
+SCSI = tuple(f"scsi{number}" for number in range(31))
+VIRTIO = tuple(f"virtio{number}" for number in range(16))
+SATA = tuple(f"sata{number}" for number in range(6))
+UNUSED = tuple(f"unused{number}" for number in range(256))
+
+BOOT_DRIVES = (*IDE, *SCSI, *VIRTIO, *SATA)
+"""In the order in which a disk to boot from is looked for."""
+
+DRIVES = (*BOOT_DRIVES, "efidisk0", "tpmstate0")
+
+_DRIVES = frozenset(DRIVES)
+_UNUSED = frozenset(UNUSED)
+_BUS = re.compile(r"([a-z]+)\d+")
+
+
+def is_drive(key: str) -> bool:
+    """Whether a key of a configuration holds a drive."""
+    return key in _DRIVES
+
+
+def is_unused(key: str) -> bool:
+    """Whether a key holds a volume that no drive uses."""
+    return key in _UNUSED
+
+
+def bus_of(key: str) -> str:
+    """`scsi` of `scsi0`."""
+    found = _BUS.fullmatch(key)
+    return found[1] if found else ""
+
+
+@dataclass(slots=True)
+class Holder:
+    """A place for a volume by its key, with its options; `size` is in bytes."""
+
+    key: str
+    options: dict[str, str]
+
+    @property
+    def size(self) -> int:
+        """Bytes as last written down, 0 if never."""
+        return int(self.options.get("size", "0"))
+
+    @size.setter
+    def size(self, value: int) -> None:
+        self.options["size"] = str(value)
+
 
 NEW_DISK = re.compile(r"(?:([^/:\s]+):)?(\d+(?:\.\d+)?)", re.ASCII)
 _CLOUD_INIT = re.compile(
     r"[:/](?:vm-\d+-)?cloudinit(?:\.(?:raw|qcow|qcow2|qed|vmdk|cloop))?$", re.ASCII
 )
-_NEEDS = {
-    "mbps_max": "mbps",
-    "mbps_rd_max": "mbps_rd",
-    "mbps_wr_max": "mbps_wr",
-    "bps_max_length": "mbps_max",
-    "bps_rd_max_length": "mbps_rd_max",
-    "bps_wr_max_length": "mbps_wr_max",
-    "iops_max_length": "iops_max",
-    "iops_rd_max_length": "iops_rd_max",
-    "iops_wr_max_length": "iops_wr_max",
+_DROPPED = frozenset({"cyls", "heads", "secs", "trans"})
+"""Geometry of old configurations: read over."""
+_DRIVE: Format = {
+    "volume": Property(alias="file"),
+    "file": REQUIRED_DEFAULT_KEY,
+    "size": Property(is_size=True),
+    **booleans("snapshot backup replicate detect_zeroes shared ssd iothread ro scsiblock"),
+    **booleans("pre-enrolled-keys"),
+    **{
+        f"{name}_length": Property(alias=f"{name}_max_length")
+        for name in ("bps_rd", "bps_wr", "iops_rd", "iops_wr")
+    },
 }
 
 
@@ -86,52 +140,19 @@ class Drive(Holder):
         return self.file if ":" in self.file and not self.file.startswith("/") else ""
 
     def __str__(self) -> str:
-        return print_drive(self)
+        return print_properties(_DRIVE, self.options)
 
 
-def parse_drive(key: str, text: str, *, asked: bool = False) -> Drive:
-    """The drive of a configuration, or of a request if `asked`; raises `FormatError`."""
+def parse_drive(key: str, text: str) -> Drive:
+    """The drive of a configuration or of a request; raises `FormatError`."""
     if not is_drive(key) and not is_unused(key):
         raise FormatError(f"invalid drive key: {key}")
-    bus = bus_of(key)
-    options = parse((ASKED if asked else STORED)[bus], text, skip=DROPPED)
-    for name in ("bps", "bps_rd", "bps_wr"):
-        if options.pop(name, None) is not None:
-            if f"m{name}" in options:
-                raise FormatError(f"both {name} and m{name} specified")
-            options[f"m{name}"] = "0.000"  # the real one converts whether it is set, not its value
-    _check_limits(options)
-    if options.get("media") == "cdrom" and (
-        _is_true(options, "snapshot") or "format" in options or bus == "virtio"
-    ):
-        raise FormatError(f"{key}: not possible for an optical drive")
-    if "size" in options:
-        options["size"] = str(parse_size(options["size"]))
-    return Drive(key, options)
+    return Drive(key, parse(_DRIVE, text, skip=_DROPPED))
 
 
-def readable_drive(key: str, text: str, *, asked: bool = False) -> Drive | None:
+def readable_drive(key: str, text: str) -> Drive | None:
     """The drive, or None where nobody could read it."""
     try:
-        return parse_drive(key, text, asked=asked)
+        return parse_drive(key, text)
     except FormatError:
         return None
-
-
-def print_drive(drive: Drive) -> str:
-    """The canonical text of a drive."""
-    return print_properties(ANY, drive.options)
-
-
-def _check_limits(options: Mapping[str, str]) -> None:
-    for name, needed in _NEEDS.items():
-        if _is_true(options, name) and not _is_true(options, needed):
-            raise FormatError(f"{name} requires {needed}")
-    for total in ("mbps", "iops"):
-        for part in (f"{total}_rd", f"{total}_wr"):
-            if _is_true(options, total) and _is_true(options, part):
-                raise FormatError(f"{part} and {total} exclude each other")
-
-
-def _is_true(options: Mapping[str, str], name: str) -> bool:
-    return options.get(name, "0") not in ("", "0")

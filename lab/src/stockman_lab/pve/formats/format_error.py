@@ -19,13 +19,3 @@ class FormatError(ValueError):
         return "".join(
             [f"{self.message}\n", *(f"{name}: {error}\n" for name, error in self.errors.items())]
         )
-
-    @property
-    def parameter_text(self) -> str:
-        """What stands beside the name of a parameter whose value this is."""
-        return f"invalid format - {self.text}"
-
-
-def format_errors(errors: Mapping[str, str]) -> FormatError:
-    """Properties of a property string that do not fit."""
-    return FormatError("format error", dict(sorted(errors.items())))

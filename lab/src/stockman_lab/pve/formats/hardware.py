@@ -2,164 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.checks import config_id, physical_bits
-from stockman_lab.pve.formats.property_string import Format, Property, parse, print_properties
+from stockman_lab.pve.formats.property_string import (
+    DEFAULT_KEY,
+    REQUIRED_DEFAULT_KEY,
+    Format,
+    Property,
+    booleans,
+    parse,
+    print_properties,
+)
 
 _WITH_CLIPBOARD = ("std", "cirrus", "vmware", "virtio", "qxl")
-_BOOLEAN = Property(kind="boolean")
-_VERSION = r"\d+(\.\d+)+(\+pve\d+)?"
 
 AGENT: Format = {
     "enabled": Property(kind="boolean", required=True, default_key=True),
-    "fstrim_cloned_disks": _BOOLEAN,
     "freeze-fs-on-backup": Property(alias="freeze-fs"),
     "guest-fsfreeze": Property(alias="freeze-fs"),
-    "freeze-fs": _BOOLEAN,
-    "type": Property(enum=("virtio", "isa")),
+    **booleans("fstrim_cloned_disks freeze-fs"),
 }
-CPU: Format = {
-    "cputype": Property(default_key=True),
-    "reported-model": Property(),
-    "hidden": _BOOLEAN,
-    "hv-vendor-id": Property(pattern="[a-zA-Z0-9]{1,12}"),
-    "flags": Property(pattern=r"[+-][a-zA-Z0-9\-_\.]+(;[+-][a-zA-Z0-9\-_\.]+)*"),
-    "guest-phys-bits": Property(kind="integer", minimum=32, maximum=64),
-    "phys-bits": Property(check=physical_bits),
-    "level": Property(kind="integer", minimum=0, maximum=4294967295),
-}
-MACHINE: Format = {
-    "type": Property(
-        default_key=True,
-        longest=40,
-        pattern=(
-            rf"(pc|pc(-i440fx)?-{_VERSION}(\.pxe)?|q35|pc-q35-{_VERSION}(\.pxe)?"
-            r"|virt(?:-\d+(\.\d+)+)?(\+pve\d+)?)"
-        ),
-    ),
-    "viommu": Property(enum=("intel", "virtio")),
-    "aw-bits": Property(kind="number", minimum=32, maximum=64),
-    "enable-s3": _BOOLEAN,
-    "enable-s4": _BOOLEAN,
-}
-VGA: Format = {
-    "type": Property(
-        default_key=True,
-        enum=(
-            *("cirrus", "qxl", "qxl2", "qxl3", "qxl4", "none"),
-            *("serial0", "serial1", "serial2", "serial3"),
-            *("std", "virtio", "virtio-gl", "vmware"),
-        ),
-    ),
-    "memory": Property(kind="integer", minimum=4, maximum=512),
-    "clipboard": Property(enum=("vnc",)),
-}
-MEMORY: Format = {"current": Property(kind="integer", required=True, default_key=True, minimum=16)}
-RNG: Format = {
-    "source": Property(
-        required=True, default_key=True, enum=("/dev/urandom", "/dev/random", "/dev/hwrng")
-    ),
-    "max_bytes": Property(kind="integer"),
-    "period": Property(kind="integer"),
-}
+CPU: Format = {"cputype": DEFAULT_KEY, **booleans("hidden")}
+MACHINE: Format = {"type": DEFAULT_KEY, **booleans("enable-s3 enable-s4")}
+VGA: Format = {"type": DEFAULT_KEY}
+MEMORY: Format = {"current": REQUIRED_DEFAULT_KEY}
+RNG: Format = {"source": REQUIRED_DEFAULT_KEY}
 VIRTIOFS: Format = {
-    "dirid": Property(required=True, default_key=True, check=config_id),
-    "cache": Property(enum=("auto", "always", "metadata", "never")),
-    "direct-io": _BOOLEAN,
-    "expose-xattr": _BOOLEAN,
-    "expose-acl": _BOOLEAN,
-}
-META: Format = {
-    "ctime": Property(kind="integer", minimum=0),
-    "creation-qemu": Property(pattern=r"\d+(\.\d+)+"),
+    "dirid": REQUIRED_DEFAULT_KEY,
+    **booleans("direct-io expose-xattr expose-acl"),
 }
 
 DEFAULT_MEMORY = 512
-DEFAULT_CPU = "kvm64"
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """How the host talks with the guest's agent."""
-
-    enabled: bool
-    trims_clones: bool
-    freezes: bool
-    kind: str
+def is_agent_enabled(text: str) -> bool:
+    """Whether the key `agent` enables the agent; raises `FormatError`."""
+    return bool(text) and parse(AGENT, text)["enabled"] == "1"
 
 
-@dataclass(frozen=True, slots=True)
-class Cpu:
-    """Which CPU the guest sees."""
-
-    model: str
-    flags: tuple[str, ...]
-    hidden: bool
-
-    @property
-    def custom_model(self) -> str:
-        """The name of a model of the cluster's own, or nothing."""
-        return self.model.removeprefix("custom-") if self.model.startswith("custom-") else ""
+def custom_cpu_model(text: str) -> str:
+    """The name of a model of the cluster's own in the key `cpu`, or nothing."""
+    model = parse(CPU, text).get("cputype", "") if text else ""
+    return model.removeprefix("custom-") if model.startswith("custom-") else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """Which mainboard the guest sees."""
-
-    kind: str
-    viommu: str
-
-    @property
-    def is_q35(self) -> bool:
-        """Whether it has PCI Express."""
-        return "q35" in self.kind
+def is_q35(text: str) -> bool:
+    """Whether the key `machine` names a mainboard with PCI Express; raises `FormatError`."""
+    return "q35" in parse(MACHINE, text).get("type", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Vga:
-    """Which display the guest sees."""
-
-    kind: str
-    memory: int | None
-    """MiB; None: the default of the display."""
-
-
-def parse_agent(text: str) -> Agent:
-    """The key `agent`; raises `FormatError`. A disabled one has no other settings."""
-    found = parse(AGENT, text) if text else {}
-    if found.get("enabled") != "1":
-        found = {}
-    return Agent(
-        enabled=bool(found),
-        trims_clones=found.get("fstrim_cloned_disks") == "1",
-        freezes=bool(found) and found.get("freeze-fs") != "0",
-        kind=found.get("type", "virtio"),
-    )
-
-
-def parse_cpu(text: str) -> Cpu:
-    """The key `cpu`; raises `FormatError`."""
-    found = parse(CPU, text)
-    return Cpu(
-        model=found.get("cputype", DEFAULT_CPU),
-        flags=tuple(flag for flag in found.get("flags", "").split(";") if flag),
-        hidden=found.get("hidden") == "1",
-    )
-
-
-def parse_machine(text: str) -> Machine:
-    """The key `machine`; raises `FormatError`."""
-    found = parse(MACHINE, text)
-    return Machine(kind=found.get("type", "pc"), viommu=found.get("viommu", ""))
-
-
-def parse_vga(text: str) -> Vga:
-    """The key `vga`; raises `FormatError`."""
-    found = parse(VGA, text)
-    memory = found.get("memory")
-    return Vga(kind=found.get("type", "std"), memory=int(memory) if memory else None)
+def display_type(text: str) -> str:
+    """The type in the key `vga`; raises `FormatError`."""
+    return parse(VGA, text).get("type", "std")
 
 
 def current_memory(text: str) -> int:
@@ -202,8 +95,7 @@ def pinned_machine(text: str, os_type: str, qemu: tuple[int, int]) -> str:
 
 def check_machine(text: str) -> None:
     """Refuses a machine that cannot have its IOMMU; raises `FormatError` on bad text."""
-    machine = parse_machine(text)
-    if machine.viommu == "intel" and not machine.is_q35:
+    if parse(MACHINE, text).get("viommu") == "intel" and not is_q35(text):
         raise die("to use Intel vIOMMU please set the machine type to q35")
 
 

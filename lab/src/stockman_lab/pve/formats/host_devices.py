@@ -4,52 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stockman_lab.pve.formats.checks import config_id, node_name
-from stockman_lab.pve.formats.property_string import Format, Property, parse
+from stockman_lab.pve.formats.property_string import DEFAULT_KEY, Format, booleans, parse
 
-_PCI = r"(?:[a-f0-9]{4,}:)?[a-f0-9]{2}:[a-f0-9]{2}(?:\.[a-f0-9])?"
-_FULL_PCI = r"[a-f0-9]{4,}:[a-f0-9]{2}:[a-f0-9]{2}(?:\.[a-f0-9])?"
-_USB_ID = "(0x)?([0-9A-Fa-f]{4}):(0x)?([0-9A-Fa-f]{4})"
-_USB_PORT = r"(\d+)\-(\d+(\.\d+)*)"
-_HEX = Property(pattern="0x[0-9a-fA-F]{4}")
-_PRODUCT = "[0-9A-Fa-f]{4}:[0-9A-Fa-f]{4}"
-
-PCI: Format = {
-    "host": Property(default_key=True, pattern=f"{_PCI}(;{_PCI})*"),
-    "mapping": Property(check=config_id),
-    "rombar": Property(kind="boolean"),
-    "romfile": Property(pattern="[^,;]+"),
-    "pcie": Property(kind="boolean"),
-    "x-vga": Property(kind="boolean"),
-    "legacy-igd": Property(kind="boolean"),
-    "mdev": Property(pattern=r"[^/\.:]+"),
-    "vendor-id": _HEX,
-    "device-id": _HEX,
-    "sub-vendor-id": _HEX,
-    "sub-device-id": _HEX,
-    "driver": Property(enum=("vfio", "keep")),
-}
-USB: Format = {
-    "host": Property(
-        default_key=True, pattern=f"(?:(?:{_USB_ID})|(?:{_USB_PORT})|[Ss][Pp][Ii][Cc][Ee])"
-    ),
-    "mapping": Property(check=config_id),
-    "usb3": Property(kind="boolean"),
-}
-PCI_MAP: Format = {
-    "node": Property(required=True, check=node_name),
-    "id": Property(required=True, pattern=_PRODUCT),
-    "subsystem-id": Property(pattern=_PRODUCT),
-    "path": Property(required=True, pattern=f"(?:{_FULL_PCI};)*{_FULL_PCI}"),
-    "iommugroup": Property(kind="integer"),
-    "description": Property(longest=4096),
-}
-USB_MAP: Format = {
-    "node": Property(required=True, check=node_name),
-    "id": Property(required=True, pattern=_PRODUCT),
-    "path": Property(pattern=_USB_PORT),
-    "description": Property(longest=4096),
-}
+PCI: Format = {"host": DEFAULT_KEY, **booleans("rombar pcie x-vga legacy-igd")}
+USB: Format = {"host": DEFAULT_KEY, **booleans("usb3")}
+MAPPING: Format = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +18,6 @@ class HostPci:
     addresses: tuple[str, ...]
     mapping: str
     pcie: bool
-    primary_vga: bool
-    mediated_type: str
     rom_file: str
 
 
@@ -84,8 +41,6 @@ def parse_pci(text: str) -> HostPci:
         addresses=tuple(part for part in found.get("host", "").split(";") if part),
         mapping=found.get("mapping", ""),
         pcie=found.get("pcie") == "1",
-        primary_vga=found.get("x-vga") == "1",
-        mediated_type=found.get("mdev", ""),
         rom_file=found.get("romfile", ""),
     )
 

@@ -5,46 +5,27 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from stockman_lab.pve.formats.checks import device_path, mount_path, volume_id
+from stockman_lab.pve.formats.drive import Holder
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.holder import Holder
-from stockman_lab.pve.formats.property_string import Format, Property, parse, print_properties
-from stockman_lab.pve.formats.sizes import parse_size
+from stockman_lab.pve.formats.property_string import (
+    DEFAULT_KEY,
+    REQUIRED_DEFAULT_KEY,
+    Format,
+    Property,
+    booleans,
+    parse,
+    print_properties,
+)
 
-_OPTION = "(discard|lazytime|noatime|nodev|noexec|nosuid)"
-_MAP = "[ug]:[0-9]+:[0-9]+:[1-9][0-9]*"
 _ROOT: Format = {
-    "volume": Property(required=True, default_key=True, check=mount_path),
-    "size": Property(is_size=True, check=parse_size),
-    "acl": Property(kind="boolean"),
-    "mountoptions": Property(pattern=f"{_OPTION}(;{_OPTION})*"),
-    "idmap": Property(pattern=f"(?:passthrough|{_MAP}(?:;{_MAP})*)"),
-    "ro": Property(kind="boolean"),
-    "quota": Property(kind="boolean"),
-    "replicate": Property(kind="boolean"),
-    "shared": Property(kind="boolean"),
+    "volume": REQUIRED_DEFAULT_KEY,
+    "size": Property(is_size=True),
+    **booleans("acl ro quota replicate shared"),
 }
-_MOUNT: Format = {
-    **_ROOT,
-    "backup": Property(kind="boolean"),
-    "mp": Property(required=True, check=mount_path),
-    "keepattrs": Property(kind="boolean"),
-}
-_UNUSED: Format = {"volume": Property(required=True, default_key=True, check=volume_id)}
-DEVICE: Format = {
-    "path": Property(default_key=True, check=device_path),
-    "mode": Property(pattern="0[0-7]{3}"),
-    "uid": Property(kind="integer", minimum=0),
-    "gid": Property(kind="integer", minimum=0),
-    "deny-write": Property(kind="boolean"),
-}
-FEATURES: Format = {
-    "mount": Property(pattern="[a-zA-Z0-9_; ]+"),
-    **{
-        name: Property(kind="boolean")
-        for name in ("nesting", "keyctl", "fuse", "mknod", "force_rw_sys")
-    },
-}
+_MOUNT: Format = {**_ROOT, "mp": Property(required=True), **booleans("backup keepattrs")}
+_UNUSED: Format = {"volume": REQUIRED_DEFAULT_KEY}
+DEVICE: Format = {"path": DEFAULT_KEY, **booleans("deny-write")}
+FEATURES: Format = booleans("nesting keyctl fuse mknod force_rw_sys")
 NEW_MOUNT = re.compile(r"([^:\s]+):(\d+(?:\.\d+)?)", re.ASCII)
 _MOUNT_KEY = re.compile(r"mp\d+", re.ASCII)
 _UNUSED_KEY = re.compile(r"unused\d+", re.ASCII)
@@ -88,10 +69,7 @@ class MountPoint(Holder):
 
 def parse_mount_point(key: str, text: str) -> MountPoint:
     """The mount as it is written; raises `FormatError`."""
-    options = parse(_format_of(key), text)
-    if "size" in options:
-        options["size"] = str(parse_size(options["size"]))
-    return MountPoint(key, options)
+    return MountPoint(key, parse(_format_of(key), text))
 
 
 def is_mount(key: str) -> bool:

@@ -1,12 +1,107 @@
-"""Network cards of virtual machines: `virtio=BC:24:11:AA:BB:CC,bridge=vmbr0,tag=62`."""
+"""Network cards of guests: `virtio=BC:24:11:AA:BB:CC,bridge=vmbr0`, `name=eth0,bridge=vmbr0`."""
 
 from __future__ import annotations
 
-from stockman_lab.pve.formats.card import Card
-from stockman_lab.pve.formats.checks import bridge_id, unicast_mac
-from stockman_lab.pve.formats.mac import DEFAULT_PREFIX, new_mac
-from stockman_lab.pve.formats.property_string import Format, Property, parse
-from stockman_lab.pve.formats.throws import Throws
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from stockman_lab.pve.formats.property_string import (
+    REQUIRED_DEFAULT_KEY,
+    Format,
+    Property,
+    booleans,
+    parse,
+    print_properties,
+)
+
+
+class Throws(Protocol):
+    """Dice of the world, as far as texts need them."""
+
+    def random_bytes(self, count: int) -> bytes:
+        """So many bytes."""
+
+    def uuid(self) -> str:
+        """A random UUID."""
+
+
+DEFAULT_PREFIX = "BC:24:11"
+
+
+def new_mac(dice: Throws, prefix: str = DEFAULT_PREFIX) -> str:
+    """A unicast address in upper case that starts with the prefix of the data centre."""
+    thrown = dice.random_bytes(6)
+    first = (thrown[0] & 0xFE) | 0x02
+    address = ":".join(f"{byte:02X}" for byte in (first, *thrown[1:]))
+    return prefix.upper() + address[len(prefix) :]
+
+
+@dataclass(slots=True)
+class Card:
+    """One network card with its options."""
+
+    options: dict[str, str]
+
+    format: ClassVar[Format]
+    address: ClassVar[str]
+    """The option that holds its address."""
+
+    @property
+    def mac(self) -> str:
+        """Its address, in the case in which it was given; nothing if it has none yet."""
+        return self.options.get(self.address, "")
+
+    @property
+    def bridge(self) -> str:
+        """What it is plugged into, or nothing."""
+        return self.options.get("bridge", "")
+
+    @property
+    def tag(self) -> int | None:
+        """Its VLAN, None: untagged."""
+        return int(self.options["tag"]) if "tag" in self.options else None
+
+    @property
+    def is_down(self) -> bool:
+        """Whether its cable is pulled."""
+        return self.options.get("link_down") == "1"
+
+    def __str__(self) -> str:
+        return print_properties(self.format, self.options)
+
+
+CONTAINER_NIC: Format = {
+    "name": Property(required=True),
+    **booleans("firewall link_down host-managed"),
+}
+
+
+class ContainerNic(Card):
+    """One network card of a container."""
+
+    __slots__ = ()
+    format = CONTAINER_NIC
+    address = "hwaddr"
+
+    @property
+    def name(self) -> str:
+        """What it is called inside."""
+        return self.options["name"]
+
+
+def parse_container_nic(text: str) -> ContainerNic:
+    """The card as it is written; raises `FormatError`."""
+    return ContainerNic(parse(CONTAINER_NIC, text))
+
+
+def completed_container_nic(text: str, dice: Throws, prefix: str = DEFAULT_PREFIX) -> ContainerNic:
+    """The card as Proxmox VE writes it down: of type veth, and with an address."""
+    nic = parse_container_nic(text)
+    nic.options["type"] = "veth"
+    if not nic.mac:
+        nic.options["hwaddr"] = new_mac(dice, prefix)
+    return nic
+
 
 MODELS = (
     *("e1000", "e1000-82540em", "e1000-82544gc", "e1000-82545em", "e1000e"),
@@ -16,18 +111,9 @@ MODELS = (
 _LONGEST_VLAN = 4
 
 NIC: Format = {
-    "model": Property(required=True, default_key=True, enum=MODELS),
-    "macaddr": Property(check=unicast_mac),
+    "model": REQUIRED_DEFAULT_KEY,
     **{name: Property(alias="macaddr", kept_in="model") for name in MODELS},
-    "bridge": Property(check=bridge_id),
-    "queues": Property(kind="integer", minimum=0, maximum=64),
-    "rate": Property(kind="number", minimum=0),
-    "tag": Property(kind="integer", minimum=1, maximum=4094),
-    "trunks": Property(pattern=r"\d+(?:-\d+)?(?:;\d+(?:-\d+)?)*"),
-    "firewall": Property(kind="boolean"),
-    "link_down": Property(kind="boolean"),
-    "mtu": Property(kind="integer", minimum=1, maximum=65520),
-    "host-tunnel": Property(kind="boolean"),
+    **booleans("firewall link_down host-tunnel"),
 }
 
 

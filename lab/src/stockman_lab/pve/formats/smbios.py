@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from stockman_lab.pve.formats.property_string import Format, Property, parse, print_properties
-from stockman_lab.pve.formats.throws import Throws
+from stockman_lab.pve.formats.nic import Throws
+from stockman_lab.pve.formats.property_string import Format, booleans, parse, print_properties
 
-UUID_PATTERN = "[a-fA-F0-9]{8}(?:-[a-fA-F0-9]{4}){3}-[a-fA-F0-9]{12}"
-LONGEST = 512
-
-SMBIOS: Format = {
-    "uuid": Property(pattern=UUID_PATTERN),
-    **{
-        name: Property(pattern=r"[A-Za-z0-9+\/]+={0,2}")
-        for name in ("version", "serial", "manufacturer", "product", "sku", "family")
-    },
-    "base64": Property(kind="boolean"),
-}
+SMBIOS: Format = booleans("base64")
 
 
 def parse_smbios(text: str) -> dict[str, str]:

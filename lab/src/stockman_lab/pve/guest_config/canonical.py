@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from stockman_lab.pve.errors import bad_parameters
-from stockman_lab.pve.formats.container_nic import completed_container_nic
-from stockman_lab.pve.formats.drive import Drive, parse_drive
-from stockman_lab.pve.formats.drive_names import is_drive
+from stockman_lab.pve.formats.drive import Drive, is_drive, parse_drive
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.mac import DEFAULT_PREFIX
-from stockman_lab.pve.formats.nic import completed_nic
-from stockman_lab.pve.formats.throws import Throws
+from stockman_lab.pve.formats.nic import (
+    DEFAULT_PREFIX,
+    Throws,
+    completed_container_nic,
+    completed_nic,
+)
 from stockman_lab.pve.guest_config.keys import is_indexed
 
 MOST_CPU_UNITS = 10_000
@@ -71,7 +72,7 @@ def _bounded(units: str) -> str:
 
 def _checked_drive(key: str, text: str, shelf: Shelf) -> Drive:
     try:
-        drive = parse_drive(key, text, asked=True)
+        drive = parse_drive(key, text)
     except FormatError:
         raise bad_parameters({key: "unable to parse drive options"}) from None
     if drive.import_from:

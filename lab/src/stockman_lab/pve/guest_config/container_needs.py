@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stockman_lab.pve.formats.container_nic import parse_container_nic
 from stockman_lab.pve.formats.mount_point import is_mount, parse_features, parse_mount_point
+from stockman_lab.pve.formats.nic import parse_container_nic
 from stockman_lab.pve.guest_config.change import Change
 from stockman_lab.pve.guest_config.keys import is_indexed
-from stockman_lab.pve.guest_config.needs import Asked, Need, forbidden, on_guest
-from stockman_lab.pve.guest_config.volume_needs import (
+from stockman_lab.pve.guest_config.needs import (
     ALLOCATE_SPACE,
+    Asked,
     Guest,
+    Need,
     bridge_needs,
+    forbidden,
+    on_guest,
     tag_needs,
     volume_needs,
 )

@@ -7,15 +7,14 @@ from copy import deepcopy
 from typing import TypeAlias
 
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.container_nic import parse_container_nic
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.formats.mount_point import is_mount, parse_device, parse_mount_point
+from stockman_lab.pve.formats.nic import parse_container_nic
 from stockman_lab.pve.formats.tags import print_tags
 from stockman_lab.pve.guest_config.change import Change
-from stockman_lab.pve.guest_config.keys import is_indexed
+from stockman_lab.pve.guest_config.keys import is_indexed, stored_in_container
 from stockman_lab.pve.guest_config.pending import add_unused, forget_unchanged
 from stockman_lab.pve.guest_config.state import GuestConfig, container_digest
-from stockman_lab.pve.guest_config.stored import stored_in_container
 from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
 
 _Step: TypeAlias = Callable[[GuestConfig, str, Surroundings, Outcome], None]

@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from stockman_lab.pve.formats.boot import default_order, print_order
-from stockman_lab.pve.formats.drive_names import is_unused
+from stockman_lab.pve.formats.drive import is_unused
 from stockman_lab.pve.formats.hardware import check_vga, pinned_machine, print_meta
-from stockman_lab.pve.formats.mac import DEFAULT_PREFIX
-from stockman_lab.pve.formats.nic import renewed_nic
+from stockman_lab.pve.formats.nic import DEFAULT_PREFIX, Throws, renewed_nic
 from stockman_lab.pve.formats.smbios import cloned_smbios, new_smbios
-from stockman_lab.pve.formats.throws import Throws
-from stockman_lab.pve.guest_config.keys import is_indexed
-from stockman_lab.pve.guest_config.stored import stored_in_machine
+from stockman_lab.pve.guest_config.keys import is_indexed, stored_in_machine
 
 NOT_CLONED = frozenset(
     {

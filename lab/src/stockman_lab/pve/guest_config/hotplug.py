@@ -7,18 +7,60 @@ from dataclasses import dataclass, field
 
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.formats.boot import boot_disks
-from stockman_lab.pve.formats.drive import Drive, parse_drive
-from stockman_lab.pve.formats.drive_names import bus_of, is_drive
+from stockman_lab.pve.formats.drive import Drive, bus_of, is_drive, parse_drive
+from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.hardware import AGENT, current_memory, windows_version
-from stockman_lab.pve.formats.hotplug_features import parse_hotplug
+from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.property_string import parse
-from stockman_lab.pve.guest_config.cloud_init_record import record_change
-from stockman_lab.pve.guest_config.detaching import destroy, detach
-from stockman_lab.pve.guest_config.keys import CLOUD_INIT, is_indexed
-from stockman_lab.pve.guest_config.pending import forget_reused
+from stockman_lab.pve.guest_config.keys import CLOUD_INIT, CLOUD_INIT_SOURCES, is_indexed
+from stockman_lab.pve.guest_config.pending import destroy, detach, forget_reused
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
+
+DEFAULT_FEATURES = "network,disk,usb"
+KNOWN_FEATURES = frozenset({"network", "disk", "cpu", "memory", "usb", "cloudinit"})
+
+
+def parse_hotplug(text: str) -> frozenset[str]:
+    """Features that are on: `1` is the default, `0` none. Raises `FormatError`."""
+    if text == "0":
+        return frozenset()
+    features = split_list(DEFAULT_FEATURES if text == "1" else text)
+    for feature in features:
+        if feature not in KNOWN_FEATURES:
+            raise FormatError(f"invalid hotplug feature '{feature}'")
+    return frozenset(features)
+
+
+def record_change(config: GuestConfig, key: str, old: str | None, new: str | None) -> None:
+    """Writes down that a value changed which the drive was made of."""
+    if key not in CLOUD_INIT_SOURCES or (old is None and new is None):
+        return
+    record = config.cloud_init
+    added = set(split_list(record.pop("added", "")))
+    if new is None:
+        _record_removal(record, added, key, old or "")
+    elif record.get(key) == new:
+        del record[key]
+        added.discard(key)
+    elif key not in record and key not in added:
+        if old is None:
+            added.add(key)
+        else:
+            record[key] = old
+    if added:
+        record["added"] = ",".join(sorted(added))
+
+
+def _record_removal(record: dict[str, str], added: set[str], key: str, old: str) -> None:
+    if key in record:
+        return
+    if key in added:
+        added.remove(key)
+    else:
+        record[key] = old
+
 
 ALWAYS_LIVE = CLOUD_INIT | {
     *("description", "hookscript", "lock", "migrate_downtime", "migrate_speed", "name"),

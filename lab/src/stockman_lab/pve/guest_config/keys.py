@@ -1,4 +1,4 @@
-"""Keys of configurations: which there are, and of which kind their values are."""
+"""Keys of configurations, the kinds of their values, and how a file stores them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from stockman_lab.pve.formats.drive_names import is_drive, is_unused
+from stockman_lab.pve.formats.drive import is_drive, is_unused
 
 Kind = Literal["boolean", "integer", "number", "string"]
 
@@ -106,3 +106,35 @@ def _kind(key: str, kinds: Mapping[Kind, frozenset[str]]) -> Kind:
 def _in_range(key: str, ranges: Mapping[str, int]) -> bool:
     found = _INDEXED.fullmatch(key)
     return bool(found and int(found[2]) < ranges.get(found[1], 0))
+
+
+_TRUE = frozenset({"1", "on", "yes", "true"})
+_UNQUOTED = frozenset({"args", "ciuser", "cipassword", "searchdomain"})
+
+
+def stored_in_machine(key: str, value: str) -> str:
+    """A value of a virtual machine, read back: an empty one has become a blank."""
+    if key == "description":
+        return value.rstrip()
+    read = _normal(machine_kind(key), value)
+    if key in _UNQUOTED and len(read) > 1 and read[0] == read[-1] == '"':
+        read = read[1:-1]
+    return read
+
+
+def stored_in_container(key: str, value: str) -> str:
+    """A value of a container, read back: every line of a description ends with a line feed."""
+    if key == "description":
+        text = value.rstrip("\n")
+        return f"{text}\n" if text else ""
+    if key == "env":
+        return value
+    return _normal(container_kind(key), value)
+
+
+def _normal(kind: Kind, value: str) -> str:
+    if kind == "boolean":
+        return "1" if value.lower() in _TRUE else "0"
+    if kind == "integer" and value.isascii() and value.isdecimal():
+        return value.lstrip("0") or "0"
+    return value.strip() or " "

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from stockman_lab.pve.formats.drive import Drive, parse_drive, readable_drive
-from stockman_lab.pve.formats.drive_names import is_drive, is_unused
-from stockman_lab.pve.formats.hardware import RNG, VIRTIOFS, parse_cpu
+from stockman_lab.pve.formats.drive import Drive, is_drive, is_unused, parse_drive, readable_drive
+from stockman_lab.pve.formats.hardware import RNG, VIRTIOFS, custom_cpu_model
 from stockman_lab.pve.formats.host_devices import is_socket, parse_pci, parse_usb
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.property_string import parse
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest_config.change import Change
 from stockman_lab.pve.guest_config.keys import CLOUD_INIT, is_indexed
-from stockman_lab.pve.guest_config.needs import Asked, Need, OnlyRoot, gives_up, on_guest
-from stockman_lab.pve.guest_config.volume_needs import (
+from stockman_lab.pve.guest_config.needs import (
     ALLOCATE_SPACE,
+    Asked,
     Guest,
+    Need,
+    OnlyRoot,
     bridge_needs,
+    gives_up,
+    on_guest,
     tag_needs,
     volume_needs,
 )
@@ -117,7 +120,7 @@ def storage_needs(guest: Guest, sets: Mapping[str, str]) -> list[Asked]:
     """What drives take from storages."""
     needs: list[Asked] = []
     for key in sorted(sets):
-        drive = readable_drive(key, sets[key], asked=True) if is_drive(key) else None
+        drive = readable_drive(key, sets[key]) if is_drive(key) else None
         if drive:
             needs.extend(_drive_needs(guest, drive))
     for key in sorted(sets):
@@ -164,12 +167,10 @@ def _bridges(guest: Guest, sets: Mapping[str, str]) -> Iterable[Asked]:
 
 
 def _cpu_needs(new: str | None, old: str | None) -> list[Asked]:
-    if new is None:
+    model = custom_cpu_model(new or "")
+    if not model or custom_cpu_model(old or "") == model:
         return []
-    cpu = parse_cpu(new)
-    if not cpu.custom_model or (old and parse_cpu(old).model == cpu.model):
-        return []
-    return [Need(f"/mapping/cpu/{cpu.custom_model}", ("Mapping.Use",))]
+    return [Need(f"/mapping/cpu/{model}", ("Mapping.Use",))]
 
 
 def drive_kind_needs(guest: Guest, drive: Drive) -> list[Asked]:
@@ -212,7 +213,7 @@ def _freeing(guest: Guest, volume: str) -> list[Asked]:
 
 def _replace_needs(guest: Guest, key: str, old: str | None, new: str) -> list[Asked]:
     if is_drive(key):
-        drives = [parse_drive(key, new, asked=True)]
+        drives = [parse_drive(key, new)]
         if old is not None:
             drives.insert(0, parse_drive(key, old))
         return [need for drive in drives for need in drive_kind_needs(guest, drive)]

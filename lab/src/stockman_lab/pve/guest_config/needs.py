@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
+from stockman_lab.pve.formats.nic import vlans
+from stockman_lab.pve.formats.tags import changed_tags
+from stockman_lab.pve.formats.volume_name import VolumeName, storage_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +61,80 @@ def forbidden(why: str) -> OnlyRoot:
 def gives_up(why: str) -> OnlyRoot:
     """A refusal in the middle of the work."""
     return OnlyRoot(500, why)
+
+
+ALLOCATE_SPACE = "Datastore.AllocateSpace"
+
+
+def _local(_bridge: str) -> str:
+    return "localnetwork"
+
+
+@dataclass(frozen=True, slots=True)
+class TagRules:
+    """What the data centre says about who may set which tag."""
+
+    registered: frozenset[str] = frozenset()
+    """Only for those who may change the data centre."""
+    allowed: frozenset[str] = frozenset()
+    anything_else: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Guest:
+    """The guest that a change is about, and where its names are looked up."""
+
+    vmid: int
+    name_of: Callable[[str], VolumeName]
+    """What the name of a volume says; raises `ApiError`."""
+    creating: bool = False
+    zone_of: Callable[[str], str] = _local
+    """The zone of a bridge or virtual network."""
+    tag_rules: TagRules = field(default_factory=TagRules)
+
+
+def volume_needs(guest: Guest, volume: str) -> list[Asked]:
+    """What using an existing volume, or a path of the host, takes."""
+    storage = storage_of(volume)
+    if not storage:
+        return [gives_up("Only root can pass arbitrary filesystem paths.")]
+    name, path = guest.name_of(volume), f"/storage/{storage}"
+    moot = (path, "Datastore.Allocate")
+    if name.content in ("iso", "vztmpl", "import"):
+        reading = (ALLOCATE_SPACE, "Datastore.Audit")
+        return [Need(path, reading, any_of=True, moot_with=moot)]
+    if name.owner == guest.vmid:
+        return []
+    if name.content == "backup" and name.owner:
+        return [
+            Need(path, (ALLOCATE_SPACE,), moot_with=moot),
+            Need(f"/vms/{name.owner}", ("VM.Backup",), moot_with=moot),
+        ]
+    if name.content in ("images", "rootdir") and name.owner:
+        return [
+            Need(path, ("Datastore.Audit",), moot_with=moot),
+            Need(f"/vms/{name.owner}", ("VM.Config.Disk",), moot_with=moot),
+        ]
+    return [OnlyRoot(500, f"missing privileges to access {volume}", moot_with=moot)]
+
+
+def bridge_needs(guest: Guest, options: dict[str, str]) -> list[Asked]:
+    """What plugging a card into a bridge takes: the bridge, or each VLAN of it."""
+    bridge = options.get("bridge", "")
+    if not bridge:
+        return []
+    path = f"/sdn/zones/{guest.zone_of(bridge)}/{bridge}"
+    tags = [options["tag"]] if options.get("tag", "0") != "0" else []
+    tags += vlans(options.get("trunks", ""))
+    return [Need(f"{path}/{tag}", ("SDN.Use",)) for tag in tags] or [Need(path, ("SDN.Use",))]
+
+
+def tag_needs(guest: Guest, old: str, new: str) -> list[Asked]:
+    """What a change of tags takes."""
+    rules = guest.tag_rules
+    needed: list[Asked] = [on_guest(guest.vmid, "VM.Config.Options")]
+    for tag in changed_tags(old, new):
+        if tag in rules.registered or not (rules.anything_else or tag in rules.allowed):
+            said = f"/, Sys.Modify for modifying tag '{tag}'"
+            needed.append(Need("/", ("Sys.Modify",), said=said))
+    return needed

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.drive import Drive, readable_drive
-from stockman_lab.pve.formats.drive_names import DRIVES, UNUSED
+from stockman_lab.pve.formats.drive import DRIVES, UNUSED, Drive, readable_drive
 from stockman_lab.pve.guest_config.state import GuestConfig
+from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
 
 
 def forget_unchanged(config: GuestConfig) -> None:
@@ -48,3 +48,25 @@ def is_volume_used(config: GuestConfig, volume: str, but: str = "") -> bool:
 def _drives(section: dict[str, str]) -> list[Drive]:
     drives = (readable_drive(key, section[key]) for key in DRIVES if key in section)
     return [drive for drive in drives if drive]
+
+
+def detach(config: GuestConfig, drive: Drive, surroundings: Surroundings, outcome: Outcome) -> None:
+    """Keeps an owned disk as `unusedN`, destroys a cloud-init drive, forgets all else."""
+    if drive.is_cloud_init:
+        outcome.freed.append(drive.file)
+        config.cloud_init.clear()
+    elif not drive.is_cdrom and drive.volume and surroundings.owns(drive.volume):
+        key = add_unused(config, drive.volume)
+        if key:
+            outcome.unused[key] = drive.volume
+
+
+def destroy(
+    config: GuestConfig, drive: Drive, surroundings: Surroundings, outcome: Outcome
+) -> None:
+    """Destroys an owned disk; refuses one that something else still needs."""
+    if drive.is_plain_cdrom or not surroundings.owns(drive.file):
+        return
+    if is_volume_used(config, drive.file, but=drive.key):
+        raise die(f"unable to delete '{drive.file}' - volume is still in use (snapshot?)")
+    outcome.freed.append(drive.file)

@@ -6,16 +6,14 @@ from dataclasses import dataclass, field
 
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.formats.boot import boot_order, check_order_exists, print_order
-from stockman_lab.pve.formats.drive import Drive, parse_drive
-from stockman_lab.pve.formats.drive_names import is_drive, is_unused
+from stockman_lab.pve.formats.drive import Drive, is_drive, is_unused, parse_drive
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.hardware import check_machine, check_vga, pinned_machine
 from stockman_lab.pve.formats.tags import print_tags
 from stockman_lab.pve.guest_config.change import Change
-from stockman_lab.pve.guest_config.detaching import destroy, detach
-from stockman_lab.pve.guest_config.pending import forget_reused
+from stockman_lab.pve.guest_config.keys import stored_in_machine
+from stockman_lab.pve.guest_config.pending import destroy, detach, forget_reused
 from stockman_lab.pve.guest_config.state import GuestConfig, has_cloud_init
-from stockman_lab.pve.guest_config.stored import stored_in_machine
 from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
 
 
@@ -114,7 +112,7 @@ class Queue:
 
     def _set_drive(self, key: str, value: str) -> None:
         config = self.config
-        drive = parse_drive(key, value, asked=True)
+        drive = parse_drive(key, value)
         if key == "tpmstate0":
             _check_tpm_version(config.values.get(key, ""), drive)
         waiting = config.pending.get(key)

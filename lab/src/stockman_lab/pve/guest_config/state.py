@@ -79,8 +79,7 @@ def container_digest(config: GuestConfig) -> str:
 
 def has_cloud_init(values: dict[str, str], but: str = "") -> str:
     """The drive with cloud-init data, another than `but`; or nothing."""
-    from stockman_lab.pve.formats.drive import readable_drive
-    from stockman_lab.pve.formats.drive_names import DRIVES
+    from stockman_lab.pve.formats.drive import DRIVES, readable_drive
 
     for key in DRIVES:
         if key != but and "cloudinit" in values.get(key, ""):

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.drive import parse_drive
-from stockman_lab.pve.formats.drive_names import is_drive
+from stockman_lab.pve.formats.drive import is_drive, parse_drive
 from stockman_lab.pve.formats.hardware import current_memory
 from stockman_lab.pve.guest_config.change import Change
-from stockman_lab.pve.guest_config.detaching import destroy, detach
 from stockman_lab.pve.guest_config.hotplug import Hotplug
-from stockman_lab.pve.guest_config.pending import forget_reused, forget_unchanged
+from stockman_lab.pve.guest_config.pending import destroy, detach, forget_reused, forget_unchanged
 from stockman_lab.pve.guest_config.queue import Queue
 from stockman_lab.pve.guest_config.state import GuestConfig, machine_digest
 from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings

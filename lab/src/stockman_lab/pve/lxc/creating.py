@@ -24,7 +24,7 @@ from stockman_lab.pve.lxc.volumes import MountMaker, mounts_of, shelf_of
 from stockman_lab.pve.qemu.file_lock import GuestWork, guest_of, host_of, is_inside
 from stockman_lab.pve.qemu.settings import tag_style
 from stockman_lab.pve.qemu.shelf import Shelf
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Volume
 from stockman_lab.pve.workers import Asked, Job, register, start
 
 _SECONDS = (2.0, 6.0)

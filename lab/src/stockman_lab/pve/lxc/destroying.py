@@ -8,8 +8,7 @@ from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_ids import forget
-from stockman_lab.pve.guest_traces import forget_traces, refuse_needed
+from stockman_lab.pve.guest_ids import forget, forget_traces, refuse_needed
 from stockman_lab.pve.lxc.power import power_off
 from stockman_lab.pve.lxc.volumes import CONTENT, shelf_of, volumes_of
 from stockman_lab.pve.qemu.file_lock import GuestWork

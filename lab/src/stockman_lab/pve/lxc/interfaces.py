@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from ipaddress import ip_interface
 
-from stockman_lab.guest.network import link_local, self_made
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView, link_local, self_made
 from stockman_lab.pve.cluster import Cluster
-from stockman_lab.pve.formats.container_nic import ContainerNic, parse_container_nic
+from stockman_lab.pve.formats.nic import ContainerNic, parse_container_nic
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.keys import index_of
 

@@ -15,7 +15,7 @@ from stockman_lab.pve.host import Host
 from stockman_lab.pve.lxc.power import power_off, power_on, seconds_to_shut_down
 from stockman_lab.pve.lxc.volumes import CONTENT, existing, mounts_of, shelf_of, volumes_of
 from stockman_lab.pve.qemu.file_lock import GuestWork, refuse_locked
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Volume
 from stockman_lab.pve.workers import Job, register
 
 _SECONDS, _COPY_A_GIB = (2.0, 4.0), (4.0, 10.0)

@@ -9,7 +9,7 @@ from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.pve import workers
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.container_nic import parse_container_nic
+from stockman_lab.pve.formats.nic import parse_container_nic
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.container_update import apply_container_pending
 from stockman_lab.pve.guest_config.keys import is_indexed

@@ -6,22 +6,25 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from stockman_lab.pve.api.call import Call
-from stockman_lab.pve.errors import bad_parameters, die
+from stockman_lab.pve.cluster import Cluster
+from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.mac import DEFAULT_PREFIX
+from stockman_lab.pve.formats.nic import DEFAULT_PREFIX
+from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.canonical import canonical_container
 from stockman_lab.pve.guest_config.change import Change, read_container_change
 from stockman_lab.pve.guest_config.container_needs import (
     container_key_needs,
     container_update_needs,
 )
+from stockman_lab.pve.guest_config.container_update import plan_container_update
+from stockman_lab.pve.guest_config.needs import Guest as Owner
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.guest_config.volume_needs import Guest as Owner
+from stockman_lab.pve.guest_config.surroundings import Surroundings
+from stockman_lab.pve.lxc.volumes import MountMaker, check_content, free_all, shelf_of
 from stockman_lab.pve.qemu.rights import check_needs
-from stockman_lab.pve.qemu.settings import tag_rules
+from stockman_lab.pve.qemu.settings import tag_rules, tag_style
 from stockman_lab.pve.qemu.shelf import Shelf
-
-_KEY_TYPES = ("ssh-", "ecdsa-", "sk-")
 
 
 def settled_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> Change:
@@ -70,16 +73,29 @@ def refuse_format(error: FormatError) -> NoReturn:
     raise die(error.text) from None
 
 
-def check_keys(text: str) -> None:
-    """Refuse what is no list of public keys."""
-    for line in filter(str.strip, text.split("\n")):
-        words = line.split()
-        if words[0].startswith("#"):
-            continue
-        if not any(word.startswith(_KEY_TYPES) for word in words[:-1]):
-            raise die("SSH public key validation error")
-
-
-def refuse_together(message: str, *names: str) -> NoReturn:
-    """Refuse parameters that do not go together."""
-    raise bad_parameters(dict.fromkeys(names, message))
+def update(cluster: Cluster, guest: Guest, change: Change) -> None:
+    """Write a change down and apply what can be applied now; with errors nothing is written."""
+    shelf = shelf_of(cluster, guest)
+    maker = MountMaker(shelf)
+    surroundings = Surroundings(
+        vmid=guest.vmid,
+        running=guest.is_running,
+        owns=shelf.owns,
+        mounted=maker,
+        tag_style=tag_style(cluster.state.options),
+    )
+    try:
+        check_content(shelf, change.sets)
+        outcome = plan_container_update(guest.config, change, surroundings)
+    except FormatError as error:
+        maker.undo()
+        raise die(error.text) from None
+    except ApiError:
+        maker.undo()
+        raise
+    if outcome.errors:
+        maker.undo()
+        raise bad_parameters(outcome.errors)
+    list(free_all(shelf, outcome.freed))
+    guest.changed_at = cluster.now
+    cluster.changed()

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import die
+from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.mount_point import MountPoint, is_mount, parse_mount_point
-from stockman_lab.pve.formats.sizes import new_mount_bytes
+from stockman_lab.pve.formats.sizes import new_mount_bytes, resized
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.guest_config.container_update import check_container_update
 from stockman_lab.pve.guest_config.keys import index_of, is_indexed
+from stockman_lab.pve.qemu.file_lock import GuestWork
 from stockman_lab.pve.qemu.shelf import Shelf
-from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Storage, Volume
+from stockman_lab.pve.workers import Job, register
 
 CONTENT = "rootdir"
 
@@ -58,20 +62,6 @@ def allocated(shelf: Shelf, storage: Storage, size: int) -> Volume:
     allocate = shelf.allocate(storage, size, form_on(storage, size))
     allocate.content = CONTENT
     return allocate
-
-
-def copied(shelf: Shelf, source: Volume, storage: Storage) -> Volume:
-    """A full copy of a volume."""
-    volume = shelf.copy(source, storage, form_on(storage, source.size))
-    volume.content = CONTENT
-    return volume
-
-
-def linked(shelf: Shelf, source: Volume) -> Volume:
-    """A linked clone of a base volume."""
-    link = shelf.link(source)
-    link.content = CONTENT
-    return link
 
 
 def existing(shelf: Shelf, volid: str) -> Volume:
@@ -120,43 +110,63 @@ class MountMaker:
         self.made.clear()
 
 
-def has_feature(shelf: Shelf, feature: str, volid: str, snapshot: str = "") -> bool:
-    """Whether a storage can do something with a volume of a container."""
-    storage = space.configured(shelf.cluster, storage_of(volid))
-    name = shelf.name_of(volid)
-    if storage.is_files and storage.type != "btrfs":
-        # Linked clones on file storages are qcow2, which containers cannot use.
-        return _in_files(feature, name.format, is_base=name.is_base, snapshot=snapshot)
-    if storage.type == "lvm":
-        return feature in ("copy", "rename") and not snapshot and not name.is_base
-    state = "snap" if snapshot else "base" if name.is_base else "current"
-    return state in _ON_VOLUMES.get(feature, ())
-
-
-_ON_VOLUMES = {
-    "snapshot": ("current", "snap"),
-    "clone": ("base",),
-    "template": ("current",),
-    "copy": ("base", "current"),
-    "rename": ("current",),
-}
-
-
-def _in_files(feature: str, form: str, *, is_base: bool, snapshot: str) -> bool:
-    match feature:
-        case "template":
-            return not is_base and not snapshot
-        case "copy":
-            return form != "subvol" and not snapshot
-        case "rename":
-            return form != "subvol" and not is_base
-        case _:
-            return False
-
-
 def free_all(shelf: Shelf, volids: list[str]) -> Iterator[str]:
     """Destroy volumes; yields the names of those that were."""
     for volid in volids:
         if shelf.find(volid) is not None:
             shelf.free(volid)
             yield volid
+
+
+_RESIZE_SECONDS = (0.2, 0.8)
+
+
+@dataclass(slots=True)
+class Growth:
+    """What is to grow, and to what."""
+
+    mount: MountPoint
+    volume: Volume
+    size: int
+
+
+def planned(cluster: Cluster, guest: Guest, disk: str, size: str, digest: str) -> Growth:
+    """What a request to resize comes to; refused where it would shrink, or change nothing."""
+    check_container_update(guest.config, digest)
+    try:
+        mount = parse_mount_point(disk, guest.config.values.get(disk, ""))
+    except FormatError as error:
+        raise die(error.text) from None
+    shelf = shelf_of(cluster, guest)
+    owner = shelf.name_of(mount.volume).owner
+    if owner != guest.vmid:
+        raise die(f"can't resize mount point owned by another container ({owner})")
+    volume = existing(shelf, mount.volume)
+    wanted = resized(volume.size, size)
+    if wanted < volume.size:
+        raise die("unable to shrink disk size")
+    if wanted == volume.size:
+        raise die("disk is already at specified size")
+    return Growth(mount, volume, wanted)
+
+
+@register
+class Resize(GuestWork):
+    """Makes a volume larger."""
+
+    name: ClassVar[str] = "lxc.resize"
+
+    def check(self, job: Job, guest: Guest) -> float:
+        self._planned(job, guest)
+        return job.cluster.around.dice.between(*_RESIZE_SECONDS)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        found = self._planned(job, guest)
+        host = job.cluster.state.hosts[guest.node]
+        space.resize(job.cluster, found.volume, found.size, host)
+        found.mount.size = found.size
+        guest.config.values[found.mount.key] = str(found.mount)
+        guest.changed_at = job.cluster.now
+
+    def _planned(self, job: Job, guest: Guest) -> Growth:
+        return planned(job.cluster, guest, job.text("disk"), job.text("size"), job.text("digest"))

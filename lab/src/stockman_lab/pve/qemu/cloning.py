@@ -1,4 +1,4 @@
-"""Copies of virtual machines, with disks of their own or as linked clones of a template."""
+"""Copies of virtual machines, with disks of their own or as linked clones, and templates."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import ClassVar
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
-from stockman_lab.pve.formats.drive import Drive
-from stockman_lab.pve.formats.drive_names import is_drive
+from stockman_lab.pve.formats.drive import Drive, is_drive
 from stockman_lab.pve.formats.new_volume import cloud_init_name
 from stockman_lab.pve.formats.sizes import GIB
 from stockman_lab.pve.formats.volume_name import storage_of
@@ -19,12 +18,56 @@ from stockman_lab.pve.guest_config.creation import cloned_machine
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.guest_ids import forget
 from stockman_lab.pve.qemu.creating import maker_of
-from stockman_lab.pve.qemu.drives import CLOUD_INIT_SIZE, free_all, stored_drive
+from stockman_lab.pve.qemu.drives import CLOUD_INIT_SIZE, drives_of, free_all, stored_drive
 from stockman_lab.pve.qemu.file_lock import GuestWork, host_of
 from stockman_lab.pve.qemu.power import shelf_of
 from stockman_lab.pve.qemu.shelf import Shelf, has_feature
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Volume
 from stockman_lab.pve.workers import Job, register
+
+_TEMPLATE_SECONDS = (0.5, 1.8)
+
+
+def check_template(cluster: Cluster, guest: Guest, disk: str) -> None:
+    """Refuse to make a template of what cannot be one."""
+    cluster.refuse_locked(guest)
+    if guest.config.snapshots:
+        raise die("unable to create template, because VM contains snapshots")
+    if guest.is_template and not disk:
+        raise die("you can't convert a template to a template")
+    if guest.is_running:
+        raise die("you can't convert a VM to template if VM is running")
+
+
+@register
+class Template(GuestWork):
+    """Makes a template of a machine."""
+
+    name: ClassVar[str] = "qemu.template"
+
+    def check(self, job: Job, guest: Guest) -> float:
+        check_template(job.cluster, guest, job.text("disk"))
+        return job.cluster.around.dice.between(*_TEMPLATE_SECONDS)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        guest.config.values["template"] = "1"
+        guest.changed_at = job.cluster.now
+        make_bases(job.cluster, guest, job.text("disk"))
+
+
+def make_bases(cluster: Cluster, guest: Guest, disk: str = "") -> None:
+    """Make the disks of a template ones that can be linked to; only one of them if it is named."""
+    shelf = shelf_of(cluster, guest)
+    for drive in drives_of(guest.config.values):
+        if drive.is_cdrom or (disk and drive.key != disk) or not drive.volume:
+            continue
+        volume = shelf.find(drive.volume)
+        if volume is None or not has_feature(shelf, "template", drive.volume):
+            continue
+        shelf.make_base(volume)
+        drive.file = volume.id
+        guest.config.values[drive.key] = str(drive)
+
 
 _LINKED, _FULL_A_GIB = (1.0, 2.0), (1.0, 6.0)
 

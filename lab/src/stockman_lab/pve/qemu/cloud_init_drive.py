@@ -14,7 +14,7 @@ from stockman_lab.pve.errors import die
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.state import has_cloud_init
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Volume
 
 _FILES = "cloud-init"
 

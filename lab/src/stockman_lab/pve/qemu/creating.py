@@ -7,9 +7,9 @@ from typing import ClassVar
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.drive_names import is_drive
+from stockman_lab.pve.formats.drive import is_drive
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.mac import DEFAULT_PREFIX
+from stockman_lab.pve.formats.nic import DEFAULT_PREFIX
 from stockman_lab.pve.formats.tags import print_tags
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.creation import Maker, new_machine
@@ -24,7 +24,6 @@ from stockman_lab.pve.workers import Job, register
 
 _SECONDS = (0.5, 1.5)
 _START = (1.0, 3.0)
-_MADE = "made"
 _CREATED = "created"
 
 

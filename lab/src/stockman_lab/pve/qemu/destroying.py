@@ -7,10 +7,9 @@ from typing import ClassVar
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.drive_names import is_unused
+from stockman_lab.pve.formats.drive import is_unused
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_ids import forget
-from stockman_lab.pve.guest_traces import forget_traces, refuse_needed
+from stockman_lab.pve.guest_ids import forget, forget_traces, refuse_needed
 from stockman_lab.pve.qemu.drives import disks_of
 from stockman_lab.pve.qemu.file_lock import GuestWork, refuse_locked
 from stockman_lab.pve.qemu.power import shelf_of

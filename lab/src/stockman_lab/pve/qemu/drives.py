@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from stockman_lab.images.untrusted import UntrustedImage, checked_image
 from stockman_lab.pve import space
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
-from stockman_lab.pve.formats.drive import Drive, parse_drive, readable_drive
-from stockman_lab.pve.formats.drive_names import is_drive
+from stockman_lab.pve.formats.drive import Drive, is_drive, parse_drive, readable_drive
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.new_volume import cloud_init_name
 from stockman_lab.pve.formats.sizes import GIB, MIB, new_disk_bytes
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.qemu.shelf import Shelf, has_feature
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Volume
 
 CLOUD_INIT_SIZE = TPM_SIZE = 4 * MIB
 IMPORT_A_GIB = (0.5, 2.0)
@@ -31,7 +30,7 @@ def efi_size(drive: Drive) -> int:
 def check_sources(shelf: Shelf, sets: Mapping[str, str]) -> None:
     """Refuse drives on storages for something else, and imports of what is no disk."""
     for key in sorted(sets):
-        drive = readable_drive(key, sets[key], asked=True) if is_drive(key) else None
+        drive = readable_drive(key, sets[key]) if is_drive(key) else None
         if drive is not None:
             _check_source(shelf, drive)
 
@@ -207,7 +206,7 @@ def leave_behind(shelf: Shelf, sets: Mapping[str, str]) -> None:
     """Volumes of drives of which nobody wrote down any more that they are the guest's."""
     maker = DriveMaker(shelf, sets)
     for key in sorted(sets):
-        drive = readable_drive(key, sets[key], asked=True) if is_drive(key) else None
+        drive = readable_drive(key, sets[key]) if is_drive(key) else None
         if drive is None or not (drive.new_disk or drive.new_cloud_init):
             continue
         try:
@@ -234,7 +233,7 @@ def disks_of(values: Mapping[str, str]) -> list[Drive]:
 def asked_drive(key: str, text: str) -> Drive:
     """A drive of a request; raises `ApiError`."""
     try:
-        return parse_drive(key, text, asked=True)
+        return parse_drive(key, text)
     except FormatError as error:
         raise die(error.text) from None
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
+from stockman_lab.pve.api.call import Call, Deferred
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.formats.format_error import FormatError
@@ -124,3 +126,22 @@ def refuse_locked(cluster: Cluster, guest: Guest, *, skip: bool = False) -> None
     """Refuse a guest that another task works on, unless somebody insists."""
     if not skip:
         cluster.refuse_locked(guest)
+
+
+_AND_A_LITTLE = 0.01
+"""Seconds after which the one before is through for sure."""
+
+
+def when_unlocked(call: Call, act: Callable[[], object], kind: str = "qemu") -> object:
+    """Do something with the guest as soon as nobody works on it, or give up."""
+    guest = call.guest(kind)
+    wait = seconds_locked(guest, call.now)
+    if not wait:
+        return act()
+
+    def later() -> object:
+        if seconds_locked(guest, call.now):
+            raise lock_timeout(guest)
+        return act()
+
+    return Deferred(min(wait + _AND_A_LITTLE, PATIENCE), later)

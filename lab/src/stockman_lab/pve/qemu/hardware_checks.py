@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.hardware import current_memory, parse_machine
-from stockman_lab.pve.formats.host_devices import PCI_MAP, USB_MAP, parse_pci, parse_usb
+from stockman_lab.pve.formats.hardware import current_memory, is_q35
+from stockman_lab.pve.formats.host_devices import MAPPING, parse_pci, parse_usb
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.property_string import parse
 from stockman_lab.pve.formats.sizes import MIB
@@ -64,7 +64,7 @@ def _check_memory(cluster: Cluster, guest: Guest, host: Host, log: Callable[[str
 
 def _check_pci(cluster: Cluster, host: Host, values: dict[str, str], text: str) -> None:
     device = parse_pci(text)
-    if device.pcie and not parse_machine(values.get("machine", "")).is_q35:
+    if device.pcie and not is_q35(values.get("machine", "")):
         raise die("q35 machine model is not enabled")
     if device.mapping:
         if not list(_mapped(cluster, host, "pci", device.mapping)):
@@ -86,7 +86,7 @@ def _check_usb(cluster: Cluster, host: Host, text: str) -> None:
 def _mapped(cluster: Cluster, host: Host, kind: str, name: str) -> Iterator[dict[str, str]]:
     section = cluster.state.mappings.get(kind, {}).get(name)
     for text in section.lists.get("map", []) if section is not None else []:
-        entry = parse(PCI_MAP if kind == "pci" else USB_MAP, text)
+        entry = parse(MAPPING, text)
         if entry["node"] == host.name:
             yield entry
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
-from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.drive_names import is_unused
+from stockman_lab.pve.errors import ApiError, bad_parameters, die
+from stockman_lab.pve.formats.drive import is_unused
+from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.formats.new_volume import new_disk
 from stockman_lab.pve.formats.sizes import GIB
 from stockman_lab.pve.formats.volume_name import storage_of
@@ -27,9 +29,46 @@ from stockman_lab.pve.qemu.local_parts import (
 )
 from stockman_lab.pve.qemu.power import notice_change, shelf_of
 from stockman_lab.pve.qemu.shelf import Shelf, grown
-from stockman_lab.pve.qemu.storage_map import StorageMap, parse_storage_map
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.workers import Job, register
+
+
+@dataclass(slots=True)
+class StorageMap:
+    """Pairs of storages, and one for all others."""
+
+    entries: dict[str, str] = field(default_factory=dict)
+    default: str = ""
+    identity: bool = False
+    """Whether all others keep their storage by name."""
+
+    def target_of(self, storage: str) -> str:
+        return self.entries.get(storage) or self.default or storage
+
+
+def parse_storage_map(text: str) -> StorageMap:
+    """`1` keeps names, `a:b` sends one storage to another, a name alone is for all others."""
+    storage_map = StorageMap()
+    for part in split_list(text):
+        source, colon, target = part.partition(":")
+        if part == "1":
+            storage_map.identity = True
+        elif colon:
+            if source in storage_map.entries:
+                raise _bad_storage_map(f"duplicate mapping for source '{source}'")
+            storage_map.entries[source] = target
+        else:
+            if storage_map.default:
+                raise _bad_storage_map("default target ID can only be provided once")
+            storage_map.default = part
+    if storage_map.identity and (storage_map.entries or storage_map.default):
+        raise _bad_storage_map("identity mapping cannot be combined with other mappings")
+    return storage_map
+
+
+def _bad_storage_map(why: str) -> ApiError:
+    return bad_parameters({"targetstorage": f"failed to parse storage map: {why}\n"})
+
 
 _ALWAYS, _A_GIB, _MEMORY_A_GIB = (1.0, 3.0), (1.0, 6.0), (0.5, 1.5)
 _MOVABLE = frozenset({"dir", "btrfs", "zfspool", "lvmthin", "lvm"})

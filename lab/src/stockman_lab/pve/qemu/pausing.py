@@ -18,7 +18,7 @@ from stockman_lab.pve.qemu.drives import drives_of
 from stockman_lab.pve.qemu.file_lock import GuestWork, refuse_locked
 from stockman_lab.pve.qemu.power import power_off, power_on, shelf_of
 from stockman_lab.pve.releases import release_of
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Volume
 from stockman_lab.pve.workers import Job, register
 
 _DRIVER_STATE = 500

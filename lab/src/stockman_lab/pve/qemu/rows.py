@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from stockman_lab.pve.cluster import Cluster
-from stockman_lab.pve.formats.drive_names import is_drive
-from stockman_lab.pve.formats.hardware import parse_agent, parse_vga
+from stockman_lab.pve.formats.drive import is_drive
+from stockman_lab.pve.formats.hardware import display_type, is_agent_enabled
 from stockman_lab.pve.formats.sizes import MIB
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.keys import is_indexed
@@ -53,19 +51,13 @@ def status_row(cluster: Cluster, guest: Guest) -> dict[str, object]:
         row |= _running(cluster, guest)
     row["ha"] = _ha(cluster, guest)
     if values.get("vga", "").strip():
-        vga = parse_vga(values["vga"])
-        if vga.kind.startswith(("virtio", "qxl")):
+        if display_type(values["vga"]).startswith(("virtio", "qxl")):
             row["spice"] = 1
         if "clipboard=vnc" in values["vga"]:
             row["clipboard"] = "vnc"
-    if _has_agent(values.get("agent", "")):
+    if is_agent_enabled(values.get("agent", "")):
         row["agent"] = 1
     return row
-
-
-@lru_cache(maxsize=64)
-def _has_agent(text: str) -> bool:
-    return parse_agent(text).enabled
 
 
 def _running(cluster: Cluster, guest: Guest) -> dict[str, object]:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from urllib.parse import unquote
 
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.cloudinit.password import kept_password, salt
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.cloud_init import decode_keys
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.mac import DEFAULT_PREFIX
+from stockman_lab.pve.formats.nic import DEFAULT_PREFIX
 from stockman_lab.pve.formats.tags import PLAIN, TagStyle
 from stockman_lab.pve.guest_config.canonical import canonical_drives, canonical_machine
 from stockman_lab.pve.guest_config.change import Change, read_machine_change
 from stockman_lab.pve.guest_config.machine_needs import machine_create_needs, machine_update_needs
-from stockman_lab.pve.guest_config.needs import Asked
+from stockman_lab.pve.guest_config.needs import Asked, TagRules, tag_needs
+from stockman_lab.pve.guest_config.needs import Guest as Owner
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.guest_config.volume_needs import Guest as Owner
-from stockman_lab.pve.guest_config.volume_needs import TagRules, tag_needs
 from stockman_lab.pve.qemu.drives import check_sources
 from stockman_lab.pve.qemu.rights import check_needs
 from stockman_lab.pve.qemu.shelf import Shelf
@@ -36,7 +35,7 @@ def given_values(call: Call, others: Collection[str]) -> dict[str, str]:
 
 def settled_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> Change:
     """The change that a request asks for, if the caller may ask for it."""
-    _check_keys(parameters)
+    check_keys(unquote(parameters.get("sshkeys", "")))
     change = read_machine_change(parameters)
     shelf = Shelf(call.cluster, call.node, call.vmid)
     owner = _owner(call, shelf, creating=False)
@@ -51,7 +50,7 @@ def settled_change(call: Call, config: GuestConfig, parameters: Mapping[str, str
 
 def settled_values(call: Call, parameters: Mapping[str, str], pool: str) -> dict[str, str]:
     """The values that a new machine is asked to have, if the caller may ask for them."""
-    _check_keys(parameters)
+    check_keys(unquote(parameters.get("sshkeys", "")))
     values = dict(parameters)
     cdrom = values.pop("cdrom", "")
     if cdrom:
@@ -111,8 +110,9 @@ def tag_style(options: Mapping[str, str]) -> TagStyle:
     )
 
 
-def _check_keys(parameters: Mapping[str, str]) -> None:
-    for line in decode_keys(parameters.get("sshkeys", "")):
+def check_keys(text: str) -> None:
+    """Refuse what is no list of public keys."""
+    for line in filter(str.strip, text.split("\n")):
         words = line.split()
         if words[0].startswith("#"):
             continue

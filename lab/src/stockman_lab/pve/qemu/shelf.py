@@ -19,8 +19,7 @@ from stockman_lab.pve.formats.new_volume import (
 from stockman_lab.pve.formats.sizes import MIB
 from stockman_lab.pve.formats.volume_name import VolumeName, parse_volume_name, storage_of
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Storage, Volume
 
 _GRAIN = {"zfspool": MIB, "rbd": MIB, "lvm": 4 * MIB, "lvmthin": 4 * MIB}
 """What sizes of volumes are a multiple of."""

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.drive import Drive
-from stockman_lab.pve.formats.drive_names import is_unused
+from stockman_lab.pve.formats.drive import Drive, is_unused
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.pending import add_unused
 from stockman_lab.pve.qemu.drives import disks_of, free_all
@@ -16,7 +15,7 @@ from stockman_lab.pve.qemu.file_lock import GuestWork
 from stockman_lab.pve.qemu.pausing import memory_values, save_memory, seconds_to_save
 from stockman_lab.pve.qemu.power import power_off, power_on, shelf_of
 from stockman_lab.pve.qemu.shelf import has_feature
-from stockman_lab.pve.volume import Volume, VolumeSnapshot
+from stockman_lab.pve.storage import Volume, VolumeSnapshot
 from stockman_lab.pve.workers import Job, register
 
 _SECONDS, _ROLLBACK = (0.3, 0.9), (1.0, 3.0)

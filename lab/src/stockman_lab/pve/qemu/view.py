@@ -7,12 +7,11 @@ import binascii
 from collections.abc import Mapping
 from functools import lru_cache
 
-from stockman.model.errors import StockmanError
-from stockman.talos.nocloud import iso_reader
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView
 from stockman_lab.guest.view import DiskView, GuestView, PciView, SmbiosView
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 from stockman_lab.images.image import Form, Image, read_image
+from stockman_lab.images.iso_files import read_iso
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.formats.boot import boot_order, default_order
@@ -179,7 +178,7 @@ def _labelled_files(content: bytes) -> dict[str, bytes] | None:
     if image is None or image.form is not Form.ISO:
         return None
     try:
-        found = iso_reader.read_image("cloud-init", content)
-    except StockmanError:
+        found = read_iso(content)
+    except CorruptImage:
         return None
     return dict(found.files) if found.label in _LABELS else None

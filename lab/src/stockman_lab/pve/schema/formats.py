@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
+from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.schema import property_formats, texts
 from stockman_lab.pve.schema.named_formats import Checker, checkers
-from stockman_lab.pve.schema.perl import is_true, split_list
-from stockman_lab.pve.schema.property_string import PropertyString
+from stockman_lab.pve.schema.perl import is_true
+from stockman_lab.pve.schema.property_formats import PropertyString
 from stockman_lab.pve.schema.rule import Check
 from stockman_lab.pve.schema.shape import Part, Shape
 

@@ -7,7 +7,6 @@ import re
 _INTEGER = re.compile(r"[+-]?\d+$")
 _NUMBER = re.compile(r"[+-]?(\d+\.\d+|\d+\.|\.\d+|\d+)([eE][+-]?\d+)?$")
 _ASCII_NUMBER = re.compile(r"[+-]?[0-9]+")
-_SEPARATORS = re.compile(r"[,;\s]+")
 _LARGEST = 2**63 - 1
 _MOST_DIGITS = 300
 _MOST_BITS = 1000
@@ -63,11 +62,3 @@ def integer(text: str) -> int:
 def number(text: str) -> float:
     """The number that a text means."""
     return integer(text) if is_integer(text) or not text.isascii() else float(text)
-
-
-def split_list(text: str) -> list[str]:
-    """The items of a list: apart by NUL, or else by commas, semicolons and blanks."""
-    if "\0" in text:
-        kept = text.rstrip("\0")
-        return kept.split("\0") if kept else []
-    return [item for item in _SEPARATORS.split(text) if item]

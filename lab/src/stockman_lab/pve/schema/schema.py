@@ -3,15 +3,88 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import NamedTuple, TypedDict
+from urllib.parse import unquote_to_bytes
 
 from stockman.model.package_file import read_package_bytes
 from stockman_lab.pve.errors import ApiError
-from stockman_lab.pve.schema import router
 from stockman_lab.pve.schema.operation import Operation
 from stockman_lab.pve.schema.shape import Shapes
+
+_BLANK = re.compile(r"\s")
+
+
+class Branch:
+    """Where a path can go on: by fixed names, or by one argument."""
+
+    __slots__ = ("argument", "below", "calls", "fixed", "swallows")
+
+    def __init__(self) -> None:
+        self.fixed: dict[str, Branch] = {}
+        self.argument = ""
+        self.below: Branch | None = None
+        self.swallows = False
+        """Whether the argument takes the rest of the path."""
+        self.calls: dict[str, Operation] = {}
+
+    def grown(self, segment: str) -> Branch:
+        """The branch behind a segment of a template."""
+        if not segment.startswith("{"):
+            return self.fixed.setdefault(segment, Branch())
+        name = segment[1:-1]
+        self.swallows = name.endswith("*")
+        self.argument = name.removesuffix("*")
+        self.below = self.below or Branch()
+        return self.below
+
+
+def build_tree(calls: Iterable[tuple[str, Operation]]) -> Branch:
+    """The root of all paths; each call comes with the template of its path."""
+    root = Branch()
+    for template, operation in calls:
+        branch = root
+        for segment in template.split("/")[1:]:
+            branch = branch.grown(segment)
+        branch.calls[operation.method] = operation
+    return root
+
+
+def find_branch(root: Branch, path: str) -> tuple[Branch, dict[str, str]] | None:
+    """The branch of a decoded path and the arguments in it; empty segments do not count."""
+    arguments: dict[str, str] = {}
+    branch = root
+    segments = [segment for segment in path.split("/") if segment]
+    may_have_blanks = _BLANK.search(path) is not None
+    for place, segment in enumerate(segments):
+        below = branch.fixed.get(segment)
+        if below is None:
+            below = branch.below
+            if below is None:
+                return None
+            if branch.swallows:
+                segment = "/".join(segments[place:])
+            if may_have_blanks and _BLANK.search(segment):
+                return None
+            arguments[branch.argument] = segment
+            if branch.swallows:
+                return below, arguments
+        branch = below
+    return branch, arguments
+
+
+def decode_path(path: str) -> str:
+    """A path without percent signs; bytes that are no UTF-8 are taken one by one."""
+    if "%" not in path:
+        return path
+    raw = unquote_to_bytes(path)
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
+
 
 PROFILES = ("8.4", "9.1")
 
@@ -43,7 +116,7 @@ class Schema:
             (operation.method, operation.path): operation for _, operation in calls
         }
         """All calls, by method and template of the path."""
-        self._root = router.tree(calls)
+        self._root = build_tree(calls)
 
     @staticmethod
     def of(profile: str) -> Schema:
@@ -59,8 +132,8 @@ class Schema:
 
         It is decoded here, once. What does not exist is refused with 501.
         """
-        path = router.decoded(path)
-        way = router.found(self._root, path)
+        path = decode_path(path)
+        way = find_branch(self._root, path)
         operation = None if way is None else way[0].calls.get(method)
         if way is None or operation is None:
             raise ApiError(501, f"Method '{method} {path or '/'}' not implemented")

@@ -16,11 +16,10 @@ from stockman_lab.pve.guest_config.state import (
     machine_config_text,
 )
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.storage import Storage
+from stockman_lab.pve.storage import Storage, Volume
 from stockman_lab.pve.storages.backup_archive import Archive, SavedDisk, packed_archive
 from stockman_lab.pve.storages.backup_disks import backup_disks
-from stockman_lab.pve.storages.notes import notes_of
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storages.backup_jobs import notes_of
 from stockman_lab.pve.workers import Job, Work, register
 
 BACK_UP = "storage.back-up"

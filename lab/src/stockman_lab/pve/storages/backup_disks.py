@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stockman_lab.pve.formats.drive_names import DRIVES
+from stockman_lab.pve.formats.drive import DRIVES
 from stockman_lab.pve.guest import Guest
 
 _MOUNT = re.compile(r"rootfs|mp\d+", re.ASCII)

@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import bad_parameters, die
+from stockman_lab.pve.formats.lists import split_list
+from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.schema.schema import Schema
 from stockman_lab.pve.storages.calendar import next_event
-from stockman_lab.pve.storages.notes import template_problem
-from stockman_lab.pve.storages.settings import split_list
+
+_ESCAPE = re.compile(r"\\(.)")
+_VARIABLE = re.compile(r"\{\{([^\s{}]+)\}\}")
+_KNOWN = frozenset({"cluster", "guestname", "node", "vmid"})
+
+
+def template_problem(template: str) -> str:
+    """What is wrong with a template. Empty: nothing."""
+    if "\n" in template:
+        return "contains a line feed\n"
+    wrong = [
+        f"escape sequence '\\{found[1]}' at char {found.start()}"
+        for found in _ESCAPE.finditer(template)
+        if found[1] not in "n\\"
+    ]
+    wrong += [
+        f"variable '{found[1]}' at char {found.end() - len(found[1])}"
+        for found in _VARIABLE.finditer(template)
+        if found[1] not in _KNOWN
+    ]
+    return f"found unknown: {', '.join(wrong)}\n" if wrong else ""
+
+
+def notes_of(cluster: Cluster, guest: Guest, template: str) -> str:
+    """Notes on a backup of a guest."""
+    values = {
+        "cluster": cluster.name if cluster.state.is_clustered else "standalone node",
+        "guestname": guest.name,
+        "node": guest.node,
+        "vmid": str(guest.vmid),
+    }
+    text = _ESCAPE.sub(lambda found: "\n" if found[1] == "n" else found[1], template)
+    return _VARIABLE.sub(lambda found: values.get(found[1], found[0]), text)
+
 
 _ROOT_ONLY = ("tmpdir", "dumpdir", "script", "job-id")
 _TUNING = ("bwlimit", "ionice", "performance")

@@ -2,19 +2,76 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from typing import TypeVar
 
 from stockman_lab.pve.access.acl import forget_path
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.formats.config_file import digest
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.space import configured
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storage_kinds import KINDS
-from stockman_lab.pve.storages import keys, places
-from stockman_lab.pve.storages.config_text import config_digest
+from stockman_lab.pve.storages import places
 from stockman_lab.pve.storages.settings import checked_settings, kept_settings
+
+
+def config_text(storages: Mapping[str, Storage]) -> str:
+    """The whole file."""
+    return "".join(f"{_section(storage)}\n" for storage in storages.values())
+
+
+def config_digest(storages: Mapping[str, Storage]) -> str:
+    """What tells two states of the file apart."""
+    return digest(config_text(storages))
+
+
+def _section(storage: Storage) -> str:
+    options = storage.options
+    lines = [f"{storage.type}: {storage.id}\n"]
+    if not storage.is_enabled:
+        lines.append("\tdisable\n")
+    required = KINDS[storage.type].required
+    shown = [name for name in options if name != "disable"]
+    ordered = sorted(shown, key=lambda one: (one not in required, one))
+    return "".join([*lines, *(f"\t{name} {options[name]}\n" for name in ordered)])
+
+
+AUTOGEN = "autogen"
+
+
+def new_key(cluster: Cluster) -> str:
+    """A key as `proxmox-backup-client key create --kdf none` writes it."""
+    secret = cluster.around.dice.random_bytes(32)
+    mark = hashlib.sha256(secret).digest()
+    moment = datetime.fromtimestamp(cluster.now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return json.dumps(
+        {
+            "kdf": None,
+            "created": moment,
+            "modified": moment,
+            "data": base64.b64encode(secret).decode(),
+            "fingerprint": ":".join(f"{byte:02x}" for byte in mark),
+        },
+        separators=(",", ":"),
+    )
+
+
+def fingerprint_of(key: str) -> str:
+    """What the configuration keeps of a key."""
+    try:
+        decoded = json.loads(key)
+    except ValueError:
+        decoded = None
+    if not isinstance(decoded, dict) or "data" not in decoded:
+        raise die("Value does not seems like a valid, JSON formatted encryption key!")
+    return str(decoded.get("fingerprint") or "1")
+
 
 T = TypeVar("T")
 _LOCAL = {
@@ -140,8 +197,8 @@ def _keep_secrets(
     shown: dict[str, object] = {}
     key = secrets.get("encryption-key")
     if key is not None:
-        text = keys.new_key(cluster) if key == keys.AUTOGEN else str(key)
-        settings["encryption-key"] = keys.fingerprint_of(text)
+        text = new_key(cluster) if key == AUTOGEN else str(key)
+        settings["encryption-key"] = fingerprint_of(text)
         shown["encryption-key"] = text
     if secrets.get("master-pubkey") is not None:
         if "server" in settings and key is None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.host import GIB, Host, Pool
+from stockman_lab.pve.space import absence
 from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.storage_absence import absence
 
 _REMOTE_SIZE = 8 * 1024 * GIB
 _REMOTE = frozenset({"nfs", "cifs", "pbs", "cephfs"})

@@ -7,20 +7,15 @@ import re
 from collections.abc import Mapping
 
 from stockman_lab.pve.errors import die
+from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.schema.schema import Schema
 from stockman_lab.pve.storage import ALWAYS_SHARED, Storage
 from stockman_lab.pve.storage_kinds import KINDS
 
 _NUMBERS = frozenset({"boolean", "integer", "number"})
-_LIST = re.compile(r"[,;\s\0]+")
 _USUAL_PATH = re.compile(r"/[-/a-zA-Z0-9_.@]+", re.ASCII)
 _OWN_FOLDERS = frozenset({"nfs", "cifs", "cephfs", "glusterfs"})
 _PATHS = frozenset({"dir", "btrfs"})
-
-
-def split_list(text: str) -> list[str]:
-    """Items of a list, without doubles."""
-    return list(dict.fromkeys(one for one in _LIST.split(text) if one))
 
 
 def checked_settings(
@@ -52,13 +47,13 @@ def _written(kind: str, name: str, value: str) -> str:
     if name == "content":
         return _content(kind, value)
     if name in ("nodes", "content-dirs"):
-        return ",".join(split_list(value))
+        return ",".join(dict.fromkeys(split_list(value)))
     return value
 
 
 def _content(kind: str, value: str) -> str:
     allowed = KINDS[kind].content
-    kept = [one for one in split_list(value) if one in allowed]
+    kept = [one for one in dict.fromkeys(split_list(value)) if one in allowed]
     if "none" in kept and len(kept) > 1:
         raise die("unable to combine 'none' with other content types")
     if not kept and "none" not in allowed:

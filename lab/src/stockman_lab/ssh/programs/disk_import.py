@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from stockman_lab.images.errors import CorruptImage
+from stockman_lab.images.facts import CorruptImage
 from stockman_lab.images.image import read_image
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.drive_names import is_drive
+from stockman_lab.pve.formats.drive import is_drive
 from stockman_lab.pve.formats.sizes import GIB, format_size
 from stockman_lab.pve.guest_config.pending import add_unused
 from stockman_lab.pve.qemu.shelf import Shelf
-from stockman_lab.pve.volume import Volume
+from stockman_lab.pve.storage import Volume
 from stockman_lab.ssh.programs.console import Console
 from stockman_lab.ssh.shell.interpreter import Shell
 from stockman_lab.ssh.shell.streams import Streams

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.guest import Guest
 from stockman_lab.ssh.programs.console import FAILED, Console, is_refused_to, options, refused
-from stockman_lab.ssh.programs.unlocking import unlock
+from stockman_lab.ssh.programs.pvesm import unlock
 from stockman_lab.ssh.shell.interpreter import NOT_FOUND, Shell
 from stockman_lab.ssh.shell.streams import Streams
 

@@ -11,6 +11,18 @@ from stockman_lab.ssh.programs.console import FAILED, Console, is_refused_to, re
 from stockman_lab.ssh.shell.interpreter import Shell
 from stockman_lab.ssh.shell.streams import Streams
 
+
+def unlock(console: Console, kind: str, vmid: str) -> None:
+    """Let a guest go of whatever lock it has; raises `ApiError` where there is no such guest."""
+    number = int(vmid) if vmid.isdigit() else 0
+    console.passing.catch_up()
+    cluster = console.api.cluster
+    guest = cluster.guest(console.host.name, number, kind)
+    if guest.config.values.pop("lock", None) is not None:
+        guest.changed_at = cluster.now
+        cluster.changed()
+
+
 _VERSIONS = {"8.4": (11, 2), "9.1": (13, 4)}
 _USAGE = "USAGE: pvesm <COMMAND> [ARGS] [OPTIONS]\n"
 

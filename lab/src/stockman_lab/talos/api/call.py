@@ -2,15 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from stockman.talos.api.transport import GrpcCode
+
 if TYPE_CHECKING:
+    from google.protobuf.duration_pb2 import Duration
+
     from stockman.talos.wire.schema import ApiSchema
     from stockman_lab.core.faults import Fault, Point
     from stockman_lab.talos.land import Land
     from stockman_lab.talos.machine import Machine
+
+_MOST = ((1 << 63) - 1) / 1e9
+"""About 292 years: whatever is longer, or as long before, becomes that."""
+
+
+def seconds_in(duration: Duration) -> float:
+    """Seconds of a duration."""
+    return max(-_MOST, min(_MOST, duration.seconds + duration.nanos / 1e9))
+
+
+class Refusal(Exception):
+    """A call that ends with a code other than OK."""
+
+    def __init__(self, code: GrpcCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+    def __str__(self) -> str:
+        """The error as Go programs print it."""
+        return f"rpc error: code = {self.code.words} desc = {self.message}"
+
+
+class Cut(Exception):
+    """A connection that breaks instead of answering."""
+
+
+@dataclass(slots=True)
+class Asked:
+    """A call as it came in."""
+
+    path: str
+    """`/machine.MachineService/Version`."""
+    pieces: AsyncIterator[bytes]
+    """Messages of the caller, encoded."""
+    headers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What was sent along, names in lower case."""
+    roles: frozenset[str] = frozenset()
+    """Those of the caller's certificate."""
+    peer: str = ""
+    """Address of the caller."""
+
+
+async def single(piece: bytes) -> AsyncIterator[bytes]:
+    """The messages of a caller who sends one."""
+    yield piece
+
 
 MAINTENANCE = "maintenance"
 SECURED = "secured"
@@ -40,25 +91,6 @@ class Served(Protocol):
         """Its private key, in PEM."""
 
 
-class Trust(Protocol):
-    """What a machine of the control plane signs certificates of others with."""
-
-    @property
-    def token(self) -> str:
-        """What those show who ask."""
-
-    @property
-    def ca(self) -> str:
-        """The authority that signs, in PEM."""
-
-    @property
-    def key(self) -> str: ...
-
-    @property
-    def accepted(self) -> str:
-        """All authorities that are accepted, in PEM."""
-
-
 class ApiMachine(Protocol):
     """What the API asks of a machine."""
 
@@ -79,10 +111,6 @@ class ApiMachine(Protocol):
     @property
     def api(self) -> Served | None:
         """None: nobody listens."""
-
-    @property
-    def trust(self) -> Trust | None:
-        """None: it signs nothing."""
 
     @property
     def clock(self) -> float:
@@ -161,3 +189,33 @@ class Call:
     async def changed(self) -> None:
         """Wait until anything in the world changed."""
         await self.patience.changed()
+
+
+LOST = "error reading from server: EOF"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPatience:
+    """Waits with a machine; a call that waits again after that went down has lost its connection.
+
+    So whatever happened before can be told yet.
+    """
+
+    patience: Patience
+    machine: ApiMachine
+    boot: int
+
+    async def sleep(self, seconds: float) -> None:
+        """Let so many seconds pass in the world."""
+        await self.patience.sleep(seconds)
+        self._check()
+
+    async def changed(self) -> None:
+        """Return as soon as anything in the world is different."""
+        self._check()
+        await self.patience.changed()
+
+    def _check(self) -> None:
+        api = self.machine.api
+        if api is None or api.boot != self.boot:
+            raise Refusal(GrpcCode.UNAVAILABLE, LOST)

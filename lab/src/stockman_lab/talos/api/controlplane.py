@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.call import ApiMachine
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import ApiMachine, Refusal
 
 _APIS = {
     "/cluster.ClusterService/HealthCheck": "cluster health check",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING, cast
 from stockman.talos.api.transport import GrpcCode
 from stockman.talos.wire.schema import UnknownApiName, load_api_schema
 from stockman_lab.talos.api import controlplane, maintenance
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked
-from stockman_lab.talos.api.call import MAINTENANCE, ApiMachine, Call, Served
-from stockman_lab.talos.api.envelope import decoded, encoded
+from stockman_lab.talos.api.call import (
+    MAINTENANCE,
+    ApiMachine,
+    Asked,
+    BoundPatience,
+    Call,
+    Refusal,
+    Served,
+)
 from stockman_lab.talos.api.faulty import delayed, spoiled, struck
-from stockman_lab.talos.api.lasting import BoundPatience
-from stockman_lab.talos.api.refusal import Refusal
-from stockman_lab.talos.api.registry import Kind
-from stockman_lab.talos.api.roles import ADMIN, IMPERSONATOR, READER, allowed, reads_at_first_only
+from stockman_lab.talos.api.registry import Around, Kind
+from stockman_lab.talos.api.roles import IMPERSONATOR, READER, allowed, reads_at_first_only
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -28,8 +31,53 @@ if TYPE_CHECKING:
     from stockman_lab.talos.land import Land
     from stockman_lab.talos.machine import Machine
 
-_ELSEWHERE = frozenset({"securityapi.SecurityService", "signerapi.SignerService"})
-"""Services that are on the wire, and not at this door."""
+_MESSAGES = "messages"
+_TOO_LARGE = 32 * 1024 * 1024
+
+
+def wrapped(
+    wire: ApiSchema, method: ApiMethod, fields: Mapping[str, object]
+) -> Mapping[str, object]:
+    """A reply in its envelope, where a method has one."""
+    if method.server_stream or not has_envelope(wire, method):
+        return fields
+    return {_MESSAGES: [fields]}
+
+
+def has_envelope(wire: ApiSchema, method: ApiMethod) -> bool:
+    """Whether replies of a method are lists."""
+    return [field.name for field in wire.message(method.response).DESCRIPTOR.fields] == [_MESSAGES]
+
+
+def encoded(wire: ApiSchema, method: ApiMethod, fields: Mapping[str, object]) -> bytes:
+    """A reply as it goes over the wire."""
+    from stockman.talos.wire.values import new_message
+
+    message = new_message(wire, method.response, wrapped(wire, method, fields))
+    text = message.SerializeToString()
+    if len(text) > _TOO_LARGE:
+        raise Refusal(
+            GrpcCode.RESOURCE_EXHAUSTED,
+            f"grpc: received message larger than max ({len(text)} vs. {_TOO_LARGE})",
+        )
+    return text
+
+
+def decoded(wire: ApiSchema, method: ApiMethod, piece: bytes) -> Message:
+    """What a caller sent; fields that nobody knows are kept aside."""
+    from google.protobuf.message import DecodeError
+
+    try:
+        return wire.message(method.request).FromString(piece)
+    except DecodeError:
+        raise Refusal(
+            GrpcCode.INTERNAL,
+            "grpc: error unmarshalling request: proto: cannot parse invalid wire-format data",
+        ) from None
+
+
+_INTERNAL_SERVICES = frozenset({"securityapi.SecurityService", "signerapi.SignerService"})
+"""Services of the wire that clients do not reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +129,7 @@ async def answered(
             yield piece
 
 
-def found_method(wire: ApiSchema, path: str, elsewhere: frozenset[str] = _ELSEWHERE) -> ApiMethod:
+def found_method(wire: ApiSchema, path: str) -> ApiMethod:
     """The method that a path names, in a minor."""
     service, slash, name = path.removeprefix("/").rpartition("/")
     if not slash or not path.startswith("/"):
@@ -90,7 +138,7 @@ def found_method(wire: ApiSchema, path: str, elsewhere: frozenset[str] = _ELSEWH
         known = wire.service(service)
     except UnknownApiName:
         known = {}
-    if not known or service in elsewhere:
+    if not known or service in _INTERNAL_SERVICES:
         raise Refusal(GrpcCode.UNIMPLEMENTED, f"unknown service {service}")
     if name not in known:
         raise Refusal(GrpcCode.UNIMPLEMENTED, f"unknown method {name} for service {service}")
@@ -100,7 +148,7 @@ def found_method(wire: ApiSchema, path: str, elsewhere: frozenset[str] = _ELSEWH
 def roles_of(api: Served, asked: Asked) -> frozenset[str]:
     """The roles that a caller has; other machines speak for those who asked them."""
     if api.mode == MAINTENANCE:
-        return frozenset({ADMIN if maintenance.is_siderolink(asked.peer) else READER})
+        return frozenset({READER})
     if IMPERSONATOR in asked.roles and "talos-role" in asked.headers:
         return frozenset(asked.headers["talos-role"])
     return asked.roles
@@ -110,7 +158,7 @@ def authorize(machine: ApiMachine, api: Served, method: ApiMethod, roles: frozen
     """Refuse who may not call a method, and what a machine has no part in."""
     in_maintenance = api.mode == MAINTENANCE
     if in_maintenance and maintenance.has_own_server(machine.minor):
-        maintenance.check(method.service, method.name, by_admin=ADMIN in roles)
+        maintenance.check(method.service, method.name)
         return
     path = f"/{method.service}/{method.name}"
     passing = roles & allowed(path, machine.minor)

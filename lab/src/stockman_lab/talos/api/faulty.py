@@ -8,9 +8,7 @@ from weakref import WeakKeyDictionary
 
 from stockman.talos.api.transport import GrpcCode
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.talos.api.call import ApiLand, ApiMachine, Patience
-from stockman_lab.talos.api.lasting import LOST
-from stockman_lab.talos.api.refusal import Cut, Refusal
+from stockman_lab.talos.api.call import LOST, ApiLand, ApiMachine, Cut, Patience, Refusal
 from stockman_lab.talos.api.roles import only_reads
 
 TRUNCATED = "truncated"

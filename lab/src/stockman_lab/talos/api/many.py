@@ -11,8 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from stockman.talos.wire.schema import load_api_schema
-from stockman_lab.talos.api.asked import Asked
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Asked, Refusal
 
 if TYPE_CHECKING:
     from stockman.talos.wire.values import Fields

@@ -12,13 +12,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.around import Around
-from stockman_lab.talos.api.asked import Asked
-from stockman_lab.talos.api.call import MAINTENANCE, ApiMachine, Served
+from stockman_lab.talos.api.call import LOST, MAINTENANCE, ApiMachine, Asked, Cut, Refusal, Served
 from stockman_lab.talos.api.dispatch import answered, roles_of
-from stockman_lab.talos.api.lasting import LOST
 from stockman_lab.talos.api.many import merged_messages, merged_streams
-from stockman_lab.talos.api.refusal import Cut, Refusal
+from stockman_lab.talos.api.registry import Around
 from stockman_lab.talos.api.roles import IMPERSONATOR
 
 _ONE_TO_MANY = frozenset(

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
 
-from stockman_lab.talos.api.call import Call
+from stockman_lab.talos.api.call import ApiLand, Call, Patience
 
 Fields: TypeAlias = Mapping[str, object]
 Answer: TypeAlias = Callable[[Call], Fields | Awaitable[Fields]]
@@ -115,3 +115,12 @@ def all_methods() -> Methods:
     for iter_module in pkgutil.iter_modules(folder.__path__):
         import_module(f"{_FOLDER}.{iter_module.name}")
     return METHODS
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Other machines, how to wait, and who answers what."""
+
+    land: ApiLand
+    patience: Patience
+    methods: Methods

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from stockman_lab.guest.network import Network
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import Network, NicView
 
 
 class Layer(Enum):
@@ -53,11 +52,9 @@ class AppliedLink:
     alt_names: tuple[str, ...] = ()
     master: str = ""
     """The bond or bridge that it belongs to."""
-    slave_index: int = 0
     parent: str = ""
     vlan: int = 0
     bond_mode: str = ""
-    bond_options: dict[str, object] = field(default_factory=dict)
     driver: str = ""
     bus_path: str = ""
     pci_id: str = ""
@@ -94,7 +91,6 @@ class AppliedRoute:
     metric: int = 1024
     scope: str = "global"
     table: str = "main"
-    protocol: str = "static"
     layer: Layer
 
     @property
@@ -122,20 +118,13 @@ class AppliedNetwork:
     routes: tuple[AppliedRoute, ...] = ()
     operators: tuple[Operator, ...] = ()
     resolvers: tuple[str, ...] = ()
-    resolvers_layer: Layer = Layer.DEFAULT
     search_domains: tuple[str, ...] = ()
     time_servers: tuple[str, ...] = ()
-    time_servers_layer: Layer = Layer.DEFAULT
     hostname: str = ""
     """Without the domain. Empty: it has none yet."""
     domain: str = ""
-    hostname_layer: Layer = Layer.DEFAULT
     vips: dict[str, str] = field(default_factory=dict)
     """Links by the shared addresses that they would hold."""
-
-    @property
-    def fqdn(self) -> str:
-        return f"{self.hostname}.{self.domain}" if self.domain else self.hostname
 
     def link(self, name: str) -> AppliedLink | None:
         """A link by any of its names. None: there is none."""
@@ -143,14 +132,6 @@ class AppliedNetwork:
             if name == link.name or name in link.aliases or name in link.alt_names:
                 return link
         return None
-
-    def addresses_of(self, link: str) -> tuple[str, ...]:
-        """Addresses of a link with prefix, those of the link alone left out."""
-        return tuple(
-            address.address
-            for address in self.addresses
-            if address.link == link and address.scope == "global"
-        )
 
     @property
     def node_addresses(self) -> tuple[str, ...]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from ipaddress import ip_interface
 
-from stockman_lab.guest.network import link_local, self_made
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView, link_local, self_made
 from stockman_lab.talos.config.applied import (
     AppliedAddress,
     AppliedLink,
@@ -18,10 +18,51 @@ from stockman_lab.talos.config.applied import (
     Operator,
 )
 from stockman_lab.talos.config.cards import aliased, cards, fits
-from stockman_lab.talos.config.effective import Effective
-from stockman_lab.talos.config.hostnames import hostname
+from stockman_lab.talos.config.effective_record import Effective
 from stockman_lab.talos.config.link_setting import DhcpSetting, LinkSetting, RouteSetting
 from stockman_lab.talos.config.nocloud import PlatformData
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def hostname(
+    config: Effective | None,
+    platform: PlatformData,
+    node_id: str,
+    addresses: tuple[str, ...],
+) -> str:
+    """The name of a machine, with its domain. Empty: it has none.
+
+    Names are made only where a configuration asks for it, and by nobody else.
+    """
+    if config is not None and config.hostname:
+        return config.hostname
+    if platform.hostname:
+        return platform.hostname
+    if platform.cmdline.hostname:
+        return platform.cmdline.hostname
+    how = config.auto_hostname if config is not None else "off"
+    if how == "stable" and node_id:
+        return stable_name(node_id)
+    if how == "addr" and addresses:
+        return address_name(addresses[0])
+    return ""
+
+
+def stable_name(node_id: str) -> str:
+    """The name that a machine makes of its identity, `talos-2gd-76y`."""
+    number = int.from_bytes(sha256(node_id.encode()).digest()[:8], "big")
+    digits = ""
+    while number:
+        number, digit = divmod(number, len(_DIGITS))
+        digits = _DIGITS[digit] + digits
+    return f"talos-{digits[1:4]}-{digits[4:7]}"
+
+
+def address_name(address: str) -> str:
+    """The name that a machine makes of its first address, `talos-10-42-0-5`."""
+    return f"talos-{address.replace(':', '').replace('.', '-')}"
+
 
 DEFAULT_RESOLVERS = ("1.1.1.1", "8.8.8.8")
 DEFAULT_TIME_SERVERS = ("time.cloudflare.com",)
@@ -47,36 +88,22 @@ def applied_network(
     if config is None or config.default_dhcp:
         setup.defaults(ignored)
     network = setup.network()
-    servers, servers_layer = _told(
-        (Layer.CONFIGURATION, config.nameservers if config is not None else ()),
-        (Layer.PLATFORM, platform.nameservers),
-        (Layer.CMDLINE, cmdline.nameservers),
-        (Layer.DEFAULT, DEFAULT_RESOLVERS),
-    )
-    times, times_layer = _told(
-        (Layer.CONFIGURATION, config.time_servers if config is not None else ()),
-        (Layer.PLATFORM, platform.time_servers),
-        (Layer.CMDLINE, cmdline.time_servers),
-        (Layer.DEFAULT, DEFAULT_TIME_SERVERS),
-    )
-    name, name_layer = hostname(config, platform, machine.node_id, network.node_addresses)
+    name = hostname(config, platform, machine.node_id, network.node_addresses)
     short, _, domain = name.partition(".")
     return replace(
         network,
-        resolvers=servers,
-        resolvers_layer=servers_layer,
+        resolvers=(config.nameservers if config is not None else ())
+        or platform.nameservers
+        or cmdline.nameservers
+        or DEFAULT_RESOLVERS,
         search_domains=_searched(config, domain),
-        time_servers=times,
-        time_servers_layer=times_layer,
+        time_servers=(config.time_servers if config is not None else ())
+        or platform.time_servers
+        or cmdline.time_servers
+        or DEFAULT_TIME_SERVERS,
         hostname=short,
         domain=domain,
-        hostname_layer=name_layer,
     )
-
-
-def _told(*layers: tuple[Layer, tuple[str, ...]]) -> tuple[tuple[str, ...], Layer]:
-    """The first that says anything."""
-    return next(((values, layer) for layer, values in layers if values), ((), Layer.DEFAULT))
 
 
 def _searched(config: Effective | None, domain: str) -> tuple[str, ...]:
@@ -205,11 +232,9 @@ class _Setup:
 
     def _bundled(self, layer: Layer, link: AppliedLink, setting: LinkSetting) -> AppliedLink:
         members = list(self._members(setting))
-        for place, name in enumerate(members):
+        for name in members:
             member = self.links[name]
-            self.links[name] = replace(
-                member, up=True, layer=layer, master=link.name, slave_index=place
-            )
+            self.links[name] = replace(member, up=True, layer=layer, master=link.name)
         mac = setting.hardware_addr or (self.links[members[0]].mac if members else link.mac)
         bond = setting.bond
         if bond is not None:
@@ -220,7 +245,6 @@ class _Setup:
             mac=mac,
             carrier=any(self.links[name].carrier for name in members),
             bond_mode=bond.mode if bond is not None else "",
-            bond_options=dict(bond.options) if bond is not None else {},
         )
 
     def _members(self, setting: LinkSetting) -> Iterator[str]:
@@ -323,6 +347,5 @@ def _lease_routes(operator: Operator, address: str) -> Iterator[AppliedRoute]:
             gateway=router,
             source=address.partition("/")[0],
             metric=operator.metric,
-            protocol="boot",
             layer=Layer.OPERATOR,
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from stockman_lab.guest.nic import NicView
+from stockman_lab.guest.network import NicView
 from stockman_lab.talos.config.applied import AppliedLink, Layer
 from stockman_lab.talos.config.expressions import NotEvaluable, selects
 from stockman_lab.talos.config.link_setting import LinkSelector

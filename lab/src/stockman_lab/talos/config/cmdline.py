@@ -127,7 +127,6 @@ def _bonded(value: str) -> Iterator[LinkSetting]:
         bond=BondSetting(
             mode=given.get("mode", "balance-rr"),
             members=tuple(members.split(",")) if members else _DEFAULT_MEMBERS,
-            options={_BOND_OPTIONS[key]: one for key, one in given.items() if key in _BOND_OPTIONS},
         ),
     )
 

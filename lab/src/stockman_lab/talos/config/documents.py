@@ -7,6 +7,43 @@ from dataclasses import dataclass, field
 
 from stockman_lab.talos.config.values import Tree, at, loaded, mapping
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """Versions that are built into Talos."""
+
+    kubernetes: str
+    etcd_image: str
+    core_dns: str
+
+    @property
+    def core_dns_image(self) -> str:
+        return f"registry.k8s.io/coredns/coredns:{self.core_dns}"
+
+    def image(self, program: str) -> str:
+        """The image of a program of Kubernetes."""
+        return f"registry.k8s.io/{program}:v{self.kubernetes}"
+
+
+RELEASES = {
+    "1.11": Release(
+        kubernetes="1.34.1",
+        etcd_image="gcr.io/etcd-development/etcd:v3.6.5",
+        core_dns="v1.12.4",
+    ),
+    "1.12": Release(
+        kubernetes="1.35.0", etcd_image="registry.k8s.io/etcd:v3.6.7", core_dns="v1.13.2"
+    ),
+    "1.13": Release(
+        kubernetes="1.36.3", etcd_image="registry.k8s.io/etcd:v3.6.12", core_dns="v1.14.6"
+    ),
+    "1.14": Release(
+        kubernetes="1.37.0", etcd_image="registry.k8s.io/etcd:3.7.1", core_dns="v1.14.6"
+    ),
+}
+"""By minor: pkg/machinery/constants of v1.11.5, v1.12.1, v1.13.9 and release-1.14."""
+
+
 _OLD = frozenset({"machine", "cluster", "debug", "persist", "version"})
 
 
@@ -17,13 +54,8 @@ class Documents:
     oldest: Tree | None = None
     """None: there is none."""
     kinds: dict[str, list[Tree]] = field(default_factory=dict)
-    order: list[str] = field(default_factory=list)
-    """Kinds as they come."""
-    asked: set[str] = field(default_factory=set)
-    """Kinds that somebody read."""
 
     def all(self, kind: str) -> list[Tree]:
-        self.asked.add(kind)
         return self.kinds.get(kind, [])
 
     def one(self, kind: str) -> Tree | None:
@@ -42,11 +74,6 @@ class Documents:
     def cluster(self) -> Tree:
         return mapping(at(self.oldest, "cluster"))
 
-    @property
-    def unread(self) -> dict[str, tuple[Tree, ...]]:
-        """Documents of which nobody asked."""
-        return {kind: tuple(found) for kind, found in self.kinds.items() if kind not in self.asked}
-
 
 def documents(text: bytes | str) -> Documents:
     """What a text consists of; a text that is no YAML has no documents."""
@@ -55,7 +82,6 @@ def documents(text: bytes | str) -> Documents:
         kind = one.get("kind")
         if isinstance(kind, str) and kind:
             found.kinds.setdefault(kind, []).append(one)
-            found.order.append(kind)
         elif found.oldest is None and _OLD & one.keys():
             found.oldest = one
     return found

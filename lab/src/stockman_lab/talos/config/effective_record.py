@@ -12,16 +12,10 @@ from stockman_lab.talos.config.kubernetes_setting import (
 from stockman_lab.talos.config.link_setting import LinkSelector, LinkSetting
 from stockman_lab.talos.config.node_setting import (
     Authority,
-    Discovery,
-    ExtensionService,
     Features,
-    FirewallRule,
     InstallSetting,
     KernelModule,
-    KubeSpan,
-    RegistrySetting,
     VolumeSetting,
-    WrittenFile,
 )
 
 
@@ -34,7 +28,6 @@ class Effective:
 
     machine_type: str = ""
     """`controlplane`, `worker` or `init`. Empty: only documents, as maintenance mode takes them."""
-    debug: bool = False
     token: str = ""
     """With which machines ask for certificates."""
     os_ca: Authority = field(default_factory=Authority)
@@ -44,17 +37,13 @@ class Effective:
 
     cluster_name: str = ""
     cluster_id: str = ""
-    cluster_secret: str = ""
     endpoint: str = ""
     """URL of the Kubernetes API."""
     bootstrap_token: str = ""
     etcd_ca: Authority = field(default_factory=Authority)
     k8s_ca: Authority = field(default_factory=Authority)
     k8s_accepted_cas: tuple[str, ...] = ()
-    aggregator_ca: Authority = field(default_factory=Authority)
     service_account_key: str = ""
-    secretbox_secret: str = ""
-    aescbc_secret: str = ""
 
     hostname: str = ""
     """Empty: `auto_hostname` tells."""
@@ -69,10 +58,8 @@ class Effective:
     search_domains: tuple[str, ...] = ()
     default_search_domain: bool = True
     """Whether the domain of the host name is searched too."""
-    static_hosts: dict[str, tuple[str, ...]] = field(default_factory=dict)
     time_servers: tuple[str, ...] = ()
     time_disabled: bool = False
-    time_boot_timeout: str = ""
 
     install: InstallSetting | None = None
     """None: nothing is said of it."""
@@ -83,34 +70,11 @@ class Effective:
     node_annotations: dict[str, str] = field(default_factory=dict)
     node_taints: dict[str, str] = field(default_factory=dict)
     static_pods: tuple[dict[str, object], ...] = ()
-
-    sysctls: dict[str, str] = field(default_factory=dict)
-    sysfs: dict[str, str] = field(default_factory=dict)
     kernel_modules: tuple[KernelModule, ...] = ()
-    udev_rules: tuple[str, ...] = ()
-    environment: dict[str, str] = field(default_factory=dict)
-    files: tuple[WrittenFile, ...] = ()
-    registries: dict[str, RegistrySetting] = field(default_factory=dict)
     features: Features = field(default_factory=Features)
-    logging: tuple[str, ...] = ()
-    """Where logs of services go: URLs."""
-    kernel_logs: dict[str, str] = field(default_factory=dict)
-    event_sink: str = ""
-    trusted_roots: dict[str, str] = field(default_factory=dict)
     volumes: tuple[VolumeSetting, ...] = ()
-    extension_services: dict[str, ExtensionService] = field(default_factory=dict)
-    watchdog: tuple[str, str] | None = None
-    """Device and timeout. None: nobody watches."""
-    discovery: Discovery = field(default_factory=Discovery)
-    kubespan: KubeSpan = field(default_factory=KubeSpan)
-    firewall_blocks: bool = False
-    """Whether what no rule lets in stays outside."""
-    firewall: tuple[FirewallRule, ...] = ()
-
-    kinds: tuple[str, ...] = ()
-    """Of all documents besides the v1alpha1 one, in their order, each time that it occurs."""
-    others: dict[str, tuple[dict[str, object], ...]] = field(default_factory=dict)
-    """Documents by kind that none of the above is read from."""
+    discovers_members: bool = False
+    """Whether members of the cluster find each other without Kubernetes."""
 
     @property
     def is_partial(self) -> bool:
@@ -124,7 +88,3 @@ class Effective:
     def volume(self, name: str) -> VolumeSetting | None:
         """What is said of a volume by its name. None: nothing."""
         return next((volume for volume in self.volumes if volume.name == name), None)
-
-    def link(self, name: str) -> LinkSetting | None:
-        """What is said of a link by its name. None: nothing, or not by its name."""
-        return next((link for link in self.links if link.name == name), None)

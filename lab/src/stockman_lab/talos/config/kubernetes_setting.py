@@ -40,8 +40,6 @@ class EtcdSetting:
 
     image: str = ""
     arguments: Arguments = field(default_factory=dict)
-    advertised_subnets: tuple[str, ...] = ()
-    listen_subnets: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,14 +68,9 @@ class KubernetesSetting:
     dns_domain: str = "cluster.local"
     cni: str = "flannel"
     """`flannel`, `custom`, `none`."""
-    cni_urls: tuple[str, ...] = ()
     manifests: tuple[Manifest, ...] = ()
     schedules_on_control_planes: bool = False
     external_cloud_provider: bool = False
-    admission: dict[str, dict[str, object]] = field(default_factory=dict)
-    """Configurations by plugin."""
-    audit_policy: dict[str, object] = field(default_factory=dict)
-    admin_kubeconfig_lifetime: str = "8760h0m0s"
 
     @property
     def version(self) -> str:

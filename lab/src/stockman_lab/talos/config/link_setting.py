@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +26,6 @@ class DhcpSetting:
     """One DHCP client on a link."""
 
     metric: int = 1024
-    ignores_hostname: bool = False
-    ignores_routes: bool = False
-    client_identifier: str = "mac"
-    duid: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +49,6 @@ class BondSetting:
     mode: str = "balance-rr"
     members: tuple[str, ...] = ()
     selectors: tuple[LinkSelector, ...] = ()
-    options: dict[str, object] = field(default_factory=dict)
-    """By the names of `BondConfig`: `miimon`, `lacpRate`, `xmitHashPolicy`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +56,6 @@ class BridgeSetting:
     """A switch inside of the machine."""
 
     members: tuple[str, ...] = ()
-    stp: bool = False
-    filters_vlans: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +81,6 @@ class LinkSetting:
     parent: str = ""
     """Of a VLAN; empty where `selector` tells it."""
     vlan: int = 0
-    vlan_protocol: str = "802.1q"
     bond: BondSetting | None = None
     bridge: BridgeSetting | None = None
     vips: tuple[str, ...] = ()

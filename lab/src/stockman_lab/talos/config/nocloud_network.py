@@ -80,23 +80,15 @@ def _selector(mac: object) -> LinkSelector | None:
 
 def _bond(entry: Tree) -> LinkSetting:
     params = mapping(entry.get("params"))
-    options = {
-        "miimon": params.get("bond-miimon"),
-        "lacpRate": params.get("bond-lacp-rate"),
-        "xmitHashPolicy": params.get("bond-xmit-hash-policy"),
-        "updelay": params.get("up-delay"),
-        "downdelay": params.get("down-delay"),
-    }
     members = texts(entry.get("bond_interfaces"))
-    bond = _bonded(text(params.get("bond-mode")), members, options)
+    bond = _bonded(text(params.get("bond-mode")), members)
     return _subnets(entry, kind="bond", bond=bond)
 
 
-def _bonded(mode: str, members: tuple[str, ...], options: dict[str, object]) -> BondSetting:
+def _bonded(mode: str, members: tuple[str, ...]) -> BondSetting:
     if not mode:
         raise ValueError("a bond without a mode")
-    values = {name: value for name, value in options.items() if value}
-    return BondSetting(mode=mode, members=members, options=values)
+    return BondSetting(mode=mode, members=members)
 
 
 def _vlan(entry: Tree) -> LinkSetting:
@@ -151,14 +143,7 @@ def _second_version(told: Tree) -> NoCloudNetwork:
         links.append(_faced(name, mapping(entry), selector=_selector(mac)))
     for name, entry in sorted(mapping(told.get("bonds")).items()):
         params = mapping(at(entry, "parameters"))
-        options = {
-            "miimon": params.get("mii-monitor-interval"),
-            "lacpRate": params.get("lacp-rate"),
-            "xmitHashPolicy": params.get("transmit-hash-policy"),
-            "updelay": params.get("up-delay"),
-            "downdelay": params.get("down-delay"),
-        }
-        bond = _bonded(text(params.get("mode")), texts(at(entry, "interfaces")), options)
+        bond = _bonded(text(params.get("mode")), texts(at(entry, "interfaces")))
         links.append(_faced(name, mapping(entry), kind="bond", bond=bond))
     for name, entry in sorted(mapping(told.get("vlans")).items()):
         parent, tag = text(at(entry, "link")), number(at(entry, "id"))

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from stockman_lab.talos.config import reading_kubernetes as kube
 from stockman_lab.talos.config import reading_links as net
 from stockman_lab.talos.config import reading_node as node
-from stockman_lab.talos.config.documents import Documents, documents
+from stockman_lab.talos.config.documents import RELEASES, Documents, documents
 from stockman_lab.talos.config.effective_record import Effective
 from stockman_lab.talos.config.node_setting import Authority
-from stockman_lab.talos.config.reading_stores import registries, volumes
-from stockman_lab.talos.config.releases import RELEASES
+from stockman_lab.talos.config.reading_node import volumes
 from stockman_lab.talos.config.values import (
     Tree,
     at,
     decoded,
     flag,
-    items,
     mapping,
     mappings,
     text,
     texts,
 )
+
+__all__ = ["Effective", "effective"]
+
+_REMEMBERED = 4096
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def effective(text: bytes, minor: str) -> Effective:
+    """What a configuration says to a machine of a minor, `1.13`.
+
+    The text is one that Talos takes: what is not as it has to be is passed over, not told;
+    `judging` tells.
+    """
+    return read(text, minor)
+
 
 _TYPES = {"join": "worker", "control-plane": "controlplane"}
 
@@ -40,7 +54,6 @@ def read(raw: bytes, minor: str) -> Effective:
     times = found.one("TimeSyncConfig") or mapping(found.machine.get("time"))
     settings = Effective(
         machine_type=machine_type,
-        debug=flag(at(found.oldest, "debug")),
         hostname=hostname,
         auto_hostname=auto,
         links=net.links(found),
@@ -51,10 +64,8 @@ def read(raw: bytes, minor: str) -> Effective:
         or texts(at(found.machine, "network", "searchDomains")),
         default_search_domain=not flag(at(resolver, "searchDomains", "disableDefault"))
         and not flag(at(found.machine, "network", "disableSearchDomain")),
-        static_hosts=net.static_hosts(found),
         time_servers=texts(at(times, "ntp", "servers")) or texts(at(times, "servers")),
         time_disabled=flag(times.get("disabled")) or not flag(times.get("enabled"), default=True),
-        time_boot_timeout=text(times.get("bootTimeout")),
         install=node.install(found),
         kubelet=kube.kubelet(found, release),
         kubernetes=kube.kubernetes(found, release),
@@ -63,39 +74,12 @@ def read(raw: bytes, minor: str) -> Effective:
         node_annotations=annotations,
         node_taints=taints,
         static_pods=node.static_pods(found),
-        sysctls=node.laid(found, "sysctls", "SysctlConfig", "params"),
-        sysfs=node.laid(found, "sysfs", "SysfsConfig", "params"),
         kernel_modules=node.kernel_modules(found),
-        udev_rules=(
-            *texts(at(found.machine, "udev", "rules")),
-            *texts(at(found.one("UdevRulesConfig"), "rules")),
-        ),
-        environment=node.laid(found, "env", "EnvironmentConfig", "variables"),
-        files=tuple(node.files(found)),
-        registries=registries(found),
         features=node.features(found, minor),
-        logging=node.logging(found),
-        kernel_logs=_named(found, "KmsgLogConfig", "url"),
-        event_sink=text(at(found.one("EventSinkConfig"), "endpoint")),
-        trusted_roots=_named(found, "TrustedRootsConfig", "certificates"),
         volumes=tuple(volumes(found)),
-        extension_services={
-            extension_service.name: extension_service
-            for extension_service in node.extension_services(found)
-        },
-        watchdog=node.watchdog(found),
-        discovery=node.discovery(found),
-        kubespan=node.kubespan(found),
-        firewall_blocks=at(found.one("NetworkDefaultActionConfig"), "ingress") == "block",
-        firewall=tuple(node.firewall(found)),
-        kinds=tuple(found.order),
+        discovers_members=node.discovers_members(found),
     )
-    settings = _identified(settings, found)
-    return replace(settings, others=found.unread)
-
-
-def _named(found: Documents, kind: str, key: str) -> dict[str, str]:
-    return {text(one.get("name")): text(one.get(key)) for one in found.all(kind)}
+    return _identified(settings, found)
 
 
 def _hostname(found: Documents) -> tuple[str, str]:
@@ -116,9 +100,7 @@ def _identified(settings: Effective, found: Documents) -> Effective:
     named = found.one("KubeClusterConfig") or {}
     identity = found.one("DiscoveryIdentityConfig") or {}
     authority = found.one("KubeAPIServerCAConfig")
-    aggregator = found.one("KubeAggregatorCAConfig")
     account = found.one("KubeServiceAccountConfig")
-    secretbox, aescbc = _encryption(found)
     return replace(
         settings,
         token=text(machine.get("token")),
@@ -127,7 +109,6 @@ def _identified(settings: Effective, found: Documents) -> Effective:
         cert_sans=texts(machine.get("certSANs")),
         cluster_name=text(named.get("clusterName")) or text(cluster.get("clusterName")),
         cluster_id=text(identity.get("clusterID")) or text(cluster.get("id")),
-        cluster_secret=text(identity.get("clusterSecret")) or text(cluster.get("secret")),
         endpoint=text(named.get("endpoint")) or text(at(cluster, "controlPlane", "endpoint")),
         bootstrap_token=text(cluster.get("token")),
         etcd_ca=_authority(at(cluster, "etcd", "ca")),
@@ -135,14 +116,9 @@ def _identified(settings: Effective, found: Documents) -> Effective:
         k8s_accepted_cas=_accepted(cluster.get("acceptedCAs"))
         if authority is None
         else _besides(authority),
-        aggregator_ca=_authority(cluster.get("aggregatorCA"))
-        if aggregator is None
-        else _issuing(aggregator),
         service_account_key=decoded(at(cluster, "serviceAccount", "key"))
         if account is None
         else text(at(account, "issuer", "privateKey")),
-        secretbox_secret=secretbox,
-        aescbc_secret=aescbc,
     )
 
 
@@ -167,16 +143,3 @@ def _besides(document: Tree) -> tuple[str, ...]:
     """What is accepted besides the CA that `_issuing` names."""
     known = _issuing(document).crt
     return tuple(one for one in texts(document.get("acceptedCAs")) if one != known)
-
-
-def _encryption(found: Documents) -> tuple[str, str]:
-    """Secrets that etcd's contents are encrypted with: `secretbox` and `aescbc`."""
-    cluster = found.cluster
-    told = [text(cluster.get(f"{kind}EncryptionSecret")) for kind in ("secretbox", "aescbc")]
-    resources = at(found.one("KubeEtcdEncryptionConfig"), "config", "resources")
-    for resource in mappings(resources):
-        for provider in mappings(resource.get("providers")):
-            for index, kind in enumerate(("secretbox", "aescbc")):
-                for key in items(at(provider, kind, "keys")):
-                    told[index] = told[index] or text(at(key, "secret"))
-    return told[0], told[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman_lab.talos.config.documents import Documents
+from stockman_lab.talos.config.documents import Documents, Release
 from stockman_lab.talos.config.kubernetes_setting import (
     Arguments,
     Component,
@@ -13,7 +13,6 @@ from stockman_lab.talos.config.kubernetes_setting import (
     KubernetesSetting,
     Manifest,
 )
-from stockman_lab.talos.config.releases import Release
 from stockman_lab.talos.config.values import (
     Tree,
     at,
@@ -68,12 +67,9 @@ def arguments(told: object) -> Arguments:
 
 def etcd(documents: Documents, release: Release) -> EtcdSetting:
     told = mapping(documents.cluster.get("etcd"))
-    old = text(told.get("subnet"))
     return EtcdSetting(
         image=text(told.get("image")) or release.etcd_image,
         arguments=arguments(told.get("extraArgs")),
-        advertised_subnets=texts(told.get("advertisedSubnets")) or ((old,) if old else ()),
-        listen_subnets=texts(told.get("listenSubnets")),
     )
 
 
@@ -87,7 +83,6 @@ def kubernetes(documents: Documents, release: Release) -> KubernetesSetting:
     off = mapping(machine.get("controlPlane"))
     plain = KubernetesSetting()
     proxy = documents.one("KubeProxyConfig") or mapping(cluster.get("proxy"))
-    name, urls = _cni(documents)
     return KubernetesSetting(
         api_server=_component(api, cluster.get("apiServer"), release.image("kube-apiserver")),
         controller_manager=_component(
@@ -112,18 +107,10 @@ def kubernetes(documents: Documents, release: Release) -> KubernetesSetting:
         pod_subnets=texts(network.get("podSubnets")) or plain.pod_subnets,
         service_subnets=texts(network.get("serviceSubnets")) or plain.service_subnets,
         dns_domain=text(network.get("dnsDomain")) or plain.dns_domain,
-        cni=name,
-        cni_urls=urls,
+        cni=_cni(documents),
         manifests=tuple(_manifests(documents)),
         schedules_on_control_planes=_schedules(documents),
         external_cloud_provider=flag(at(cluster, "externalCloudProvider", "enabled")),
-        admission=_admission(documents),
-        audit_policy=mapping(
-            at(documents.one("KubeAuditPolicyConfig"), "configuration")
-            or at(cluster, "apiServer", "auditPolicy")
-        ),
-        admin_kubeconfig_lifetime=text(at(cluster, "adminKubeconfig", "certLifetime"))
-        or plain.admin_kubeconfig_lifetime,
     )
 
 
@@ -137,18 +124,15 @@ def _component(document: Tree | None, section: object, image: str) -> Component:
     )
 
 
-def _cni(documents: Documents) -> tuple[str, tuple[str, ...]]:
+def _cni(documents: Documents) -> str:
     told = mapping(at(documents.cluster, "network", "cni"))
     if documents.one("KubeFlannelCNIConfig") is not None:
-        return "flannel", ()
+        return "flannel"
     if documents.one("KubeNetworkConfig") is None:
-        return text(told.get("name")) or "flannel", texts(told.get("urls"))
-    custom = [
-        text(document.get("url"))
-        for document in documents.all("KubeExternalManifestConfig")
-        if document.get("name") == "custom-cni"
-    ]
-    return ("custom", tuple(custom)) if custom else ("none", ())
+        return text(told.get("name")) or "flannel"
+    manifests = documents.all("KubeExternalManifestConfig")
+    is_custom = any(document.get("name") == "custom-cni" for document in manifests)
+    return "custom" if is_custom else "none"
 
 
 def _manifests(documents: Documents) -> Iterator[Manifest]:

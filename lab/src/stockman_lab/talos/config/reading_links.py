@@ -38,10 +38,6 @@ _LINKS = {
     "VLANConfig": "vlan",
 }
 """Kinds of links by kinds of documents; all VLANs after what they may stand on."""
-_COMMON = frozenset(
-    {"apiVersion", "kind", "name", "links", "bondMode", "up", "mtu", "addresses", "routes"}
-    | {"multicast", "hardwareAddr", "interfaces", "deviceSelectors", "mode"}
-)
 _ANY = ("0.0.0.0/0", "::/0")
 
 
@@ -120,25 +116,17 @@ def _old_bond(told: Tree) -> BondSetting:
         mode=text(told.get("mode"), "balance-rr"),
         members=texts(told.get("interfaces")),
         selectors=tuple(one for one in chosen if one is not None),
-        options={key: value for key, value in told.items() if key not in _COMMON},
     )
 
 
 def _bridge(told: Tree, members: str, filtering: str) -> BridgeSetting:
-    return BridgeSetting(
-        members=texts(told.get(members)),
-        stp=flag(at(told, "stp", "enabled")),
-        filters_vlans=flag(at(told, "vlan", filtering)),
-    )
+    return BridgeSetting(members=texts(told.get(members)))
 
 
 def _old_face(link: LinkSetting, told: Tree) -> LinkSetting:
     options = mapping(told.get("dhcpOptions"))
     asks = flag(told.get("dhcp"))
-    dhcp = DhcpSetting(
-        metric=number(options.get("routeMetric")) or DEFAULT_METRIC,
-        duid=text(options.get("duidv6")),
-    )
+    dhcp = DhcpSetting(metric=number(options.get("routeMetric")) or DEFAULT_METRIC)
     addresses = texts(told.get("addresses")) or tuple(filter(None, [text(told.get("cidr"))]))
     return replace(
         link,
@@ -185,9 +173,7 @@ def _link(kind: str, told: Tree) -> LinkSetting:
     bond = bridge = None
     if kind == "bond":
         bond = BondSetting(
-            mode=text(told.get("bondMode"), "balance-rr"),
-            members=texts(told.get("links")),
-            options={key: value for key, value in told.items() if key not in _COMMON},
+            mode=text(told.get("bondMode"), "balance-rr"), members=texts(told.get("links"))
         )
     elif kind in ("bridge", "vrf"):
         bridge = _bridge(told, "links", "filtering")
@@ -201,31 +187,13 @@ def _link(kind: str, told: Tree) -> LinkSetting:
         routes=tuple(_route(one, "destination") for one in mappings(told.get("routes"))),
         parent=text(told.get("parent")),
         vlan=number(told.get("vlanID")),
-        vlan_protocol=text(told.get("vlanMode"), "802.1q"),
         bond=bond,
         bridge=bridge,
     )
 
 
 def _dhcp(told: Tree) -> DhcpSetting:
-    return DhcpSetting(
-        metric=number(told.get("routeMetric"), DEFAULT_METRIC),
-        ignores_hostname=flag(told.get("ignoreHostname")),
-        ignores_routes=flag(told.get("ignoreRoutes")),
-        client_identifier=text(told.get("clientIdentifier"), "mac"),
-        duid=text(told.get("duidRaw")),
-    )
-
-
-def static_hosts(documents: Documents) -> dict[str, tuple[str, ...]]:
-    """Names of addresses that are written down."""
-    found = {
-        text(one.get("ip")): texts(one.get("aliases"))
-        for one in mappings(at(documents.machine, "network", "extraHostEntries"))
-    }
-    for document in documents.all("StaticHostConfig"):
-        found[text(document.get("name"))] = texts(document.get("hostnames"))
-    return found
+    return DhcpSetting(metric=number(told.get("routeMetric"), DEFAULT_METRIC))
 
 
 def nameservers(documents: Documents) -> tuple[str, ...]:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from stockman.model.problem import Problems
-from stockman.talos.validation.loader import load_configuration
 from stockman.talos.validation.report import RuntimeMode
-from stockman.talos.validation.validate import validate
+from stockman.talos.validation.validate import load_configuration, validate
 from stockman_lab.talos.config.effective_record import Effective
 from stockman_lab.talos.config.expressions import NotEvaluable, selects
 

@@ -12,10 +12,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from stockman_lab.talos.cosi.content import Content
-from stockman_lab.talos.cosi.registry import Kind, content_of
+from stockman_lab.talos.cosi.registry import Content, Kind, content_of
 from stockman_lab.talos.cosi.seen import Seen
-from stockman_lab.talos.cosi.writing import written
+from stockman_lab.talos.cosi.shaping import written
 
 if TYPE_CHECKING:
     from stockman_lab.talos.cosi.tables import Definition

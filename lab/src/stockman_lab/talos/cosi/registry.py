@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
 
-from stockman_lab.talos.cosi.content import Content, Contents, Spec
-
 if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine
+
+Spec: TypeAlias = Mapping[str, object]
+"""By keys of YAML. What is not told is as Go has it when nobody sets it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Contents of one resource, where its labels or its form are not the usual ones."""
+
+    spec: object
+    labels: dict[str, str] = field(default_factory=dict)
+    annotations: dict[str, str] = field(default_factory=dict)
+
+
+Contents: TypeAlias = Mapping[str, Spec | Content]
+"""Of all resources of a kind, by id."""
+
 
 Told: TypeAlias = Callable[["Machine"], Contents]
 Written: TypeAlias = Callable[[str, object], tuple[bytes, str]]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from stockman.talos.go_yaml import sort_free_form, sort_keys
+from stockman.talos.go_yaml import dump, sort_free_form, sort_keys
+from stockman_lab.talos.cosi.encoding import proto_bytes
 from stockman_lab.talos.cosi.parts import Part, parts
-from stockman_lab.talos.cosi.tables import word_of
+from stockman_lab.talos.cosi.registry import Kind
+from stockman_lab.talos.cosi.tables import shape_of, word_of
 
 _DURATION = "google.protobuf.Duration"
 _TEXTS = frozenset({"common.NetIP", "common.NetIPPrefix", "common.NetIPPort"})
@@ -90,3 +92,22 @@ def _is_empty(part: Part, minor: str, value: object) -> bool:
     if part.is_map or part.is_list or part.row.is_pointer:
         return False
     return bool(value == _nothing(part, minor))
+
+
+def written(kind: Kind, minor: str, spec: object) -> dict[str, object]:
+    """The fields of `cosi.resource.Spec`."""
+    if kind.written is not None:
+        message, text = kind.written(minor, spec)
+        return {"proto_spec": message, "yaml_spec": text}
+    if not isinstance(spec, Mapping):
+        raise TypeError(f"contents of {kind.type} are no mapping")
+    shape = shape_of(kind.type)
+    return {
+        "proto_spec": proto_bytes(shape, minor, spec),
+        "yaml_spec": dump(shaped(shape, minor, spec)),
+    }
+
+
+def scalar_text(value: str) -> str:
+    """A single text as Go writes it where nothing stands around it."""
+    return dump({"a": value}).removeprefix("a: ")

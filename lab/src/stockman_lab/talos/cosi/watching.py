@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.refusal import Refusal
-from stockman_lab.talos.cosi.access import looked_at
+from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.cosi.collection import (
     BOOTSTRAPPED,
     CREATED,
@@ -17,7 +16,7 @@ from stockman_lab.talos.cosi.collection import (
     Happened,
     InvalidBookmark,
 )
-from stockman_lab.talos.cosi.queries import Wanted, wanted
+from stockman_lab.talos.cosi.queries import Wanted, looked_at, wanted
 from stockman_lab.talos.cosi.seen import tombstone
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos import bootstrapping
-from stockman_lab.talos.api.call import Call
+from stockman_lab.talos import etcd_member
+from stockman_lab.talos.api.call import Call, Refusal
 from stockman_lab.talos.api.controlplane import not_here
-from stockman_lab.talos.api.refusal import Refusal
 from stockman_lab.talos.api.registry import Fields, method, uploaded
 from stockman_lab.talos.disk import EPHEMERAL
 
@@ -45,7 +44,7 @@ def bootstrap(call: Call) -> Fields:
             GrpcCode.FAILED_PRECONDITION,
             "etcd snapshot is not uploaded: stat /var/lib/etcd.snapshot: no such file or directory",
         )
-    bootstrapping.bootstrap(
+    etcd_member.bootstrap(
         machine, recover=request.recover_etcd, skip_hash=request.recover_skip_hash_check
     )
     return {}

@@ -19,11 +19,9 @@ from stockman.model.secret import Secret
 from stockman.talos.api.transport import GrpcCode
 from stockman.talos.credentials.kubeconfig import render_kubeconfig
 from stockman.talos.credentials.talosconfig import Talosconfig, client_context, talosconfig_text
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.durations import seconds_in
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Call, Refusal, seconds_in
 from stockman_lab.talos.api.registry import Fields, method, streamed
-from stockman_lab.talos.config.effective import Effective
+from stockman_lab.talos.config.effective_record import Effective
 from stockman_lab.talos.config.node_setting import Authority
 
 _SERVICE = "machine.MachineService"

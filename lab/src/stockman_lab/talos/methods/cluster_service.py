@@ -6,8 +6,7 @@ import ipaddress
 from collections.abc import AsyncIterator, Sequence
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.refusal import Cut, Refusal
+from stockman_lab.talos.api.call import Call, Cut, Refusal
 from stockman_lab.talos.api.registry import Fields, streamed
 from stockman_lab.talos.following import Session
 from stockman_lab.talos.health import CHECKS, Check, CheckFailed, CheckSkipped, Subject, quoted

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos import acting, trying
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.durations import seconds_in
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos import acting
+from stockman_lab.talos.api.call import Call, Refusal, seconds_in
 from stockman_lab.talos.api.registry import Fields, method
 from stockman_lab.talos.config import changes
-from stockman_lab.talos.config.effective import effective
+from stockman_lab.talos.config.reading import effective
 from stockman_lab.talos.config.verdict import (
     MachineFacts,
     Verdict,
     machine_verdict,
     static_verdict,
 )
-from stockman_lab.talos.disk_expressions import disk_fields
+from stockman_lab.talos.disks import disk_fields
 from stockman_lab.talos.state import Stage
 
 _SERVICE = "machine.MachineService"
@@ -34,7 +32,7 @@ def apply(call: Call) -> Fields:
         return _in_maintenance(call, new, mode)
     _check_free(call)
     if mode != _TRY:
-        trying.cancel(machine)  # even by what is refused, or only looked at
+        acting.cancel_trial(machine)  # even by what is refused, or only looked at
     warnings = _check(call, new)
     if effective(new, call.minor).is_partial:
         raise Refusal(GrpcCode.INVALID_ARGUMENT, changes.NO_OLDEST)

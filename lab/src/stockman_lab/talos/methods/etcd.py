@@ -12,8 +12,7 @@ from stockman_lab.etcd.cluster import EtcdCluster, numbered
 from stockman_lab.etcd.errors import EtcdError, Reason
 from stockman_lab.etcd.snapshots import snapshot
 from stockman_lab.talos import etcd_member
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Call, Refusal
 from stockman_lab.talos.api.registry import Fields, method, streamed
 from stockman_lab.talos.services import running as services
 

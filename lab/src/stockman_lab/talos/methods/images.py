@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator
 
 from stockman.talos.api.transport import GrpcCode
 from stockman_lab.core.faults import Effect
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Call, Refusal
 from stockman_lab.talos.api.registry import Fields, method, streamed
 from stockman_lab.talos.pulling import PullFailed, keep, pull
 from stockman_lab.talos.state import StoredImage

@@ -6,8 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Call, Refusal
 from stockman_lab.talos.api.registry import Fields, streamed
 from stockman_lab.talos.following import Session
 from stockman_lab.talos.state import MachineEvent

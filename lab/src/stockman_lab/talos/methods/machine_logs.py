@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Call, Refusal
 from stockman_lab.talos.api.registry import Fields, method, streamed
 from stockman_lab.talos.following import followed
 from stockman_lab.talos.logs import kernel_line, kernel_log, registered_logs, service_log

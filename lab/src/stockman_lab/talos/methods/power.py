@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from stockman.talos.api.transport import GrpcCode
 from stockman_lab.talos import acting
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Call, Refusal
 from stockman_lab.talos.api.registry import Fields, method
 from stockman_lab.talos.disk import BOOT, EFI, EPHEMERAL, META, SD_BOOT, STATE
 from stockman_lab.talos.disks import disk_at

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Call, Refusal
 from stockman_lab.talos.api.registry import method, streamed
-from stockman_lab.talos.cosi.access import looked_at
-from stockman_lab.talos.cosi.queries import wanted
+from stockman_lab.talos.cosi.queries import looked_at, wanted
 from stockman_lab.talos.cosi.seen import UNDEFINED
 from stockman_lab.talos.cosi.watching import watched
 

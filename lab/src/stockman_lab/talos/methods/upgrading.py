@@ -8,13 +8,11 @@ from stockman.talos.api.transport import GrpcCode
 from stockman_lab.core.faults import Effect
 from stockman_lab.etcd import quorum
 from stockman_lab.talos import acting, etcd_member
-from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.refusal import Refusal
+from stockman_lab.talos.api.call import Call, Refusal
 from stockman_lab.talos.api.registry import Fields, method, streamed
-from stockman_lab.talos.boot_room import lacking_room
 from stockman_lab.talos.disk import META, STAGED_IMAGE, STAGED_OPTIONS
 from stockman_lab.talos.pulling import PullFailed, pull
-from stockman_lab.talos.sequences.installing import facts_of, preflight
+from stockman_lab.talos.sequences.installing import facts_of, lacking_room, preflight
 from stockman_lab.talos.state import Stage, StoredImage
 
 _MACHINE, _LIFECYCLE = "machine.MachineService", "machine.LifecycleService"

@@ -2,11 +2,53 @@
 
 from __future__ import annotations
 
-from stockman_lab.talos.disk import EPHEMERAL, STATE
+from stockman_lab.talos.disk import EPHEMERAL, STATE, TalosDisk
+from stockman_lab.talos.disks import device_of
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.services import running as services
 from stockman_lab.talos.services.table import EARLY, LATE
 from stockman_lab.talos.state import Running, Stage
+
+
+def leave_etcd(machine: Machine) -> None:
+    """Take leave of etcd, and stop it."""
+    from stockman_lab.talos import etcd_member
+    from stockman_lab.talos.services.running import stop
+
+    try:
+        etcd_member.leave(machine)
+    except etcd_member.EtcdRefused as refused:
+        machine.note(f"failed to leave etcd cluster: {refused}")
+    stop(machine, "etcd")
+
+
+def wipe_system(machine: Machine, running: Running) -> None:
+    """Empty partitions, or the whole system disk."""
+    disk = machine.disk
+    if disk is None:
+        return
+    labels = running.arguments.get("labels")
+    if isinstance(labels, list) and labels:
+        for label in map(str, labels):
+            machine.note(f"wiping partition {label}")
+            disk.wipe(label)
+            if label == EPHEMERAL:
+                machine.state.images.clear()
+        return
+    machine.note("wiping system disk")
+    disk.wipe_all()
+    machine.state.system_disk = ""
+
+
+def wipe_user_disks(machine: Machine, running: Running) -> None:
+    """Empty disks that are not the system's."""
+    user_disks = running.arguments.get("user_disks")
+    names = set(map(str, user_disks)) if isinstance(user_disks, list) else set()
+    view = machine.view
+    for disk in view.disks:
+        if device_of(view, disk.slot) in names:
+            TalosDisk(disk).wipe_all()
+
 
 KEXEC = "talos.kexec"
 _EARLY = frozenset(one.id for one in EARLY) | {"apid", "trustd"}
@@ -32,7 +74,7 @@ def begun(machine: Machine, running: Running, phase: str) -> bool:
 
 def ended(machine: Machine, running: Running, phase: str) -> bool:
     """A phase is over; returns whether the next one begins."""
-    from stockman_lab.talos.sequences import installing, resetting
+    from stockman_lab.talos.sequences import installing
 
     if phase == "install":
         return installing.finish_install(machine, running)
@@ -43,14 +85,14 @@ def ended(machine: Machine, running: Running, phase: str) -> bool:
     elif phase == "kexec":
         running.arguments["kexec"] = True
     elif phase == "leave":
-        resetting.leave_etcd(machine)
+        leave_etcd(machine)
     elif phase == "preReset":
         machine.state.took_leave = True
         machine.land.changed()
     elif phase in ("reset", "resetSpec"):
-        resetting.wipe_system(machine, running)
+        wipe_system(machine, running)
     elif phase == "resetUserDisks":
-        resetting.wipe_user_disks(machine, running)
+        wipe_user_disks(machine, running)
     elif phase == "stopEverything":
         _stop_everything(machine)
     elif phase == "startEverything":

@@ -8,25 +8,28 @@ from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.origin import Position
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
-from stockman.talos.imports.files import SOPS, ReadFile, import_bundle, read_text
 from stockman.talos.imports.foreign import (
+    SOPS,
     ForeignCluster,
+    ReadFile,
     check_kubernetes_version,
+    import_bundle,
     list_items,
     missing_file_problem,
     missing_key_problem,
     no_nodes_problem,
     not_a_mapping_problem,
+    read_text,
     set_contract,
 )
-from stockman.talos.imports.talhelper.node_keys import NEWEST_VERSION
-from stockman.talos.imports.talhelper.nodes import NodeReader
-from stockman.talos.imports.talhelper.patches import PatchReader
-from stockman.talos.imports.talhelper.variables import (
+from stockman.talos.imports.talhelper.node_keys import (
     HIDDEN_VALUE_PREFIX,
+    NEWEST_VERSION,
     Variables,
     substitute_variables,
 )
+from stockman.talos.imports.talhelper.nodes import NodeReader
+from stockman.talos.imports.talhelper.patches import PatchReader
 
 TALCONFIG = "talconfig.yaml"
 _ENVIRONMENT = ("talenv.yaml", "talenv.sops.yaml", "talenv.yml", "talenv.sops.yml")

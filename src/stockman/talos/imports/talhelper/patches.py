@@ -13,15 +13,17 @@ from stockman.config.source.tree import (
     to_plain_data,
 )
 from stockman.model.origin import Position
-from stockman.talos.imports.files import ReadFile, is_sops_encrypted, read_text
 from stockman.talos.imports.foreign import (
     ForeignCluster,
     ForeignPatch,
     PatchScope,
+    ReadFile,
     build_document,
     invalid_patch_problem,
+    is_sops_encrypted,
     list_items,
     missing_file_problem,
+    read_text,
     template_problem,
 )
 from stockman.talos.imports.go_template import (
@@ -30,11 +32,9 @@ from stockman.talos.imports.go_template import (
     is_template,
     render_template,
 )
-from stockman.talos.imports.talhelper.node_keys import patch_target
-from stockman.talos.imports.talhelper.variables import Variables, substitute_variables
+from stockman.talos.imports.talhelper.node_keys import Variables, patch_target, substitute_variables
 from stockman.talos.machine.inputs import Document
-from stockman.talos.patches.patch import InvalidValue, Patch
-from stockman.talos.patches.reader import read_documents
+from stockman.talos.patches.patch import InvalidValue, Patch, read_documents
 
 
 def operations_as_documents(operations: SequenceNode) -> list[Document] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stockman.talos.validation.cel.environments import Environment, message_fields
 from stockman.talos.validation.cel.parser import (
     Call,
     Expression,
@@ -24,16 +23,18 @@ from stockman.talos.validation.cel.types import (
     SIMPLE,
     UNBOUND,
     CelType,
+    Environment,
     Overload,
     is_assignable,
     join_types,
     list_of,
     map_of,
+    message_fields,
     optional_of,
     substitute_type,
     type_of,
 )
-from stockman.talos.validation.report import ConfigValue, ValidationReport
+from stockman.talos.validation.report import ConfigValue, Rule
 
 _DEEPEST = 100
 _CHAINED = ("&&", "||")
@@ -295,15 +296,22 @@ def expression_error(text: str, environment: Environment, minor: int) -> str:
     return ""
 
 
-def check_expression(
-    report: ValidationReport, field: ConfigValue, environment: Environment
-) -> None:
-    wrong = expression_error(field.text, environment, report.minor)
-    if wrong:
-        report.error(
+def check_expression(field: ConfigValue, environment: Environment) -> None:
+    if wrong := expression_error(field.text, environment, field.minor):
+        field.error(
             "machine.expression",
-            field,
             f"{field.name} is not a valid expression",
             why=wrong,
             fix='correct it; an example is disk.transport == "nvme" && disk.size > 100u * GB',
         )
+
+
+def matches(path: str, environment: Environment, why: str, fix: str = "") -> Rule:
+    """Return the rule that an expression at a path is present and valid."""
+
+    def check(document: ConfigValue) -> None:
+        field = document.down(path)
+        if field.require(why, fix):
+            check_expression(field, environment)
+
+    return check

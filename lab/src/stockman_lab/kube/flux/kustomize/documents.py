@@ -1,75 +1,76 @@
-"""YAML of a tree as objects, told as kustomize tells what is wrong with it."""
+"""YAML of a tree as objects."""
 
 from __future__ import annotations
 
 import copy
 from functools import lru_cache
 
+import yaml
+
 from stockman_lab.kube.api.yaml_bodies import BadYaml, read_yaml_documents
-from stockman_lab.kube.flux.kustomize.failure import BuildFailure
-from stockman_lab.kube.flux.kustomize.go_yaml import read_go_yaml
 from stockman_lab.kube.objects import Object, Tree, metadata_of
 
 _KEPT = 512
 
 
-class BadDocument(BuildFailure):
-    """A text that is no YAML."""
+class BuildFailure(Exception):
+    """Nothing can be built."""
+
+
+def not_modelled(what: str) -> BuildFailure:
+    """Something that Flux or kustomize does and the lab does not."""
+    return BuildFailure(f"{what} is not simulated by the lab")
 
 
 def documents(content: bytes) -> list[Tree]:
-    """All documents of a text but empty ones; raises `BadDocument`."""
+    """All documents of a text but empty ones; raises `BuildFailure`."""
     return copy.deepcopy(list(_read(content)))
 
 
 def first_document(content: bytes) -> Tree:
-    """The first document with the types that YAML 1.1 sees in words; raises `BadDocument`."""
-    _read(content)
-    trees = read_yaml_documents(content)
-    return trees[0] if trees else None
+    """The first document of a text; raises `BuildFailure`."""
+    return next(iter(documents(content)), None)
 
 
 @lru_cache(_KEPT)
 def _read(content: bytes) -> tuple[Tree, ...]:
     try:
-        return tuple(tree for tree in read_go_yaml(content) if tree is not None)
-    except BadYaml as why:
-        raise BadDocument(str(why)) from None
+        return tuple(tree for tree in read_yaml_documents(content) if tree is not None)
+    except BadYaml as error:
+        raise BuildFailure(f"MalformedYAMLError: {error}") from None
 
 
 def objects(content: bytes) -> list[Object]:
     """The objects of a text, those of lists each; raises `BuildFailure`."""
-    waiting = [_checked(document) for document in documents(content) if document]
-    firsts: list[Object] = []
+    waiting = documents(content)
+    found: list[Object] = []
     while waiting:
         first = waiting.pop(0)
-        if str(first.get("kind", "")).endswith("List") and "items" in first:
-            waiting += [_checked(one) for one in first["items"] or ()]
+        if not isinstance(first, dict) or not first.get("kind"):
+            raise BuildFailure("missing kind in object")
+        if str(first["kind"]).endswith("List") and "items" in first:
+            waiting += first["items"] or ()
+        elif not metadata_of(first).get("name"):
+            raise BuildFailure(f"missing metadata.name in object of kind {first['kind']}")
         else:
-            firsts.append(first)
-    return firsts
+            found.append(first)
+    return found
 
 
-def _checked(one: Tree) -> Object:
-    if not isinstance(one, dict):
-        raise BuildFailure("missing Resource metadata")
-    if not one.get("kind"):
-        raise BuildFailure(f"missing kind in object {_shown(one)}")
-    named = metadata_of(one).get("name")
-    if not named and not str(one["kind"]).endswith("List"):
-        raise BuildFailure(f"missing metadata.name in object {_shown(one)}")
-    return one
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as blocks."""
 
 
-def _shown(one: Object) -> str:
-    metadata = metadata_of(one)
-    return (
-        f"{{{{{one.get('apiVersion', '')} {one.get('kind', '')}}}"
-        f" {{{{{metadata.get('name', '')} {metadata.get('namespace', '')}}}"
-        f" {_map(metadata.get('labels'))} {_map(metadata.get('annotations'))}}}}}"
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else "")
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.ignore_aliases = lambda *_: True  # type: ignore[method-assign]  # trees share nothing
+
+
+def yaml_text(value: Tree) -> str:
+    """A value as YAML: names in order, long lines kept."""
+    return yaml.dump(
+        value, Dumper=_Dumper, default_flow_style=False, allow_unicode=True, width=float("inf")
     )
-
-
-def _map(found: Tree) -> str:
-    entries = sorted((found or {}).items())
-    return "map[" + " ".join(f"{name}:{value}" for name, value in entries) + "]"

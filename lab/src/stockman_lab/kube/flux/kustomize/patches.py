@@ -1,136 +1,87 @@
-"""Patches of a kustomization: strategic merge ones and lists of operations."""
+"""Patches of a kustomization or a FluxInstance: strategic merge ones and lists of operations."""
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable
 
-from stockman_lab.kube.flux.kustomize.documents import first_document, objects
-from stockman_lab.kube.flux.kustomize.failure import BuildFailure
-from stockman_lab.kube.flux.kustomize.go_yaml import go_text
-from stockman_lab.kube.flux.kustomize.identity import Identity
-from stockman_lab.kube.flux.kustomize.merging import merged
-from stockman_lab.kube.flux.kustomize.operating import operated
-from stockman_lab.kube.flux.kustomize.resource import Resource, Resources, ever_called
-from stockman_lab.kube.flux.kustomize.selecting import selected
-from stockman_lab.kube.flux.kustomize.words import quoted
-from stockman_lab.kube.objects import Object, copied
+from stockman_lab.kube.api.selectors import read_label_selector
+from stockman_lab.kube.failures import Failure
+from stockman_lab.kube.flux.kustomize.documents import BuildFailure, first_document
+from stockman_lab.kube.objects import Object, Tree, metadata_of, part_of
+from stockman_lab.kube.patching.json_patch import Unpatched, json_patched
+from stockman_lab.kube.patching.merge_patch import merge_patched
+from stockman_lab.kube.patching.strategic import BadPatch, strategically_patched
+from stockman_lab.kube.schema.types import Types
 
 Read = Callable[[str], bytes]
 """Reads a file that a kustomization names."""
 
 
-def patch_all(resources: Resources, patch: Object, read: Read) -> None:
-    """Apply one entry of `patches`."""
-    try:
-        text, source = _text(patch, read)
-        changes, operations = _read(text, source)
-    except BuildFailure as why:
-        said = {
-            name: patch[name] for name in ("options", "patch", "path", "target") if name in patch
-        }
-        raise BuildFailure(
-            f"trouble configuring builtin PatchTransformer with config: `\n{go_text(said)}`: {why}"
-        ) from None
-    target = patch.get("target")
-    options = patch.get("options") or {}
-    if operations:
-        if target is None:
-            raise BuildFailure(f"must specify a target for JSON patch {source}")
-        for one in selected(resources, target):
-            one.remember()
-            one.content = operated(one.content, operations)
-        return
-    if target is None:
-        for change in changes:
-            _merge(_the_one(resources, change), change, options)
-    else:
-        if len(changes) > 1:
-            raise BuildFailure(
-                "Multiple Strategic-Merge Patches in one `patches` entry is not allowed to set"
-                f" `patches.target` field: {source}"
-            )
-        for one in selected(resources, target):
-            _merge(one, changes[0], options)
-    resources[:] = [resource for resource in resources if resource.content]
+def patched(objects: list[Object], patches: list[Object], read: Read | None = None) -> list[Object]:
+    """Objects with all patches, one after the other; raises `BuildFailure`."""
+    for patch in patches:
+        text = str(patch.get("patch") or "").encode()
+        if patch.get("path") and read is not None:
+            text = read(str(patch["path"]))
+        change, target = first_document(text), part_of(patch, "target")
+        if not any(_is_meant(content, target, change) for content in objects) and not target:
+            raise BuildFailure(f"no resource matches the patch {text.decode()}")
+        objects = [
+            _patched(content, change) if _is_meant(content, target, change) else content
+            for content in objects
+        ]
+    return [content for content in objects if content]
 
 
-def merge_all(resources: Resources, patch: str, read: Read) -> None:
-    """Apply one entry of `patchesStrategicMerge`: a file, or a patch itself."""
-    try:
-        content = read(patch)
-    except BuildFailure:
-        content = patch.encode()
-    for change in objects(content):
-        _merge(_the_one(resources, change), change, {})
-    resources[:] = [resource for resource in resources if resource.content]
-
-
-def _text(patch: Object, read: Read) -> tuple[bytes, str]:
-    inline, path = str(patch.get("patch") or "").strip(), str(patch.get("path") or "")
-    if bool(inline) is bool(path):
-        why = (
-            "patch and path can't be set at the same time"
-            if inline
-            else "must specify one of patch and path in"
+def _is_meant(content: Object, target: Object, change: Tree) -> bool:
+    metadata = metadata_of(content)
+    if not target:
+        name = metadata_of(change).get("name") if isinstance(change, dict) else None
+        return isinstance(change, dict) and (change.get("kind"), name) == (
+            content["kind"],
+            metadata["name"],
         )
-        raise BuildFailure(f"{why}\n{go_text(patch)}")
-    if inline:
-        return inline.encode(), f"[patch: {quoted(inline)}]"
+    group, _, version = str(content.get("apiVersion")).rpartition("/")
+    values = {
+        "group": group,
+        "version": version,
+        "kind": str(content["kind"]),
+        "name": str(metadata["name"]),
+        "namespace": str(metadata.get("namespace", "")),
+    }
+    if not all(
+        re.fullmatch(str(target[name]), value) for name, value in values.items() if target.get(name)
+    ):
+        return False
     try:
-        return read(path), f'[path: "{path}"]'
-    except BuildFailure as why:
-        raise BuildFailure(f"failed to get the patch file from path({path}): {why}") from None
+        return all(
+            read_label_selector(str(target.get(f"{part}Selector") or "")).matches(
+                metadata.get(f"{part}s") or {}
+            )
+            for part in ("label", "annotation")
+        )
+    except Failure as failure:
+        raise BuildFailure(failure.message) from None
 
 
-def _read(text: bytes, source: str) -> tuple[list[Object], list[Object]]:
-    """Patches that are objects, or operations."""
-    operations = _operations(text)
-    if operations:
-        return [], operations
+def _patched(content: Object, change: Tree) -> Object:
     try:
-        return objects(text), []
-    except BuildFailure:
-        raise BuildFailure(f"unable to parse SM or JSON patch from {source}") from None
-
-
-def _operations(text: bytes) -> list[Object]:
-    try:
-        tree = json.loads(text) if text.startswith(b"[") else first_document(text)
-    except (ValueError, BuildFailure):
-        return []
-    is_list = isinstance(tree, list) and all(isinstance(one, dict) for one in tree)
-    return tree if is_list else []
-
-
-def _the_one(resources: Resources, change: Object) -> Resource:
-    name = Identity.of(change)
-    found = ever_called(resources, name.is_same)
-    if len(found) == 1:
-        return found[0]
-    many = "multiple" if found else "no"
-    raise BuildFailure(
-        f'no resource matches strategic merge patch "{name}": {many} matches for Id {name};'
-        f" failed to find unique target for patch {name}"
-    )
-
-
-def _merge(one: Resource, change: Object, options: Object) -> None:
-    before = one.content
-    made = merged(before, copied(change))
-    if made:
-        made["apiVersion"] = before.get("apiVersion")
-        if not options.get("allowKindChange"):
-            made["kind"] = before.get("kind")
-        if not options.get("allowNameChange"):
-            made["metadata"]["name"] = before["metadata"]["name"]
-            _keep(made["metadata"], before["metadata"], "namespace")
-        elif made["metadata"]["name"] != before["metadata"]["name"]:
-            one.remember()
-    one.content = made
-
-
-def _keep(metadata: Object, before: Object, name: str) -> None:
-    metadata.pop(name, None)
-    if name in before:
-        metadata[name] = before[name]
+        if isinstance(change, list):
+            return json_patched(content, change)
+        if not isinstance(change, dict):
+            raise BuildFailure("unable to parse SM or JSON patch")
+        if change.get("$patch") == "delete":
+            return {}
+        inner = {k: v for k, v in change.items() if k not in {"apiVersion", "kind", "metadata"}}
+        metadata = {k: v for k, v in metadata_of(change).items() if k not in {"name", "namespace"}}
+        if metadata:
+            inner["metadata"] = metadata
+        group, _, version = str(content.get("apiVersion")).rpartition("/")
+        types = Types.of_server()
+        if types.resource_of_kind(group, version, str(content["kind"])) is None:
+            return merge_patched(content, inner)
+        shape = types.type_of(group, version, str(content["kind"]))
+        return strategically_patched(content, inner, shape)
+    except (Unpatched, BadPatch) as error:
+        raise BuildFailure(f"the patch does not apply: {error}") from None

@@ -3,43 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from stockman_lab.kube.nodes.scheduling import ranking
-from stockman_lab.kube.nodes.scheduling.filters import Question, Refusal, asked, refusal
-from stockman_lab.kube.nodes.scheduling.matching import only_names
-from stockman_lab.kube.nodes.scheduling.picture import Picture, Place, Seat
-from stockman_lab.kube.nodes.scheduling.pod_affinity import NamespaceLabels
-from stockman_lab.kube.nodes.scheduling.preempting import Preemption, preempt
-from stockman_lab.kube.nodes.scheduling.spreading import Spread
-from stockman_lab.kube.objects import Object
+from stockman_lab.kube.api.object_selectors import selects
+from stockman_lab.kube.controllers.node_fitting import matches_term, selects_node, tolerates
+from stockman_lab.kube.nodes.scheduling.picture import Picture, Place, Port, Seat
+from stockman_lab.kube.nodes.scheduling.requests import CPU, MEMORY
+from stockman_lab.kube.objects import Object, entries_of, part_of
 
 NO_NODES = "no nodes available to schedule pods"
-_FEWEST = 100
-"""So many nodes are always looked at, where there are so many."""
+REPELLING = frozenset({"NoSchedule", "NoExecute"})
+_CLOSED = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
+_NEAR, _FAR = "podAffinity", "podAntiAffinity"
+Reach = Mapping[str, list[dict[str, object]]]
+"""Terms of nodes that volumes of a pod can be reached from, by name of the volume."""
 
 
-def _no_spaces(name: str) -> dict[str, str]:
+def _no_labels(name: str) -> dict[str, str]:
     return {"kubernetes.io/metadata.name": name}
-
-
-def _alone(seat: Seat) -> Object | None:
-    del seat
-    return None
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
     """What becomes of a pod."""
 
-    best: tuple[str, ...] = ()
-    """The nodes with the most points; the first one is taken. Empty: there is none."""
+    node: str = ""
+    """Empty: there is none."""
     message: str = ""
-    victims: tuple[Seat, ...] = ()
-    """Pods that have to go first."""
-    nominated: str = ""
-    """The node that they are on."""
 
 
 @dataclass(slots=True)
@@ -47,78 +40,163 @@ class Scheduling:
     """Decides about pods on the nodes of a picture."""
 
     picture: Picture
-    spaces: NamespaceLabels = field(default=_no_spaces)
-    spread: Spread = field(default=_alone)
-    start: int = 0
-    """Where the next round through many nodes begins."""
+    namespace_labels: Callable[[str], dict[str, str]] = field(default=_no_labels)
 
-    def decide(
-        self, pod: Object, volumes: dict[str, list[dict[str, object]]] | None = None
-    ) -> Decision:
-        """A node for a pod."""
+    def decide(self, pod: Object, volumes: Reach | None = None) -> Decision:
+        """A node for a pod: the best of those that fit, by name among equals."""
         seat = Seat(pod)
-        places = list(self.picture.places.values())
+        places = self.picture.places.values()
         if not places:
             return Decision(message=f"0/0 nodes are available: {NO_NODES}.")
-        question = asked(seat, self.picture, self.spaces, only_names(seat.spec), volumes)
-        fitting, refused = self._sorted_out(question, places)
+        reasons: Counter[str] = Counter()
+        fitting = []
+        for place in places:
+            found = list(self._reasons(seat, place, volumes or {}))
+            reasons.update(found)
+            if not found:
+                fitting.append(place)
         if fitting:
-            return Decision(best=self._best(question, fitting))
-        return self._refused(question, refused)
+            return Decision(max(fitting, key=lambda place: self._points(seat, place)).name)
+        told = ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
+        return Decision(message=f"0/{len(places)} nodes are available: {told}.")
 
-    def _sorted_out(
-        self, question: Question, places: Sequence[Place]
-    ) -> tuple[list[Place], dict[str, Refusal]]:
-        fitting: list[Place] = []
-        refused: dict[str, Refusal] = {}
-        enough = _enough(len(places))
-        looked_at = 0
-        first = self.start % len(places)
-        for number in range(len(places)):
-            place = places[(first + number) % len(places)]
-            looked_at += 1
-            found = refusal(question, place)
-            if found is not None:
-                refused[place.name] = found
+    # -- what a node has to have ---------------------------------------------------------------
+
+    def _reasons(self, seat: Seat, place: Place, volumes: Reach) -> Iterator[str]:
+        """Why a pod cannot run on a node: of what only the first is told, then of resources."""
+        reason = self._reason(seat, place, volumes)
+        if reason:
+            yield reason
+            return
+        if len(place.seats) + 1 > place.most_pods:
+            yield "Too many pods"
+        for name, wanted in sorted(seat.wants.items()):
+            if wanted and wanted > place.room.get(name, 0) - place.used.get(name, 0):
+                yield f"Insufficient {name}"
+
+    def _reason(self, seat: Seat, place: Place, volumes: Reach) -> str:
+        tolerations = entries_of(seat.spec, "tolerations")
+        taints = [taint for taint in place.taints if taint.get("effect") in REPELLING]
+        if place.is_closed and not _bears(tolerations, _CLOSED):
+            return "node(s) were unschedulable"
+        if not all(_bears(tolerations, taint) for taint in taints):
+            return "node(s) had untolerated taint(s)"
+        if not selects_node(seat.spec, place.node):
+            return "node(s) didn't match Pod's node affinity/selector"
+        if any(_clash(port, other) for port in seat.ports for other in place.ports):
+            return "node(s) didn't have free ports for the requested pod ports"
+        for terms in volumes.values():
+            if not any(matches_term(term, place.labels, place.name) for term in terms):
+                return "node(s) didn't match PersistentVolume's node affinity"
+        if not self._is_spread(seat, place):
+            return "node(s) didn't match pod topology spread constraints"
+        near = entries_of(seat.affinity, _NEAR, _REQUIRED)
+        if not all(self._count(term, seat, place) or self._is_first(term, seat) for term in near):
+            return "node(s) didn't match pod affinity rules"
+        far = entries_of(seat.affinity, _FAR, _REQUIRED)
+        if any(self._count(term, seat, place) for term in far):
+            return "node(s) didn't match pod anti-affinity rules"
+        return self._repelled(seat, place)
+
+    def _repelled(self, seat: Seat, place: Place) -> str:
+        """Whether a pod that is there does not want the new one near it."""
+        for other in self.picture.with_pod_affinity.values():
+            node = self.picture.node_of(other)
+            for term in entries_of(other.affinity, _FAR, _REQUIRED) if node is not None else ():
+                key = term.get("topologyKey", "")
+                is_near = node is not None and place.labels.get(key) == node.labels.get(key)
+                if is_near and self._means(term, other, seat):
+                    return "node(s) didn't satisfy existing pods anti-affinity rules"
+        return ""
+
+    def _is_spread(self, seat: Seat, place: Place) -> bool:
+        for rule in entries_of(seat.spec, "topologySpreadConstraints"):
+            if rule.get("whenUnsatisfiable") != "DoNotSchedule":
                 continue
-            fitting.append(place)
-            if len(fitting) >= enough:
-                break
-        if enough < len(places):
-            self.start = (first + looked_at) % len(places)
-        return fitting, refused
+            key = rule["topologyKey"]
+            counts: Counter[str] = Counter()
+            for one in self.picture.places.values():
+                if key in one.labels and selects_node(seat.spec, one.node):
+                    counts[one.labels[key]] += _alike(rule, seat, one)
+            least = min(counts.values(), default=0)
+            if len(counts) < int(rule.get("minDomains") or 1):
+                least = 0
+            if key not in place.labels or counts[place.labels[key]] + 1 - least > rule["maxSkew"]:
+                return False
+        return True
 
-    def _best(self, question: Question, fitting: Sequence[Place]) -> tuple[str, ...]:
-        if len(fitting) == 1:
-            return (fitting[0].name,)
-        points = ranking.points(question, fitting, self.spread)
-        most = max(points.values())
-        return tuple(name for name, value in points.items() if value == most)
+    # -- pods near others ----------------------------------------------------------------------
 
-    def _refused(self, question: Question, refused: dict[str, Refusal]) -> Decision:
-        counts = Counter(reason for one in refused.values() for reason in one.reasons)
-        text = f"0/{len(self.picture.places)} nodes are available: {_told(counts)}."
-        after = preempt(question, refused)
-        return Decision(
-            message=f"{text} {_aftermath(after, len(self.picture.places))}".rstrip(),
-            victims=after.victims,
-            nominated=after.node,
+    def _count(self, term: Object, seat: Seat, place: Place) -> int:
+        """How many pods that a term means are in the same part of the cluster as a node."""
+        key = term.get("topologyKey", "")
+        return sum(
+            self._means(term, seat, other)
+            for one in self.picture.places.values()
+            if key in place.labels and one.labels.get(key) == place.labels[key]
+            for other in one.seats.values()
         )
 
+    def _is_first(self, term: Object, seat: Seat) -> bool:
+        """Whether a pod is the first of those that want to be together."""
+        others = (seat for place in self.picture.places.values() for seat in place.seats.values())
+        return self._means(term, seat, seat) and not any(
+            self._means(term, seat, other) for other in others
+        )
 
-def _enough(count: int) -> int:
-    """How many fitting nodes are enough, as the scheduler does not look at all of very many."""
-    if count < _FEWEST:
-        return count
-    return max(count * max(50 - count // 125, 5) // 100, _FEWEST)
+    def _means(self, term: Object, owner: Seat, other: Seat) -> bool:
+        names, chosen = term.get("namespaces") or [], term.get("namespaceSelector")
+        is_near = other.namespace in (names or [owner.namespace])
+        if not is_near and chosen is not None:
+            is_near = selects(chosen, self.namespace_labels(other.namespace))
+        return is_near and selects(term.get("labelSelector"), other.labels)
+
+    # -- how good a node is --------------------------------------------------------------------
+
+    def _points(self, seat: Seat, place: Place) -> tuple[float, ...]:
+        tolerations = entries_of(seat.spec, "tolerations")
+        avoided = sum(
+            taint.get("effect") == "PreferNoSchedule" and not _bears(tolerations, taint)
+            for taint in place.taints
+        )
+        preferred = sum(
+            int(entry.get("weight", 0))
+            for entry in entries_of(seat.affinity, "nodeAffinity", _PREFERRED)
+            if matches_term(part_of(entry, "preference"), place.labels, place.name)
+        )
+        for kind, sign in ((_NEAR, 1), (_FAR, -1)):
+            for entry in entries_of(seat.affinity, kind, _PREFERRED):
+                count = self._count(part_of(entry, "podAffinityTerm"), seat, place)
+                preferred += sign * int(entry.get("weight", 0)) * count
+        crowd = place.flocks.get(seat.flock, 0)
+        for rule in entries_of(seat.spec, "topologySpreadConstraints"):
+            value = place.labels.get(rule["topologyKey"])
+            for one in self.picture.places.values():
+                if one.labels.get(rule["topologyKey"]) == value:
+                    crowd += _alike(rule, seat, one)
+        free = [
+            1 - (place.believed.get(name, 0) + seat.believed.get(name, 0)) / place.room[name]
+            for name in (CPU, MEMORY)
+            if place.room.get(name)
+        ]
+        return -avoided, preferred, -crowd, sum(free)
 
 
-def _told(counts: Counter[str]) -> str:
-    return ", ".join(sorted(f"{count} {reason}" for reason, count in counts.items()))
+def _bears(tolerations: list[Object], taint: Object) -> bool:
+    return any(tolerates(toleration, taint) for toleration in tolerations)
 
 
-def _aftermath(after: Preemption, count: int) -> str:
-    if after.node:
-        return ""
-    text = after.text or f"0/{count} nodes are available: {_told(after.counts)}."
-    return f"no new claims to deallocate, preemption: {text}"
+def _alike(rule: Object, seat: Seat, place: Place) -> int:
+    """How many pods on a node a rule about spreading means."""
+    return sum(
+        other.namespace == seat.namespace
+        and not other.is_going
+        and selects(rule.get("labelSelector"), other.labels)
+        for other in place.seats.values()
+    )
+
+
+def _clash(one: Port, other: Port) -> bool:
+    anywhere = "0.0.0.0"
+    same_address = one[1] == other[1] or anywhere in (one[1], other[1])
+    return one[0] == other[0] and one[2] == other[2] and same_address

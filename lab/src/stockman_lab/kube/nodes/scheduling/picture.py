@@ -115,6 +115,11 @@ class Place:
     def most_pods(self) -> int:
         return self.room.get(PODS, 0)
 
+    @property
+    def ports(self) -> list[Port]:
+        """Ports of the host that pods have."""
+        return [port for seat in self.seats.values() for port in seat.ports]
+
 
 def place_of(node: Object) -> Place:
     """A node without pods."""

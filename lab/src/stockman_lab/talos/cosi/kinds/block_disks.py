@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.content import Contents
 from stockman_lab.talos.cosi.facts import pretty_size
 from stockman_lab.talos.cosi.layout import Partition, partition_name, partitions
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Contents, kind
 from stockman_lab.talos.disks import names, symlinks_of
 
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.content import Content, Contents
 from stockman_lab.talos.cosi.facts import is_configured, pretty_size
 from stockman_lab.talos.cosi.kinds.block_disks import system_disk
 from stockman_lab.talos.cosi.layout import Partition, made_uuid, partition_name, partitions
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Content, Contents, kind
 from stockman_lab.talos.disk import EPHEMERAL, META, STATE
 from stockman_lab.talos.disks import names
 

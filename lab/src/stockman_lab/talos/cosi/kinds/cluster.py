@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.content import Contents
 from stockman_lab.talos.cosi.facts import full_hostname, is_configured, node_identity, nodename
 from stockman_lab.talos.cosi.kinds.network_addresses import routed_addresses
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Contents, kind
 
 if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine
@@ -29,7 +28,7 @@ def infos(machine: Machine) -> Contents:
 def known(machine: Machine) -> list[Machine]:
     """Machines of its cluster that it found, itself too."""
     config = machine.config
-    if config is None or not config.discovery.enabled:
+    if config is None or not config.discovers_members:
         return []
     return [
         member

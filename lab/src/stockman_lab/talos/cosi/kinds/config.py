@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from stockman.talos.wire.schema import load_api_schema
 from stockman.talos.wire.values import new_message
-from stockman_lab.talos.cosi.content import Content, Contents
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Content, Contents, kind
+from stockman_lab.talos.cosi.shaping import scalar_text
 from stockman_lab.talos.cosi.tables import words
-from stockman_lab.talos.cosi.writing import scalar_text
 
 if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.content import Contents
-from stockman_lab.talos.cosi.registry import kind
-from stockman_lab.talos.drivers import driver_of
+from stockman_lab.talos.cosi.registry import Contents, kind
+from stockman_lab.talos.extensions import driver_of
 
 if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.arguments import arguments, command
 from stockman_lab.talos.cosi.collection import collection
-from stockman_lab.talos.cosi.content import Contents
 from stockman_lab.talos.cosi.facts import nodename
-from stockman_lab.talos.cosi.registry import kind, kind_of
+from stockman_lab.talos.cosi.kinds.kubernetes_kubelet import arguments, command
+from stockman_lab.talos.cosi.registry import Contents, kind, kind_of
 from stockman_lab.talos.cosi.tables import definitions
 from stockman_lab.talos.status import has_static_pods
 
 if TYPE_CHECKING:
-    from stockman_lab.talos.config.effective import Effective
+    from stockman_lab.talos.config.effective_record import Effective
     from stockman_lab.talos.config.kubernetes_setting import Component
     from stockman_lab.talos.machine import Machine
 

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.arguments import command
-from stockman_lab.talos.cosi.content import Contents
+from stockman_lab.talos.config.kubernetes_setting import Arguments
 from stockman_lab.talos.cosi.facts import nodename
 from stockman_lab.talos.cosi.kinds.network_addresses import node_ip_addresses
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Contents, kind
 
 if TYPE_CHECKING:
-    from stockman_lab.talos.config.effective import Effective
+    from stockman_lab.talos.config.effective_record import Effective
     from stockman_lab.talos.machine import Machine
+
+_SINGLE = ("1.11", "1.12")
+"""Minors where an argument has one value."""
+
+
+def arguments(minor: str, told: Arguments) -> dict[str, object]:
+    """Those of a configuration, in the form of a minor."""
+    if minor in _SINGLE:
+        return {name: values[-1] if values else "" for name, values in told.items()}
+    return {name: {"values": list(values)} for name, values in told.items()}
+
+
+def command(program: str, own: Mapping[str, str], told: Arguments) -> list[str]:
+    """A command line: own arguments in order, overruled by those of the configuration."""
+    merged: dict[str, tuple[str, ...]] = {name: (text,) for name, text in own.items()}
+    merged |= told
+    line = [f"--{name}={value}" for name in sorted(merged) for value in merged[name]]
+    return [program, *line] if program else line
+
 
 _TAINT = {"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}
 

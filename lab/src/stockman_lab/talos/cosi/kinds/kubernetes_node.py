@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.content import Contents
 from stockman_lab.talos.cosi.facts import is_configured, nodename
 from stockman_lab.talos.cosi.kinds.network_addresses import node_ip_addresses
 from stockman_lab.talos.cosi.kinds.runtime_system import extension_statuses
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Contents, kind
 
 if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine

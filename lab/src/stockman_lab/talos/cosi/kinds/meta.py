@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from stockman.talos.go_yaml import dump
 from stockman.talos.wire.schema import load_api_schema
 from stockman.talos.wire.values import new_message
-from stockman_lab.talos.cosi.content import Contents, Spec
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Contents, Spec, kind
 from stockman_lab.talos.cosi.tables import (
     DEFINITIONS,
     NAMESPACES,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.content import Contents, Spec
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Contents, Spec, kind
 from stockman_lab.talos.state import LinkState
 
 if TYPE_CHECKING:

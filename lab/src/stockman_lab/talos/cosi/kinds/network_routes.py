@@ -5,10 +5,9 @@ from __future__ import annotations
 import ipaddress
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.content import Contents
 from stockman_lab.talos.cosi.facts import bare, family_of
 from stockman_lab.talos.cosi.kinds.network_links import LOOPBACK
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Contents, kind
 from stockman_lab.talos.state import AddressState, RouteState
 
 if TYPE_CHECKING:

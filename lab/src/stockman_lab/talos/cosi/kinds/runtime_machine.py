@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.content import Contents
 from stockman_lab.talos.cosi.kinds.network_addresses import node_addresses
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Contents, kind
 from stockman_lab.talos.state import Stage
 from stockman_lab.talos.status import unmet_conditions
 

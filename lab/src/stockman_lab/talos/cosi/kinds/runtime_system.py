@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.content import Contents, Spec
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Contents, Spec, kind
 from stockman_lab.talos.disk import SD_BOOT
-from stockman_lab.talos.drivers import can_load
-from stockman_lab.talos.extensions import extensions
+from stockman_lab.talos.extensions import can_load, extensions
 
 if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine

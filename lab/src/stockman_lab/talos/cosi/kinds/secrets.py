@@ -5,12 +5,11 @@ from __future__ import annotations
 import ipaddress
 from typing import TYPE_CHECKING
 
-from stockman_lab.talos.cosi.content import Contents
 from stockman_lab.talos.cosi.facts import (
     certificate,
     certificate_and_key,
 )
-from stockman_lab.talos.cosi.registry import kind
+from stockman_lab.talos.cosi.registry import Contents, kind
 
 if TYPE_CHECKING:
     from stockman_lab.talos.config.node_setting import Authority
