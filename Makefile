@@ -27,7 +27,7 @@ REPOSITORY_TESTS := tests/docs tests/repository tests/tools
 
 # Steps of `make check`, shortest first. Two run in parallel, each printing its output at its end.
 # After a failure no further step starts.
-CHECKS := $(addprefix check-,lint format imports documentation types secrets)
+CHECKS := $(addprefix check-,lint format imports names documentation types secrets)
 OUTPUT_SYNC := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .DEFAULT_GOAL := help
@@ -45,7 +45,7 @@ test: ## Run the fast tests: no network, no other programs. ARGS='-k name' selec
 	@$(PYTEST) $(PARALLEL) -q \
 		$(addprefix --ignore=,$(REPOSITORY_TESTS)) $(ARGS)
 
-check: ## Lint, format, types, imports, documentation, secrets.
+check: ## Lint, format, types, imports, names, documentation, secrets.
 	@$(DEV) true
 	@$(MAKE) --no-print-directory --jobs=2 $(OUTPUT_SYNC) $(CHECKS)
 	@echo 'check: tests of the repository' && \
@@ -57,6 +57,8 @@ check-format:
 	@echo 'check: format' && $(DEV) ruff format --quiet --check --diff
 check-imports:
 	@echo 'check: imports' && $(DEV) lint-imports --no-logo
+check-names:
+	@echo 'check: names' && $(DEV) python -m scripts.check_names
 check-documentation:
 	@echo 'check: documentation' && $(DEV) $(SPHINX)
 check-types:

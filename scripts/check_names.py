@@ -46,6 +46,10 @@ LIMITS = {
     "lab/src": Limit(9.5, 11.0),
     "tests": Limit(17.0, 6.0),
     "lab/tests": Limit(13.5, 4.0),
+    "demo": Limit(6.0, 8.0),
+    "docs": Limit(6.0, 8.0),
+    "scripts": Limit(6.0, 8.0),
+    "tools": Limit(6.0, 8.0),
 }
 
 

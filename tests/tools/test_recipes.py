@@ -64,7 +64,7 @@ def test_the_newest_version_is_found_by_number() -> None:
 
 
 def test_a_bare_name_of_variants_lists_them() -> None:
-    with pytest.raises(UnknownProgramError, match="ask for one of bpg-acceptance@access"):
+    with pytest.raises(UnknownProgramError, match="has several variants: bpg-acceptance@access"):
         find_program("bpg-acceptance", PROGRAMS)
 
 

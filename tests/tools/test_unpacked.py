@@ -48,14 +48,14 @@ def test_packages_are_downloaded_unpacked_and_wrapped(machine: Machine) -> None:
     assert arguments == "-h"
 
 
-def test_a_package_without_the_program_is_told(machine: Machine) -> None:
+def test_a_package_without_the_program_is_an_error(machine: Machine) -> None:
     machine.install("apt-get", APT_GET)
     machine.install("dpkg-deb", DPKG_DEB.replace('"genisoimage"', '"another"'))
 
     result = machine.run("path", "isoinfo")
 
     assert result.returncode == 1
-    assert "the packages of isoinfo hold no isoinfo" in result.stderr
+    assert "the packages of isoinfo contain no isoinfo" in result.stderr
 
 
 def test_a_program_on_the_path_is_taken_as_it_is(machine: Machine) -> None:
