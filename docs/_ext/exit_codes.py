@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from docs._ext.link_targets import GENERATED, of_exit
 from docs._ext.markdown import code, page, table
-from stockman.cli.exit import Exit
+from stockman.cli.output import Exit
 
 
 def pages() -> dict[str, str]:

@@ -14,7 +14,7 @@ from stockman_lab.world.world import World
 
 from stockman.app.secrets.bundle import open_bundle
 from stockman.app.secrets.keyring import find_keyring
-from stockman.engine.journal import JournalEntry, entry_json, entry_text
+from stockman.engine.journal import JournalEntry, entry_json
 from stockman.steps.plan import render_plan
 from stockman.talos.secrets.bundle import bundle_text
 from tests.acceptance.reference import reference
@@ -78,7 +78,7 @@ def told_by(scene: Scene, life: Life, entries: list[JournalEntry]) -> dict[str, 
         "plans of runs": "".join(kept.plans.values()),
         "calls": "\n".join(str(one) for one in life.process.calls),
         "outcome": repr(life.outcome),
-        "lines": "\n".join([*map(entry_json, entries), *map(entry_text, entries)]),
+        "lines": "\n".join(map(entry_json, entries)),
         "entries": repr(entries),
     }
     if life.planned is not None:

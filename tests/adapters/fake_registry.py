@@ -97,29 +97,29 @@ class FakeRegistry:
         await writer.drain()
         return answer.length is None
 
-    def _answer(self, asked: Asked) -> Answer | Trouble:
-        self.asked.append(asked)
+    def _answer(self, request: Asked) -> Answer | Trouble:
+        self.asked.append(request)
         if self.next:
             return self.next.popleft()
-        if asked.path == "/token":
+        if request.path == "/token":
             return Answer(200, self.token_answer or _json({"token": self.token}))
-        if asked.token != self.token:
+        if request.token != self.token:
             return Answer(401, b"{}", (("WWW-Authenticate", self._challenge()),))
         if self.moved_to:
             return Answer(307, b"", (("Location", self.moved_to),))
-        return self._page(asked)
+        return self._page(request)
 
     def _challenge(self) -> str:
         return f'Bearer realm="http://{self.host}/token",service="fake",scope="repository:x:pull"'
 
-    def _page(self, asked: Asked) -> Answer:
-        name = asked.path.removeprefix("/v2/").removesuffix("/tags/list")
+    def _page(self, request: Asked) -> Answer:
+        name = request.path.removeprefix("/v2/").removesuffix("/tags/list")
         tags = self.repositories.get(name)
         if tags is None:
             return Answer(404, b"{}")
-        start = tags.index(asked.query["last"]) + 1 if "last" in asked.query else 0
-        end = start + min(self.page_size, int(asked.query["n"]))
-        link = f'<{asked.path}?n={end - start}&last={tags[min(end, len(tags)) - 1]}>; rel="next"'
+        start = tags.index(request.query["last"]) + 1 if "last" in request.query else 0
+        end = start + min(self.page_size, int(request.query["n"]))
+        link = f'<{request.path}?n={end - start}&last={tags[min(end, len(tags)) - 1]}>; rel="next"'
         return Answer(
             200,
             _json({"name": name, "tags": tags[start:end]}),

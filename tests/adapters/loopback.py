@@ -145,13 +145,13 @@ def _accept(listener: socket.socket, serve: Serve) -> None:
             serve(connection)
 
 
-def _answer(door: socket.socket, reply: Reply) -> None:
+def _answer(socket: socket.socket, reply: Reply) -> None:
     while True:
-        packet, sender = door.recvfrom(4096)
+        packet, sender = socket.recvfrom(4096)
         if not packet:
             return
         if answer := reply(packet):
-            door.sendto(answer, sender)
+            socket.sendto(answer, sender)
 
 
 def _signed(

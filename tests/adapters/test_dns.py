@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stockman.adapters import dns
+from stockman.adapters.network import check_dns_answer
 from stockman.ports.environment import NoAnswer
 
 
@@ -16,7 +16,7 @@ def answer(number: int, flags: int) -> bytes:
 
 @pytest.mark.parametrize("flags", [0x8180, 0x8183])
 def test_a_server_that_knows_or_knows_not_works(flags: int) -> None:
-    dns.check_answer(answer(7, flags), 7)
+    check_dns_answer(answer(7, flags), 7)
 
 
 @pytest.mark.parametrize(
@@ -31,10 +31,10 @@ def test_a_server_that_knows_or_knows_not_works(flags: int) -> None:
 )
 def test_what_shows_no_working_server_is_no_answer(packet: bytes, reason: str) -> None:
     with pytest.raises(NoAnswer, match=reason):
-        dns.check_answer(packet, 7)
+        check_dns_answer(packet, 7)
 
 
 @given(st.binary(max_size=64), st.integers(0, 65535))
 def test_any_bytes_are_judged(packet: bytes, number: int) -> None:
     with suppress(NoAnswer):
-        dns.check_answer(packet, number)
+        check_dns_answer(packet, number)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from stockman.adapters.files import ram_directories, ram_file
 from stockman.adapters.programs import ProgramEditor
-from stockman.adapters.ram_files import ram_directories, ram_file
 from stockman.ports.environment import NoAnswer
 
 

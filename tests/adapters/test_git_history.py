@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.git.history import LocalGitHistory
+from stockman.adapters.git.probe import LocalGitHistory
 from stockman.ports.environment import NoAnswer
 from stockman.ports.git_history import StoredObject, TrackedFile
 from tests.adapters.repositories import committed, git, repository
@@ -26,8 +26,8 @@ def history(tree: Path) -> Iterator[LocalGitHistory]:
     local_git_history.close()
 
 
-def files(found: Iterator[StoredObject]) -> list[tuple[str, str]]:
-    return [(one.path, one.commit) for one in found if one.kind == "blob"]
+def files(stored_objects: Iterator[StoredObject]) -> list[tuple[str, str]]:
+    return [(one.path, one.commit) for one in stored_objects if one.kind == "blob"]
 
 
 def test_the_index_tells_files_links_and_repositories(tree: Path, history: LocalGitHistory) -> None:
@@ -81,7 +81,7 @@ def test_an_object_comes_with_the_first_commit_that_has_it(
         ("b.txt", first),
         ("a.txt", second),
     ]
-    commits = [one.commit for one in history.objects(ALL) if one.kind == "commit"]
+    commits = [by_name.commit for by_name in history.objects(ALL) if by_name.kind == "commit"]
     assert commits == [first, second, third]
 
 
@@ -126,7 +126,7 @@ def test_an_object_that_is_missing_is_none(tree: Path, history: LocalGitHistory)
 
     assert list(history.contents(names)) == [None, b"two\n"]
     assert list(history.sizes(names)) == [None, 4]
-    kinds = {one.name: one.kind for one in history.objects(ALL)}
+    kinds = {by_name.name: by_name.kind for by_name in history.objects(ALL)}
     assert [kinds[name] for name in names] == ["missing", "blob"]
 
 

@@ -27,9 +27,9 @@ def problem(kind: type[StockmanError], act: Callable[[], object]) -> str:
     with pytest.raises(kind) as caught:
         act()
     assert type(caught.value) is kind
-    found = caught.value.problem
-    assert all((found.what, found.why, found.fix))
-    return str(found)
+    problem = caught.value.problem
+    assert all((problem.what, problem.why, problem.fix))
+    return str(problem)
 
 
 def test_tags_come_in_the_order_of_the_registry() -> None:

@@ -45,4 +45,4 @@ def test_what_cannot_be_replaced_leaves_no_draft(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"cluster\.yaml"):
         replace_file(tmp_path / "cluster.yaml", b"new", tag="1")
 
-    assert [one.name for one in tmp_path.iterdir()] == ["cluster.yaml"]
+    assert [path.name for path in tmp_path.iterdir()] == ["cluster.yaml"]

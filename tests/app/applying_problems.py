@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stockman.app.proxmox.credentials import incomplete_token
+from stockman.app.proxmox import incomplete_token
 from stockman.app.rendering.render import decision_needed
 from stockman.app.runs.apply import stale_plan
 from stockman.app.runs.connections import no_token
 from stockman.app.runs.secrets import secret_missing, unwritable_secret
-from stockman.cli.plans.destroy import missing_cluster_name
+from stockman.cli.plans.apply import missing_cluster_name
 from stockman.cli.plans.options import no_password, plan_file_conflict
 from stockman.cli.plans.plan import plan_not_writable
 from stockman.model.problem import Problem

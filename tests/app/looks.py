@@ -12,7 +12,7 @@ from stockman_lab.world.preset import Wish, preset_world
 from stockman_lab.world.world import World
 
 from stockman.app.init.from_proxmox import ProxmoxProposal, ProxmoxSource, propose_files_with_client
-from stockman.app.proxmox.credentials import ProxmoxLogin, login_from_prompt
+from stockman.app.proxmox import ProxmoxLogin, login_from_prompt
 from stockman.planning.starter.draft import DraftOptions
 from stockman.planning.starter.network import NetworkOptions
 from stockman.planning.starter.observed import ApiConnection
@@ -27,9 +27,9 @@ def world(preset: str = "three-node", pve: str = "9.1") -> World:
     return preset_world(Wish(preset=preset, network=NETWORK, profile=pve))
 
 
-def door(made: World) -> MemoryDoor:
+def door(world: World) -> MemoryDoor:
     """Root, for meddling with a world."""
-    return MemoryDoor(made, next(iter(made.clusters)))
+    return MemoryDoor(world, next(iter(world.clusters)))
 
 
 def errand(preset: str | None = None, network: NetworkOptions | None = None) -> ProxmoxSource:
@@ -37,23 +37,23 @@ def errand(preset: str | None = None, network: NetworkOptions | None = None) -> 
     return ProxmoxSource(url=URL, asker=ROOT, options=draft_options)
 
 
-def port(made: World, caller: Caller | None = None) -> ProxmoxClient:
-    return memory_proxmox(made, next(iter(made.clusters)), caller)
+def port(world: World, caller: Caller | None = None) -> ProxmoxClient:
+    return memory_proxmox(world, next(iter(world.clusters)), caller)
 
 
 def look(
-    made: World, proxmox_source: ProxmoxSource | None = None, caller: Caller | None = None
+    world: World, proxmox_source: ProxmoxSource | None = None, caller: Caller | None = None
 ) -> ProxmoxProposal:
     """What a look at a world comes to."""
-    pve = port(made, caller)
+    pve = port(world, caller)
     return asyncio.run(
         propose_files_with_client(pve, proxmox_source or errand(), ApiConnection(url=URL))
     )
 
 
-def somebody(made: World, *rights: tuple[str, str]) -> Caller:
+def somebody(world: World, *rights: tuple[str, str]) -> Caller:
     """A user who has roles of these privileges, each on its path."""
-    root = door(made)
+    root = door(world)
     root.post("/access/users", userid="ada@pve")
     for number, (path, privileges) in enumerate(rights):
         role = f"Some{number}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from stockman.app.runs.metrics import run_history, run_metrics
-from stockman.assessment.prometheus import prometheus_text
+from stockman.assessment.status.metrics import prometheus_text
 from stockman.engine.lifecycle import start_run
 from stockman.steps.plan import Plan
 from tests.engine.toys import ONE_AT_A_TIME, Break, Exists, Scene, make, plan_of, way

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.init.secrets import FirstSecrets
+from stockman.app.init.directory import FirstSecrets
 from stockman.app.secrets import keyring as keyring_problems
 from stockman.app.secrets import problems
 from stockman.app.secrets.bundle import open_bundle
@@ -48,9 +48,9 @@ def stored(
 ) -> Problem:
     """The problem of a call on a directory with one secret file."""
 
-    def do(place: Path) -> object:
-        store_in(place).set_value(SECRET, TOKEN)
-        return call(store_in(place, keys, rules=rules))
+    def do(directory: Path) -> object:
+        store_in(directory).set_value(SECRET, TOKEN)
+        return call(store_in(directory, keys, rules=rules))
 
     return told(do)
 
@@ -94,12 +94,12 @@ class Silent:
 
 def command_problem() -> Problem:
     with tempfile.TemporaryDirectory() as temporary_directory:
-        found = find_keyring(
+        keyring = find_keyring(
             Path(temporary_directory), {"SOPS_AGE_KEY_CMD": "keys"}, runner=Silent()
         )
         with pytest.raises(StockmanError):
-            found.identities_for([OWNER.recipient], SECRET)
-        (problem,) = found.problems
+            keyring.identities_for([OWNER.recipient], SECRET)
+        (problem,) = keyring.problems
     return problem
 
 

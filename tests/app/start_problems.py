@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from stockman.app.init.from_proxmox import unknown_certificate
-from stockman.app.proxmox.credentials import no_login
+from stockman.app.proxmox import no_login
 from stockman.model.problem import Problem
 from stockman.planning.starter import problems
 from stockman.ports.environment import Certificate

@@ -3,7 +3,7 @@
 import pytest
 
 from stockman.adapters.proxmox.credentials import ApiToken, Login
-from stockman.app.proxmox.credentials import find_administrator
+from stockman.app.proxmox import find_administrator
 from stockman.app.runs.connections import is_stored_token
 from stockman.app.secrets.proxmox_tokens import token_reference
 from stockman.model.errors import WrongUsage
@@ -29,21 +29,21 @@ def test_our_own_token_does_not_grant_anything() -> None:
 
 
 def test_a_user_with_a_password_grants() -> None:
-    told = {"PROXMOX_VE_USERNAME": "root@pam", "PROXMOX_VE_PASSWORD": "abc"}
+    by_name = {"PROXMOX_VE_USERNAME": "root@pam", "PROXMOX_VE_PASSWORD": "abc"}
 
-    administrator = find_administrator(told, CLUSTER, 0, None)
+    administrator = find_administrator(by_name, CLUSTER, 0, None)
 
     assert isinstance(administrator, Login)
     assert administrator.user == "root@pam"
 
 
 def test_the_second_cluster_has_variables_of_its_own() -> None:
-    told = {
+    by_name = {
         "PROXMOX_VE_API_TOKEN": "root@pam!one=abc",
         "PROXMOX_VE_API_TOKEN_2": "root@pam!two=def",
     }
 
-    administrator = find_administrator(told, CLUSTER, 1, None)
+    administrator = find_administrator(by_name, CLUSTER, 1, None)
 
     assert isinstance(administrator, ApiToken)
     assert administrator.id == "root@pam!two"
@@ -62,19 +62,19 @@ def test_where_the_environment_names_nobody_nobody_grants() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "what"),
+    ("values", "text"),
     [
         ({"PROXMOX_VE_API_TOKEN": "root@pam!lab"}, "PROXMOX_VE_API_TOKEN is no token"),
         ({"PROXMOX_VE_API_TOKEN": "root@pam=secret-canary"}, "PROXMOX_VE_API_TOKEN is no token"),
         ({"PROXMOX_VE_USERNAME": "root@pam"}, "PROXMOX_VE_PASSWORD is not"),
     ],
 )
-def test_half_an_administrator_is_told(told: dict[str, str], what: str) -> None:
+def test_half_an_administrator_is_told(values: dict[str, str], text: str) -> None:
     with pytest.raises(WrongUsage) as caught:
-        find_administrator(told, CLUSTER, 0, None)
+        find_administrator(values, CLUSTER, 0, None)
 
     assert caught.value.problem.code == "proxmox.administrator"
-    assert what in caught.value.problem.what
+    assert text in caught.value.problem.what
     assert "secret-canary" not in str(caught.value.problem)
 
 

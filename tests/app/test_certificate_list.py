@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from stockman.app.client_config.certificate_list import list_certificates
-from stockman.app.client_config.kubeconfig import KubeconfigOptions, write_kubeconfig
+from stockman.app.client_config.files import ClientFileOptions
+from stockman.app.client_config.kubeconfig import write_kubeconfig
 from stockman.app.client_config.talosconfig import TalosconfigOptions, write_talosconfig
 from stockman.app.secrets.keyring import Keyring
 from stockman.assessment.status.observed import CertificateList
@@ -23,23 +24,23 @@ DAY = timedelta(days=1)
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def directory(tmp_path: Path) -> Path:
     path = workspace(tmp_path / "meadow")
     write_talosconfig(TalosconfigOptions(directory=path), doors())
-    write_kubeconfig(KubeconfigOptions(directory=path), doors())
+    write_kubeconfig(ClientFileOptions(directory=path), doors())
     return path
 
 
-def listed(place: Path, now: datetime = NOON, keys: Keyring | None = None) -> CertificateList:
-    return list_certificates(place, keyring() if keys is None else keys, {}, now)
+def listed(directory: Path, now: datetime = NOON, keys: Keyring | None = None) -> CertificateList:
+    return list_certificates(directory, keyring() if keys is None else keys, {}, now)
 
 
-def problems(found: CertificateList) -> list[tuple[str, str]]:
-    return [(problem.code, problem.what) for problem in found.problems]
+def problems(certificate_list: CertificateList) -> list[tuple[str, str]]:
+    return [(problem.code, problem.what) for problem in certificate_list.problems]
 
 
-def test_authorities_and_clients_are_listed(place: Path) -> None:
-    found = listed(place)
+def test_authorities_and_clients_are_listed(directory: Path) -> None:
+    found = listed(directory)
 
     assert [
         (certificate.file, certificate.name, certificate.ours) for certificate in found.certificates
@@ -58,21 +59,21 @@ def test_authorities_and_clients_are_listed(place: Path) -> None:
     ("after", "code"),
     [(336 * DAY, "certificate.due"), (366 * DAY, "certificate.expired")],
 )
-def test_clients_that_end_are_told(place: Path, after: timedelta, code: str) -> None:
-    found = problems(listed(place, NOON + after))
+def test_clients_that_end_are_told(directory: Path, after: timedelta, code: str) -> None:
+    found = problems(listed(directory, NOON + after))
 
     assert [name for name, _ in found] == [code, code]
     assert [f"of meadow in {TALOSCONFIG}" in what for _, what in found] == [False, True]
 
 
-def test_a_certificate_of_the_future_is_told(place: Path) -> None:
-    codes = {code for code, _ in problems(listed(place, NOON - DAY))}
+def test_a_certificate_of_the_future_is_told(directory: Path) -> None:
+    codes = {code for code, _ in problems(listed(directory, NOON - DAY))}
 
     assert codes == {"certificate.early"}
 
 
-def test_an_authority_that_ends_is_told(place: Path) -> None:
-    found = listed(place, NOON + 3660 * DAY)
+def test_an_authority_that_ends_is_told(directory: Path) -> None:
+    found = listed(directory, NOON + 3660 * DAY)
 
     assert [certificate.standing for certificate in found.certificates[:4]] == [
         CertificateState.ENDED
@@ -83,9 +84,9 @@ def test_an_authority_that_ends_is_told(place: Path) -> None:
 
 
 def test_without_an_identity_clients_are_listed_with_the_authorities_they_name(
-    place: Path,
+    directory: Path,
 ) -> None:
-    found = listed(place, keys=NOBODY)
+    found = listed(directory, keys=NOBODY)
 
     assert [
         (certificate.file, certificate.name, certificate.kind, certificate.ours)
@@ -99,35 +100,37 @@ def test_without_an_identity_clients_are_listed_with_the_authorities_they_name(
     assert [problem.code for problem in found.not_read] == ["key.none"]
 
 
-def test_a_client_of_another_cluster_is_told_apart(place: Path) -> None:
+def test_a_client_of_another_cluster_is_told_apart(directory: Path) -> None:
     other = bundle.__wrapped__()
-    store_in(place).write(BUNDLE, bundle_text(other).reveal().encode())
+    store_in(directory).write(BUNDLE, bundle_text(other).reveal().encode())
 
     ours = {
         certificate.name: certificate.ours
-        for certificate in listed(place).certificates
+        for certificate in listed(directory).certificates
         if certificate.kind == "client"
     }
 
     assert ours == {"meadow": False, "admin@meadow": False}
 
 
-def test_files_that_cannot_be_read_are_told(place: Path) -> None:
-    (place / TALOSCONFIG).write_text("contexts: {a: {crt: '%'}}\n")
-    (place / "kubeconfig").write_text("users: [{name: me, user: {client-certificate-data: '%'}}]\n")
+def test_files_that_cannot_be_read_are_told(directory: Path) -> None:
+    (directory / TALOSCONFIG).write_text("contexts: {a: {crt: '%'}}\n")
+    (directory / "kubeconfig").write_text(
+        "users: [{name: me, user: {client-certificate-data: '%'}}]\n"
+    )
 
-    assert [code for code, _ in problems(listed(place))] == [
+    assert [code for code, _ in problems(listed(directory))] == [
         "certificate.unreadable",
         "talosconfig.unreadable",
     ]
 
 
-def test_text_that_is_no_certificate_is_told(place: Path) -> None:
-    (place / "kubeconfig").write_text(
+def test_text_that_is_no_certificate_is_told(directory: Path) -> None:
+    (directory / "kubeconfig").write_text(
         "users: [{name: me, user: {client-certificate-data: bm9wZQ==}}]\n"
     )
 
-    assert problems(listed(place)) == [
+    assert problems(listed(directory)) == [
         ("certificate.unreadable", "the certificate of me cannot be read")
     ]
 

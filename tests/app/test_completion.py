@@ -45,4 +45,4 @@ def test_problem_codes_are_named() -> None:
 
 
 def test_components_are_named() -> None:
-    assert {"cilium", "proxmox-csi"} <= set(completion.component_names())
+    assert {"cilium", "proxmox-csi"} <= set(completion.catalog_names())

@@ -179,12 +179,12 @@ def test_an_interrupted_run_is_finished_by_the_next(tmp_path: Path, throws: int)
 
 def test_an_interruption_leaves_no_secret_that_git_does_not_ignore(tmp_path: Path) -> None:
     for throws in range(35):
-        place = tmp_path / str(throws)
+        path = tmp_path / str(throws)
         with pytest.raises(KeyboardInterrupt):
-            init_directory(wish(place), doors(dice=CountingDice(throws=throws)))
+            init_directory(wish(path), doors(dice=CountingDice(throws=throws)))
 
-        secrets = [name for name in contents(place) if name in CLASSIC_SECRETS]
-        assert not secrets or (place / ".gitignore").is_file()
+        secrets = [name for name in contents(path) if name in CLASSIC_SECRETS]
+        assert not secrets or (path / ".gitignore").is_file()
 
 
 def test_what_a_killed_run_left_half_written_is_removed(tmp_path: Path) -> None:
@@ -297,14 +297,14 @@ def test_a_dry_run_leaves_existing_files_alone(tmp_path: Path) -> None:
     assert states(init_result)["age.key"] == "kept"
 
 
-@pytest.mark.parametrize("there", ["cluster.yaml", "nodes.yaml"])
-def test_toml_is_not_written_beside_classic_files(tmp_path: Path, there: str) -> None:
-    (tmp_path / there).write_bytes(b"")
+@pytest.mark.parametrize("text", ["cluster.yaml", "nodes.yaml"])
+def test_toml_is_not_written_beside_classic_files(tmp_path: Path, text: str) -> None:
+    (tmp_path / text).write_bytes(b"")
 
     with pytest.raises(Conflict, match=r"init\.other-dialect"):
         init_directory(wish(tmp_path, dialect="toml"), doors())
 
-    assert names(tmp_path) == [there]
+    assert names(tmp_path) == [text]
 
 
 def test_classic_files_are_not_written_beside_toml(tmp_path: Path) -> None:
@@ -414,10 +414,10 @@ def test_the_real_git_tells_of_a_line_that_takes_a_secret_back_in(tmp_path: Path
 def test_two_directories_never_share_a_secret(tmp_path: Path) -> None:
     made = []
     for name in ("one", "two"):
-        place = tmp_path / name
-        real = InitContext(clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(place))
-        init_directory(wish(place), real)
-        made.append(contents(place))
+        path = tmp_path / name
+        real = InitContext(clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(path))
+        init_directory(wish(path), real)
+        made.append(contents(path))
 
     for name in CLASSIC_SECRETS:
         assert made[0][name] != made[1][name]

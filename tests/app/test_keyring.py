@@ -160,9 +160,9 @@ def test_the_command_is_asked_for_each_recipient_until_one_fits(tmp_path: Path) 
     command = TellingCommand({OWNER.recipient: f"{line(OWNER)}\n", OTHER.recipient: line(QUANTUM)})
     keyring = with_command(tmp_path, command)
 
-    wanted = [OTHER.recipient, OWNER.recipient, QUANTUM.recipient]
-    first = keyring.identities_for(wanted, "a.sops.yaml")
-    second = keyring.identities_for(wanted, "b.sops.yaml")
+    recipients = [OTHER.recipient, OWNER.recipient, QUANTUM.recipient]
+    first = keyring.identities_for(recipients, "a.sops.yaml")
+    second = keyring.identities_for(recipients, "b.sops.yaml")
 
     assert OWNER.recipient in [one.recipient for one in first]
     assert first == second
@@ -200,7 +200,7 @@ def test_a_command_that_fails_is_reported_without_its_words(
 
 
 @pytest.mark.parametrize(
-    ("environment", "place"),
+    ("environment", "directory"),
     [
         ({"HOME": "/home/x"}, Path("/home/x/.config/sops/age/keys.txt")),
         ({"HOME": "/h", "XDG_CONFIG_HOME": "/cfg"}, Path("/cfg/sops/age/keys.txt")),
@@ -208,5 +208,7 @@ def test_a_command_that_fails_is_reported_without_its_words(
         ({}, None),
     ],
 )
-def test_the_usual_place_is_that_of_sops(environment: dict[str, str], place: Path | None) -> None:
-    assert default_key_file(environment) == place
+def test_the_usual_place_is_that_of_sops(
+    environment: dict[str, str], directory: Path | None
+) -> None:
+    assert default_key_file(environment) == directory

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.client_config.files import ClientFile
+from stockman.app.client_config.files import ClientFile, ClientFileOptions
 from stockman.app.client_config.kubeconfig import (
-    KubeconfigOptions,
     new_kubeconfig,
     write_kubeconfig,
 )
@@ -25,7 +24,7 @@ from tests.talos.made import bundle
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def directory(tmp_path: Path) -> Path:
     return workspace(tmp_path / "meadow")
 
 
@@ -33,10 +32,10 @@ def certificate(path: Path) -> str:
     return client_certificates("kubeconfig", Secret(path.read_text()), Problems())["admin@meadow"]
 
 
-def test_the_file_is_written_for_the_administrator(place: Path) -> None:
-    done = write_kubeconfig(KubeconfigOptions(directory=place), doors())
+def test_the_file_is_written_for_the_administrator(directory: Path) -> None:
+    done = write_kubeconfig(ClientFileOptions(directory=directory), doors())
 
-    path = place / "kubeconfig"
+    path = directory / "kubeconfig"
     assert done == ClientFile(
         file="kubeconfig",
         state="written",
@@ -50,60 +49,60 @@ def test_the_file_is_written_for_the_administrator(place: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
 
 
-def test_the_second_run_changes_nothing_and_renewing_does(place: Path) -> None:
-    write_kubeconfig(KubeconfigOptions(directory=place), doors())
-    before = (place / "kubeconfig").read_bytes()
+def test_the_second_run_changes_nothing_and_renewing_does(directory: Path) -> None:
+    write_kubeconfig(ClientFileOptions(directory=directory), doors())
+    before = (directory / "kubeconfig").read_bytes()
 
-    again = write_kubeconfig(KubeconfigOptions(directory=place), doors())
-    assert (again.state, (place / "kubeconfig").read_bytes()) == ("unchanged", before)
+    again = write_kubeconfig(ClientFileOptions(directory=directory), doors())
+    assert (again.state, (directory / "kubeconfig").read_bytes()) == ("unchanged", before)
 
-    renewed = write_kubeconfig(KubeconfigOptions(directory=place, renew=True), doors())
+    renewed = write_kubeconfig(ClientFileOptions(directory=directory, renew=True), doors())
     assert renewed.state == "renewed"
-    assert (place / "kubeconfig").read_bytes() != before
+    assert (directory / "kubeconfig").read_bytes() != before
 
 
-def test_a_life_can_be_short(place: Path) -> None:
-    kubeconfig_options = KubeconfigOptions(directory=place, lifetime=timedelta(hours=8))
+def test_a_life_can_be_short(directory: Path) -> None:
+    kubeconfig_options = ClientFileOptions(directory=directory, lifetime=timedelta(hours=8))
 
     write_kubeconfig(kubeconfig_options, doors())
 
-    assert read_certificate_facts(certificate(place / "kubeconfig")).period.end == NOON + timedelta(
-        hours=8
-    )
+    assert read_certificate_facts(
+        certificate(directory / "kubeconfig")
+    ).period.end == NOON + timedelta(hours=8)
 
 
-def test_the_variable_may_name_several_files_which_then_are_not_ours(place: Path) -> None:
-    several = f"{place / 'one'}:{place / 'two'}"
+def test_the_variable_may_name_several_files_which_then_are_not_ours(directory: Path) -> None:
+    several = f"{directory / 'one'}:{directory / 'two'}"
 
-    done = write_kubeconfig(KubeconfigOptions(directory=place), doors(KUBECONFIG=several))
+    done = write_kubeconfig(ClientFileOptions(directory=directory), doors(KUBECONFIG=several))
 
     assert done.file == "kubeconfig"
 
 
-def test_a_file_that_git_tracks_is_not_written(place: Path) -> None:
-    repository(place)
-    (place / ".gitignore").write_text("")
+def test_a_file_that_git_tracks_is_not_written(directory: Path) -> None:
+    repository(directory)
+    (directory / ".gitignore").write_text("")
 
     with pytest.raises(Refused, match=r"client\.exposed"):
-        write_kubeconfig(KubeconfigOptions(directory=place), doors())
+        write_kubeconfig(ClientFileOptions(directory=directory), doors())
 
 
-def test_without_an_identity_nothing_can_be_made(place: Path) -> None:
+def test_without_an_identity_nothing_can_be_made(directory: Path) -> None:
     with pytest.raises(Denied, match=r"key\.none"):
-        write_kubeconfig(KubeconfigOptions(directory=place), replace(doors(), keyring=NOBODY))
+        write_kubeconfig(ClientFileOptions(directory=directory), replace(doors(), keyring=NOBODY))
 
-    assert not (place / "kubeconfig").exists()
+    assert not (directory / "kubeconfig").exists()
 
 
-def test_without_a_bundle_nothing_can_be_made(place: Path) -> None:
-    (place / BUNDLE).unlink()
+def test_without_a_bundle_nothing_can_be_made(directory: Path) -> None:
+    (directory / BUNDLE).unlink()
 
     with pytest.raises(NotFound, match=r"bundle\.absent"):
-        write_kubeconfig(KubeconfigOptions(directory=place), doors())
+        write_kubeconfig(ClientFileOptions(directory=directory), doors())
 
 
-def test_printing_writes_nothing(place: Path) -> None:
-    text = new_kubeconfig(KubeconfigOptions(directory=place), doors())
+def test_printing_writes_nothing(directory: Path) -> None:
+    text = new_kubeconfig(ClientFileOptions(directory=directory), doors())
 
     assert "admin@meadow" in text.reveal()
-    assert not (place / "kubeconfig").exists()
+    assert not (directory / "kubeconfig").exists()

@@ -30,9 +30,9 @@ def made(
     return found, desired_kubernetes(cluster, found)
 
 
-def every_secret(wish: DesiredKubernetes) -> list[ApplySecret]:
-    of_charts = [secret for chart in wish.charts for secret in chart.secrets]
-    return [one.action for one in (*wish.secrets, *of_charts)]
+def every_secret(kubernetes: DesiredKubernetes) -> list[ApplySecret]:
+    of_charts = [secret for chart in kubernetes.charts for secret in chart.secrets]
+    return [one.action for one in (*kubernetes.secrets, *of_charts)]
 
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])

@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from stockman.app.conversion.convert import convert_files
-from stockman.app.machine_config.comparison import Comparison, compare_configurations
-from stockman.app.machine_config.machines import Machines, load_machines, write_configurations
+from stockman.app.machine_config.machines import (
+    Comparison,
+    Machines,
+    compare_configurations,
+    load_machines,
+    write_configurations,
+)
 from stockman.app.workspace.validation import validate
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
@@ -187,11 +192,11 @@ def test_what_stockman_decides_is_refused_in_files_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["./missing.yaml", "../out.yaml", "/etc/hostname"])
 def test_a_reference_leads_to_a_file_of_the_directory(tmp_path: Path, name: str) -> None:
-    here = tmp_path / "here"
+    path = tmp_path / "here"
     (tmp_path / "out.yaml").write_text("machine: {}\n")
     keys = f"talos: {{extensions: [a/b], patches: {{all: ['@{name}']}}}}\n"
 
-    problem = refusal(workspace(here, keys))
+    problem = refusal(workspace(path, keys))
 
     assert (problem.code, str(problem.where)) == ("patch.file", "cluster.yaml:13:44")
 
@@ -270,9 +275,10 @@ def test_differences_are_those_of_meaning(tmp_path: Path) -> None:
 
     found = difference(tmp_path, f"# a comment\n{text.replace(names, other)}")
 
-    assert [(one.path, one.kind, one.before, one.after) for one in found.differences] == [
-        ("LinkConfig net0: mtu", "changed", 1500, 9000)
-    ]
+    assert [
+        (difference.path, difference.kind, difference.before, difference.after)
+        for difference in found.differences
+    ] == [("LinkConfig net0: mtu", "changed", 1500, 9000)]
 
 
 def test_documents_that_one_side_lacks_are_told_whole(tmp_path: Path) -> None:
@@ -283,7 +289,7 @@ def test_documents_that_one_side_lacks_are_told_whole(tmp_path: Path) -> None:
 
     found = difference(tmp_path, without + extra)
 
-    assert [(one.path, one.kind) for one in found.differences] == [
+    assert [(difference.path, difference.kind) for difference in found.differences] == [
         ("DummyLinkConfig dummy0", "removed"),
         ("TimeSyncConfig", "added"),
     ]

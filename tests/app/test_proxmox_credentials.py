@@ -3,7 +3,7 @@
 import pytest
 
 from stockman.adapters.proxmox.credentials import ApiToken, Login
-from stockman.app.proxmox.credentials import (
+from stockman.app.proxmox import (
     credentials,
     login_from_environment,
     login_from_prompt,

@@ -15,7 +15,7 @@ from stockman.app.init.from_proxmox import (
     find_endpoints,
     propose_files_with_client,
 )
-from stockman.app.proxmox.credentials import login_from_prompt
+from stockman.app.proxmox import login_from_prompt
 from stockman.config.language import Dialect
 from stockman.config.load import load
 from stockman.config.presets import Answers, add_schema_hints
@@ -69,8 +69,8 @@ def reached(network: FakeNetwork, proxmox_source: ProxmoxSource = PINNED) -> Api
     return asyncio.run(ask())
 
 
-def hosts_of(found: ProxmoxProposal) -> list[str]:
-    return [str(machine.host) for machine in found.draft.placing.machines]
+def hosts_of(proxmox_proposal: ProxmoxProposal) -> list[str]:
+    return [str(machine.host) for machine in proxmox_proposal.draft.placing.machines]
 
 
 @pytest.mark.parametrize("dialect", ["classic", "toml"])
@@ -249,29 +249,29 @@ def test_hosts_that_answer_with_a_certificate_of_the_authority_are_endpoints() -
     network = FakeNetwork(certificates={"127.66.0.5:8006": TRUSTED})
     wanted = replace(PINNED, trust=Trust(ca=b"an authority\n"))
 
-    found = reached(network, wanted)
+    api_connection = reached(network, wanted)
 
-    assert found.others == ("https://127.66.0.5:8006",)
-    assert [address for address, _ in found.silent] == ["https://127.66.0.6:8006"]
-    assert found.ca == "an authority\n"
+    assert api_connection.others == ("https://127.66.0.5:8006",)
+    assert [address for address, _ in api_connection.silent] == ["https://127.66.0.6:8006"]
+    assert api_connection.ca == "an authority\n"
 
 
 def test_a_host_with_another_certificate_is_no_endpoint() -> None:
     strange = Certificate(fingerprint=FINGERPRINT, expires=LATER, flaw="it is another's")
     network = FakeNetwork(certificates={"127.66.0.5:8006": strange, "127.66.0.6:8006": TRUSTED})
 
-    found = reached(network)
+    api_connection = reached(network)
 
-    assert found.others == ("https://127.66.0.6:8006",)
-    assert ("https://127.66.0.5:8006", "it is another's") in found.silent
+    assert api_connection.others == ("https://127.66.0.6:8006",)
+    assert ("https://127.66.0.5:8006", "it is another's") in api_connection.silent
 
 
 def test_without_an_authority_that_fits_the_fingerprint_stays_pinned() -> None:
     network = FakeNetwork()
 
-    found = reached(network)
+    api_connection = reached(network)
 
-    assert (found.ca, found.fingerprint) == (None, FINGERPRINT)
+    assert (api_connection.ca, api_connection.fingerprint) == (None, FINGERPRINT)
     assert {trust.fingerprint for trust in network.trusts} == {FINGERPRINT}
 
 
@@ -287,6 +287,6 @@ def test_what_is_pinned_stands_in_the_files() -> None:
 
 
 def test_a_public_certificate_needs_no_key() -> None:
-    found = reached(FakeNetwork(), replace(PINNED, trust=Trust()))
+    api_connection = reached(FakeNetwork(), replace(PINNED, trust=Trust()))
 
-    assert (found.ca, found.fingerprint) == (None, None)
+    assert (api_connection.ca, api_connection.fingerprint) == (None, None)

@@ -47,7 +47,7 @@ def trouble(*rights: tuple[str, str]) -> Problem:
 
 
 @pytest.mark.parametrize(
-    ("rights", "code", "what"),
+    ("rights", "code", "text"),
     [
         ((), "proxmox.denied", "the token lacks Sys.Audit on /"),
         (
@@ -68,12 +68,12 @@ def trouble(*rights: tuple[str, str]) -> Problem:
     ],
 )
 def test_a_privilege_that_is_lacked_is_named_with_its_path(
-    rights: tuple[tuple[str, str], ...], code: str, what: str
+    rights: tuple[tuple[str, str], ...], code: str, text: str
 ) -> None:
     problem = trouble(*rights)
 
     assert problem.code == code
-    assert problem.what.startswith(what)
+    assert problem.what.startswith(text)
 
 
 def test_devices_that_may_not_be_seen_are_told_and_do_not_stop_it() -> None:
@@ -90,9 +90,9 @@ def test_devices_that_may_not_be_seen_are_told_and_do_not_stop_it() -> None:
         )
     )
 
-    found = look(made, caller=ada).draft.observed
+    observed = look(made, caller=ada).draft.observed
 
-    assert any("PCI devices of neo" in clause for clause in found.unseen)
+    assert any("PCI devices of neo" in clause for clause in observed.unseen)
 
 
 def test_no_host_that_is_up_is_told() -> None:

@@ -41,195 +41,197 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(started: Path, tmp_path: Path) -> Path:
+def directory(started: Path, tmp_path: Path) -> Path:
     shutil.copytree(started, tmp_path / "place")
     return tmp_path / "place"
 
 
 @pytest.fixture
-def doors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RenderContext:
+def context(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RenderContext:
     monkeypatch.setenv("HOME", str(tmp_path))
     environment = {name: text for name, text in os.environ.items() if "SOPS" not in name}
     return RenderContext(environment=environment, clock=SystemClock(), entropy=SystemEntropy())
 
 
-def done(place: Path, doors: RenderContext, **wishes: object) -> Rendering:
-    rendering = prepare_rendering(place, FileDecisions(**wishes), doors)  # type: ignore[arg-type]  # fields of Wishes
+def done(directory: Path, context: RenderContext, **value: object) -> Rendering:
+    rendering = prepare_rendering(directory, FileDecisions(**value), context)  # type: ignore[arg-type]  # fields of Wishes
     assert not rendering.problems.errors
-    write_rendering(place, rendering, doors)
+    write_rendering(directory, rendering, context)
     return rendering
 
 
-def files(place: Path) -> dict[str, bytes]:
+def files(directory: Path) -> dict[str, bytes]:
     return {
-        str(path.relative_to(place)): path.read_bytes()
-        for path in place.rglob("*")
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in directory.rglob("*")
         if path.is_file()
     }
 
 
-def acts(found: Rendering, *but: FileAction) -> dict[str, FileAction]:
+def acts(rendering: Rendering, *but: FileAction) -> dict[str, FileAction]:
     return {
         action.path: action.act
-        for action in found.actions
+        for action in rendering.actions
         if action.act not in (FileAction.KEEP, *but)
     }
 
 
-def test_a_second_render_changes_no_byte(place: Path, doors: RenderContext) -> None:
-    done(place, doors)
-    before = files(place)
+def test_a_second_render_changes_no_byte(directory: Path, context: RenderContext) -> None:
+    done(directory, context)
+    before = files(directory)
 
-    again = done(place, doors)
+    again = done(directory, context)
 
     assert acts(again) == {}
-    assert files(place) == before
+    assert files(directory) == before
 
 
 def test_without_an_identity_bytes_are_compared_and_that_is_said(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    done(place, doors)
-    (place / "age.key").unlink()
-    (place / "github-push-token.txt").unlink()
+    done(directory, context)
+    (directory / "age.key").unlink()
+    (directory / "github-push-token.txt").unlink()
 
-    rendering = prepare_rendering(place, FileDecisions(), doors)
+    rendering = prepare_rendering(directory, FileDecisions(), context)
 
     assert acts(rendering) == {}
     assert SECRET in rendering.uncompared
 
 
-def _with_tunnel(place: Path) -> None:
-    with (place / "cluster.yaml").open("a") as file:
+def _with_tunnel(directory: Path) -> None:
+    with (directory / "cluster.yaml").open("a") as file:
         file.write(
             "cloudflare_domain: example.com\n"
             "cloudflare_token: file:token.txt\n"
             "cloudflare_gateway_addr: 10.0.3.99\n"
         )
-    text = (place / "cluster.yaml").read_text()
+    text = (directory / "cluster.yaml").read_text()
     kept = [line for line in text.splitlines() if not line.startswith("cloudflare_enabled")]
-    (place / "cluster.yaml").write_text("\n".join(kept) + "\n")
-    (place / "token.txt").write_text("a token for dns")
+    (directory / "cluster.yaml").write_text("\n".join(kept) + "\n")
+    (directory / "token.txt").write_text("a token for dns")
     tunnel = {"AccountTag": "a", "TunnelID": "the-tunnel", "TunnelSecret": "s"}
-    (place / "cloudflare-tunnel.json").write_text(json.dumps(tunnel))
+    (directory / "cloudflare-tunnel.json").write_text(json.dumps(tunnel))
 
 
 def test_a_tunnel_that_git_does_not_hold_is_no_leak_and_no_change(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    _with_tunnel(place)
-    done(place, doors)
-    endpoint = place / "kubernetes/apps/network/cloudflare-tunnel/app/dnsendpoint.yaml"
+    _with_tunnel(directory)
+    done(directory, context)
+    endpoint = directory / "kubernetes/apps/network/cloudflare-tunnel/app/dnsendpoint.yaml"
     assert "the-tunnel" in endpoint.read_text()
     for name in ("age.key", "token.txt", "cloudflare-tunnel.json"):
-        (place / name).unlink()
+        (directory / name).unlink()
 
-    assert acts(prepare_rendering(place, FileDecisions(), doors)) == {}
+    assert acts(prepare_rendering(directory, FileDecisions(), context)) == {}
 
 
 def test_a_clone_with_the_key_goes_on_with_what_was_rendered(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    _with_tunnel(place)
-    done(place, doors)
-    before = files(place)
+    _with_tunnel(directory)
+    done(directory, context)
+    before = files(directory)
     for name in ("github-push-token.txt", "github-deploy.key", "cloudflare-tunnel.json"):
-        (place / name).unlink()
+        (directory / name).unlink()
 
-    found = done(place, doors)
+    found = done(directory, context)
 
     assert acts(found) == {}
-    assert before.items() >= files(place).items()
+    assert before.items() >= files(directory).items()
 
 
 def test_a_deploy_key_that_only_the_repository_has_is_the_one_that_stays(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    text = (place / "cluster.yaml").read_text()
+    text = (directory / "cluster.yaml").read_text()
     private = "repository_name: example/k8s\nrepository_visibility: private"
-    (place / "cluster.yaml").write_text(text.replace("repository_name: example/k8s", private))
-    done(place, doors)
-    (place / "github-deploy.key").unlink()
+    (directory / "cluster.yaml").write_text(text.replace("repository_name: example/k8s", private))
+    done(directory, context)
+    (directory / "github-deploy.key").unlink()
 
-    assert acts(done(place, doors)) == {}
+    assert acts(done(directory, context)) == {}
 
 
-def test_rules_of_sops_from_a_template_stay_readable(place: Path, doors: RenderContext) -> None:
-    own = place / "templates/config/.sops.yaml.j2"
+def test_rules_of_sops_from_a_template_stay_readable(
+    directory: Path, context: RenderContext
+) -> None:
+    own = directory / "templates/config/.sops.yaml.j2"
     own.parent.mkdir(parents=True)
-    own.write_text((place / ".sops.yaml").read_text() + "# mine: #{ cluster_name }#\n")
+    own.write_text((directory / ".sops.yaml").read_text() + "# mine: #{ cluster_name }#\n")
 
-    done(place, doors, overwrite=frozenset({".sops.yaml"}))
+    done(directory, context, overwrite=frozenset({".sops.yaml"}))
 
-    assert (place / ".sops.yaml").read_text().endswith("# mine: k8s\n")
+    assert (directory / ".sops.yaml").read_text().endswith("# mine: k8s\n")
 
 
-def test_a_changed_secret_changes_its_file_alone(place: Path, doors: RenderContext) -> None:
-    done(place, doors)
-    (place / "github-push-token.txt").write_text("another token\n")
+def test_a_changed_secret_changes_its_file_alone(directory: Path, context: RenderContext) -> None:
+    done(directory, context)
+    (directory / "github-push-token.txt").write_text("another token\n")
 
-    assert acts(done(place, doors)) == {SECRET: FileAction.UPDATE}
+    assert acts(done(directory, context)) == {SECRET: FileAction.UPDATE}
 
 
 def test_what_was_changed_by_hand_is_kept_until_somebody_decides(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    done(place, doors)
-    (place / HELM).write_text("mine\n")
+    done(directory, context)
+    (directory / HELM).write_text("mine\n")
 
-    assert acts(done(place, doors)) == {HELM: FileAction.EDITED}
-    assert (place / HELM).read_text() == "mine\n"
-    assert acts(done(place, doors, accept=frozenset({HELM}))) == {HELM: FileAction.ACCEPT}
-    assert acts(done(place, doors)) == {HELM: FileAction.ACCEPTED}
-    assert acts(done(place, doors, overwrite=frozenset({HELM}))) == {HELM: FileAction.UPDATE}
-    assert (place / HELM).read_text() != "mine\n"
+    assert acts(done(directory, context)) == {HELM: FileAction.EDITED}
+    assert (directory / HELM).read_text() == "mine\n"
+    assert acts(done(directory, context, accept=frozenset({HELM}))) == {HELM: FileAction.ACCEPT}
+    assert acts(done(directory, context)) == {HELM: FileAction.ACCEPTED}
+    assert acts(done(directory, context, overwrite=frozenset({HELM}))) == {HELM: FileAction.UPDATE}
+    assert (directory / HELM).read_text() != "mine\n"
 
 
-def test_files_of_the_user_are_never_touched(place: Path, doors: RenderContext) -> None:
-    mine = place / "kubernetes/apps/default/mine/ks.yaml"
+def test_files_of_the_user_are_never_touched(directory: Path, context: RenderContext) -> None:
+    mine = directory / "kubernetes/apps/default/mine/ks.yaml"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine\n")
 
-    done(place, doors, prune=True)
+    done(directory, context, prune=True)
 
     assert mine.read_text() == "mine\n"
 
 
 def test_a_component_turned_off_and_on_again_gives_the_same_bytes(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    done(place, doors)
-    before = files(place)
-    text = (place / "cluster.yaml").read_text()
-    (place / "cluster.yaml").write_text(f"{text}components: {{echo: {{enabled: false}}}}\n")
+    done(directory, context)
+    before = files(directory)
+    text = (directory / "cluster.yaml").read_text()
+    (directory / "cluster.yaml").write_text(f"{text}components: {{echo: {{enabled: false}}}}\n")
 
-    assert HELM in acts(done(place, doors))
-    assert (place / HELM).exists()
-    done(place, doors, prune=True)
-    assert not (place / HELM).exists()
-    (place / "cluster.yaml").write_text(text)
-    done(place, doors)
+    assert HELM in acts(done(directory, context))
+    assert (directory / HELM).exists()
+    done(directory, context, prune=True)
+    assert not (directory / HELM).exists()
+    (directory / "cluster.yaml").write_text(text)
+    done(directory, context)
 
-    assert files(place) == before
+    assert files(directory) == before
 
 
 def test_secrets_of_a_component_turned_off_and_on_again_keep_their_bytes(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    _with_tunnel(place)
-    done(place, doors)
-    before = files(place)
-    text = (place / "cluster.yaml").read_text()
+    _with_tunnel(directory)
+    done(directory, context)
+    before = files(directory)
+    text = (directory / "cluster.yaml").read_text()
     off = "components: {cloudflare-tunnel: {enabled: false}, external-dns: {enabled: false}}\n"
 
-    (place / "cluster.yaml").write_text(text + off)
-    removed = done(place, doors, prune=True)
+    (directory / "cluster.yaml").write_text(text + off)
+    removed = done(directory, context, prune=True)
     assert TUNNEL_SECRET in [change.path for change in removed.changes]
-    assert not (place / TUNNEL_SECRET).exists()
-    (place / "cluster.yaml").write_text(text)
-    done(place, doors)
+    assert not (directory / TUNNEL_SECRET).exists()
+    (directory / "cluster.yaml").write_text(text)
+    done(directory, context)
 
-    assert files(place) == before
+    assert files(directory) == before
 
 
 @pytest.mark.parametrize(
@@ -243,54 +245,56 @@ def test_secrets_of_a_component_turned_off_and_on_again_keep_their_bytes(
     ids=["for others", "for nobody", "changed", "in the clear"],
 )
 def test_a_kept_secret_that_is_not_as_it_was_is_made_anew(
-    place: Path, doors: RenderContext, damaged: Callable[[str, str, str], str]
+    directory: Path, context: RenderContext, damaged: Callable[[str, str, str], str]
 ) -> None:
-    _with_tunnel(place)
-    done(place, doors)
-    kept = place / ".stockman/removed" / TUNNEL_SECRET
+    _with_tunnel(directory)
+    done(directory, context)
+    kept = directory / ".stockman/removed" / TUNNEL_SECRET
     kept.parent.mkdir(parents=True)
-    old = (place / TUNNEL_SECRET).read_text()
+    old = (directory / TUNNEL_SECRET).read_text()
     other = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p"
     recipient = re.search(r"age1\w+", old)
     assert recipient is not None
     kept.write_text(damaged(old, recipient[0], other))
-    (place / TUNNEL_SECRET).unlink()
+    (directory / TUNNEL_SECRET).unlink()
 
-    done(place, doors)
+    done(directory, context)
 
-    made = (place / TUNNEL_SECRET).read_text()
-    assert made != old
-    assert other not in made
+    text = (directory / TUNNEL_SECRET).read_text()
+    assert text != old
+    assert other not in text
     assert not kept.exists()
 
 
-def test_an_interrupted_run_is_finished_by_the_next(place: Path, doors: RenderContext) -> None:
-    done(place, doors)
-    (place / "github-push-token.txt").write_text("another token\n")
-    text = (place / "cluster.yaml").read_text()
-    (place / "cluster.yaml").write_text(f"{text}components: {{spegel: {{enabled: false}}}}\n")
-    rendering = prepare_rendering(place, FileDecisions(), doors)
+def test_an_interrupted_run_is_finished_by_the_next(
+    directory: Path, context: RenderContext
+) -> None:
+    done(directory, context)
+    (directory / "github-push-token.txt").write_text("another token\n")
+    text = (directory / "cluster.yaml").read_text()
+    (directory / "cluster.yaml").write_text(f"{text}components: {{spegel: {{enabled: false}}}}\n")
+    rendering = prepare_rendering(directory, FileDecisions(), context)
     changed = [action for action in rendering.actions if action.act is FileAction.UPDATE]
     assert len(changed) > 1
-    lock = (place / managed_files.LOCK_PATH).read_bytes()
-    write_rendering(place, rendering, doors)
+    lock = (directory / managed_files.LOCK_PATH).read_bytes()
+    write_rendering(directory, rendering, context)
     # As if it had ended after the first file: the rest is as it was, and the list of before counts.
-    (place / NEXT_LOCK).write_bytes((place / managed_files.LOCK_PATH).read_bytes())
-    (place / managed_files.LOCK_PATH).write_bytes(lock)
+    (directory / NEXT_LOCK).write_bytes((directory / managed_files.LOCK_PATH).read_bytes())
+    (directory / managed_files.LOCK_PATH).write_bytes(lock)
     for one in changed[1:]:
-        (place / one.path).write_bytes(one.before or b"")
+        (directory / one.path).write_bytes(one.before or b"")
 
-    again = done(place, doors)
+    again = done(directory, context)
 
     assert {change.path for change in again.changes} == {one.path for one in changed[1:]}
     assert again.undecided == ()
-    assert not (place / NEXT_LOCK).exists()
+    assert not (directory / NEXT_LOCK).exists()
 
 
 def test_a_template_of_the_user_wins_and_an_empty_one_removes(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    own = place / "templates/config/kubernetes/apps/default/echo"
+    own = directory / "templates/config/kubernetes/apps/default/echo"
     (own / "app").mkdir(parents=True)
     (own / "app/helmrelease.yaml.j2").write_text("cluster: #{ cluster_name }#\n")
     (own / "app/ocirepository.yaml.j2").write_text("#% if false %#\nx: 1\n#% endif %#\n")
@@ -298,191 +302,201 @@ def test_a_template_of_the_user_wins_and_an_empty_one_removes(
         "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n"
     )
 
-    done(place, doors)
+    done(directory, context)
 
-    assert (place / HELM).read_text() == "cluster: k8s\n"
-    assert not (place / "kubernetes/apps/default/echo/app/ocirepository.yaml").exists()
+    assert (directory / HELM).read_text() == "cluster: k8s\n"
+    assert not (directory / "kubernetes/apps/default/echo/app/ocirepository.yaml").exists()
 
 
-def test_a_template_that_breaks_changes_nothing(place: Path, doors: RenderContext) -> None:
-    own = place / "templates/config/notes.txt.j2"
+def test_a_template_that_breaks_changes_nothing(directory: Path, context: RenderContext) -> None:
+    own = directory / "templates/config/notes.txt.j2"
     own.parent.mkdir(parents=True)
     own.write_text("#{ 1 / 0 }#\n")
-    before = files(place)
+    before = files(directory)
 
-    rendering = prepare_rendering(place, FileDecisions(), doors)
+    rendering = prepare_rendering(directory, FileDecisions(), context)
 
     assert [problem.where for problem in rendering.problems.errors]
-    assert files(place) == before
+    assert files(directory) == before
 
 
-def test_a_list_of_apps_of_the_user_gets_our_entries(place: Path, doors: RenderContext) -> None:
-    own = place / "kubernetes/apps/kustomization.yaml"
+def test_a_list_of_apps_of_the_user_gets_our_entries(
+    directory: Path, context: RenderContext
+) -> None:
+    own = directory / "kubernetes/apps/kustomization.yaml"
     own.parent.mkdir(parents=True)
     own.write_text("# mine\nresources:\n  - ./media\n")
 
-    done(place, doors)
-    done(place, doors)
+    done(directory, context)
+    done(directory, context)
 
     text = own.read_text()
     assert text.startswith("# mine\nresources:\n  - ./media\n")
     assert "  - ./network\n" in text
     assert "kustomization.yaml" not in [
         path
-        for path in managed_files.read_lock((place / managed_files.LOCK_PATH).read_text())
+        for path in managed_files.read_lock((directory / managed_files.LOCK_PATH).read_text())
         if path == "kubernetes/apps/kustomization.yaml"
     ]
 
 
 def test_all_mistakes_of_the_configuration_are_told_at_once(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    text = (place / "cluster.yaml").read_text()
-    (place / "cluster.yaml").write_text(f"{text}wrong_one: 1\nwrong_two: 2\n")
+    text = (directory / "cluster.yaml").read_text()
+    (directory / "cluster.yaml").write_text(f"{text}wrong_one: 1\nwrong_two: 2\n")
 
-    rendering = prepare_rendering(place, FileDecisions(), doors)
+    rendering = prepare_rendering(directory, FileDecisions(), context)
 
     assert [problem.code for problem in rendering.problems] == ["config.unknown-key"] * 2
     assert rendering.actions == ()
 
 
-def test_warnings_of_the_configuration_are_told_too(place: Path, doors: RenderContext) -> None:
-    text = (place / "cluster.yaml").read_text()
-    (place / "cluster.yaml").write_text(f"{text}components: {{cilium: {{version: 9.9.9}}}}\n")
+def test_warnings_of_the_configuration_are_told_too(
+    directory: Path, context: RenderContext
+) -> None:
+    text = (directory / "cluster.yaml").read_text()
+    (directory / "cluster.yaml").write_text(f"{text}components: {{cilium: {{version: 9.9.9}}}}\n")
 
-    found = done(place, doors)
+    found = done(directory, context)
 
     assert [problem.code for problem in found.problems] == ["component.version"]
 
 
-def test_a_new_file_of_a_template_has_its_rights(place: Path, doors: RenderContext) -> None:
-    own = place / "templates/config/run.sh"
+def test_a_new_file_of_a_template_has_its_rights(directory: Path, context: RenderContext) -> None:
+    own = directory / "templates/config/run.sh"
     own.parent.mkdir(parents=True)
     own.write_text("echo\n")
     own.chmod(0o700)
 
-    done(place, doors)
+    done(directory, context)
 
-    assert (place / "run.sh").stat().st_mode & 0o777 == 0o700
+    assert (directory / "run.sh").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_template_does_not_reach_what_git_runs(place: Path, doors: RenderContext) -> None:
-    own = place / "templates/config/.git/hooks/pre-commit"
+def test_a_template_does_not_reach_what_git_runs(directory: Path, context: RenderContext) -> None:
+    own = directory / "templates/config/.git/hooks/pre-commit"
     own.parent.mkdir(parents=True)
     own.write_text("echo\n")
 
-    rendering = prepare_rendering(place, FileDecisions(), doors)
+    rendering = prepare_rendering(directory, FileDecisions(), context)
 
     assert [problem.code for problem in rendering.problems.errors] == ["template.reserved"]
 
 
-def test_an_own_list_of_a_namespace_is_kept_and_told(place: Path, doors: RenderContext) -> None:
+def test_an_own_list_of_a_namespace_is_kept_and_told(
+    directory: Path, context: RenderContext
+) -> None:
     path = "kubernetes/apps/default/kustomization.yaml"
-    own = place / path
+    own = directory / path
     own.parent.mkdir(parents=True)
     own.write_text("resources: [./mine/ks.yaml]\n")
 
-    found = done(place, doors)
-    accepted = done(place, doors, accept=frozenset({path}))
+    found = done(directory, context)
+    accepted = done(directory, context, accept=frozenset({path}))
 
     assert [problem.code for problem in found.problems] == ["render.namespace-taken"]
     assert acts(found, FileAction.CREATE) == {path: FileAction.FOREIGN}
     assert acts(accepted) == {path: FileAction.ACCEPT}
-    assert acts(done(place, doors)) == {path: FileAction.ACCEPTED}
+    assert acts(done(directory, context)) == {path: FileAction.ACCEPTED}
     assert own.read_text() == "resources: [./mine/ks.yaml]\n"
 
 
 @pytest.mark.parametrize("text", [b"\xff\xfe", b'{"schema": 1, "files": {"a\\u0000b": {}}}'])
 def test_a_broken_list_of_rendered_files_is_refused(
-    place: Path, doors: RenderContext, text: bytes
+    directory: Path, context: RenderContext, text: bytes
 ) -> None:
-    (place / managed_files.LOCK_PATH).write_bytes(text)
+    (directory / managed_files.LOCK_PATH).write_bytes(text)
 
     with pytest.raises(StockmanError) as caught:
-        prepare_rendering(place, FileDecisions(), doors)
+        prepare_rendering(directory, FileDecisions(), context)
 
     assert caught.value.problem.code == "render.lock"
 
 
-def test_what_cannot_be_read_stops_everything(place: Path, doors: RenderContext) -> None:
-    (place / managed_files.LOCK_PATH).mkdir()
+def test_what_cannot_be_read_stops_everything(directory: Path, context: RenderContext) -> None:
+    (directory / managed_files.LOCK_PATH).mkdir()
 
     with pytest.raises(StockmanError) as caught:
-        prepare_rendering(place, FileDecisions(), doors)
+        prepare_rendering(directory, FileDecisions(), context)
 
     assert caught.value.problem.code == "render.unreadable"
     assert caught.value.problem.where == managed_files.LOCK_PATH
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_tree(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    done(place, doors)
-    text = (place / "cluster.yaml").read_text()
-    (place / "cluster.yaml").write_text(f"{text}components: {{spegel: {{enabled: false}}}}\n")
-    rendering = prepare_rendering(place, FileDecisions(), doors)
+    done(directory, context)
+    text = (directory / "cluster.yaml").read_text()
+    (directory / "cluster.yaml").write_text(f"{text}components: {{spegel: {{enabled: false}}}}\n")
+    rendering = prepare_rendering(directory, FileDecisions(), context)
     # As long as a name may be: there is a file, and no room for the name of its draft.
     longest = f"talos/{'x' * 250}"
     blocked = next(action for action in rendering.actions if action.act is FileAction.UPDATE)
     blocked = replace(blocked, path=longest, act=FileAction.CREATE)
-    before = files(place)
+    before = files(directory)
 
     with pytest.raises(StockmanError) as caught:
-        write_rendering(place, replace(rendering, actions=(*rendering.actions, blocked)), doors)
+        write_rendering(
+            directory, replace(rendering, actions=(*rendering.actions, blocked)), context
+        )
 
     assert caught.value.problem.code == "render.unwritable"
     assert caught.value.problem.where == longest
     assert "nothing was changed" in caught.value.problem.fix
-    assert files(place) == before
+    assert files(directory) == before
 
 
 def test_what_an_interrupted_run_wrote_is_known_after_another_change(
-    place: Path, doors: RenderContext
+    directory: Path, context: RenderContext
 ) -> None:
-    done(place, doors)
-    first = (place / managed_files.LOCK_PATH).read_bytes()
-    text = (place / "cluster.yaml").read_text()
-    (place / "cluster.yaml").write_text(f"{text}repository: {{branch: second}}\n")
-    done(place, doors)
+    done(directory, context)
+    first = (directory / managed_files.LOCK_PATH).read_bytes()
+    text = (directory / "cluster.yaml").read_text()
+    (directory / "cluster.yaml").write_text(f"{text}repository: {{branch: second}}\n")
+    done(directory, context)
     # As if it had ended before the list of rendered files was put in place.
-    (place / NEXT_LOCK).write_bytes((place / managed_files.LOCK_PATH).read_bytes())
-    (place / managed_files.LOCK_PATH).write_bytes(first)
-    (place / "cluster.yaml").write_text(f"{text}repository: {{branch: third}}\n")
+    (directory / NEXT_LOCK).write_bytes((directory / managed_files.LOCK_PATH).read_bytes())
+    (directory / managed_files.LOCK_PATH).write_bytes(first)
+    (directory / "cluster.yaml").write_text(f"{text}repository: {{branch: third}}\n")
 
-    again = done(place, doors)
+    again = done(directory, context)
 
     assert set(acts(again).values()) == {FileAction.UPDATE}
     assert again.undecided == ()
 
 
-def test_nothing_is_rendered_without_the_secrets_bundle(place: Path, doors: RenderContext) -> None:
-    shutil.rmtree(place / "talos")
+def test_nothing_is_rendered_without_the_secrets_bundle(
+    directory: Path, context: RenderContext
+) -> None:
+    shutil.rmtree(directory / "talos")
 
     with pytest.raises(StockmanError) as caught:
-        prepare_rendering(place, FileDecisions(), doors)
+        prepare_rendering(directory, FileDecisions(), context)
 
     assert caught.value.problem.code == "bundle.absent"
 
 
 def test_a_link_out_of_the_tree_is_refused(
-    place: Path, doors: RenderContext, tmp_path: Path
+    directory: Path, context: RenderContext, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
-    (place / "kubernetes").symlink_to(tmp_path / "elsewhere")
+    (directory / "kubernetes").symlink_to(tmp_path / "elsewhere")
 
     with pytest.raises(StockmanError) as caught:
-        prepare_rendering(place, FileDecisions(), doors)
+        prepare_rendering(directory, FileDecisions(), context)
 
     assert caught.value.problem.code == "render.out-of-tree"
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
-def test_no_secret_stands_in_a_plain_file(place: Path, doors: RenderContext) -> None:
+def test_no_secret_stands_in_a_plain_file(directory: Path, context: RenderContext) -> None:
     canary = "canary-5b1d8c77"
-    (place / "github-push-token.txt").write_text(canary)
-    done(place, doors)
+    (directory / "github-push-token.txt").write_text(canary)
+    done(directory, context)
 
-    held = [name for name, content in files(place).items() if canary.encode() in content]
+    held = [name for name, content in files(directory).items() if canary.encode() in content]
 
     assert held == ["github-push-token.txt"]
 
@@ -495,10 +509,10 @@ def test_bytes_depend_on_nothing_but_the_files(started: Path, tmp_path: Path) ->
             {"PYTHONHASHSEED": "77", "LC_ALL": "C.UTF-8", "TZ": "Asia/Tokyo"},
         )
     ):
-        place = tmp_path / str(number)
-        shutil.copytree(started, place)
+        path = tmp_path / str(number)
+        shutil.copytree(started, path)
         done = subprocess.run(
-            [sys.executable, "-m", "stockman", "-C", place, "render", "-q"],
+            [sys.executable, "-m", "stockman", "-C", path, "render", "-q"],
             env={
                 "PATH": os.environ["PATH"],
                 "HOME": str(tmp_path),
@@ -512,7 +526,7 @@ def test_bytes_depend_on_nothing_but_the_files(started: Path, tmp_path: Path) ->
         contents.append(
             {
                 name: content
-                for name, content in files(place).items()
+                for name, content in files(path).items()
                 if ".sops." not in name and not name.startswith(".stockman/")
             }
         )

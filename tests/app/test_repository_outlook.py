@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
 from stockman.adapters.git.probe import git_environment
 from stockman.adapters.git.repository import LocalGitRepository
 from stockman.app.runs.session import FollowedBranch, check_repository
 from stockman.ports.repository import GitRepository
+from tests.contract.repo.memory import MemoryRemote, MemoryRepo
 
 FOLLOWED = FollowedBranch(url="https://github.com/me/home-ops.git", branch="main")
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stockman.app.runs.apply import PUSHED
-from stockman.app.runs.token_rotation import TokenDelivery, add_delivery
+from stockman.app.runs.apply import PUSHED, TokenDelivery, add_delivery
 from stockman.steps.access.delivery import SecretDelivered
 from stockman.steps.base import Checkpoint
 from stockman.steps.repository import CommitPushed

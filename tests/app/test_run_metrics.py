@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stockman.app.runs.metrics import write_textfile
-from stockman.assessment.prometheus import Sample, gauge, prometheus_text
+from stockman.assessment.status.metrics import Sample, gauge, prometheus_text
 from tests.app.private_problems import Counted
 from tests.app.run_metrics_scene import FAILS, WAITS, carried_out, metrics_text
 from tests.engine.simulated import MORNING
@@ -90,7 +90,7 @@ def test_every_metric_stands_in_the_reference() -> None:
     carried_out(scene, FAILS)
     carried_out(scene, plan_of(make("a")))
 
-    told = {line.split()[2] for line in metrics_text(scene).splitlines() if line[:6] == "# TYPE"}
+    rows = {line.split()[2] for line in metrics_text(scene).splitlines() if line[:6] == "# TYPE"}
 
-    assert len(told) > 8
-    assert all(f"| `{name}` |" in page.read_text() for name in told)
+    assert len(rows) > 8
+    assert all(f"| `{name}` |" in page.read_text() for name in rows)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.ram_files import ram_directories, ram_file
+from stockman.adapters.files import ram_directories, ram_file
 from stockman.app.secrets.lock import LOCK
 from stockman.app.secrets.store import SecretStore
 from stockman.app.secrets.values import EditingContext, edit_secret
@@ -45,10 +45,12 @@ def to(text: bytes) -> Change:
     return lambda _: text
 
 
-def desk(hand: Hand, told: list[Problem] | None = None, *, again: bool = True) -> EditingContext:
+def desk(
+    hand: Hand, problems: list[Problem] | None = None, *, again: bool = True
+) -> EditingContext:
     def ask(problem: Problem) -> bool:
-        if told is not None:
-            told.append(problem)
+        if problems is not None:
+            problems.append(problem)
         return again
 
     return EditingContext(hand, ram_directories(), ask)
@@ -188,14 +190,14 @@ def test_what_somebody_else_wrote_meanwhile_is_not_lost(store: SecretStore) -> N
 
 def test_an_edit_survives_a_lock_file_that_cannot_be_used(store: SecretStore) -> None:
     lock = store.directory / LOCK
-    whole = lock.read_bytes()
+    content = lock.read_bytes()
 
     def spoil(text: bytes) -> bytes:
         lock.write_bytes(b"no")
         return text.replace(b"canary-other", b"kept")
 
     def mend(text: bytes) -> bytes:
-        lock.write_bytes(whole)
+        lock.write_bytes(content)
         return text + b"more: 1\n"
 
     problems: list[Problem] = []

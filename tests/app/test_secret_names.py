@@ -35,13 +35,13 @@ def test_files_are_found_by_the_mark_in_their_names(tmp_path: Path) -> None:
     )
     (tmp_path / "nodes.yaml").write_text("nodes: []\nsops:\n  age: []\n")
 
-    found = (
+    texts = (
         "key.sops.bin",
         "kubernetes/a/secret.sops.yaml",
         "nodes.yaml",
         "talos/talsecret.sops.yaml",
     )
-    assert secret_names(tmp_path) == secret_file_names(tmp_path) == found
+    assert secret_names(tmp_path) == secret_file_names(tmp_path) == texts
 
 
 def test_links_to_directories_are_not_followed(tmp_path: Path) -> None:
@@ -83,16 +83,16 @@ def test_the_mark_stands_in_the_last_part(name: str, secret: bool) -> None:
     assert is_secret_name(name) is secret
 
 
-@pytest.mark.parametrize("given", ["a/b.sops.yaml", "./a/b.sops.yaml", "a/x/../b.sops.yaml"])
-def test_names_are_told_relative_to_the_directory(tmp_path: Path, given: str) -> None:
-    assert relative_name(tmp_path, given) == "a/b.sops.yaml"
-    assert relative_name(tmp_path, str(tmp_path / given)) == "a/b.sops.yaml"
+@pytest.mark.parametrize("text", ["a/b.sops.yaml", "./a/b.sops.yaml", "a/x/../b.sops.yaml"])
+def test_names_are_told_relative_to_the_directory(tmp_path: Path, text: str) -> None:
+    assert relative_name(tmp_path, text) == "a/b.sops.yaml"
+    assert relative_name(tmp_path, str(tmp_path / text)) == "a/b.sops.yaml"
 
 
-@pytest.mark.parametrize("given", ["..", "../x", "/etc/passwd", ".", ""])
-def test_names_outside_are_refused(tmp_path: Path, given: str) -> None:
+@pytest.mark.parametrize("text", ["..", "../x", "/etc/passwd", ".", ""])
+def test_names_outside_are_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(Refused, match=r"secret\.outside"):
-        relative_name(tmp_path, given)
+        relative_name(tmp_path, text)
 
 
 def test_the_dialect_is_told_by_the_files(tmp_path: Path) -> None:

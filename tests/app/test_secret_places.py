@@ -36,12 +36,12 @@ def surroundings(directory: Path, **environment: str) -> ReferenceContext:
     return ReferenceContext(directory=directory, keyring=keyring(), environment=environment)
 
 
-def write(found: StepSecrets, place: SecretRef, text: str = CANARY) -> None:
-    asyncio.run(found.write(place, Secret(text, resolved=True)))
+def write(secrets: StepSecrets, secret_ref: SecretRef, text: str = CANARY) -> None:
+    asyncio.run(secrets.write(secret_ref, Secret(text, resolved=True)))
 
 
-def read(found: StepSecrets, place: SecretRef) -> str:
-    return asyncio.run(found.read(place)).reveal()
+def read(secrets: StepSecrets, secret_ref: SecretRef) -> str:
+    return asyncio.run(secrets.read(secret_ref)).reveal()
 
 
 def test_a_token_is_kept_encrypted(tmp_path: Path) -> None:
@@ -113,9 +113,9 @@ def test_a_private_file_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_told_without_its_content(tmp_path: Path) -> None:
-    for place in ("private:kubeconfig", "${NOWHERE}", "file:nothing", "sops:no.yaml#a", "just so"):
+    for text in ("private:kubeconfig", "${NOWHERE}", "file:nothing", "sops:no.yaml#a", "just so"):
         with pytest.raises(NotFound) as caught:
-            read(places(tmp_path), SecretRef(place=place))
+            read(places(tmp_path), SecretRef(place=text))
         assert caught.value.problem.code == "secret.nothing-there"
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from stockman.app.secrets.keyring import Keyring
-from stockman.app.secrets.references import ReferenceContext, ResolvedDesired, load_with_secrets
+from stockman.app.secrets.references import ReferenceContext, ResolvedDesired, resolve_secrets
 from stockman.app.secrets.store import SecretStore
-from stockman.app.workspace.validation import validate
+from stockman.app.workspace.validation import load_desired, validate
 from stockman.crypto.sops.update import NewValue
 from stockman.model.origin import Position
 from stockman.model.secret import Secret, SecretForm
@@ -58,13 +58,13 @@ def resolved(directory: Path, keys: Keyring | None = None, **environment: str) -
         keyring=keys or keyring(),
         environment={"SECRET": "from the environment"} | environment,
     )
-    return load_with_secrets(reference_context)
+    return resolve_secrets(load_desired(directory), reference_context)
 
 
-def token_of(found: ResolvedDesired) -> Secret:
-    assert found.desired.cluster is not None
-    assert found.desired.cluster.edge.dns_token is not None
-    return found.desired.cluster.edge.dns_token
+def token_of(resolved_desired: ResolvedDesired) -> Secret:
+    assert resolved_desired.desired.cluster is not None
+    assert resolved_desired.desired.cluster.edge.dns_token is not None
+    return resolved_desired.desired.cluster.edge.dns_token
 
 
 def test_every_form_of_reference_is_followed(tmp_path: Path) -> None:

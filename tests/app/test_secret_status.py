@@ -14,8 +14,8 @@ from tests.crypto.keys_at_hand import OTHER, OWNER
 OTHER_VALUE = NewValue(path=("stringData", "token"), value="another")
 
 
-def files(found: SecretsStatus) -> dict[str, SecretFile]:
-    return {file.name: file for file in found.files}
+def files(secrets_status: SecretsStatus) -> dict[str, SecretFile]:
+    return {file.name: file for file in secrets_status.files}
 
 
 def written(directory: Path) -> SecretStore:

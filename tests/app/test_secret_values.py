@@ -87,7 +87,7 @@ def test_what_is_no_path_is_wrong_usage(store: SecretStore, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("content", "kept"),
     [
         (b"word\n", b"word"),
         (b"word\r\n", b"word"),
@@ -99,26 +99,28 @@ def test_what_is_no_path_is_wrong_usage(store: SecretStore, path: str) -> None:
     ],
 )
 def test_the_line_break_behind_one_line_is_not_part_of_a_value(
-    store: SecretStore, given: bytes, kept: bytes
+    store: SecretStore, content: bytes, kept: bytes
 ) -> None:
-    put_value(store, WHOLE, "a", given)
+    put_value(store, WHOLE, "a", content)
 
     assert read_text_at(store, WHOLE, "a") == kept
 
 
-@pytest.mark.parametrize(("given", "data"), [(b"3", 3), (b"true", True), (b'"x"', "x")])
-def test_json_gives_numbers_and_flags(store: SecretStore, given: bytes, data: object) -> None:
-    put_value(store, WHOLE, "new.value", given, as_json=True)
+@pytest.mark.parametrize(("content", "data"), [(b"3", 3), (b"true", True), (b'"x"', "x")])
+def test_json_gives_numbers_and_flags(store: SecretStore, content: bytes, data: object) -> None:
+    put_value(store, WHOLE, "new.value", content, as_json=True)
 
     assert read_value_at(store, WHOLE, "new.value") == data
 
 
-@pytest.mark.parametrize("given", [b"canary", b"null", b"[1]", b"{}", b"99999999999999999999"])
-def test_json_that_is_no_value_is_refused_and_not_quoted(store: SecretStore, given: bytes) -> None:
+@pytest.mark.parametrize("content", [b"canary", b"null", b"[1]", b"{}", b"99999999999999999999"])
+def test_json_that_is_no_value_is_refused_and_not_quoted(
+    store: SecretStore, content: bytes
+) -> None:
     with pytest.raises(Refused, match=r"secret\.value") as caught:
-        put_value(store, WHOLE, "a", given, as_json=True)
+        put_value(store, WHOLE, "a", content, as_json=True)
 
-    assert given.decode() not in str(caught.value.problem)
+    assert content.decode() not in str(caught.value.problem)
 
 
 def test_bytes_that_are_no_text_are_refused_as_a_value(store: SecretStore) -> None:

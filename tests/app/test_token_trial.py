@@ -9,7 +9,7 @@ from stockman_lab.testing.thread import ProxmoxLab
 
 from stockman.adapters.proxmox.endpoint import Endpoints
 from stockman.adapters.system import SystemTimekeeper
-from stockman.app.proxmox.connections import HttpTokenTest
+from stockman.app.proxmox import HttpTokenTest
 from stockman.model.errors import Denied
 from stockman.model.secret import Secret
 from stockman.ports.environment import Trust

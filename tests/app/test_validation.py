@@ -113,10 +113,10 @@ def test_all_patches_that_do_not_apply_are_told_at_once(tmp_path: Path) -> None:
 
 def test_patch_files_of_directories_are_checked_too(tmp_path: Path) -> None:
     directory = directory_with(tmp_path)
-    place = directory / TEMPLATES / "global"
-    place.mkdir(parents=True)
-    (place / "a.yaml").write_text("machine:\n  install: {image: x}\n")
-    (place / "b.yaml.j2").write_text("machine: {sysctls: {a: '#{ cluster_name }#'}}\n")
+    path = directory / TEMPLATES / "global"
+    path.mkdir(parents=True)
+    (path / "a.yaml").write_text("machine:\n  install: {image: x}\n")
+    (path / "b.yaml.j2").write_text("machine: {sysctls: {a: '#{ cluster_name }#'}}\n")
 
     codes = {str(problem.where): problem.code for problem in validate(directory).problems}
 

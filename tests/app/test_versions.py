@@ -61,8 +61,10 @@ async def _turn() -> None:
     await turned
 
 
-def row(found: VersionsReport, name: str) -> VersionComparison:
-    return next(one for one in (*found.platform, *found.components) if one.name == name)
+def row(versions_report: VersionsReport, name: str) -> VersionComparison:
+    return next(
+        one for one in (*versions_report.platform, *versions_report.components) if one.name == name
+    )
 
 
 def offline(pins: Pins) -> VersionsReport:

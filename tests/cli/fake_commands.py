@@ -9,9 +9,8 @@ import click
 from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.completion import complete_in_directory, complete_with
-from stockman.cli.exit import Exit
 from stockman.cli.group import group
-from stockman.cli.output import Output, show
+from stockman.cli.output import Exit, Output, show
 from stockman.cli.problems import problem_lines
 from stockman.cli.registry import (
     CHANGE,
@@ -78,9 +77,9 @@ def list_pets(output: Output) -> int:
 @click.option("--broken", shell_complete=complete_with("tests.cli.fake_values:broken"))
 @click.option("--missing", shell_complete=complete_with("tests.cli.no_such_module:names"))
 @click.option("--buggy", shell_complete=complete_with("tests.cli.fake_values:buggy"))
-def feed(name: str, **others: str | None) -> None:
+def feed(name: str, **options: str | None) -> None:
     """Feed one pet."""
-    current_screen().data(f"fed {name} {len(others)}")
+    current_screen().data(f"fed {name} {len(options)}")
 
 
 def _pet_table(pets: Iterable[Pet], screen: Screen) -> Iterator[str]:

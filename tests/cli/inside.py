@@ -10,17 +10,17 @@ from stockman.cli.edge import run
 from tests.cli.running import Ran, clean
 
 
-def ran_inside(*arguments: str, given: str = "", **environment: str) -> Ran:
+def ran_inside(*arguments: str, typed: str = "", **environment: str) -> Ran:
     """Run a command line with these streams and this environment only."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2))
-    with _surroundings(io.TextIOWrapper(io.BytesIO(given.encode())), out, err, environment):
+    with _surroundings(io.TextIOWrapper(io.BytesIO(typed.encode())), out, err, environment):
         status = run(list(arguments))
     return Ran(int(status), _text(out), _text(err))
 
 
 @contextmanager
 def _surroundings(
-    given: io.TextIOWrapper,
+    text_i_o_wrapper: io.TextIOWrapper,
     out: io.TextIOWrapper,
     err: io.TextIOWrapper,
     environment: dict[str, str],
@@ -28,7 +28,7 @@ def _surroundings(
     streams, variables = (sys.stdin, sys.stdout, sys.stderr), dict(os.environ)
     os.environ.clear()
     os.environ.update(clean(**environment))
-    sys.stdin, sys.stdout, sys.stderr = given, out, err
+    sys.stdin, sys.stdout, sys.stderr = text_i_o_wrapper, out, err
     try:
         yield
     finally:

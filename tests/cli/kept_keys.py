@@ -16,9 +16,9 @@ _KEYS = ("age.key", "talos/talsecret.sops.yaml")
 def with_keys(directory: Path) -> Path:
     """The directory, in which an `init` finds and keeps what encrypts secrets, and the bundle."""
     for name in _KEYS:
-        there = directory / name
-        there.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(_made() / name, there)
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(_made() / name, path)
     return directory
 
 

@@ -34,8 +34,8 @@ def entry(after: float, event: EntryType, step: str = "", **data: object) -> Jou
 
 def waits(after: float, because: str = "0 of 1", answer: str = "wait") -> JournalEntry:
     """A gate before the third step, asked."""
-    said = {"gate": "etcd is there", "answer": answer, "because": because}
-    return entry(after, EntryType.GATE, "talos/configure/cp-1", **said)
+    by_name = {"gate": "etcd is there", "answer": answer, "because": because}
+    return entry(after, EntryType.GATE, "talos/configure/cp-1", **by_name)
 
 
 class OnTerminal:

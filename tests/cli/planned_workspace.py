@@ -28,10 +28,10 @@ class PlannedWorkspace:
         """The variables that name an administrator of the lab."""
         return {"PROXMOX_VE_API_TOKEN": f"{self.lab.token_id}={self.lab.token_secret}"}
 
-    def ran(self, *words: str, **environment: str) -> Ran:
+    def ran(self, *text: str, **environment: str) -> Ran:
         """Run a command as an administrator, unless the environment says otherwise."""
         found = environment or self.administrator
-        return ran_inside("-C", str(self.directory), *words, **found)
+        return ran_inside("-C", str(self.directory), *text, **found)
 
     def change(self, name: str, before: str, after: str) -> None:
         """Edit a file of the workspace."""
@@ -43,8 +43,8 @@ class PlannedWorkspace:
 
 def prepared_files(directory: Path) -> Path:
     """Files of the preset three-node, made once: keys take their time."""
-    words = ("--preset", "three-node", "--network", NOBODY_THERE, "--yes")
-    assert ran_inside("init", str(with_keys(directory)), *words).status == 0
+    texts = ("--preset", "three-node", "--network", NOBODY_THERE, "--yes")
+    assert ran_inside("init", str(with_keys(directory)), *texts).status == 0
     return directory
 
 

@@ -37,11 +37,11 @@ def clean(**more: str) -> dict[str, str]:
     }
 
 
-def ran(*arguments: str, program: Sequence[str] = FAKE, given: str = "", **environment: str) -> Ran:
+def ran(*arguments: str, program: Sequence[str] = FAKE, typed: str = "", **environment: str) -> Ran:
     """Run a command line in pipes, `given` on stdin; keywords are environment variables."""
     done = subprocess.run(
         [*program, *arguments],
-        input=given,
+        input=typed,
         capture_output=True,
         encoding="utf-8",
         errors="surrogateescape",
@@ -93,10 +93,10 @@ def _read(descriptor: int, until: bytes = b"") -> str:
     seen = b""
     while not until or until not in seen:
         try:
-            part = os.read(descriptor, 65536)
+            content = os.read(descriptor, 65536)
         except OSError:  # Linux says EIO when the last program has left the terminal
-            part = b""
-        if not part:
+            content = b""
+        if not content:
             break
-        seen += part
+        seen += content
     return seen.decode()

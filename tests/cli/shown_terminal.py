@@ -65,8 +65,8 @@ class ShownTerminal(io.StringIO):
             self._rows[self._row] = row[: self._column] + character + row[self._column + 1 :]
             self._column += 1
 
-    def _steered(self, number: str, what: str) -> None:
-        match what:
+    def _steered(self, number: str, text: str) -> None:
+        match text:
             case "A":
                 self._row = max(self._row - int(number or 1), 0)
             case "K":
@@ -77,4 +77,4 @@ class ShownTerminal(io.StringIO):
             case "m":
                 return
             case _:
-                raise AssertionError(f"a sequence that this terminal does not know: {what}")
+                raise AssertionError(f"a sequence that this terminal does not know: {text}")

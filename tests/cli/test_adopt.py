@@ -8,17 +8,17 @@ from tests.cli.running import Ran
 URL = "https://127.0.0.1:1"
 
 
-def adopt(place: Path, *more: str, **environment: str) -> Ran:
-    words = ("adopt", "--proxmox", URL, "--fingerprint", "ab" * 32, "--out", str(place), *more)
-    return ran_inside(*words, HOME=str(place.parent), **environment)
+def adopt(directory: Path, *more: str, **environment: str) -> Ran:
+    texts = ("adopt", "--proxmox", URL, "--fingerprint", "ab" * 32, "--out", str(directory), *more)
+    return ran_inside(*texts, HOME=str(directory.parent), **environment)
 
 
 def test_files_that_are_there_are_refused_before_anybody_is_asked(tmp_path: Path) -> None:
-    place = tmp_path / "mine"
-    place.mkdir()
-    (place / "cluster.yaml").write_text("mine\n")
+    path = tmp_path / "mine"
+    path.mkdir()
+    (path / "cluster.yaml").write_text("mine\n")
 
-    seen = adopt(place)
+    seen = adopt(path)
 
     assert seen.status == 1
     assert "error[adopt.exists]: cluster.yaml is there already" in seen.err

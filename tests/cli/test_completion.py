@@ -11,23 +11,23 @@ from tests.cli.running import FAKE, REAL, Ran, in_bash, ran
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 
 
-def asked(words: str, by: str = "bash", directory: Path | None = None) -> Ran:
+def asked(text: str, by: str = "bash", directory: Path | None = None) -> Ran:
     """What the program answers a shell; the last word is the one being typed.
 
     The directory is the one that the environment names, and home.
     """
-    typed = words.split(" ")
+    typed = text.split(" ")
     return ran(
         _STOCKMAN_COMPLETE=f"{by}_complete",
-        COMP_WORDS=words,
+        COMP_WORDS=text,
         COMP_CWORD=typed[-1] if by == "fish" else str(len(typed) - 1),
         STOCKMAN_DIR=str(directory or ""),
         HOME=str(directory or ""),
     )
 
 
-def offered(words: str, directory: Path | None = None) -> list[str]:
-    seen = asked(words, directory=directory)
+def offered(text: str, directory: Path | None = None) -> list[str]:
+    seen = asked(text, directory=directory)
 
     assert (seen.status, seen.err) == (0, "")
     return seen.out.split()
@@ -81,25 +81,25 @@ def test_dynamic_values_are_completed() -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "text",
     [
         "stockman -C {} pets feed --place ",
         "stockman pets feed -C {} --place ",
         "stockman pets -C {} feed Bella --place ",
     ],
 )
-def test_dynamic_values_come_from_the_directory_of_the_command(words: str, tmp_path: Path) -> None:
+def test_dynamic_values_come_from_the_directory_of_the_command(text: str, tmp_path: Path) -> None:
     (tmp_path / "kennel").mkdir()
 
-    assert offered(words.format(tmp_path)) == ["plain,kennel"]
+    assert offered(text.format(tmp_path)) == ["plain,kennel"]
 
 
 def test_a_home_directory_is_expanded_as_the_shell_will(tmp_path: Path) -> None:
     (tmp_path / "farm/kennel").mkdir(parents=True)
 
-    words = "stockman -C ~/farm pets feed --place "
+    text = "stockman -C ~/farm pets feed --place "
 
-    assert offered(words, tmp_path) == ["plain,kennel"]
+    assert offered(text, tmp_path) == ["plain,kennel"]
 
 
 def test_the_directory_of_the_environment_counts(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_values_that_cannot_be_had_are_no_values(option: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "text",
     [
         "stockman pets feed --buggy ",
         "stockman -C /not/there pets feed --place x",
@@ -123,8 +123,8 @@ def test_values_that_cannot_be_had_are_no_values(option: str) -> None:
         "stockman 'open",
     ],
 )
-def test_a_shell_never_sees_an_error(words: str) -> None:
-    seen = asked(words)
+def test_a_shell_never_sees_an_error(text: str) -> None:
+    seen = asked(text)
 
     assert (seen.out.strip(), seen.err) == ("", "")
 
@@ -152,7 +152,7 @@ def installed(tmp_path: Path) -> Path:
 
 @needs_bash
 @pytest.mark.parametrize(
-    ("words", "replies"),
+    ("text", "replies"),
     [
         ("(stockman wh)", "where"),
         ("(stockman pets li)", "list"),
@@ -161,12 +161,12 @@ def installed(tmp_path: Path) -> Path:
         ("(stockman pets feed --broken '')", ""),
     ],
 )
-def test_bash_completes_with_the_script(installed: Path, words: str, replies: str) -> None:
+def test_bash_completes_with_the_script(installed: Path, text: str, replies: str) -> None:
     seen = in_bash(
         f"PATH={installed}:$PATH\n"
         "source <(stockman completion bash)\n"
         "complete -p stockman >/dev/null || exit 9\n"
-        f"COMP_WORDS={words}\n"
+        f"COMP_WORDS={text}\n"
         "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
         "_stockman_completion stockman\n"
         'echo "${COMPREPLY[*]}"\n'

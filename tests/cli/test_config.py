@@ -68,13 +68,13 @@ def test_mistakes_stop_show_and_point_to_validate(project: Path) -> None:
 
 
 def test_a_difference_in_meaning_exits_2(project: Path, tmp_path: Path) -> None:
-    other = tmp_path / "two"
-    other.mkdir()
-    (other / "cluster.yaml").write_text(CLUSTER)
-    (other / "nodes.yaml").write_text(NODES)
+    path = tmp_path / "two"
+    path.mkdir()
+    (path / "cluster.yaml").write_text(CLUSTER)
+    (path / "nodes.yaml").write_text(NODES)
 
     same = ran_inside("config", "diff", str(project), str(project))
-    differs = ran_inside("config", "diff", str(project), str(other))
+    differs = ran_inside("config", "diff", str(project), str(path))
 
     assert (same.status, same.out, same.err) == (0, "", "No differences.\n")
     assert differs.status == 2

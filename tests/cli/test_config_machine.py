@@ -37,9 +37,9 @@ def machine(project: Path, *arguments: str) -> Ran:
 def secrets() -> list[str]:
     """Everything confidential of the bundle, as texts that a configuration could hold."""
     content = yaml.safe_load(bundle_text(bundle()).reveal())
-    found = [content["cluster"]["secret"], *content["secrets"].values()]
-    found += [content["trustdinfo"]["token"]]
-    return found + [cert["key"] for cert in content["certs"].values()]
+    rows = [content["cluster"]["secret"], *content["secrets"].values()]
+    rows += [content["trustdinfo"]["token"]]
+    return rows + [cert["key"] for cert in content["certs"].values()]
 
 
 def test_a_configuration_is_printed_as_talos_writes_it(project: Path) -> None:

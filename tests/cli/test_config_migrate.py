@@ -140,9 +140,9 @@ def test_options_of_files_need_a_file(project: Path) -> None:
 
 
 def test_patches_in_files_of_the_template_directories_are_seen_too(project: Path) -> None:
-    place = project / "templates/config/talos/patches/global"
-    place.mkdir(parents=True)
-    (place / "sysctls.yaml.j2").write_text('machine:\n  sysctls:\n    vm.swappiness: "1"\n')
+    path = project / "templates/config/talos/patches/global"
+    path.mkdir(parents=True)
+    (path / "sysctls.yaml.j2").write_text('machine:\n  sysctls:\n    vm.swappiness: "1"\n')
 
     done = ran_inside("-C", str(project), "config", "migrate", "--to", "1.14")
 

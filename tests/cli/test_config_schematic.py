@@ -51,7 +51,7 @@ def test_programs_get_every_image(project: Path) -> None:
 
     document = json.loads(done.out)
     assert document["kind"] == "Schematics"
-    assert [one["nodes"] for one in document["data"]] == [["cp-1"], ["work-1"]]
+    assert [row["nodes"] for row in document["data"]] == [["cp-1"], ["work-1"]]
     assert document["data"][1]["text"] == ""
 
 

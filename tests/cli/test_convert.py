@@ -48,9 +48,9 @@ def test_the_result_is_written_and_means_the_same(project: Path) -> None:
 
     assert (done.status, done.out) == (0, "FILE          STATE\ncluster.toml  written\n")
     assert done.err == "Next: run `stockman -C ../there validate`.\n"
-    there = str(project.parent / "there")
-    assert ran_inside("-C", there, "validate").status == 0
-    same = ran_inside("config", "diff", str(project), there)
+    text = str(project.parent / "there")
+    assert ran_inside("-C", text, "validate").status == 0
+    same = ran_inside("config", "diff", str(project), text)
     assert (same.status, same.out) == (0, "")
 
 

@@ -62,11 +62,11 @@ def test_the_other_dialect_is_written_on_request(repository: Path) -> None:
     assert ran_inside("-C", str(repository / "mine"), "validate").status == 0
 
 
-@pytest.mark.parametrize("place", [(), ("--out", "mine", "--dry-run")])
+@pytest.mark.parametrize("texts", [(), ("--out", "mine", "--dry-run")])
 def test_without_a_place_or_with_a_dry_run_nothing_is_written(
-    repository: Path, place: tuple[str, ...]
+    repository: Path, texts: tuple[str, ...]
 ) -> None:
-    done = converted(repository, "talhelper", "talos", *place)
+    done = converted(repository, "talhelper", "talos", *texts)
 
     assert done.status == 0
     assert "cluster.yaml               not written\n" in done.out

@@ -17,7 +17,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWorkspace:
+def planned_workspace(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWorkspace:
     """A directory with one of its machines in a lab, and one of somebody else."""
     planned_workspace = workspace(tmp_path, prepared, proxmox_lab)
     assert planned_workspace.ran("apply", "--only", "access", "--yes").status == 0
@@ -42,93 +42,93 @@ def place(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWor
     return planned_workspace
 
 
-def guests(place: PlannedWorkspace) -> list[int]:
-    found: list[int] = []
-    state = next(iter(place.lab.world.clusters.values())).state
-    place.lab.run(lambda: found.extend(sorted(state.guests)))
-    return found
+def guests(workspace: PlannedWorkspace) -> list[int]:
+    numbers: list[int] = []
+    state = next(iter(workspace.lab.world.clusters.values())).state
+    workspace.lab.run(lambda: numbers.extend(sorted(state.guests)))
+    return numbers
 
 
-def users(place: PlannedWorkspace) -> list[str]:
-    found: list[str] = []
-    state = next(iter(place.lab.world.clusters.values())).state
-    place.lab.run(lambda: found.extend(sorted(state.access.users)))
-    return found
+def users(workspace: PlannedWorkspace) -> list[str]:
+    texts: list[str] = []
+    state = next(iter(workspace.lab.world.clusters.values())).state
+    workspace.lab.run(lambda: texts.extend(sorted(state.access.users)))
+    return texts
 
 
-def test_a_cluster_goes_by_its_name_and_others_stay(place: PlannedWorkspace) -> None:
-    seen = place.ran("destroy", "--yes", "--name", "k8s")
+def test_a_cluster_goes_by_its_name_and_others_stay(planned_workspace: PlannedWorkspace) -> None:
+    seen = planned_workspace.ran("destroy", "--yes", "--name", "k8s")
 
     assert seen.status == 0, seen.err
     assert "VM 1031 (talos-neo) on neo with its system disk" in seen.out + seen.err
-    assert guests(place) == [500]
-    assert "stockman@pve" not in users(place)
+    assert guests(planned_workspace) == [500]
+    assert "stockman@pve" not in users(planned_workspace)
 
 
-def test_the_second_time_there_is_nothing_to_do(place: PlannedWorkspace) -> None:
-    place.ran("destroy", "--yes", "--name", "k8s")
+def test_the_second_time_there_is_nothing_to_do(planned_workspace: PlannedWorkspace) -> None:
+    planned_workspace.ran("destroy", "--yes", "--name", "k8s")
 
-    seen = place.ran("destroy", "--yes", "--name", "k8s")
+    seen = planned_workspace.ran("destroy", "--yes", "--name", "k8s")
 
     assert seen.status == 0
-    assert guests(place) == [500]
+    assert guests(planned_workspace) == [500]
 
 
 @pytest.mark.parametrize(
-    "words", [("--yes",), ("--name", "k8s"), ("--yes", "--name", "k9s")], ids=lambda one: one[-1]
+    "texts", [("--yes",), ("--name", "k8s"), ("--yes", "--name", "k9s")], ids=lambda one: one[-1]
 )
 def test_half_an_agreement_destroys_nothing(
-    place: PlannedWorkspace, words: tuple[str, ...]
+    planned_workspace: PlannedWorkspace, texts: tuple[str, ...]
 ) -> None:
-    seen = place.ran("destroy", *words)
+    seen = planned_workspace.ran("destroy", *texts)
 
     assert seen.status == 64
-    assert guests(place) == [500, 1031]
+    assert guests(planned_workspace) == [500, 1031]
 
 
-def test_guests_without_a_cluster_go_by_a_name_as_well(place: PlannedWorkspace) -> None:
-    (place.directory / "nodes.yaml").write_text(
+def test_guests_without_a_cluster_go_by_a_name_as_well(planned_workspace: PlannedWorkspace) -> None:
+    (planned_workspace.directory / "nodes.yaml").write_text(
         "guests:\n  - {name: talos-neo, vmid: 1031, host: neo, vm: {nics: [{bridge: vmbr0}]}}\n"
     )
 
-    unnamed = place.ran("destroy", "--yes")
-    ran = place.ran("destroy")
-    seen = place.ran("destroy", "--yes", "--name", "k8s")
+    unnamed = planned_workspace.ran("destroy", "--yes")
+    ran = planned_workspace.ran("destroy")
+    seen = planned_workspace.ran("destroy", "--yes", "--name", "k8s")
 
     assert "give both: `stockman destroy --yes --name k8s`" in unnamed.err
     assert "There is no cluster. Type k8s to destroy the guests listed above" in ran.err
     assert seen.status == 0, seen.err
-    assert guests(place) == [500]
+    assert guests(planned_workspace) == [500]
 
 
-def test_access_can_be_kept(place: PlannedWorkspace) -> None:
-    seen = place.ran("destroy", "--yes", "--name", "k8s", "--keep-access")
+def test_access_can_be_kept(planned_workspace: PlannedWorkspace) -> None:
+    seen = planned_workspace.ran("destroy", "--yes", "--name", "k8s", "--keep-access")
 
     assert seen.status == 0, seen.err
-    assert guests(place) == [500]
-    assert "stockman@pve" in users(place)
+    assert guests(planned_workspace) == [500]
+    assert "stockman@pve" in users(planned_workspace)
 
 
 def test_a_disk_that_would_be_lost_stops_it_before_anything_is_gone(
-    place: PlannedWorkspace,
+    planned_workspace: PlannedWorkspace,
 ) -> None:
-    world = place.lab.world
+    world = planned_workspace.lab.world
 
     def add() -> None:
         root = MemoryDoor(world, next(iter(world.clusters)))
         root.put("/nodes/neo/qemu/1031/config", scsi5="ceph-vm-disks:7,serial=photos")
 
-    place.lab.run(add)
+    planned_workspace.lab.run(add)
 
-    seen = place.ran("destroy", "--yes", "--name", "k8s")
+    seen = planned_workspace.ran("destroy", "--yes", "--name", "k8s")
 
     assert seen.status == 1
     assert "vm.data-disk" in seen.err
-    assert guests(place) == [500, 1031]
+    assert guests(planned_workspace) == [500, 1031]
 
 
-def test_programs_are_told_in_lines(place: PlannedWorkspace) -> None:
-    seen = place.ran("destroy", "--yes", "--name", "k8s", "-o", "json")
+def test_programs_are_told_in_lines(planned_workspace: PlannedWorkspace) -> None:
+    seen = planned_workspace.ran("destroy", "--yes", "--name", "k8s", "-o", "json")
 
     assert seen.status == 0, seen.err
     assert [json.loads(line) for line in seen.out.splitlines() if line.strip()]

@@ -86,10 +86,10 @@ def _servers(project: Path, tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def write(place: Path, proxmox: int, factory: int) -> None:
+def write(directory: Path, proxmox: int, factory: int) -> None:
     ports = CLUSTER.replace("PORT", str(proxmox)).replace("FACTORY", str(factory))
-    (place / "cluster.yaml").write_text(ports)
-    (place / "nodes.yaml").write_text(NODES)
+    (directory / "cluster.yaml").write_text(ports)
+    (directory / "nodes.yaml").write_text(NODES)
 
 
 def findings(capsys: pytest.CaptureFixture[str]) -> dict[tuple[str, str], dict[str, Any]]:

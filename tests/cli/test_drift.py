@@ -38,8 +38,8 @@ class Served:
     lab: LabThread
     scene: Scene
 
-    def drift(self, *words: str) -> Ran:
-        return ran_inside("-C", str(self.scene.directory), "drift", *words)
+    def drift(self, *text: str) -> Ran:
+        return ran_inside("-C", str(self.scene.directory), "drift", *text)
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +68,10 @@ def served(tmp_path: Path, single: Made, now: datetime) -> Iterator[Served]:
     assert kube is not None
     endpoint = str(desired.proxmox[0].endpoint).removeprefix("https://").rstrip("/")
     api = str(desired.cluster.kubernetes.api_addr)
-    places = {endpoint: proxmox.endpoint.removeprefix("https://")}
-    places |= {f"{api}:6443": f"{kube[0]}:{kube[1]}"}
-    places |= {f"{talos.machines[name]}:50000": place for name, place in talos.places.items()}
-    connect = "".join(f'    "{key}": "{place}"\n' for key, place in places.items())
+    by_name = {endpoint: proxmox.endpoint.removeprefix("https://")}
+    by_name |= {f"{api}:6443": f"{kube[0]}:{kube[1]}"}
+    by_name |= {f"{talos.machines[name]}:50000": place for name, place in talos.places.items()}
+    connect = "".join(f'    "{key}": "{place}"\n' for key, place in by_name.items())
     (scene.directory / "pve-ca.pem").write_text(proxmox.ca.read_text())
     scene.edit(
         "cluster.yaml",
@@ -87,9 +87,9 @@ def test_drift_over_the_wire_names_author_and_correction(served: Served) -> None
     assert (nothing.status, nothing.out) == (0, ""), nothing.err
     world, cluster = served.scene.world, served.scene.cluster
     vmid, guest = next(iter(world.clusters[cluster].state.guests.items()))
-    somebody = MemoryDoor(world, cluster, caller=Caller("root@pam", "lab"))
+    root = MemoryDoor(world, cluster, caller=Caller("root@pam", "lab"))
     change = f"/nodes/{guest.node}/qemu/{vmid}/config"
-    served.lab.run(lambda: somebody.done(somebody.post(change, memory="9000")))
+    served.lab.run(lambda: root.done(root.post(change, memory="9000")))
 
     found = served.drift("-o", "json", "--layer", "vms")
 

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from stockman.cli.exit import Exit
+from stockman.cli.output import Exit
 from stockman.model.problem import Problem
 from tests.cli.fake_commands import PLANTED, PROBLEM
 from tests.cli.running import FAKE, PATIENCE, clean, in_bash, on_terminal, ran

@@ -42,7 +42,7 @@ def test_programs_get_the_list_of_keys_too(capsys: pytest.CaptureFixture[str]) -
     assert run(["explain", "-o", "json"]) == 0
 
     document = json.loads(capsys.readouterr().out)
-    assert [one["file"] for one in document["data"]] == ["cluster.yaml", "nodes.yaml"]
+    assert [row["file"] for row in document["data"]] == ["cluster.yaml", "nodes.yaml"]
 
 
 def test_a_problem_code_prints_its_page(capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,7 +84,7 @@ def test_programs_get_a_component_in_an_envelope(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    "words", [("component", "celium"), ("component", "echo", "cilium"), ("nodes", "classes")]
+    "texts", [("component", "celium"), ("component", "echo", "cilium"), ("nodes", "classes")]
 )
-def test_what_cannot_be_explained_is_wrong_usage(words: tuple[str, ...]) -> None:
-    assert run(["explain", *words]) == 64
+def test_what_cannot_be_explained_is_wrong_usage(texts: tuple[str, ...]) -> None:
+    assert run(["explain", *texts]) == 64

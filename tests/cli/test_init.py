@@ -10,7 +10,7 @@ import click
 import pytest
 
 from stockman.app.init.directory import InitOptions
-from stockman.cli.init.questions import request_from_answers
+from stockman.cli.init.init import request_from_answers
 from stockman.cli.terminal.screen import Screen
 from stockman.config.presets import PRESETS, SUMMARIES
 from stockman.model.errors import WrongUsage
@@ -40,8 +40,8 @@ class Terminal(io.StringIO):
         return True
 
 
-def stockman(place: Path, *arguments: str) -> Ran:
-    return ran_inside("-C", str(place), *arguments)
+def stockman(directory: Path, *arguments: str) -> Ran:
+    return ran_inside("-C", str(directory), *arguments)
 
 
 def asked(typed: str, **given: Any) -> tuple[InitOptions, str]:
@@ -225,7 +225,7 @@ def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason() -> None:
 
     assert wish.network == IPv4Network("127.66.0.0/24")
     assert wish.answers.cluster_name == "lab"
-    for said in (
+    for text in (
         "Did you mean single?",
         "overlaps",
         "or larger",
@@ -237,7 +237,7 @@ def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason() -> None:
         "Please answer y or n.",
         "a host name with a domain",
     ):
-        assert said in shown
+        assert text in shown
 
 
 def test_questions_that_options_answered_are_not_asked() -> None:

@@ -11,7 +11,7 @@ import pytest
 from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.testing.thread import ProxmoxLab
 
-from stockman.app.proxmox.credentials import TOKEN_ID, TOKEN_SECRET
+from stockman.app.proxmox import TOKEN_ID, TOKEN_SECRET
 from stockman.cli.init.proxmox import prompt_login
 from stockman.cli.terminal.screen import Screen
 from tests.cli.inside import ran_inside
@@ -37,10 +37,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def started(lab: ProxmoxLab, place: Path, *options: str, **environment: str) -> Ran:
+def started(lab: ProxmoxLab, directory: Path, *options: str, **environment: str) -> Ran:
     """A start with the token of the lab, unless the environment names another one."""
     found = environment or {TOKEN_ID: lab.token_id, TOKEN_SECRET: lab.token_secret}
-    return ran_inside("init", str(place), "--from-proxmox", lab.endpoint, *options, **found)
+    return ran_inside("init", str(directory), "--from-proxmox", lab.endpoint, *options, **found)
 
 
 def fingerprint(lab: ProxmoxLab) -> str:
@@ -74,20 +74,20 @@ def test_the_authority_of_the_hosts_is_kept_beside_the_files(
 
 
 def test_a_file_with_the_authority_is_enough(proxmox_lab: ProxmoxLab, tmp_path: Path) -> None:
-    given = tmp_path / "given.pem"
-    given.write_text(f"{proxmox_lab.ca.read_text()}-----BEGIN PRIVATE KEY-----\nhunter2\n")
+    path = tmp_path / "given.pem"
+    path.write_text(f"{proxmox_lab.ca.read_text()}-----BEGIN PRIVATE KEY-----\nhunter2\n")
 
-    seen = started(proxmox_lab, tmp_path / "k", "--ca-file", str(given))
+    seen = started(proxmox_lab, tmp_path / "k", "--ca-file", str(path))
 
     assert seen.status == 0, seen.err
     assert (tmp_path / "k" / "pve-root-ca.pem").read_text() == proxmox_lab.ca.read_text()
 
 
 def test_a_file_without_a_certificate_is_refused(proxmox_lab: ProxmoxLab, tmp_path: Path) -> None:
-    given = tmp_path / "given.pem"
-    given.write_text("nothing\n")
+    path = tmp_path / "given.pem"
+    path.write_text("nothing\n")
 
-    seen = started(proxmox_lab, tmp_path / "k", "--ca-file", str(given))
+    seen = started(proxmox_lab, tmp_path / "k", "--ca-file", str(path))
 
     assert seen.status == 64
     assert "error[proxmox.authority]" in seen.err
@@ -233,7 +233,7 @@ def test_a_dry_run_looks_and_writes_nothing(proxmox_lab: ProxmoxLab, tmp_path: P
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "text"),
     [
         (("--from-proxmox", "https://127.0.0.1:1", "--preset", "home"), "--from-proxmox"),
         (
@@ -245,12 +245,12 @@ def test_a_dry_run_looks_and_writes_nothing(proxmox_lab: ProxmoxLab, tmp_path: P
     ],
 )
 def test_options_that_do_not_go_together_are_refused(
-    tmp_path: Path, options: tuple[str, ...], told: str
+    tmp_path: Path, options: tuple[str, ...], text: str
 ) -> None:
     seen = ran_inside("init", str(tmp_path / "k"), *options)
 
     assert seen.status == 64
-    assert f"error[init.unused-option]: {told} cannot be used here" in seen.err
+    assert f"error[init.unused-option]: {text} cannot be used here" in seen.err
 
 
 def test_an_address_without_tls_gets_no_token(tmp_path: Path) -> None:

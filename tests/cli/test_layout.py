@@ -6,11 +6,11 @@ from stockman.cli.terminal import layout
 
 
 @pytest.mark.parametrize(
-    ("told", "columns"),
+    ("text", "columns"),
     [("40", 40), ("5", 20), ("", 80), ("0", 80), ("wide", 80), ("-3", 80), ("²", 80)],
 )
-def test_the_environment_tells_the_width_if_it_makes_sense(told: str, columns: int) -> None:
-    assert layout.columns({"COLUMNS": told}, None) == columns
+def test_the_environment_tells_the_width_if_it_makes_sense(text: str, columns: int) -> None:
+    assert layout.columns({"COLUMNS": text}, None) == columns
 
 
 def test_help_is_never_wider_than_lines_can_be_read() -> None:

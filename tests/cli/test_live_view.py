@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -39,8 +40,8 @@ def logged(
         async with live_view(
             LivePlan(plan=PLAN, stop=stop), clock, Output.TABLE, screen
         ) as watchers:
-            for one in entries:
-                watchers(one)
+            for entry in entries:
+                watchers(entry)
             await clock.sleep(until)
 
     virtually(watched())
@@ -72,6 +73,19 @@ def test_a_terminal_shows_a_bar_what_is_under_way_and_what_it_waits_for() -> Non
         "         waiting: etcd is there: 0 of 1",
         "  held: flag red is down",
     ]
+
+
+def test_a_running_step_is_shown_with_its_node() -> None:
+    seen = OnTerminal()
+    step = replace(make("talos/configure/cp-1"), node="neo")
+
+    async def watched() -> list[str]:
+        async with seen.watching(plan_of(step)) as (told, clock):
+            told(entry(0, EntryType.STARTED, step.id, attempt=1))
+            await clock.sleep(1)
+            return seen.terminal.lines
+
+    assert "  neo: make talos/configure/cp-1" in virtually(watched())[1]
 
 
 def test_stages_are_counted_where_there_are_several() -> None:
@@ -188,7 +202,7 @@ def test_a_terminal_without_colours_gets_none() -> None:
 
     virtually(watched())
 
-    assert not any("m" in part[:6] for part in "".join(seen.terminal.writes).split("\x1b[")[1:])
+    assert not any("m" in text[:6] for text in "".join(seen.terminal.writes).split("\x1b[")[1:])
 
 
 def test_somebody_who_asked_to_stop_is_told_what_happens() -> None:

@@ -79,7 +79,7 @@ def test_a_directory_of_the_environment_that_does_not_exist_names_the_variable(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "text"),
     [
         (["tell"], "note\n"),
         (["-v", "tell"], "note\ndetail\n"),
@@ -91,10 +91,10 @@ def test_a_directory_of_the_environment_that_does_not_exist_names_the_variable(
         (["-v", "tell", "-q"], ""),
     ],
 )
-def test_how_much_is_told_on_stderr(arguments: list[str], told: str, capsys: Capture) -> None:
+def test_how_much_is_told_on_stderr(arguments: list[str], text: str, capsys: Capture) -> None:
     assert run(arguments, REGISTRY) == 0
 
-    assert capsys.readouterr() == ("data\n", told)
+    assert capsys.readouterr() == ("data\n", text)
 
 
 def test_problems_are_told_however_quiet_it_should_be(capsys: Capture) -> None:

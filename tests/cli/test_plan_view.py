@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stockman.cli.output import Output
 from stockman.cli.plans.data import PlanView, plan_data
-from stockman.cli.plans.explain import show_step, step_details, step_details_data
+from stockman.cli.plans.plan import show_step, step_details, step_details_data
 from stockman.cli.plans.view import (
     call_count_lines,
     destroy_question,

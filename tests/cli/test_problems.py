@@ -148,7 +148,7 @@ def test_severities_have_colours() -> None:
 
 
 @pytest.mark.parametrize(
-    ("errors", "warnings", "words"),
+    ("errors", "warnings", "text"),
     [
         (3, 1, "3 errors, 1 warning"),
         (1, 0, "1 error"),
@@ -156,10 +156,10 @@ def test_severities_have_colours() -> None:
         (0, 0, "no problems"),
     ],
 )
-def test_the_summary_counts(errors: int, warnings: int, words: str) -> None:
-    found = [problem()] * errors + [problem(severity=Severity.WARNING)] * warnings
+def test_the_summary_counts(errors: int, warnings: int, text: str) -> None:
+    rows = [problem()] * errors + [problem(severity=Severity.WARNING)] * warnings
 
-    assert problem_summary(found) == words
+    assert problem_summary(rows) == text
 
 
 def test_programs_get_file_line_and_column() -> None:

@@ -93,9 +93,9 @@ def test_every_example_calls_the_command_it_stands_at(registry: Registry, name: 
 
 
 def test_every_example_of_the_overview_calls_a_command_that_exists() -> None:
-    words = [re.findall(r"stockman (?:-C \S+ )?([a-z]+)", line) for line in EXAMPLES]
+    rows = [re.findall(r"stockman (?:-C \S+ )?([a-z]+)", line) for line in EXAMPLES]
 
-    assert all(found and set(found) <= set(COMMANDS) for found in words)
+    assert all(row and set(row) <= set(COMMANDS) for row in rows)
 
 
 @pytest.mark.parametrize("columns", [40, 80])
@@ -156,8 +156,8 @@ def test_program_is_a_click_command() -> None:
 def _too_long(text: str, width: int) -> Iterator[str]:
     """Lines beyond the width that could have been broken, and lines with trailing spaces."""
     for line in text.splitlines():
-        words = line.strip().removesuffix(" \\").removeprefix("# ").split(" ")
-        if line != line.rstrip() or (len(line) > width and len(words) > 1):
+        texts = line.strip().removesuffix(" \\").removeprefix("# ").split(" ")
+        if line != line.rstrip() or (len(line) > width and len(texts) > 1):
             yield line
 
 

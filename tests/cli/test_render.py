@@ -31,110 +31,110 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(rendered: Path, tmp_path: Path) -> Path:
+def directory(rendered: Path, tmp_path: Path) -> Path:
     shutil.copytree(rendered, tmp_path / "place")
     return tmp_path / "place"
 
 
-def render(place: Path, *arguments: str) -> Ran:
-    return ran_inside("-C", str(place), "render", *arguments, HOME=str(place.parent))
+def render(directory: Path, *arguments: str) -> Ran:
+    return ran_inside("-C", str(directory), "render", *arguments, HOME=str(directory.parent))
 
 
-def test_a_second_run_has_nothing_to_do(place: Path) -> None:
-    done = render(place)
+def test_a_second_run_has_nothing_to_do(directory: Path) -> None:
+    done = render(directory)
 
     assert (done.status, done.out) == (0, "")
     assert "0 changed, 0 need a decision" in done.err
 
 
 @pytest.mark.parametrize("option", ["--check", "--diff"])
-def test_a_change_is_told_and_not_made(place: Path, option: str) -> None:
-    (place / ENTRY).unlink()
+def test_a_change_is_told_and_not_made(directory: Path, option: str) -> None:
+    (directory / ENTRY).unlink()
 
-    done = render(place, option)
+    done = render(directory, option)
 
     assert done.status == 2
     assert f"+ {ENTRY}" in done.out
-    assert not (place / ENTRY).exists()
+    assert not (directory / ENTRY).exists()
 
 
-def test_an_edit_is_shown_with_its_difference_until_it_is_decided(place: Path) -> None:
-    with (place / ENTRY).open("a") as file:
+def test_an_edit_is_shown_with_its_difference_until_it_is_decided(directory: Path) -> None:
+    with (directory / ENTRY).open("a") as file:
         file.write("# mine\n")
 
-    told = render(place)
-    accepted = render(place, "--accept", f"./{ENTRY}")
+    told = render(directory)
+    accepted = render(directory, "--accept", f"./{ENTRY}")
 
     assert told.status == 4
     assert f"! {ENTRY}" in told.out
     assert "    -# mine" in told.out
     assert accepted.status == 0
-    assert render(place).out == ""
+    assert render(directory).out == ""
 
 
-def test_a_long_difference_is_cut_and_diff_shows_all(place: Path) -> None:
-    (place / ENTRY).write_text("".join(f"# line {number}\n" for number in range(100)))
+def test_a_long_difference_is_cut_and_diff_shows_all(directory: Path) -> None:
+    (directory / ENTRY).write_text("".join(f"# line {number}\n" for number in range(100)))
 
-    told, whole = render(place), render(place, "--diff")
+    told, whole = render(directory), render(directory, "--diff")
 
     assert "more lines; use --diff to show all" in told.out
     assert "# line 99" not in told.out
     assert "# line 99" in whole.out
 
 
-def test_values_of_secret_files_are_not_shown(place: Path) -> None:
+def test_values_of_secret_files_are_not_shown(directory: Path) -> None:
     path = "bootstrap/sops-age.sops.yaml"
-    (place / path).write_text("canary: 1\n")
+    (directory / path).write_text("canary: 1\n")
 
-    done = render(place, "--diff")
+    done = render(directory, "--diff")
 
     assert "values are not shown" in done.out
     assert "canary" not in done.out + done.err
 
 
 @pytest.mark.parametrize("option", ["--overwrite", "--accept"])
-def test_a_decision_about_nothing_is_wrong_usage(place: Path, option: str) -> None:
-    done = render(place, option, "kubernetes/flux/clusters/ks.yaml")
+def test_a_decision_about_nothing_is_wrong_usage(directory: Path, option: str) -> None:
+    done = render(directory, option, "kubernetes/flux/clusters/ks.yaml")
 
     assert done.status == 64
     assert f"did you mean {ENTRY}?" in done.err
 
 
-def test_json_lists_actions_with_components(place: Path) -> None:
-    (place / ENTRY).unlink()
+def test_json_lists_actions_with_components(directory: Path) -> None:
+    (directory / ENTRY).unlink()
 
-    data = json.loads(render(place, "--check", "-o", "json").out)
+    data = json.loads(render(directory, "--check", "-o", "json").out)
 
     assert data["kind"] == "Rendering"
     assert {"path": ENTRY, "action": "create", "component": "repository"} in data["data"]["files"]
 
 
-def test_names_are_those_of_changed_files(place: Path) -> None:
-    (place / ENTRY).unlink()
+def test_names_are_those_of_changed_files(directory: Path) -> None:
+    (directory / ENTRY).unlink()
 
-    assert render(place, "-o", "name").out == f"{ENTRY}\n"
+    assert render(directory, "-o", "name").out == f"{ENTRY}\n"
 
 
-def test_the_tree_names_every_file_with_its_component(place: Path) -> None:
-    done = render(place, "--tree")
+def test_the_tree_names_every_file_with_its_component(directory: Path) -> None:
+    done = render(directory, "--tree")
 
     assert done.status == 0
     lines = dict(line.split("  ") for line in done.out.splitlines())
     assert lines["kubernetes/apps/kube-system/cilium/ks.yaml"] == "cilium"
     assert lines[ENTRY] == "repository"
-    assert all((place / path).is_file() for path in lines)
+    assert all((directory / path).is_file() for path in lines)
 
 
-def test_a_component_that_is_off_goes_with_prune(place: Path) -> None:
-    with (place / "cluster.yaml").open("a") as file:
+def test_a_component_that_is_off_goes_with_prune(directory: Path) -> None:
+    with (directory / "cluster.yaml").open("a") as file:
         file.write("components: {echo: {enabled: false}}\n")
 
-    kept, pruned = render(place), render(place, "--prune")
+    kept, pruned = render(directory), render(directory, "--prune")
 
     assert kept.status == 0
     assert "? kubernetes/apps/default/echo/ks.yaml" in kept.out
     assert "- kubernetes/apps/default/echo/ks.yaml" in pruned.out
-    assert not (place / "kubernetes/apps/default").exists()
+    assert not (directory / "kubernetes/apps/default").exists()
 
 
 def test_a_directory_without_a_configuration_says_so(tmp_path: Path) -> None:
@@ -144,42 +144,44 @@ def test_a_directory_without_a_configuration_says_so(tmp_path: Path) -> None:
     assert "there is no configuration here" in done.err
 
 
-def test_every_mistake_is_told_with_its_line(place: Path) -> None:
-    with (place / "cluster.yaml").open("a") as file:
+def test_every_mistake_is_told_with_its_line(directory: Path) -> None:
+    with (directory / "cluster.yaml").open("a") as file:
         file.write("wrong_one: 1\nwrong_two: 2\n")
 
-    done = render(place)
+    done = render(directory)
 
     assert done.status == 1
     assert "wrong_one" in done.err
     assert "wrong_two" in done.err
-    data = json.loads(render(place, "-o", "json").out)["data"]
+    data = json.loads(render(directory, "-o", "json").out)["data"]
     assert [problem["code"] for problem in data["problems"]] == ["config.unknown-key"] * 2
     assert data["files"] == []
 
 
-def test_a_tree_that_may_not_be_written_stays_as_it_is(place: Path) -> None:
-    (place / ENTRY).unlink()
-    (place / ENTRY).parent.chmod(0o500)
+def test_a_tree_that_may_not_be_written_stays_as_it_is(directory: Path) -> None:
+    (directory / ENTRY).unlink()
+    (directory / ENTRY).parent.chmod(0o500)
 
-    done = ran("-C", str(place), "render", program=(*AS_ANYBODY, *REAL), HOME=str(place.parent))
+    done = ran(
+        "-C", str(directory), "render", program=(*AS_ANYBODY, *REAL), HOME=str(directory.parent)
+    )
 
     assert done.status == 1
     assert "error[render.unwritable]" in done.err
     assert f"where: {ENTRY}" in done.err
-    assert sorted(path.name for path in (place / ".stockman").iterdir()) == [
+    assert sorted(path.name for path in (directory / ".stockman").iterdir()) == [
         "rendered.lock",
         "secrets.lock",
     ]
 
 
 def test_guests_without_a_cluster_need_no_files(tmp_path: Path) -> None:
-    place = tmp_path / "home"
-    assert ran_inside("init", str(place), "--preset", "home").status == 0
+    path = tmp_path / "home"
+    assert ran_inside("init", str(path), "--preset", "home").status == 0
 
-    done = render(place)
+    done = render(path)
 
     assert (done.status, done.out) == (0, "")
     assert "warning[render.no-cluster]" in done.err
     assert "continue with `stockman plan`" in done.err
-    assert not (place / ".stockman/rendered.lock").exists()
+    assert not (path / ".stockman/rendered.lock").exists()

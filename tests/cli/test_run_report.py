@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from stockman.app.runs.apply import PUSHED
-from stockman.cli.exit import Exit
+from stockman.cli.output import Exit
 from stockman.cli.plans.report import RunResult as Ended
 from stockman.cli.plans.report import exit_status, result_lines, run_result_data
 from stockman.cli.terminal.screen import Screen
@@ -26,17 +26,17 @@ BREAKS = plan_of(
 )
 
 
-def ended(plan: Plan, made: Sequence[str] = ()) -> Ended:
+def ended(plan: Plan, texts: Sequence[str] = ()) -> Ended:
     """How a run of toys ends, in a world where some are made already."""
     scene = Scene()
-    scene.world.content |= dict.fromkeys(made, b"made")
+    scene.world.content |= dict.fromkeys(texts, b"made")
     home, ports = scene.process()
     outcome = asyncio.run(start_run(home, plan, ports, way(settings=ONE_AT_A_TIME)))
     return Ended(outcome=outcome, plan=plan, seconds=252.0)
 
 
 def test_a_run_that_failed_says_what_is_left_and_how_to_go_on() -> None:
-    end = ended(BREAKS, made=["a"])
+    end = ended(BREAKS, texts=["a"])
     run = end.outcome.state.run
 
     assert list(result_lines(end, IN_A_PIPE)) == [

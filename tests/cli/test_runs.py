@@ -17,8 +17,8 @@ from stockman.app.completion import (
     step_names,
     subject_names,
 )
-from stockman.app.runs.store import local_run_store
-from stockman.cli.exit import Exit
+from stockman.app.runs.history import local_run_store
+from stockman.cli.output import Exit
 from stockman.cli.plans.report import exit_status
 from stockman.engine.context import StopRequest
 from stockman.engine.executor import RunOutcome
@@ -46,8 +46,8 @@ PLAN = plan_of(
 
 @pytest.fixture
 def directory(tmp_path: Path) -> Path:
-    words = ("--preset", "single", "--network", NOBODY_THERE, "--yes")
-    assert ran_inside("init", str(with_keys(tmp_path)), *words).status == 0
+    texts = ("--preset", "single", "--network", NOBODY_THERE, "--yes")
+    assert ran_inside("init", str(with_keys(tmp_path)), *texts).status == 0
     return tmp_path
 
 
@@ -105,9 +105,9 @@ def test_a_run_is_shown_step_by_step(directory: Path, runs: Runs) -> None:
 
     assert f"run {name} of cluster toy: done, 2 of 2 steps" in shown
     assert "wait for the flock" in shown
-    told = json.loads(runs("show", name, "-o", "json").out)
-    assert told["kind"] == "Run"
-    assert [step["state"]["progress"] for step in told["data"]["steps"]] == ["done", "done"]
+    data = json.loads(runs("show", name, "-o", "json").out)
+    assert data["kind"] == "Run"
+    assert [step["state"]["progress"] for step in data["data"]["steps"]] == ["done", "done"]
 
 
 def test_attempts_that_failed_are_shown_with_their_problems(directory: Path, runs: Runs) -> None:
@@ -124,7 +124,7 @@ def test_attempts_that_failed_are_shown_with_their_problems(directory: Path, run
         2,
         3,
     ]
-    kept = [one for one in exported["data"]["journal"] if one["event"] == "retried"]
+    kept = [entry for entry in exported["data"]["journal"] if entry["event"] == "retried"]
     assert [one["data"]["problem"]["code"] for one in kept] == ["objects.unreachable"] * 2
 
 
@@ -138,11 +138,11 @@ def test_a_run_that_is_not_there_is_told(runs: Runs) -> None:
 def test_a_run_is_exported_with_plan_and_journal(directory: Path, runs: Runs) -> None:
     carried_out(directory, PLAN)
 
-    told = json.loads(runs("export").out)
+    data = json.loads(runs("export").out)
 
-    assert told["kind"] == "RunExport"
-    assert told["data"]["plan"]["schema"] == "stockman.plan/1"
-    assert [entry["event"] for entry in told["data"]["journal"]][:2] == ["accepted", "finished"]
+    assert data["kind"] == "RunExport"
+    assert data["data"]["plan"]["schema"] == "stockman.plan/1"
+    assert [entry["event"] for entry in data["data"]["journal"]][:2] == ["accepted", "finished"]
 
 
 def test_a_run_that_was_stopped_is_gone_on_with(directory: Path, runs: Runs) -> None:

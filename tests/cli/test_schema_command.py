@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from stockman.cli.edge import run
-from stockman.cli.schema import FILES
+from stockman.cli.explain import FILES
 from stockman.config.load import CONFIG_FILES as FILES_OF_THE_LANGUAGE
 
 
@@ -51,7 +51,7 @@ def test_one_schema_can_be_written_alone(
         "cluster.toml.schema.json: written",
         "cluster.toml.schema.json: up to date",
     ]
-    assert [one.name for one in tmp_path.iterdir()] == ["cluster.toml.schema.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["cluster.toml.schema.json"]
 
 
 def test_a_place_that_cannot_be_written_fails(

@@ -24,23 +24,25 @@ class Earlier:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def directory(tmp_path: Path) -> Path:
     return workspace(tmp_path / "meadow")
 
 
-def certs(place: Path, *options: str) -> Ran:
-    return ran_inside("-C", str(place), "secrets", "certs", *options, HOME=str(place.parent))
+def certs(directory: Path, *options: str) -> Ran:
+    return ran_inside(
+        "-C", str(directory), "secrets", "certs", *options, HOME=str(directory.parent)
+    )
 
 
-def with_client(place: Path, lifetime: timedelta) -> None:
-    talosconfig_options = TalosconfigOptions(directory=place, lifetime=lifetime)
+def with_client(directory: Path, lifetime: timedelta) -> None:
+    talosconfig_options = TalosconfigOptions(directory=directory, lifetime=lifetime)
     write_talosconfig(talosconfig_options, replace(doors(), clock=Earlier()))
 
 
-def test_authorities_and_clients_are_in_a_table(place: Path) -> None:
-    with_client(place, 365 * DAY)
+def test_authorities_and_clients_are_in_a_table(directory: Path) -> None:
+    with_client(directory, 365 * DAY)
 
-    done = certs(place)
+    done = certs(directory)
 
     assert (done.status, done.err) == (0, "")
     rows = [line.split() for line in done.out.splitlines()]
@@ -51,21 +53,21 @@ def test_authorities_and_clients_are_in_a_table(place: Path) -> None:
     assert rows[-1][-2:] == ["362", "valid"]
 
 
-def test_one_that_is_due_warns_and_only_the_strict_fail(place: Path) -> None:
-    with_client(place, 3 * DAY - timedelta(hours=1))
+def test_one_that_is_due_warns_and_only_the_strict_fail(directory: Path) -> None:
+    with_client(directory, 3 * DAY - timedelta(hours=1))
 
-    done = certs(place)
+    done = certs(directory)
 
     assert done.status == 0
     assert "warning[certificate.due]" in done.err
     assert "fix:   run `stockman config talosconfig`" in done.err
-    assert certs(place, "--strict").status == 1
+    assert certs(directory, "--strict").status == 1
 
 
-def test_one_that_has_expired_fails(place: Path) -> None:
-    with_client(place, DAY)
+def test_one_that_has_expired_fails(directory: Path) -> None:
+    with_client(directory, DAY)
 
-    done = certs(place, "-o", "json")
+    done = certs(directory, "-o", "json")
 
     data = json.loads(done.out)["data"]
     assert done.status == 1
@@ -78,19 +80,19 @@ def test_one_that_has_expired_fails(place: Path) -> None:
     assert client["ours"] is True
 
 
-def test_a_bundle_that_cannot_be_opened_is_a_partial_result(place: Path) -> None:
-    (place / "age.key").unlink()
+def test_a_bundle_that_cannot_be_opened_is_a_partial_result(directory: Path) -> None:
+    (directory / "age.key").unlink()
 
-    done = certs(place)
+    done = certs(directory)
 
     assert (done.status, done.out) == (4, "There are no certificates.\n")
     assert "Not checked: talos/talsecret.sops.yaml: there is no age identity" in done.err
 
 
-def test_no_key_is_shown(place: Path) -> None:
-    with_client(place, 365 * DAY)
+def test_no_key_is_shown(directory: Path) -> None:
+    with_client(directory, 365 * DAY)
 
     for form in ("table", "json", "yaml"):
-        done = certs(place, "-o", form, "-vv", "--debug")
+        done = certs(directory, "-o", form, "-vv", "--debug")
         assert "PRIVATE" not in done.out + done.err
         assert "LS0t" not in done.out + done.err

@@ -15,16 +15,18 @@ TOKEN = bundle().secrets.bootstraptoken.reveal()
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def directory(tmp_path: Path) -> Path:
     return committed_workspace(tmp_path / "meadow")
 
 
-def checked(place: Path, *options: str) -> Ran:
-    return ran_inside("-C", str(place), "secrets", "check", *options, HOME=str(place.parent))
+def checked(directory: Path, *options: str) -> Ran:
+    return ran_inside(
+        "-C", str(directory), "secrets", "check", *options, HOME=str(directory.parent)
+    )
 
 
-def test_nothing_found_ends_with_zero_and_says_what_was_scanned(place: Path) -> None:
-    done = checked(place)
+def test_nothing_found_ends_with_zero_and_says_what_was_scanned(directory: Path) -> None:
+    done = checked(directory)
 
     assert (done.status, done.err) == (0, "")
     lines = done.out.splitlines()
@@ -33,10 +35,10 @@ def test_nothing_found_ends_with_zero_and_says_what_was_scanned(place: Path) -> 
     assert lines[-1] == "no findings"
 
 
-def test_a_finding_ends_with_one_and_shows_no_value(place: Path) -> None:
-    committed(place, notes__txt=f"a\n{TOKEN}\n")
+def test_a_finding_ends_with_one_and_shows_no_value(directory: Path) -> None:
+    committed(directory, notes__txt=f"a\n{TOKEN}\n")
 
-    done = checked(place)
+    done = checked(directory)
 
     assert done.status == 1
     assert "error[leak.value]: secrets.bootstraptoken of the secrets bundle" in done.err
@@ -45,12 +47,12 @@ def test_a_finding_ends_with_one_and_shows_no_value(place: Path) -> None:
     assert TOKEN not in done.out + done.err
 
 
-def test_programs_get_findings_and_what_was_not_scanned(place: Path) -> None:
-    first = committed(place, notes__txt=f"a\n{TOKEN}\n")
-    committed(place, notes__txt="nothing\n")
+def test_programs_get_findings_and_what_was_not_scanned(directory: Path) -> None:
+    first = committed(directory, notes__txt=f"a\n{TOKEN}\n")
+    committed(directory, notes__txt="nothing\n")
 
-    data = json.loads(checked(place, "-o", "json").out)["data"]
-    less = json.loads(checked(place, "-o", "json", "--max-commits", "1").out)["data"]
+    data = json.loads(checked(directory, "-o", "json").out)["data"]
+    less = json.loads(checked(directory, "-o", "json", "--max-commits", "1").out)["data"]
 
     assert (data["clean"], data["complete"], data["encrypted"]) == (False, True, [BUNDLE])
     (finding,) = data["findings"]
@@ -60,69 +62,69 @@ def test_programs_get_findings_and_what_was_not_scanned(place: Path) -> None:
     assert [reason["subject"] for reason in less["not_scanned"]] == ["2 older commits"]
 
 
-def test_strict_counts_what_the_user_left_out(place: Path) -> None:
-    assert checked(place, "--strict").status == 0
-    assert checked(place, "--no-history").status == 0
-    done = checked(place, "--no-history", "--strict")
+def test_strict_counts_what_the_user_left_out(directory: Path) -> None:
+    assert checked(directory, "--strict").status == 0
+    assert checked(directory, "--no-history").status == 0
+    done = checked(directory, "--no-history", "--strict")
 
     assert done.status == 4
     assert "not scanned: history: --no-history was given" in done.out.splitlines()
     assert done.out.splitlines()[-1] == "no findings in what was scanned"
 
 
-def test_a_history_that_cannot_be_scanned_is_a_partial_result(place: Path) -> None:
-    committed(place, notes__txt=f"a\n{TOKEN}\n")
-    commit = committed(place, notes__txt="nothing\n")
-    (place / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+def test_a_history_that_cannot_be_scanned_is_a_partial_result(directory: Path) -> None:
+    committed(directory, notes__txt=f"a\n{TOKEN}\n")
+    commit = committed(directory, notes__txt="nothing\n")
+    (directory / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
 
-    done = checked(place)
+    done = checked(directory)
 
     assert done.status == 4
     assert "not scanned: the rest of the history: git reports: " in done.out
     assert done.out.splitlines()[-1] == "no findings in what was scanned"
 
 
-def test_commits_beyond_the_limit_are_a_partial_result(place: Path) -> None:
-    committed(place, notes__txt="one\n")
+def test_commits_beyond_the_limit_are_a_partial_result(directory: Path) -> None:
+    committed(directory, notes__txt="one\n")
 
-    assert checked(place, "--max-commits", "1").status == 4
+    assert checked(directory, "--max-commits", "1").status == 4
 
 
-def test_without_an_identity_the_output_says_that_values_were_not_compared(place: Path) -> None:
-    (place / "age.key").unlink()
+def test_without_an_identity_the_output_says_that_values_were_not_compared(directory: Path) -> None:
+    (directory / "age.key").unlink()
 
-    done = checked(place)
+    done = checked(directory)
 
     assert done.status == 0
     assert "values compared: 0" in done.out
     assert "not scanned: the values of encrypted files: there is no age identity here" in done.out
 
 
-def test_fix_puts_modes_right_and_says_so(place: Path) -> None:
-    (place / "age.key").chmod(0o644)
+def test_fix_puts_modes_right_and_says_so(directory: Path) -> None:
+    (directory / "age.key").chmod(0o644)
 
-    assert checked(place).status == 1
-    done = checked(place, "--fix")
+    assert checked(directory).status == 1
+    done = checked(directory, "--fix")
 
     assert (done.status, done.out.splitlines()[0]) == (
         0,
         "fixed: age.key has mode 0600, and had 0644",
     )
-    assert (place / "age.key").stat().st_mode & 0o777 == 0o600
+    assert (directory / "age.key").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.parametrize("option", ["--max-commits", "--max-object-bytes", "--max-bytes"])
-def test_a_limit_of_nothing_is_wrong_usage(place: Path, option: str) -> None:
-    assert checked(place, option, "0").status == 64
+def test_a_limit_of_nothing_is_wrong_usage(directory: Path, option: str) -> None:
+    assert checked(directory, option, "0").status == 64
 
 
-def test_the_working_directory_and_the_index_stay_as_they_are(place: Path) -> None:
-    committed(place, notes__txt=f"{TOKEN}\n")
-    (place / "new.txt").write_text("x")
-    before = git(place, "status", "--porcelain=v2", "--branch")
-    index = (place / ".git" / "index").read_bytes()
+def test_the_working_directory_and_the_index_stay_as_they_are(directory: Path) -> None:
+    committed(directory, notes__txt=f"{TOKEN}\n")
+    (directory / "new.txt").write_text("x")
+    before = git(directory, "status", "--porcelain=v2", "--branch")
+    index = (directory / ".git" / "index").read_bytes()
 
-    checked(place)
+    checked(directory)
 
-    assert git(place, "status", "--porcelain=v2", "--branch") == before
-    assert (place / ".git" / "index").read_bytes() == index
+    assert git(directory, "status", "--porcelain=v2", "--branch") == before
+    assert (directory / ".git" / "index").read_bytes() == index

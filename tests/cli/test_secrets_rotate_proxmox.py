@@ -17,63 +17,69 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWorkspace:
+def planned_workspace(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -> PlannedWorkspace:
     """A directory whose tokens are there."""
     planned_workspace = workspace(tmp_path, prepared, proxmox_lab)
     assert planned_workspace.ran("apply", "--only", "access", "--yes").status == 0
     return planned_workspace
 
 
-def kept(place: PlannedWorkspace) -> dict[str, str]:
+def kept(workspace: PlannedWorkspace) -> dict[str, str]:
     """Secrets of tokens by name."""
-    found: dict[str, str] = {}
-    access = next(iter(place.lab.world.clusters.values())).state.access
+    values: dict[str, str] = {}
+    access = next(iter(workspace.lab.world.clusters.values())).state.access
     own = access.users["stockman@pve"].tokens
-    place.lab.run(lambda: found.update({name: one.secret for name, one in own.items()}))
-    return found
+    workspace.lab.run(lambda: values.update({name: one.secret for name, one in own.items()}))
+    return values
 
 
-def tokens(place: PlannedWorkspace) -> list[str]:
-    return sorted(kept(place))
+def tokens(workspace: PlannedWorkspace) -> list[str]:
+    return sorted(kept(workspace))
 
 
-def secrets(place: PlannedWorkspace) -> set[str]:
-    return set(kept(place).values())
+def secrets(workspace: PlannedWorkspace) -> set[str]:
+    return set(kept(workspace).values())
 
 
-def test_a_token_is_renewed_and_access_is_as_it_should_be(place: PlannedWorkspace) -> None:
-    seen = place.ran("secrets", "rotate", "proxmox", "--yes")
+def test_a_token_is_renewed_and_access_is_as_it_should_be(
+    planned_workspace: PlannedWorkspace,
+) -> None:
+    seen = planned_workspace.ran("secrets", "rotate", "proxmox", "--yes")
 
     assert seen.status == 0, seen.err
-    assert tokens(place) == ["stockman-2"]
-    told = "No changes. The cluster matches the configuration.\n"
-    assert place.ran("apply", "--only", "access", "--yes").out == told
+    assert tokens(planned_workspace) == ["stockman-2"]
+    text = "No changes. The cluster matches the configuration.\n"
+    assert planned_workspace.ran("apply", "--only", "access", "--yes").out == text
 
 
-def test_the_new_token_is_the_one_that_stockman_works_with(place: PlannedWorkspace) -> None:
-    assert place.ran("secrets", "rotate", "proxmox", "--yes").status == 0
+def test_the_new_token_is_the_one_that_stockman_works_with(
+    planned_workspace: PlannedWorkspace,
+) -> None:
+    assert planned_workspace.ran("secrets", "rotate", "proxmox", "--yes").status == 0
 
-    seen = place.ran("plan", "--only", "vms", NOBODY="1")
+    seen = planned_workspace.ran("plan", "--only", "vms", NOBODY="1")
 
     assert seen.status == 2, seen.err
     assert "VM 1030 (talos-trinity)" in seen.out
 
 
-def test_no_secret_is_shown_or_written_down(place: PlannedWorkspace) -> None:
-    before = secrets(place)
-    seen = place.ran("secrets", "rotate", "proxmox", "--yes", "-o", "json")
+def test_no_secret_is_shown_or_written_down(planned_workspace: PlannedWorkspace) -> None:
+    before = secrets(planned_workspace)
+    seen = planned_workspace.ran("secrets", "rotate", "proxmox", "--yes", "-o", "json")
 
     texts = [seen.out, seen.err]
     texts += [
-        path.read_text(errors="replace") for path in place.directory.rglob("*") if path.is_file()
+        path.read_text(errors="replace")
+        for path in planned_workspace.directory.rglob("*")
+        if path.is_file()
     ]
-    for secret in before | secrets(place):
+    for secret in before | secrets(planned_workspace):
         assert not [text for text in texts if secret in text]
 
 
-def in_git(place: PlannedWorkspace) -> Path:
+def in_git(workspace: PlannedWorkspace) -> Path:
     """The directory is a repository whose branch is pushed; returns its remote."""
-    directory, remote = place.directory, place.directory.parent / "remote.git"
+    directory, remote = workspace.directory, workspace.directory.parent / "remote.git"
     git(directory, "init", "--bare", "--quiet", "--initial-branch=main", str(remote))
     git(directory, "init", "--quiet", "--initial-branch=main")
     for key, value in {"user.name": "Anna", "user.email": "anna@stockman.test"}.items():
@@ -86,39 +92,41 @@ def in_git(place: PlannedWorkspace) -> Path:
 
 
 def test_before_there_is_a_cluster_new_tokens_are_committed_and_pushed(
-    place: PlannedWorkspace,
+    planned_workspace: PlannedWorkspace,
 ) -> None:
-    remote = in_git(place)
+    remote = in_git(planned_workspace)
 
-    seen = place.ran("secrets", "rotate", "proxmox", "--push", "--yes")
+    seen = planned_workspace.ran("secrets", "rotate", "proxmox", "--push", "--yes")
 
     assert seen.status == 0, seen.err
-    assert tokens(place) == ["stockman-2"]
-    assert git(place.directory, "status", "--porcelain") == ""
-    assert git(remote, "rev-parse", "main") == git(place.directory, "rev-parse", "HEAD")
+    assert tokens(planned_workspace) == ["stockman-2"]
+    assert git(planned_workspace.directory, "status", "--porcelain") == ""
+    assert git(remote, "rev-parse", "main") == git(planned_workspace.directory, "rev-parse", "HEAD")
     changed = git(remote, "diff", "--name-only", "main~1", "main").split()
     assert TOKENS in changed
 
 
-def test_without_a_repository_to_push_to_nothing_is_renewed(place: PlannedWorkspace) -> None:
-    seen = place.ran("secrets", "rotate", "proxmox", "--push", "--yes")
+def test_without_a_repository_to_push_to_nothing_is_renewed(
+    planned_workspace: PlannedWorkspace,
+) -> None:
+    seen = planned_workspace.ran("secrets", "rotate", "proxmox", "--push", "--yes")
 
     assert seen.status == 1
     assert "error[repo." in seen.err
-    assert tokens(place) == ["stockman"]
+    assert tokens(planned_workspace) == ["stockman"]
 
 
-def test_a_name_that_nobody_has_is_refused(place: PlannedWorkspace) -> None:
-    seen = place.ran("secrets", "rotate", "proxmox", "--token", "csi", "--yes")
+def test_a_name_that_nobody_has_is_refused(planned_workspace: PlannedWorkspace) -> None:
+    seen = planned_workspace.ran("secrets", "rotate", "proxmox", "--token", "csi", "--yes")
 
     assert seen.status != 0
     assert "token.unknown" in seen.err
-    assert tokens(place) == ["stockman"]
+    assert tokens(planned_workspace) == ["stockman"]
 
 
-def test_without_an_administrator_nothing_is_made(place: PlannedWorkspace) -> None:
-    seen = place.ran("secrets", "rotate", "proxmox", "--yes", NOBODY="1")
+def test_without_an_administrator_nothing_is_made(planned_workspace: PlannedWorkspace) -> None:
+    seen = planned_workspace.ran("secrets", "rotate", "proxmox", "--yes", NOBODY="1")
 
     assert seen.status != 0
     assert "proxmox.no-administrator" in seen.err
-    assert tokens(place) == ["stockman"]
+    assert tokens(planned_workspace) == ["stockman"]

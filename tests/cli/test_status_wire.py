@@ -15,11 +15,11 @@ from tests.cli.kept_keys import with_keys
 from tests.cli.running import Ran
 
 NETWORK = "127.213.0.0/16"
-Asked = Callable[..., Ran]
+Command = Callable[..., Ran]
 
 
 @pytest.fixture
-def asked(tmp_path: Path, proxmox_lab: ProxmoxLab) -> Asked:
+def stockman(tmp_path: Path, proxmox_lab: ProxmoxLab) -> Command:
     """Commands in a directory for the hosts of a lab, on which nothing was made yet."""
     ran = ran_inside(
         "init", str(with_keys(tmp_path)), "--preset", "three-node", "--network", NETWORK, "--yes"
@@ -33,16 +33,18 @@ def asked(tmp_path: Path, proxmox_lab: ProxmoxLab) -> Asked:
     text = text.replace("\nproxmox:\n", "\nproxmox:\n  tls: {ca_file: pve-ca.pem}\n")
     file.write_text(text)
     token = f"{proxmox_lab.token_id}={proxmox_lab.token_secret}"
-    return lambda *words: ran_inside("-C", str(tmp_path), *words, PROXMOX_VE_API_TOKEN=token)
+    return lambda *arguments: ran_inside(
+        "-C", str(tmp_path), *arguments, PROXMOX_VE_API_TOKEN=token
+    )
 
 
 @pytest.mark.proxmox_lab(network=NETWORK)
-def test_before_anything_is_made_status_says_what_is_missing(asked: Asked) -> None:
-    found = asked("status", "-o", "json")
+def test_before_anything_is_made_status_says_what_is_missing(stockman: Command) -> None:
+    result = stockman("status", "-o", "json")
 
-    assert found.status == 1
-    data = json.loads(found.out)["data"]
-    health = {one["check"]: one["health"] for one in data["parts"]}
+    assert result.status == 1
+    data = json.loads(result.out)["data"]
+    health = {section["check"]: section["health"] for section in data["parts"]}
     assert health == {
         "proxmox": "ok",
         "vms": "error",
@@ -61,18 +63,18 @@ def test_before_anything_is_made_status_says_what_is_missing(asked: Asked) -> No
 
 
 @pytest.mark.proxmox_lab(network=NETWORK)
-def test_waiting_ends_with_the_problems_when_time_is_up(asked: Asked) -> None:
-    found = asked("status", "--wait", "--timeout", "1s")
+def test_waiting_ends_with_the_problems_when_time_is_up(stockman: Command) -> None:
+    result = stockman("status", "--wait", "--timeout", "1s")
 
-    assert found.status == 1
-    assert "error[status.vm-missing]: talos-trinity has no VM" in found.out
-    assert "waiting for VMs: 0 of 3 run" in found.err
+    assert result.status == 1
+    assert "error[status.vm-missing]: talos-trinity has no VM" in result.out
+    assert "waiting for VMs: 0 of 3 run" in result.err
 
 
 @pytest.mark.proxmox_lab(network=NETWORK)
-def test_health_asks_only_for_what_is_wanted(asked: Asked, tmp_path: Path) -> None:
-    good = asked("health", "--only", "proxmox", "--only", "certificates", "--only", "runs")
-    bad = asked("health", "--only", "vms", "-o", "json")
+def test_health_asks_only_for_what_is_wanted(stockman: Command, tmp_path: Path) -> None:
+    good = stockman("health", "--only", "proxmox", "--only", "certificates", "--only", "runs")
+    bad = stockman("health", "--only", "vms", "-o", "json")
 
     assert (good.status, bad.status) == (0, 1), good.out
     assert [line.split()[:2] for line in good.out.splitlines()[1:]] == [
@@ -84,23 +86,37 @@ def test_health_asks_only_for_what_is_wanted(asked: Asked, tmp_path: Path) -> No
 
 
 @pytest.mark.proxmox_lab(network=NETWORK)
-def test_metrics_are_written_whole_to_a_file(asked: Asked, tmp_path: Path) -> None:
+def test_smoke_tests_fail_where_no_api_answers(stockman: Command) -> None:
+    failed = stockman("health", "--smoke", "cilium", "-o", "json")
+    unknown = stockman("health", "--smoke", "sendmail")
+    conflict = stockman("health", "--only", "vms", "--smoke")
+
+    assert (failed.status, unknown.status, conflict.status) == (1, 64, 64)
+    (row,) = json.loads(failed.out)["data"]["tests"]
+    assert (row["component"], row["passed"]) == ("cilium", False)
+    assert "error[" in failed.err
+    assert "error[health.no-smoke-test]" in unknown.err
+    assert "--smoke cannot be combined" in conflict.err
+
+
+@pytest.mark.proxmox_lab(network=NETWORK)
+def test_metrics_are_written_whole_to_a_file(stockman: Command, tmp_path: Path) -> None:
     file = tmp_path / "stockman.prom"
 
-    found = asked("health", "--textfile", str(file))
+    result = stockman("health", "--textfile", str(file))
 
-    assert (found.status, found.out) == (1, "")
+    assert (result.status, result.out) == (1, "")
     text = file.read_text()
     assert 'stockman_healthy{cluster="k8s"} 0\n' in text
     assert 'stockman_check_state{cluster="k8s",check="vms",state="error"} 1\n' in text
     assert 'host="neo"} 1\n' in text
     assert "stockman_runs 0\n" in text
-    assert [one.name for one in tmp_path.glob("*.prom*")] == ["stockman.prom"]
+    assert [path.name for path in tmp_path.glob("*.prom*")] == ["stockman.prom"]
 
 
 def test_where_nobody_answers_nothing_is_called_good(tmp_path: Path) -> None:
-    words = ("--preset", "three-node", "--network", NETWORK, "--yes")
-    assert ran_inside("init", str(with_keys(tmp_path)), *words).status == 0
+    texts = ("--preset", "three-node", "--network", NETWORK, "--yes")
+    assert ran_inside("init", str(with_keys(tmp_path)), *texts).status == 0
 
     ran = ran_inside(
         "-C", str(tmp_path), "health", "-o", "json", PROXMOX_VE_API_TOKEN="root@pam!a=b"
@@ -115,13 +131,13 @@ def test_where_nobody_answers_nothing_is_called_good(tmp_path: Path) -> None:
 
 @pytest.mark.proxmox_lab(network=NETWORK)
 def test_a_file_that_somebody_edited_keeps_nobody_from_looking(
-    asked: Asked, tmp_path: Path
+    stockman: Command, tmp_path: Path
 ) -> None:
-    assert asked("render").status == 0
+    assert stockman("render").status == 0
     file = tmp_path / "kubernetes/apps/kube-system/coredns/ks.yaml"
     file.write_text(file.read_text() + "# mine\n")
 
-    seen, told = asked("status"), asked("health", "--only", "proxmox")
+    seen, told = stockman("status"), stockman("health", "--only", "proxmox")
 
     assert (seen.status, told.status) == (1, 0)
     assert "PART " in seen.out
@@ -144,6 +160,6 @@ def test_smoke_tests_are_run_in_the_cluster_and_each_failure_is_shown(tmp_path: 
     assert (result["component"], result["passed"]) == ("coredns", False)
     assert table.status == 1
     assert "error  coredns" in table.out
-    assert (without.status, "status.no-smoke-test" in without.err) == (1, True)
+    assert (without.status, "health.no-smoke-test" in without.err) == (1, True)
     assert (unknown.status, "coredns" in unknown.err) == (64, True)
     assert both.status == 64

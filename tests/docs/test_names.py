@@ -9,7 +9,7 @@ import pytest
 from docs._ext import link_targets
 from docs._ext.names import find_mistake, link_target
 from docs._ext.pages import generate_pages
-from stockman.cli.exit import Exit
+from stockman.cli.output import Exit
 from stockman.cli.registry import COMMANDS
 from stockman.config.presets import PRESETS
 from stockman.config.reference.keys import all_keys, flat_keys

@@ -87,10 +87,10 @@ class Dice:
 
     def random_bytes(self, count: int) -> bytes:
         self._count += 1
-        made = b""
-        while len(made) < count:
-            made += sha256(f"{self._seed}/{self._count}/{len(made)}".encode()).digest()
-        return made[:count]
+        content = b""
+        while len(content) < count:
+            content += sha256(f"{self._seed}/{self._count}/{len(content)}".encode()).digest()
+        return content[:count]
 
     def share(self) -> float:
         """Between 0 and 1."""

@@ -54,8 +54,8 @@ class Stored:
 
     async def _before(self, call: str, key: str) -> None:
         self._bomb.tick()
-        for one in list(self.troubles):
-            if (no := one(call, key)) is not None:
+        for trouble in list(self.troubles):
+            if (no := trouble(call, key)) is not None:
                 raise no
 
     async def _after(self, call: str, key: str) -> None:
@@ -93,8 +93,8 @@ class Stored:
     async def list_objects(self, folder: str = "") -> tuple[ObjectMetadata, ...]:
         await self._before("listed", folder)
         prefix = f"{folder}/" if folder else ""
-        found = sorted(key for key in self.storage.content if key.startswith(prefix))
-        facts = tuple(self._facts(key) for key in found)
+        keys = sorted(key for key in self.storage.content if key.startswith(prefix))
+        facts = tuple(self._facts(key) for key in keys)
         await self._after("listed", folder)
         return facts
 

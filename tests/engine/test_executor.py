@@ -49,7 +49,7 @@ class Log:
 
     @property
     def told(self) -> list[str]:
-        return [f"{one.event.value} {one.step}".strip() for one in self.entries]
+        return [f"{entry.event.value} {entry.step}".strip() for entry in self.entries]
 
 
 def carried_out(scene: Scene, plan: Plan, how: RunOptions | None = None) -> RunOutcome:
@@ -132,8 +132,10 @@ def test_the_journal_tells_why_each_attempt_failed(kind: type[StockmanError], ti
     outcome = with_trouble(Scene(), plan_of(make("a")), kind, times)
 
     troubles = outcome.state.step("a").failed_attempts
-    assert [one.attempt for one in troubles] == list(range(1, times + 1))
-    assert {(one.code, one.what) for one in troubles} == {("objects.unreachable", "no answer")}
+    assert [trouble.attempt for trouble in troubles] == list(range(1, times + 1))
+    assert {(trouble.code, trouble.what) for trouble in troubles} == {
+        ("objects.unreachable", "no answer")
+    }
 
 
 def test_other_refusals_are_not_tried_again() -> None:
@@ -161,7 +163,7 @@ def test_an_effect_that_nobody_is_sure_of_is_looked_at_and_not_repeated() -> Non
 
     assert outcome.result is RunResult.DONE
     assert log.told == ["accepted", "started a", "unknown a", "finished a", "ended"]
-    assert [one.attempt for one in outcome.state.step("a").failed_attempts] == [1]
+    assert [attempt.attempt for attempt in outcome.state.step("a").failed_attempts] == [1]
     assert scene.world.writes["a"] == 1
 
 
@@ -543,8 +545,8 @@ def test_all_gates_of_a_step_are_asked_at_once_and_told_in_their_order() -> None
 
     carried_out(scene, plan, way(watchers=(log,)))
 
-    told = [one.text("gate") for one in log.entries if one.event is EntryType.GATE]
-    assert told == [gate.summary for gate in gates]
+    rows = [entry.text("gate") for entry in log.entries if entry.event is EntryType.GATE]
+    assert rows == [gate.summary for gate in gates]
     assert Asked.most == 2
 
 
@@ -554,8 +556,8 @@ def test_a_gate_behind_a_closed_one_is_not_told() -> None:
 
     carried_out(Scene(), plan_of(make("a", gates=gates, deadline=5.0)), way(watchers=(log,)))
 
-    told = {one.text("gate") for one in log.entries if one.event is EntryType.GATE}
-    assert told == {gates[0].summary}
+    rows = {entry.text("gate") for entry in log.entries if entry.event is EntryType.GATE}
+    assert rows == {gates[0].summary}
 
 
 @record
@@ -608,9 +610,9 @@ class Counted(Exists):
         return await super().check(ports)
 
 
-@pytest.mark.parametrize(("seconds", "asked"), [(0.5, 1), (5.0, 2)], ids=["soon", "late"])
+@pytest.mark.parametrize(("seconds", "count"), [(0.5, 1), (5.0, 2)], ids=["soon", "late"])
 def test_gates_are_asked_while_one_looks_and_again_where_that_took_long(
-    seconds: float, asked: int
+    seconds: float, count: int
 ) -> None:
     Counted.asked, Watched.looks = 0, 0
     step = make("w", "a", action=Slow(key="w", seconds=seconds), gates=(Counted(key="a"),))
@@ -618,8 +620,8 @@ def test_gates_are_asked_while_one_looks_and_again_where_that_took_long(
     outcome = carried_out(Scene(), plan_of(make("a"), step))
 
     assert outcome.result is RunResult.DONE
-    assert Counted.asked == asked
-    assert Counted.looks == asked - 1
+    assert Counted.asked == count
+    assert Counted.looks == count - 1
 
 
 def test_a_closed_gate_does_not_matter_to_what_is_done_already() -> None:

@@ -263,5 +263,5 @@ def test_whoever_ends_an_older_run_has_the_lease_in_its_name() -> None:
     older, newer = virtually(story())
 
     # Whoever goes on after a kill takes a Lease over from runs that are written down.
-    assert [one.rpartition("-")[0] for one in HOLDERS] == [older, newer]
+    assert [holder.rpartition("-")[0] for holder in HOLDERS] == [older, newer]
     assert api.holder == ""

@@ -14,7 +14,7 @@ from stockman.engine.executor import RunOutcome
 from stockman.engine.lifecycle import RunHome, start_run
 from stockman.engine.lock import ClusterLease, LockHolder
 from stockman.engine.object_lock import ObjectLock
-from stockman.engine.object_runs import ObjectRunStore
+from stockman.engine.runs import ObjectRunStore
 from stockman.engine.state import RunResult
 from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.objects import NAMESPACES
@@ -78,9 +78,9 @@ def test_the_lease_is_held_in_the_cluster_and_keeps_others_away() -> None:
         clock.jump(NOW - MORNING.timestamp())
         await kubernetes.create(NAMESPACES, {"metadata": {"name": "kube-system"}})
         await ClusterLease(kubernetes, clock, HOLDER, no_runs).check()
-        other = ClusterLease(kubernetes, clock, replace(HOLDER, nonce="b"), no_runs)
+        cluster_lease = ClusterLease(kubernetes, clock, replace(HOLDER, nonce="b"), no_runs)
         with pytest.raises(Refused, match=r"lock\.lost"):
-            await other.check()
+            await cluster_lease.check()
         held = await kubernetes.lease("kube-system", "stockman")
         assert held.renewed is not None
         assert held.renewed + timedelta(seconds=held.seconds) > clock.now()

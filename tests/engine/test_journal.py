@@ -19,8 +19,7 @@ from stockman.engine.journal import (
     open_journal,
     parse_journal,
 )
-from stockman.engine.local_runs import JOURNAL, LocalJournalLines, LocalRunStore
-from stockman.engine.object_runs import ObjectRunStore
+from stockman.engine.runs import JOURNAL, LocalJournalLines, LocalRunStore, ObjectRunStore
 from stockman.engine.state import RunResult, StepProgress, fold_entries
 from stockman.model.errors import NotFound, Refused, Uncertain, Unreachable
 from stockman.model.secret import Secret
@@ -208,8 +207,8 @@ def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
 def test_two_who_write_the_same_journal_do_not_both_go_on(tmp_path: Path) -> None:
     async def story() -> None:
         one = await filled(local(tmp_path))
-        other = await open_journal(local(tmp_path), JumpClock())
-        await other.append(EntryType.NOTE, "", {"text": "mine"})
+        journal = await open_journal(local(tmp_path), JumpClock())
+        await journal.append(EntryType.NOTE, "", {"text": "mine"})
         await one.append(EntryType.NOTE, "", {"text": "mine, too"})
 
     with pytest.raises(JournalLost, match=r"journal\.taken"):
@@ -222,8 +221,8 @@ def test_two_who_write_the_same_segment_do_not_both_go_on() -> None:
     async def story() -> None:
         runs = ObjectRunStore(Stored(storage), JumpClock())
         one = await filled(await runs.create("one", "{}"))
-        other = await open_journal(await runs.lines("one"), JumpClock())
-        await other.append(EntryType.NOTE, "", {"text": "mine"})
+        journal = await open_journal(await runs.lines("one"), JumpClock())
+        await journal.append(EntryType.NOTE, "", {"text": "mine"})
         await one.append(EntryType.NOTE, "", {"text": "mine, too"})
 
     with pytest.raises(JournalLost, match=r"journal\.taken"):

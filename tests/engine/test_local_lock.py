@@ -117,12 +117,12 @@ def test_who_has_it_is_told_without_taking_it(tmp_path: Path) -> None:
     alive = LockProcess(host="workbench", pid=os.getpid(), started=process_start_time(os.getpid()))
 
     async def story() -> list[str]:
-        told = [await lock(file).held_by()]
+        rows = [await lock(file).held_by()]
         tenure = await lock(file, alive).acquire(ANNA)
-        told.append(await lock(file).held_by())
+        rows.append(await lock(file).held_by())
         await tenure.check()
         await tenure.release()
-        return [*told, await lock(file).held_by()]
+        return [*rows, await lock(file).held_by()]
 
     assert asyncio.run(story()) == ["", "anna@workbench, run run-1", ""]
 

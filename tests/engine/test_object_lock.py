@@ -101,8 +101,8 @@ def raced(seed: int, contenders: int = 3, rounds: int = 12) -> Watch:
     async def story() -> None:
         async with asyncio.TaskGroup() as group:
             for number in range(contenders):
-                one = Contender("abc"[number], storage, watch, seed)
-                group.create_task(one.compete(rounds))
+                contender = Contender("abc"[number], storage, watch, seed)
+                group.create_task(contender.compete(rounds))
 
     virtually(story())
     return watch
@@ -286,12 +286,12 @@ def test_who_has_it_is_told_without_taking_it() -> None:
     storage, clock = Storage(), JumpClock()
 
     async def story() -> list[str]:
-        told = [await lock(storage, clock).held_by()]
+        rows = [await lock(storage, clock).held_by()]
         tenure = await lock(storage, clock).acquire(holder("anna"))
-        told.append(await lock(storage, clock).held_by())
+        rows.append(await lock(storage, clock).held_by())
         await tenure.check()
         await tenure.release()
-        return [*told, await lock(storage, clock).held_by()]
+        return [*rows, await lock(storage, clock).held_by()]
 
     before, while_held, after = asyncio.run(story())
 

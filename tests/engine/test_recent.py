@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stockman.engine.gates import RecentReads
+from stockman.engine.step_execution import RecentReads
 from tests.engine.simulated import JumpClock
 
 

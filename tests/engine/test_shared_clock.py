@@ -14,16 +14,16 @@ from tests.engine.simulated import MORNING, JumpClock, LoopClock, virtually
 
 async def woken(clock: SharedClock, naps: list[float]) -> list[float]:
     """When each sleeper woke, in the order in which they did."""
-    found: list[float] = []
+    secondses: list[float] = []
 
     async def sleeper(seconds: float) -> None:
         await clock.sleep(seconds)
-        found.append(seconds)
+        secondses.append(seconds)
 
     async with asyncio.TaskGroup() as group:
         for seconds in naps:
             group.create_task(sleeper(seconds))
-    return found
+    return secondses
 
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 1.0, 7.5, 60.0, 900.0]), min_size=1, max_size=8))

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from stockman.engine.objects import create_object_once
+from stockman.engine.runs import create_object_once
 from stockman.model.errors import Conflict, StockmanError
 from tests.engine.simulated import JumpClock
 from tests.engine.storage import Storage, Stored, trouble

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from stockman.engine.estimates import critical_path, estimate_end, seconds_left, seconds_to_end
 from stockman.engine.journal import EntryType, JournalEntry
-from stockman.engine.state import fold_entries
+from stockman.engine.state import (
+    critical_path,
+    fold_entries,
+    seconds_left,
+    seconds_to_end,
+)
 from tests.engine.simulated import MORNING
 from tests.engine.toys import make, plan_of
 
@@ -44,7 +48,6 @@ def test_what_runs_has_its_rest_to_go() -> None:
     later = MORNING + timedelta(seconds=45)
 
     assert seconds_left(PLAN, state, later) == 45.0
-    assert estimate_end(PLAN, state, later) == later + timedelta(seconds=45)
 
 
 def test_a_narrow_lane_takes_longer_than_the_longest_chain() -> None:

@@ -19,7 +19,7 @@ def asked(after: float, answer: str, gate: str = "quorum", step: str = "a") -> J
 
 
 def told(waits: tuple[GateWait, ...]) -> list[tuple[str, str, float, bool]]:
-    return [(one.step, one.gate, one.seconds, one.is_over) for one in waits]
+    return [(wait.step, wait.gate, wait.seconds, wait.is_over) for wait in waits]
 
 
 def test_a_wait_ends_when_its_gate_opens() -> None:

@@ -8,8 +8,7 @@ from typing import ClassVar
 from stockman.engine.context import RunSettings, StopRequest
 from stockman.engine.lifecycle import RunHome, RunOptions
 from stockman.engine.object_lock import ObjectLock
-from stockman.engine.object_runs import ObjectRunStore
-from stockman.engine.objects import read_object
+from stockman.engine.runs import ObjectRunStore, read_object
 from stockman.model.errors import NotFound, Refused, Unreachable
 from stockman.model.record import record
 from stockman.steps.base import Action, Gate, GateAnswer, Hold, Json, Verdict

@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from stockman.adapters.kubernetes.credentials import Credentials
-from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
+from stockman.adapters.kubernetes.credentials import Credentials, KubernetesEndpoint
 from stockman.adapters.kubernetes.transport import HttpKubernetes
 from stockman.kubernetes.errors import lost_reply, reply_error, unexpected_answer
 from stockman.kubernetes.kubeconfig import ExecPlugin, KubeconfigContext, read_context

@@ -17,7 +17,6 @@ from stockman_lab.world.preset import Wish, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 from stockman_lab.world.world import World
 
-from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
 from stockman.assessment.kubernetes import desired_kubernetes
 from stockman.catalog.component import InputFiles
 from stockman.config.load import load
@@ -42,6 +41,7 @@ from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.step import Step
 from tests.contract.repo.doors import git
+from tests.contract.repo.memory import MemoryRemote, MemoryRepo
 
 NETWORK = IPv4Network("127.67.0.0/16")
 CANARY = "AGE-SECRET-KEY-CANARY"

@@ -14,7 +14,7 @@ from stockman.engine.executor import RunOutcome
 from stockman.engine.journal import EntryType, JournalEntry
 from stockman.engine.lifecycle import RunHome, RunOptions, resume_run, start_run
 from stockman.engine.object_lock import ObjectLock
-from stockman.engine.object_runs import ObjectRunStore
+from stockman.engine.runs import ObjectRunStore
 from stockman.engine.shared_clock import SharedClock
 from stockman.engine.state import RunResult
 from stockman.steps.plan import Plan

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from stockman.adapters.system import SystemEntropy, SystemTimekeeper
-from stockman.app.runs.store import local_run_store
+from stockman.app.runs.history import local_run_store
 from stockman.engine.context import RunSettings
 from stockman.engine.journal import open_journal
 from stockman.engine.lifecycle import RunHome, resume_run, start_run

@@ -13,7 +13,7 @@ from stockman.adapters.s3 import S3Objects
 from stockman.adapters.system import SystemEntropy, SystemTimekeeper
 from stockman.engine.lock import HeldLock, LockHolder
 from stockman.engine.object_lock import ObjectLock
-from stockman.engine.object_runs import ObjectRunStore
+from stockman.engine.runs import ObjectRunStore
 from stockman.model.errors import Locked, Refused
 from stockman.model.secret import Secret
 from stockman.s3.credentials import S3Credentials

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from stockman.app.runs.metrics import run_history, run_metrics
-from stockman.assessment.prometheus import prometheus_text
-from stockman.assessment.status.metrics import status_metrics
+from stockman.assessment.status.metrics import prometheus_text, status_metrics
 from stockman.assessment.status.status import assess as judged_status
 from tests.app.status.scene import Scene, scene, told
 from tests.real.test_run_metrics_judged import judged

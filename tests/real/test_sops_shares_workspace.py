@@ -49,7 +49,7 @@ class Workspace:
 
     def ours(self, *arguments: str, given: str = "", **more: str) -> Ran:
         variables = {"HOME": str(self._home), **self.keys, **more}
-        return ran_inside("-C", str(self.directory), *arguments, given=given, **variables)
+        return ran_inside("-C", str(self.directory), *arguments, typed=given, **variables)
 
     def theirs(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

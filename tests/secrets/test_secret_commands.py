@@ -85,7 +85,7 @@ def run(place: Path, arguments: tuple[str, ...]) -> Ran:
         *arguments,
         "--debug",
         "-vv",
-        given=f"{CANARY}-given",
+        typed=f"{CANARY}-given",
         HOME=str(place.parent),
         EDITOR=f"sed -i s/{CANARY}-user:/{CANARY}-edited/",
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from datetime import UTC, datetime
 
-from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
 from stockman.steps.base import GateAnswer
 from stockman.steps.kubernetes.flux import NoPendingSecrets
 from stockman.steps.ports import Ports
 from stockman.steps.repository import CommitPushed, PushRepository
+from tests.contract.repo.memory import MemoryRemote, MemoryRepo
 from tests.steps.kube_cluster import Dice
 
 GATE = CommitPushed(branch="main")

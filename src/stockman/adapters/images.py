@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from http import HTTPStatus
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
 
-from stockman import __version__
+from stockman.adapters import http, tls
 from stockman.adapters.proxmox.endpoint import tls_context
-from stockman.adapters.proxmox.errors import certificate_flaw, error_reason
 from stockman.adapters.tls import AsyncCloseable
 from stockman.model.errors import Denied, Refused, StockmanError
 from stockman.model.problem import Problem
@@ -77,18 +76,10 @@ def _token_problem(question: ImageRequest, why: str) -> Problem:
     )
 
 
-_NOISY_LOGGERS = ("httpx2", "httpcore2")
 _MAX_BYTES = 16 << 20
 _MOST_REDIRECTS = 5
 _MOST_CONNECTIONS = 8
 _KEEP_ALIVE = 30.0
-_CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
-_CONNECTION_ERRORS = (
-    httpx2.ReadError,
-    httpx2.WriteError,
-    httpx2.CloseError,
-    httpx2.RemoteProtocolError,
-)
 
 
 class ImagesHttpTransport:
@@ -101,18 +92,12 @@ class ImagesHttpTransport:
     def __init__(self, trust: Trust, *, seconds: float, silence: float) -> None:
         self._seconds = seconds
         self._tokens: dict[tuple[str, str], str] = {}
-        for name in _NOISY_LOGGERS:
-            logging.getLogger(name).setLevel(logging.WARNING)
-        self._client = httpx2.AsyncClient(
-            verify=tls_context(trust),
-            follow_redirects=False,
-            timeout=httpx2.Timeout(silence, connect=min(silence, 10.0)),
-            limits=httpx2.Limits(
-                max_connections=_MOST_CONNECTIONS,
-                max_keepalive_connections=_MOST_CONNECTIONS,
-                keepalive_expiry=_KEEP_ALIVE,
-            ),
-            headers={"User-Agent": f"stockman/{__version__}", "Accept-Encoding": "identity"},
+        self._client = http.create_client(
+            tls_context(trust),
+            httpx2.Timeout(silence, connect=min(silence, 10.0)),
+            http.connection_limits(_MOST_CONNECTIONS, _KEEP_ALIVE),
+            trust_env=True,
+            headers={"Accept-Encoding": "identity"},
         )
 
     async def close(self) -> None:
@@ -135,7 +120,7 @@ class ImagesHttpTransport:
             if reply.status_code != HTTPStatus.OK:
                 yield ImageStream(response=await _read_answer(question, reply), chunks=_no_pieces())
             else:
-                answer = ImageResponse(status=reply.status_code, headers=_headers(reply))
+                answer = ImageResponse(status=reply.status_code, headers=http.reply_headers(reply))
                 yield ImageStream(response=answer, chunks=_read_pieces(question, reply))
         finally:
             await reply.aclose()
@@ -180,10 +165,7 @@ class ImagesHttpTransport:
 
     async def _send(self, question: ImageRequest, headers: dict[str, str]) -> httpx2.Response:
         try:
-            try:
-                return await self._once(question, headers)
-            except _CONNECTION_ERRORS:
-                return await self._once(question, headers)
+            return await http.send_twice(lambda: self._once(question, headers))
         except httpx2.TransportError as error:
             raise _transport_error(question, error) from error
         except httpx2.InvalidURL:
@@ -197,20 +179,21 @@ class ImagesHttpTransport:
 
 
 async def _read_answer(question: ImageRequest, reply: httpx2.Response) -> ImageResponse:
-    body = bytearray()
-    async for chunk in _read_pieces(question, reply):
-        body += chunk
-        if len(body) > _MAX_BYTES:
-            raise invalid_response_error(
-                question, f"its reply is larger than {_MAX_BYTES >> 20} MiB"
-            )
-    return ImageResponse(status=reply.status_code, headers=_headers(reply), body=bytes(body))
+    with _translate_errors(question):
+        body = await http.read_body(reply, _MAX_BYTES, partial(invalid_response_error, question))
+    return ImageResponse(status=reply.status_code, headers=http.reply_headers(reply), body=body)
 
 
 async def _read_pieces(question: ImageRequest, reply: httpx2.Response) -> AsyncIterator[bytes]:
-    try:
+    with _translate_errors(question):
         async for chunk in reply.aiter_bytes():
             yield chunk
+
+
+@contextmanager
+def _translate_errors(question: ImageRequest) -> Iterator[None]:
+    try:
+        yield
     except httpx2.TransportError as error:
         raise _transport_error(question, error) from error
     except httpx2.DecodingError as error:
@@ -223,16 +206,12 @@ async def _no_pieces() -> AsyncIterator[bytes]:
 
 
 def _transport_error(question: ImageRequest, error: httpx2.TransportError) -> StockmanError:
-    flaw = certificate_flaw(error)
+    flaw = tls.certificate_flaw(error)
     if flaw is not None:
         return unreachable_error(question, f"its certificate is not trusted: {flaw.verify_message}")
-    if isinstance(error, httpx2.TimeoutException) and not isinstance(error, _CONNECT_ERRORS):
+    if isinstance(error, httpx2.TimeoutException) and not isinstance(error, http.CONNECT_ERRORS):
         return unreachable_error(question, "it stopped sending data")
-    return unreachable_error(question, error_reason(error))
-
-
-def _headers(reply: httpx2.Response) -> dict[str, str]:
-    return {name.lower(): value for name, value in reply.headers.items()}
+    return unreachable_error(question, tls.error_reason(error))
 
 
 def _check_redirect(question: ImageRequest, url: str) -> str:

@@ -13,11 +13,13 @@ import ssl
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from struct import Struct
 from threading import Thread
 from typing import TypeVar
 
-from stockman.adapters import dns, sntp, tls
-from stockman.adapters.http_date import request_date, seconds_ahead
+from stockman.adapters import sntp, tls
 from stockman.ports.environment import Certificate, NoAddress, NoAnswer, ServerAddress, Trust
 
 T = TypeVar("T")
@@ -73,10 +75,8 @@ class SocketNetwork:
 
     async def name_server(self, server: str, port: int = 53) -> None:
         number = int.from_bytes(os.urandom(2))
-        answer = await self._run(
-            lambda: _exchange(server, port, dns.build_query(number), self._patience)
-        )
-        dns.check_answer(answer, number)
+        answer = await self._run(lambda: _exchange(server, port, dns_query(number), self._patience))
+        check_dns_answer(answer, number)
 
     async def _dialer(self, server: ServerAddress) -> _Dialer:
         addresses = await self.resolve(server.host)
@@ -117,7 +117,7 @@ class _Dialer:
             return tls.parse_certificate(self._fetch_certificate(), f"its CA is invalid: {invalid}")
         except ssl.SSLCertVerificationError as error:
             return tls.parse_certificate(
-                self._fetch_certificate(), _lower_first(error.verify_message.rstrip("."))
+                self._fetch_certificate(), tls.lower_first(error.verify_message.rstrip("."))
             )
 
     def http_clock(self, *, encrypted: bool) -> float:
@@ -206,11 +206,73 @@ def _error_clause(error: OSError | ValueError) -> str:
         case ConnectionResetError() | BrokenPipeError() | ssl.SSLEOFError():
             return "the connection was lost"
         case ssl.SSLError():
-            return f"TLS handshake failed: {_lower_first(error.reason or 'no reason')}"
+            return f"TLS handshake failed: {tls.lower_first(error.reason or 'no reason')}"
         case OSError():
-            return _lower_first(error.strerror or type(error).__name__)
+            return tls.lower_first(error.strerror or type(error).__name__)
     return "the name is not a valid host name"
 
 
-def _lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+_HEADER = Struct("!HHHHHH")
+_RECURSION = 0x0100  # recursion desired
+_IS_ANSWER = 0x8000
+_ROOT_NAME_SERVERS = b"\x00" + Struct("!HH").pack(2, 1)
+_ERROR_CODES = {
+    1: "it does not understand a standard query",
+    2: "it cannot resolve names",
+    4: "it does not support such queries",
+    5: "it refuses the query",
+}
+
+
+def dns_query(number: int) -> bytes:
+    """Return a query for the name servers of the root, which every resolver knows."""
+    return _HEADER.pack(number, _RECURSION, 1, 0, 0, 0) + _ROOT_NAME_SERVERS
+
+
+def check_dns_answer(answer: bytes, number: int) -> None:
+    """Check that an answer comes from a working name server; raises `NoAnswer`."""
+    if len(answer) < _HEADER.size:
+        raise NoAnswer("its answer is too short for DNS")
+    number_in_answer, flags, *_ = _HEADER.unpack_from(answer)
+    if number_in_answer != number or not flags & _IS_ANSWER:
+        raise NoAnswer("its answer does not match the query")
+    error = _ERROR_CODES.get(flags & 0xF)
+    if error is not None:
+        raise NoAnswer(error)
+
+
+_MOST_BYTES = 16 * 1024
+_HALF_A_SECOND = 0.5
+"""The average fraction of a second that the header omits."""
+
+
+def request_date(connection: socket.socket, host: str) -> datetime:
+    """Send a request without credentials and return the date of the reply."""
+    request = (
+        f"HEAD / HTTP/1.1\r\nHost: {host}\r\nUser-Agent: stockman\r\nConnection: close\r\n\r\n"
+    )
+    connection.sendall(request.encode("ascii"))
+    answer = b""
+    while b"\r\n\r\n" not in answer and len(answer) < _MOST_BYTES:
+        chunk = connection.recv(4096)
+        if not chunk:
+            break
+        answer += chunk
+    return _date(answer)
+
+
+def seconds_ahead(date: datetime, before: float, after: float) -> float:
+    """Return how far a server is ahead, given the local Unix time before and after the request."""
+    return date.timestamp() + _HALF_A_SECOND - (before + after) / 2
+
+
+def _date(answer: bytes) -> datetime:
+    for line in answer.split(b"\r\n\r\n")[0].decode("latin-1").split("\r\n"):
+        name, _, value = line.partition(":")
+        if name.strip().lower() == "date":
+            try:
+                date = parsedate_to_datetime(value.strip())
+            except ValueError:
+                break
+            return date if date.tzinfo is not None else date.replace(tzinfo=UTC)
+    raise NoAnswer("its reply has no date")

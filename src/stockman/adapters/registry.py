@@ -10,7 +10,7 @@ from http import HTTPStatus
 
 import httpx2
 
-from stockman import __version__
+from stockman.adapters import http
 from stockman.adapters.tls import AsyncCloseable
 from stockman.model.errors import Denied, NotFound, Rejected, Unreachable
 from stockman.model.problem import Problem
@@ -29,12 +29,6 @@ _ADDRESS = re.compile(
 _CHALLENGE = re.compile(r'([a-z]+)="([^"]*)"', re.IGNORECASE)
 _NEXT = re.compile(r'<([^>]*)>\s*;[^,]*\brel="?next"?', re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
-_CONNECTION_ERRORS = (
-    httpx2.ReadError,
-    httpx2.WriteError,
-    httpx2.CloseError,
-    httpx2.RemoteProtocolError,
-)
 
 
 class HttpRegistry(AsyncCloseable):
@@ -46,14 +40,11 @@ class HttpRegistry(AsyncCloseable):
 
     def __init__(self, *, seconds: float = 20.0) -> None:
         self._seconds = seconds
-        self._client = httpx2.AsyncClient(
-            follow_redirects=False,
-            timeout=seconds,
-            headers={
-                "User-Agent": f"stockman/{__version__}",
-                "Accept": "application/json",
-                "Accept-Encoding": "identity",
-            },
+        self._client = http.create_client(
+            True,
+            httpx2.Timeout(seconds),
+            trust_env=True,
+            headers={"Accept": "application/json", "Accept-Encoding": "identity"},
         )
 
     async def close(self) -> None:
@@ -150,10 +141,7 @@ class _TagReader:
 
     async def _try_twice(self, address: httpx2.URL) -> httpx2.Response:
         try:
-            try:
-                return await self._read(address)
-            except _CONNECTION_ERRORS:
-                return await self._read(address)
+            return await http.send_twice(lambda: self._read(address))
         except httpx2.TransportError as error:
             reason = str(error) or type(error).__name__
             raise Unreachable(_unreachable_problem(self._repository, address, reason)) from error
@@ -167,17 +155,14 @@ class _TagReader:
         if self._token and _origin(address) == _origin(self._address):
             headers["Authorization"] = f"Bearer {self._token}"
         async with self._client.stream("GET", address, headers=headers) as reply:
-            body = bytearray()
-            async for chunk in reply.aiter_bytes():
-                body += chunk
-                if len(body) > _MAX_BYTES:
-                    size = f"its reply is larger than {_MAX_BYTES // 1024**2} MiB"
-                    raise Rejected(self._answer_problem(address, size))
+            body = await http.read_body(
+                reply, _MAX_BYTES, lambda why: Rejected(self._answer_problem(address, why))
+            )
             kept = [name for name in _HEADERS if name in reply.headers]
             return httpx2.Response(
                 reply.status_code,
                 headers=[(name, reply.headers[name]) for name in kept],
-                content=bytes(body),
+                content=body,
                 request=reply.request,
             )
 

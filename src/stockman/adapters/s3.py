@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from stockman import __version__
+from stockman.adapters import http, tls
 from stockman.adapters.proxmox.endpoint import tls_context
-from stockman.adapters.proxmox.errors import certificate_flaw, error_reason
 from stockman.adapters.tls import AsyncCloseable
 from stockman.model.errors import StockmanError
 from stockman.ports.environment import Trust
@@ -59,9 +58,7 @@ def store_error(shown: str, error: Exception, *, once: bool = False) -> Stockman
     return lost_reply(shown, _REASONS[kind[1]], once=once)
 
 
-_NOISY_LOGGERS = ("httpx2", "httpcore2")
 _MAX_BYTES = 32 << 20
-_CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
 
 
 class S3HttpTransport:
@@ -69,13 +66,11 @@ class S3HttpTransport:
 
     def __init__(self, trust: Trust, *, seconds: float) -> None:
         self._seconds = seconds
-        for name in _NOISY_LOGGERS:
-            logging.getLogger(name).setLevel(logging.WARNING)
-        self._client = httpx2.AsyncClient(
-            verify=tls_context(trust),
-            follow_redirects=False,
-            timeout=httpx2.Timeout(seconds, connect=min(seconds, 10.0)),
-            headers={"User-Agent": f"stockman/{__version__}", "Accept-Encoding": "identity"},
+        self._client = http.create_client(
+            tls_context(trust),
+            httpx2.Timeout(seconds, connect=min(seconds, 10.0)),
+            trust_env=True,
+            headers={"Accept-Encoding": "identity"},
         )
 
     async def close(self) -> None:
@@ -88,12 +83,12 @@ class S3HttpTransport:
                 return await self._answer(request)
         except TimeoutError:
             raise ReplyLost(f"no complete reply within {self._seconds:g} s") from None
-        except _CONNECT_ERRORS as error:
-            flaw = certificate_flaw(error)
+        except http.CONNECT_ERRORS as error:
+            flaw = tls.certificate_flaw(error)
             why = f"its certificate is not trusted: {flaw.verify_message}" if flaw else ""
-            raise NotSent(why or error_reason(error)) from None
+            raise NotSent(why or tls.error_reason(error)) from None
         except httpx2.TransportError as error:
-            raise ReplyLost(error_reason(error)) from None
+            raise ReplyLost(tls.error_reason(error)) from None
 
     async def _answer(self, request: S3Request) -> S3Reply:
         http_request = self._client.build_request(
@@ -104,15 +99,10 @@ class S3HttpTransport:
         )
         reply = await self._client.send(http_request, stream=True)
         try:
-            body = bytearray()
-            async for chunk in reply.aiter_bytes():
-                body += chunk
-                if len(body) > _MAX_BYTES:
-                    raise ReplyLost(f"its reply is larger than {_MAX_BYTES >> 20} MiB")
+            body = await http.read_body(reply, _MAX_BYTES, ReplyLost)
         finally:
             await reply.aclose()
-        headers = {name.lower(): value for name, value in reply.headers.items()}
-        return S3Reply(status=reply.status_code, headers=headers, body=bytes(body))
+        return S3Reply(status=reply.status_code, headers=http.reply_headers(reply), body=body)
 
 
 _CHUNK_SIZE = 1 << 20

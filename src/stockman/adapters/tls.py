@@ -1,8 +1,9 @@
-"""TLS contexts, and the fingerprint and expiry of certificates."""
+"""TLS contexts, facts about certificates, and reasons of connection errors."""
 
 from __future__ import annotations
 
 import hashlib
+import socket
 import ssl
 from abc import ABC, abstractmethod
 from datetime import datetime
@@ -96,6 +97,47 @@ def _normalize_fingerprint(fingerprint: str) -> str:
 def _format_fingerprint(digits: str) -> str:
     pairs = (digits[at : at + 2] for at in range(0, len(digits), 2))
     return ":".join(pairs).upper()
+
+
+def certificate_flaw(error: BaseException) -> ssl.SSLCertVerificationError | None:
+    """Return the certificate error that caused an error. None: another cause."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return cause
+        cause = cause.__cause__ or cause.__context__
+    return None
+
+
+def certificate_reason(flaw: ssl.SSLCertVerificationError) -> str:
+    """Return why a certificate is not trusted, as a clause."""
+    return lower_first(str(getattr(flaw, "verify_message", "") or flaw).rstrip("."))
+
+
+def error_reason(error: BaseException) -> str:
+    """Return the reason of a connection error as a clause."""
+    deepest, cause = error, error
+    while (previous := cause.__cause__ or cause.__context__) is not None:
+        cause = previous
+        if isinstance(cause, OSError):
+            deepest = cause
+    if isinstance(deepest, ConnectionRefusedError):
+        return "connection refused"
+    if isinstance(deepest, ConnectionResetError | BrokenPipeError | ssl.SSLEOFError):
+        return "the connection was lost"
+    if isinstance(deepest, ssl.SSLError):
+        return f"TLS handshake failed: {lower_first(deepest.reason or 'no reason')}"
+    if isinstance(deepest, socket.gaierror):
+        return f"its name has no address ({lower_first(deepest.strerror or 'unknown error')})"
+    if isinstance(deepest, TimeoutError):
+        return "connection timed out"
+    message = str(deepest) or type(error).__name__
+    return lower_first(message.rstrip("."))
+
+
+def lower_first(text: str) -> str:
+    """Return a sentence as a clause: without its capital, unless it is an abbreviation."""
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
 class AsyncCloseable(ABC):

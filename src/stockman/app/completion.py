@@ -51,7 +51,7 @@ def step_names(directory: Path) -> tuple[str, ...]:
     """Return step IDs of the newest local run; a bucket is not queried."""
     import json
 
-    from stockman.app.runs.store import RUNS
+    from stockman.app.runs.history import RUNS
 
     kept = sorted((directory / RUNS).glob("*/plan.json"))
     if not kept:
@@ -76,7 +76,7 @@ def secret_file_names(directory: Path) -> tuple[str, ...]:
 
 def run_names(directory: Path) -> tuple[str, ...]:
     """Return names of local runs, newest first; a bucket is not queried."""
-    from stockman.app.runs.store import RUNS
+    from stockman.app.runs.history import RUNS
 
     return tuple(sorted(plan.parent.name for plan in (directory / RUNS).glob("*/plan.json"))[::-1])
 
@@ -107,10 +107,3 @@ def catalog_names() -> tuple[str, ...]:
     from stockman.model.component import all_component_facts
 
     return tuple(component.name for component in all_component_facts() if component.condition)
-
-
-def component_names() -> tuple[str, ...]:
-    """Return components in the version tables."""
-    from stockman.model.component import all_component_facts
-
-    return tuple(component.name for component in all_component_facts())

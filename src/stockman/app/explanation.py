@@ -1,20 +1,80 @@
-"""Answers of `explain`: a configuration key, a problem code or a component."""
+"""Answers of `explain` and `graph`: configuration keys, problem codes and components."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stockman.app.workspace.directory import load_directory
+from stockman.app.workspace.validation import load_desired
+from stockman.catalog.component import Component, InputFiles, Tunnel
+from stockman.catalog.registry import component, names
+from stockman.catalog.selection import select_components
 from stockman.config.load import CLUSTER_YAML, NODES_YAML
 from stockman.config.nearest import nearest_name
+from stockman.config.presets import Dialect
 from stockman.config.reference.explain import Explanation, build_explanation
 from stockman.config.reference.keys import Key, all_keys, find_key, flat_keys, keys_by_path
 from stockman.model import problems
+from stockman.model.component import ComponentFacts
+from stockman.model.component import find_component_facts as known_component
 from stockman.model.errors import WrongUsage
-from stockman.model.problem import Problem
+from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
+from stockman.model.secret import Secret
+from stockman.rendering.graph import GraphNode, graph_nodes
 
 if TYPE_CHECKING:
     from stockman.catalog.explanation import ComponentPage
+
+_NOTHING = InputFiles(
+    age_recipient="",
+    age_identity=Secret(""),
+    deploy_key=Secret(""),
+    webhook_token=Secret(""),
+    tunnel=Tunnel(id="", token=Secret("")),
+)
+"""Placeholder for materials, which the graph does not depend on."""
+
+
+@record
+class CatalogEntry:
+    """A component as the catalog defines it."""
+
+    component: Component
+    known: ComponentFacts
+
+
+def component_graph(directory: Path) -> tuple[GraphNode, ...]:
+    """Return the graph of the enabled components of a directory."""
+    desired = load_desired(directory)
+    if desired.cluster is None:
+        return ()
+    dialect: Dialect = "classic" if load_directory(directory).classic else "toml"
+    return graph_nodes(select_components(desired, desired.cluster, _NOTHING, dialect, Problems()))
+
+
+def catalog_entry(name: str) -> CatalogEntry:
+    """Return the catalog entry of one component."""
+    known = known_component(name)
+    if known is None or known.name not in names():
+        raise WrongUsage(_unknown_component(name))
+    return CatalogEntry(component=component(known.name), known=known)
+
+
+def _unknown_component(name: str) -> Problem:
+    meant = nearest_name(name, names())
+    return Problem(
+        code="explain.component",
+        what=f"there is no component {name!r}",
+        why="no component of the catalog has that name",
+        fix=(
+            f"did you mean `stockman explain component {meant}`?"
+            if meant
+            else "`stockman explain component` lists all of them"
+        ),
+    )
+
 
 _SHORTEST_SETTING = len(("components", "NAME", "settings", "KEY"))
 
@@ -62,7 +122,6 @@ def top_level() -> tuple[TopLevel, ...]:
 
 def explain_component(name: str) -> ComponentPage:
     """Return the catalog entry of a component."""
-    from stockman.app.components import catalog_entry
     from stockman.catalog.explanation import component_page
 
     entry = catalog_entry(name)

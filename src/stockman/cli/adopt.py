@@ -11,17 +11,14 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_data, problem_lines
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.problems import problem_data, show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import Cell, table
 
 if TYPE_CHECKING:
-    from stockman.app.adoption.adopt import ClientSources
-    from stockman.app.adoption.writing import AdoptionResult
+    from stockman.app.adoption.adopt import AdoptionResult, ClientSources
     from stockman.assessment.adoption.description import Adoption
-    from stockman.model.problem import Problems
     from stockman.ports.environment import Network
 
 _STYLES = {"written": "good", "extended": "good", "kept": "faint", "refused": "warning"}
@@ -34,20 +31,6 @@ class AdoptionReport(NamedTuple):
     written: AdoptionResult
     directory: Path
     is_written: bool
-
-
-def show_refusal(problems: Problems) -> None:
-    """Print why a cluster cannot be adopted."""
-    show_problems(problems)
-    current_screen().note("No files were written.")
-
-
-def show_problems(problems: Problems) -> None:
-    """Print problems to stderr."""
-    if problems:
-        screen = current_screen()
-        paint, width = screen.notes_paint, screen.notes_width
-        screen.print_problems(problem_lines(problems, {}, paint=paint, width=width))
 
 
 def show_adoption(all_of_it: AdoptionReport, output: Output) -> None:
@@ -197,8 +180,7 @@ def adopt(
 
     from stockman.adapters.network import SocketNetwork
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
-    from stockman.app.adoption.adopt import adopt_cluster, open_clients
-    from stockman.app.adoption.writing import refuse_existing
+    from stockman.app.adoption.adopt import adopt_cluster, open_clients, refuse_existing
     from stockman.assessment.adoption.description import AdoptionFailed, AdoptionOptions
     from stockman.cli.terminal.prompts import confirm
 
@@ -218,7 +200,8 @@ def adopt(
     try:
         adoption = asyncio.run(seen())
     except AdoptionFailed as error:
-        show_refusal(error.problems)
+        show_problems(error.problems)
+        current_screen().note("No files were written.")
         return Exit.FAILED
     show_problems(adoption.problems)
     question = f"Write the configuration of {adoption.cluster} to {out}?"
@@ -234,7 +217,7 @@ def adopt(
 def _write_files(adoption: Adoption, out: Path, *, dry_run: bool) -> AdoptionResult:
     from stockman.adapters.git.probe import LocalGitProbe
     from stockman.adapters.system import SystemClock, SystemEntropy
-    from stockman.app.adoption.writing import write_adoption
+    from stockman.app.adoption.adopt import write_adoption
     from stockman.app.init.directory import InitContext
 
     access = InitContext(clock=SystemClock(), entropy=SystemEntropy(), repo=LocalGitProbe(out))

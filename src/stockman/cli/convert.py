@@ -11,10 +11,9 @@ from click.core import ParameterSource
 
 from stockman.cli import options
 from stockman.cli.command import ExtraArguments, command
-from stockman.cli.exit import Exit
 from stockman.cli.options import Choice
-from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_data, problem_lines
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.problems import problem_data, show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import Cell, table
 
@@ -292,20 +291,13 @@ def _pairs(texts: tuple[str, ...], option: str) -> dict[str, str]:
 
 
 def _refuse(conversion: Conversion, output: Output) -> int:
-    screen = current_screen()
-    problems = list(conversion.result.problems)
     if output in (Output.JSON, Output.YAML):
         show(
             report_data(conversion, (), None), kind="Conversion", output=output, human=lambda *_: ()
         )
         return Exit.FAILED
-    paint, width = screen.notes_paint, screen.notes_width
-    screen.print_problems(
-        problem_lines(
-            problems, conversion.texts, redact=conversion.redact, paint=paint, width=width
-        )
-    )
-    screen.note("\nNothing was converted. Fix the problems above first.")
+    show_problems(conversion.result.problems, conversion.texts, redact=conversion.redact)
+    current_screen().note("\nNothing was converted. Fix the problems above first.")
     return Exit.FAILED
 
 
@@ -318,17 +310,10 @@ def _show_result(
 
 
 def _warn(conversion: Conversion, output: Output, screen: Screen) -> None:
-    warnings = list(conversion.result.problems.warnings)
+    warnings = conversion.result.problems.warnings
     if warnings and output not in (Output.JSON, Output.YAML):
-        paint, width = screen.notes_paint, screen.notes_width
-        screen.print_problems(
-            (
-                "",
-                *problem_lines(
-                    warnings, conversion.texts, redact=conversion.redact, paint=paint, width=width
-                ),
-            )
-        )
+        screen.print_problems([""])
+        show_problems(warnings, conversion.texts, redact=conversion.redact)
 
 
 def _concatenate(files: dict[str, str]) -> str:

@@ -9,8 +9,7 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
+from stockman.cli.output import Exit, Output, show
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import Cell, Row, table
 

@@ -12,9 +12,8 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_lines
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.problems import show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.styles import escape_control
 from stockman.cli.terminal.tables import Cell, table
@@ -182,14 +181,10 @@ def drift(ctx: click.Context, layers: tuple[str, ...], explain: bool, output: Ou
     }
     lines = drift_details if explain else drift_table
     show(data, kind="Drift", output=output, human=lambda _, screen: lines(report, screen))
-    screen = current_screen()
     problems = [*(expired_rule(rule, report.today) for rule in report.expired)]
     problems += dict.fromkeys(layer.problem for layer in report.unknown)
-    if problems:
-        screen.print_problems(
-            problem_lines(problems, paint=screen.notes_paint, width=screen.notes_width)
-        )
-    screen.note(summary(report))
+    show_problems(problems)
+    current_screen().note(summary(report))
     if report.unknown:
         return Exit.FAILED
     return Exit.CHANGES if report.drifts else Exit.DONE

@@ -34,7 +34,7 @@ def _status(arguments: list[str]) -> int:
 
 
 def _report_interrupt() -> int:
-    from stockman.cli.exit import Exit
+    from stockman.cli.output import Exit
 
     if sys.stderr is not None:
         sys.stderr.write("interrupted\n")

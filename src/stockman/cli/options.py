@@ -1,11 +1,14 @@
-"""Options that several commands share."""
+"""Options that several commands share, and the types of their values."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 from enum import Enum
+from ipaddress import IPv4Address, IPv4Network
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -18,6 +21,7 @@ from stockman.cli.terminal.screen import Screen
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from stockman.app.runs.session import SessionContext
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
@@ -100,6 +104,19 @@ def directory(ctx: click.Context) -> Path:
     return Path(ctx.meta.get(_DIRECTORY, "."))
 
 
+def session_context(ctx: click.Context) -> SessionContext:
+    """Return the directory, environment, clock and randomness that plans and runs need."""
+    from stockman.adapters.system import SystemEntropy, SystemTimekeeper
+    from stockman.app.runs.session import SessionContext
+
+    return SessionContext(
+        directory=directory(ctx),
+        environment=os.environ,
+        clock=SystemTimekeeper(),
+        entropy=SystemEntropy(),
+    )
+
+
 class _Directory(click.Path[str]):
     """An existing directory; during shell completion `~` is not expanded yet."""
 
@@ -165,4 +182,82 @@ _COMMON = (
     CommonOption(overview.QUIET, "quiet_", is_flag=True, callback=_turn_on("quiet")),
     CommonOption(overview.NO_COLOR, "no_color_", is_flag=True, callback=_turn_on("colorless")),
     CommonOption(overview.DEBUG, "debug_", is_flag=True, callback=_turn_on("debug")),
+)
+
+
+class Network(click.ParamType[IPv4Network]):
+    """An IPv4 network without host bits."""
+
+    name = "cidr"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> IPv4Network:
+        if isinstance(value, IPv4Network):
+            return value
+        try:
+            loose = IPv4Network(value, strict=False)
+        except ValueError:
+            self.fail(f"{value!r} is not an IPv4 network such as 127.66.0.0/16", param, ctx)
+        if "/" not in value or str(loose.network_address) != value.partition("/")[0]:
+            self.fail(f"{value!r} is an address; the network is {loose}", param, ctx)
+        return loose
+
+
+class Address(click.ParamType[IPv4Address]):
+    """An IPv4 address."""
+
+    name = "address"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> IPv4Address:
+        try:
+            return IPv4Address(value)
+        except ValueError:
+            self.fail(f"{value!r} is not an IPv4 address such as 127.66.0.1", param, ctx)
+
+
+NETWORK = Network()
+ADDRESS = Address()
+
+
+_DURATION = re.compile(r"(?=\d)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?")
+
+
+class Duration(click.ParamType[timedelta]):
+    """A duration: `90s`, `10m` or `1h30m`; a bare number is seconds."""
+
+    name = "duration"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        match = _DURATION.fullmatch(str(value))
+        if match is None:
+            self.fail(f"{value!r} is not a duration such as 90s, 10m or 1h30m", param, ctx)
+        hours, minutes, seconds = (int(group or 0) for group in match.groups())
+        return timedelta(hours=hours, minutes=minutes, seconds=seconds)
+
+
+class MetricsOutput(Enum):
+    """Output format."""
+
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+    PROMETHEUS = "prometheus"
+
+
+metric_output = click.option(
+    "-o",
+    "--output",
+    type=Choice(MetricsOutput),
+    default=MetricsOutput.TABLE.value,
+    show_default=True,
+    envvar="STOCKMAN_OUTPUT",
+    show_envvar=True,
+    help="Output format.",
 )

@@ -1,9 +1,9 @@
-"""Print the data of a command: as text, or in an envelope for programs."""
+"""Print the data of a command, as text or in an envelope for programs; its exit status."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from enum import Enum
+from enum import Enum, IntEnum
 from typing import Any, TypeVar
 
 from stockman.cli.terminal.screen import Screen, current_screen
@@ -73,3 +73,24 @@ def _yaml(document: dict[str, Any], screen: Screen) -> str:
     if text.isascii() or screen.supports_unicode:
         return text
     return _json(document, screen)  # JSON is valid YAML and can escape every character
+
+
+class Exit(IntEnum):
+    """Every exit status of a command, with its meaning."""
+
+    meaning: str
+
+    def __new__(cls, code: int, meaning: str) -> Exit:
+        member = int.__new__(cls, code)
+        member._value_ = code
+        member.meaning = meaning
+        return member
+
+    DONE = 0, "done, or nothing to do"
+    FAILED = 1, "failed"
+    CHANGES = 2, "changes pending"
+    REFUSED = 3, "a gate refused"
+    PARTLY = 4, "partly done"
+    USAGE = 64, "wrong usage"
+    INTERRUPTED = 130, "interrupted"
+    PIPE_CLOSED = 141, "the reader of the output closed it"

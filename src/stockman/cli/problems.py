@@ -7,7 +7,14 @@ from types import MappingProxyType
 from typing import Any
 
 from stockman.cli.terminal.layout import paragraph
-from stockman.cli.terminal.styles import Paint, display_width, escape_control, plain_text
+from stockman.cli.terminal.screen import current_screen
+from stockman.cli.terminal.styles import (
+    Paint,
+    count_noun,
+    display_width,
+    escape_control,
+    plain_text,
+)
 from stockman.model.origin import Position
 from stockman.model.problem import Problem
 
@@ -60,12 +67,28 @@ def problem_lines(
         yield from _item("fix", problem.fix, paint, width)
 
 
+def show_problems(
+    problems: Iterable[Problem],
+    texts: Mapping[str, str] = NO_TEXTS,
+    *,
+    redact: Redact = keep_as_is,
+    summary: bool = False,
+) -> None:
+    """Print problems to stderr, and with `summary` their number."""
+    listed, screen = list(problems), current_screen()
+    if listed:
+        paint, width = screen.notes_paint, screen.notes_width
+        lines = problem_lines(listed, texts, redact=redact, paint=paint, width=width)
+        screen.print_problems([*lines, *(["", problem_summary(listed)] if summary else [])])
+
+
 def problem_summary(problems: Iterable[Problem]) -> str:
     """Return the number of errors and warnings as text."""
     listed = list(problems)
     errors = sum(problem.is_error for problem in listed)
-    counts = [_count(errors, "error"), _count(len(listed) - errors, "warning")]
-    return ", ".join(count for count in counts if count) or "no problems"
+    counts = {"error": errors, "warning": len(listed) - errors}
+    texts = [count_noun(count, noun) for noun, count in counts.items() if count]
+    return ", ".join(texts) or "no problems"
 
 
 def problem_data(problem: Problem) -> dict[str, Any]:
@@ -82,10 +105,6 @@ def problem_data(problem: Problem) -> dict[str, Any]:
         "line": position.line if position else None,
         "column": position.column if position else None,
     }
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}" if count else ""
 
 
 def _item(label: str, text: str, paint: Paint, width: int | None) -> Iterator[str]:

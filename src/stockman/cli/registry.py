@@ -63,18 +63,21 @@ COMMANDS: Registry = {
         INSPECT,
         {
             "validate": ("validate", "Check the configuration and show all problems."),
-            "graph": ("graph", "Show enabled components, their phases, versions and dependencies."),
+            "graph": (
+                "explain",
+                "Show enabled components, their phases, versions and dependencies.",
+            ),
             "config": ("config.show", "Show, compare, check and export the configuration."),
             "config show": ("config.show", "Show the configuration with all defaults applied."),
             "config schematic": (
-                "config.schematic",
+                "config.nocloud",
                 "Show the boot images of nodes and their schematic IDs.",
             ),
             "config check": (
-                "config.check",
+                "config.machine",
                 "Check a machine configuration with the rules of Talos.",
             ),
-            "config migrate": ("config.migrate", "Show what a newer Talos contract changes."),
+            "config migrate": ("config.show", "Show what a newer Talos contract changes."),
             "config nocloud": (
                 "config.nocloud",
                 "Show the NoCloud data of a node, or write it as an ISO image.",
@@ -95,7 +98,7 @@ COMMANDS: Registry = {
                 "Show the status of Proxmox VE, Talos, etcd, Kubernetes, Flux and more.",
             ),
             "health": (
-                "status.health",
+                "status.status",
                 "Check the health of the cluster, for cron and Prometheus.",
             ),
             "drift": (
@@ -117,16 +120,16 @@ COMMANDS: Registry = {
                 "Apply the configuration: access, images, VMs, Talos, Kubernetes.",
             ),
             "destroy": (
-                "plans.destroy",
+                "plans.apply",
                 "Delete the VMs of the cluster, its guests, and what was created for them.",
             ),
             "runs": ("group", "List, show, resume and abort runs."),
-            "runs list": ("runs.history", "List runs and their results."),
-            "runs show": ("runs.history", "Show the steps of a run."),
-            "runs resume": ("runs.control", "Resume a run that was interrupted, paused or failed."),
-            "runs abort": ("runs.control", "Abort a run and release its holds."),
-            "runs export": ("runs.history", "Print the plan and the journal of a run."),
-            "runs metrics": ("runs.history", "Print Prometheus metrics of the newest run."),
+            "runs list": ("runs", "List runs and their results."),
+            "runs show": ("runs", "Show the steps of a run."),
+            "runs resume": ("runs", "Resume a run that was interrupted, paused or failed."),
+            "runs abort": ("runs", "Abort a run and release its holds."),
+            "runs export": ("runs", "Print the plan and the journal of a run."),
+            "runs metrics": ("runs", "Print Prometheus metrics of the newest run."),
         },
     ),
     **_commands(
@@ -134,7 +137,7 @@ COMMANDS: Registry = {
         {
             "secrets": ("group", "Manage encrypted files, without sops and age."),
             "secrets create": (
-                "secrets.create",
+                "secrets.edit",
                 "Create the secrets bundle of the cluster, or import an existing one.",
             ),
             "secrets edit": ("secrets.edit", "Edit a secret file in your editor."),
@@ -156,7 +159,10 @@ COMMANDS: Registry = {
                 "secrets.check",
                 "Check that secrets are encrypted and do not appear in plain text.",
             ),
-            "secrets certs": ("secrets.certs", "List certificates and the days until they expire."),
+            "secrets certs": (
+                "secrets.status",
+                "List certificates and the days until they expire.",
+            ),
         },
     ),
     "lab": CommandEntry(
@@ -170,7 +176,7 @@ COMMANDS: Registry = {
         {
             "versions": ("versions", "Show compatible versions, pinned versions and updates."),
             "explain": ("explain", "Explain a configuration key, a problem code or a component."),
-            "schema": ("schema", "Print the JSON Schema of a configuration file."),
+            "schema": ("explain", "Print the JSON Schema of a configuration file."),
             "completion": ("completion", "Print a shell completion script."),
         },
     ),

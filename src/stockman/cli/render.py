@@ -9,10 +9,10 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_data, problem_lines
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.problems import problem_data, show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
+from stockman.cli.terminal.styles import count_noun
 
 if TYPE_CHECKING:
     from stockman.app.rendering.render import Rendering
@@ -95,10 +95,7 @@ def render(  # noqa: PLR0913 - one parameter per option
     access = RenderContext(environment=os.environ, clock=SystemClock(), entropy=SystemEntropy())
     decisions = FileDecisions(overwrite=frozenset(overwrite), accept=frozenset(accept), prune=prune)
     result = prepare_rendering(directory, decisions, access)
-    screen = current_screen()
-    if result.problems:
-        lines = problem_lines(result.problems, paint=screen.notes_paint, width=screen.notes_width)
-        screen.print_problems(lines)
+    show_problems(result.problems)
     if result.problems.errors:
         show(
             _data(result),
@@ -169,10 +166,9 @@ def _difference(action: FileChange, screen: Screen, longest: int | None) -> Iter
 def _report_decisions(result: Rendering, *, dry: bool) -> None:
     screen = current_screen()
     if result.uncompared:
-        count = len(result.uncompared)
         screen.note(
-            f"No age identity available: only the bytes of {count} secret "
-            f"file{'' if count == 1 else 's'} were compared."
+            "No age identity available: only the bytes of"
+            f" {count_noun(len(result.uncompared), 'secret file')} were compared."
         )
     if result.unknown_kinds:
         kinds = ", ".join(

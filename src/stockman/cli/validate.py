@@ -8,10 +8,10 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_data, problem_lines, problem_summary
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.problems import problem_data, show_problems
 from stockman.cli.terminal.screen import current_screen
+from stockman.cli.terminal.styles import count_noun
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,6 @@ def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) ->
     """
     from stockman.app.workspace.validation import validate as validated
 
-    screen = current_screen()
     validation = validated(options.directory(ctx))
     if secrets and not validation.problems.errors:
         _follow(options.directory(ctx), validation)
@@ -58,26 +57,16 @@ def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) ->
         }
         show(data, kind="Validation", output=output, human=lambda *_: ())
         return Exit.FAILED if failed else Exit.DONE
-    if problems:
-        screen.print_problems(
-            problem_lines(
-                problems,
-                validation.texts,
-                redact=validation.redact,
-                paint=screen.notes_paint,
-                width=screen.notes_width,
-            )
-        )
-        screen.print_problems(["", problem_summary(problems)])
+    show_problems(problems, validation.texts, redact=validation.redact, summary=True)
     if not failed:
         estate = validation.loaded.configuration
         files = " and ".join(sorted(validation.loaded.texts))
         counts = (
-            _count(len(estate.nodes), "node"),
-            _count(len(estate.guests), "guest"),
-            _count(len(estate.hosts), "host"),
+            count_noun(len(estate.nodes), "node"),
+            count_noun(len(estate.guests), "guest"),
+            count_noun(len(estate.hosts), "host"),
         )
-        screen.data(f"{files}: valid ({', '.join(counts)})")
+        current_screen().data(f"{files}: valid ({', '.join(counts)})")
     return Exit.FAILED if failed else Exit.DONE
 
 
@@ -93,7 +82,3 @@ def _follow(directory: Path, validation: Validation) -> None:
     sources = ReferenceContext(directory=directory, keyring=keyring, environment=os.environ)
     validation.problems.extend(resolve_secrets(resolve(validation.loaded), sources).problems)
     validation.problems.extend(keyring.problems)
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"

@@ -8,12 +8,10 @@ from collections import Counter
 from collections.abc import Iterable, Set
 
 from stockman.engine.context import RunContext, RunSettings, RunStopped, problem_to_json
-from stockman.engine.estimates import seconds_to_end
-from stockman.engine.gates import GateNotYetOpen, GateRefused
 from stockman.engine.holds import Holds
 from stockman.engine.journal import EntryType, JournalLost
-from stockman.engine.state import RunResult, RunState, fold_entries
-from stockman.engine.step_execution import StepExecution
+from stockman.engine.state import RunResult, RunState, fold_entries, seconds_to_end
+from stockman.engine.step_execution import GateNotYetOpen, GateRefused, StepExecution
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.record import record

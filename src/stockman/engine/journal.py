@@ -123,17 +123,6 @@ def entry_json(entry: JournalEntry) -> str:
     return json.dumps(to_json(entry), separators=(",", ":"), ensure_ascii=False)
 
 
-def entry_text(entry: JournalEntry) -> str:
-    """Return an entry as one line of text."""
-    subject = entry.step or "run"
-    detail = entry.text("because") or entry.text("text") or entry.text("result")
-    problem = entry.data.get("problem")
-    if isinstance(problem, dict):
-        detail = f"{problem.get('code', '')}: {problem.get('what', '')}"
-    line = f"{entry.at:%H:%M:%S} {subject}: {entry.event.value}"
-    return f"{line} ({detail})" if detail else line
-
-
 Watcher = Callable[[JournalEntry], None]
 """Called with every entry once it is written."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from stockman.engine import problems
@@ -151,6 +152,14 @@ async def _take_fence(home: RunHome, ports: Ports, run: str, options: RunOptions
     holder = _lock_holder(ports, run, options)
     held_lock = await home.lock.acquire(holder)
     return Fence(held_lock, _cluster_lease(home, ports, holder))
+
+
+@asynccontextmanager
+async def hold_lock(home: RunHome, ports: Ports, by: str, purpose: str) -> AsyncIterator[None]:
+    """Keep runs out until the context ends. Raises `Locked` if a run holds the lock."""
+    holder = LockHolder(name=by, run=purpose, nonce=ports.entropy.random_bytes(8).hex())
+    async with Fence(await home.lock.acquire(holder)).keep_alive():
+        yield
 
 
 def _lock_holder(ports: Ports, run: str, options: RunOptions) -> LockHolder:

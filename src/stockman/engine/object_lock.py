@@ -16,7 +16,7 @@ from enum import Enum
 
 from stockman.engine import problems
 from stockman.engine.lock import LockHolder
-from stockman.engine.objects import create_object_once, read_object, read_with_retries
+from stockman.engine.runs import create_object_once, read_object, read_with_retries
 from stockman.model.errors import (
     Conflict,
     Locked,

@@ -1,4 +1,4 @@
-"""The state of a run and of its steps, computed from the journal."""
+"""The state of a run and of its steps, computed from the journal, and the remaining time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from enum import Enum
 from stockman.engine.journal import EntryType, JournalEntry, hold_prior
 from stockman.model.record import record
 from stockman.steps.base import Json
+from stockman.steps.plan import Plan
+from stockman.steps.step import Step
 
 
 class StepProgress(Enum):
@@ -173,6 +175,13 @@ def _apply_run_entry(state: RunState, entry: JournalEntry) -> RunState:
     return state
 
 
+_AFTER_FAILURE = {
+    EntryType.UNKNOWN: StepProgress.UNKNOWN,
+    EntryType.RETRIED: StepProgress.WAITING,
+    EntryType.FAILED: StepProgress.FAILED,
+}
+
+
 def _apply_step_entry(step: StepState, entry: JournalEntry) -> StepState:
     match entry.event:
         case EntryType.GATE:
@@ -186,19 +195,11 @@ def _apply_step_entry(step: StepState, entry: JournalEntry) -> StepState:
                 started=step.started or entry.at,
                 problem=None,
             )
-        case EntryType.UNKNOWN:
+        case EntryType.UNKNOWN | EntryType.RETRIED | EntryType.FAILED:
             attempts = (*step.failed_attempts, *_failed_attempts(step, entry))
             return replace(
                 step,
-                progress=StepProgress.UNKNOWN,
-                problem=_entry_problem(entry),
-                failed_attempts=attempts,
-            )
-        case EntryType.RETRIED:
-            attempts = (*step.failed_attempts, *_failed_attempts(step, entry))
-            return replace(
-                step,
-                progress=StepProgress.WAITING,
+                progress=_AFTER_FAILURE[entry.event],
                 problem=_entry_problem(entry),
                 failed_attempts=attempts,
             )
@@ -209,14 +210,6 @@ def _apply_step_entry(step: StepState, entry: JournalEntry) -> StepState:
                 finished=entry.at,
                 problem=None,
                 already=entry.data.get("already") is True,
-            )
-        case EntryType.FAILED:
-            attempts = (*step.failed_attempts, *_failed_attempts(step, entry))
-            return replace(
-                step,
-                progress=StepProgress.FAILED,
-                problem=_entry_problem(entry),
-                failed_attempts=attempts,
             )
     return step
 
@@ -292,3 +285,54 @@ def list_gate_waits(entries: Iterable[JournalEntry]) -> tuple[GateWait, ...]:
     if last is not None:
         close_waits(last, is_over=False)
     return tuple(waits)
+
+
+def seconds_to_end(plan: Plan) -> dict[str, float]:
+    """Return for each step the seconds from its start until all steps that need it are done."""
+    after: dict[str, float] = {}
+    for step in reversed(plan.steps):
+        seconds = step.seconds + after.get(step.id, 0.0)
+        for need in step.needs:
+            after[need] = max(after.get(need, 0.0), seconds)
+    return {step.id: step.seconds + after.get(step.id, 0.0) for step in plan.steps}
+
+
+def critical_path(plan: Plan) -> tuple[Step, ...]:
+    """Return the longest chain of steps, in order."""
+    seconds = seconds_to_end(plan)
+    by_id = {step.id: step for step in plan.steps}
+    starts = [step for step in plan.steps if not step.needs]
+    path: list[Step] = []
+    while starts:
+        longest = max(starts, key=lambda step: seconds[step.id])
+        path.append(longest)
+        starts = [step for step in by_id.values() if longest.id in step.needs]
+    return tuple(path)
+
+
+def seconds_left(plan: Plan, state: RunState, now: datetime) -> float:
+    """Return the seconds until the run ends, by the critical path or the busiest lane."""
+    left = {step.id: _step_seconds_left(step, state, now) for step in plan.steps}
+    ends: dict[str, float] = {}
+    for step in plan.steps:
+        ends[step.id] = left[step.id] + max((ends[need] for need in step.needs), default=0.0)
+    return max([*ends.values(), *_lane_seconds(plan, left).values()], default=0.0)
+
+
+def _step_seconds_left(step: Step, state: RunState, now: datetime) -> float:
+    step_state = state.step(step.id)
+    if step_state.progress is StepProgress.DONE:
+        return 0.0
+    if step_state.progress is StepProgress.RUNNING and step_state.started is not None:
+        return max(step.seconds - (now - step_state.started).total_seconds(), 0.0)
+    return step.seconds
+
+
+def _lane_seconds(plan: Plan, left: Mapping[str, float]) -> dict[str, float]:
+    """Return how many seconds each lane is busy."""
+    busy: dict[str, float] = {}
+    for step in plan.steps:
+        for lane in step.lanes:
+            width = plan.lanes.get(lane, 1)
+            busy[lane] = busy.get(lane, 0.0) + left[step.id] / width
+    return busy

@@ -51,10 +51,10 @@ def committed(top: Path, *paths: str) -> str | None:
 
 
 def hook(top: Path, name: str) -> None:
-    place = top / ".git" / "hooks" / name
-    place.parent.mkdir(exist_ok=True)
-    place.write_text(f"#!/bin/sh\ntouch '{top}/{name}-ran'\nexit 1\n")
-    place.chmod(0o755)
+    path = top / ".git" / "hooks" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\ntouch '{top}/{name}-ran'\nexit 1\n")
+    path.chmod(0o755)
 
 
 def test_no_hook_runs(top: Path, tmp_path: Path) -> None:
@@ -221,10 +221,10 @@ def test_a_remote_that_wants_a_password_is_not_waited_for(top: Path) -> None:
 
 def test_a_remote_whose_own_rules_refuse_is_told(top: Path, tmp_path: Path) -> None:
     git(tmp_path, "init", "--quiet", "--bare", "bare.git")
-    place = tmp_path / "bare.git" / "hooks" / "pre-receive"
-    place.parent.mkdir(exist_ok=True)
-    place.write_text("#!/bin/sh\nexit 1\n")
-    place.chmod(0o755)
+    path = tmp_path / "bare.git" / "hooks" / "pre-receive"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("#!/bin/sh\nexit 1\n")
+    path.chmod(0o755)
     git(top, "remote", "add", "origin", str(tmp_path / "bare.git"))
     with pytest.raises(Rejected, match=r"repo\.rejected") as caught:
         asyncio.run(LocalGitRepository(top).push())

@@ -17,7 +17,7 @@ from tests.steps.talos_scene import NEO, NIOBE, TRINITY, scene
 def test_calls_are_carried_by_the_endpoint_that_has_a_configuration(tmp_path: Path) -> None:
     found = scene()
     found.start()
-    configure = next(one for one in found.plan() if one.id == f"talos/configure/{NEO}")
+    configure = next(step for step in found.plan() if step.id == f"talos/configure/{NEO}")
     found.carry_out([replace(configure, needs=())])
     addresses = [str(found.target(name).address) for name in (TRINITY, NEO, NIOBE)]
 
@@ -53,7 +53,7 @@ def test_not_every_machine_that_waits_for_its_configuration_keeps_a_connection(
             async with GrpcTalos(known) as talos:
                 for one in [*strangers, *strangers[:3]]:
                     await talos.version(MaintenanceMachine(address=MachineAddress(one)))
-                doors = [door for one in face._open.values() for door in one.doors.values()]
-                return sum(door.lines for door in doors)
+                rows = [door for one in face._open.values() for door in one.doors.values()]
+                return sum(row.lines for row in rows)
 
     assert asyncio.run(story()) <= MAX_MAINTENANCE_CONNECTIONS + 1

@@ -39,11 +39,11 @@ def request(world: World, method: str, seconds: float, *, is_read: bool = True) 
     )
 
 
-def at(world: World, place: str) -> TalosEndpoints:
+def at(world: World, text: str) -> TalosEndpoints:
     """A machine that is somewhere else."""
     address = world.talos.machines[0].address
     return TalosEndpoints(
-        hosts=(address,), identity=identity(world), connect={f"{address}:50000": place}
+        hosts=(address,), identity=identity(world), connect={f"{address}:50000": text}
     )
 
 
@@ -80,13 +80,13 @@ def test_closing_a_connection_works_where_asyncio_forgets_closed_transports(
 
 def test_a_slow_reader_is_not_overrun_and_holds_nobody_up(tmp_path: Path) -> None:
     world, methods = staged(), Methods()
-    made = [0]
+    rows = [0]
 
     @methods.streamed("machine.MachineService", "EtcdSnapshot")
     async def endless(call: Call) -> AsyncIterator[Fields]:
         del call
         while True:
-            made[0] += 1
+            rows[0] += 1
             yield {"bytes": bytes(PIECE)}
 
     @methods.method("machine.MachineService", "Version")
@@ -106,7 +106,7 @@ def test_a_slow_reader_is_not_overrun_and_holds_nobody_up(tmp_path: Path) -> Non
             await anext(pieces)
             for _ in range(20):
                 version = await talos.version(node(world))
-            return version.tag, made[0]
+            return version.tag, rows[0]
 
     tag, sent = asyncio.run(story())
 

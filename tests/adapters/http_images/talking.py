@@ -46,14 +46,14 @@ def talk(
 
     async def told() -> T:
         house = go_house(body_bytes=1 << 20)
-        doors = [(one, HttpServer(one, lambda: NOW, house)) for one in (server, *more)]
-        for one, door in doors:
+        rows = [(one, HttpServer(one, lambda: NOW, house)) for one in (server, *more)]
+        for one, door in rows:
             one.host = f"{ADDRESS}:{await door.start(ADDRESS, 0)}"
         try:
             async with HttpImages(server.url, seconds=seconds, silence=silence) as images:
                 return await story(images)
         finally:
-            for _, door in doors:
+            for _, door in rows:
                 await door.stop()
 
     return asyncio.run(told())

@@ -148,9 +148,9 @@ def test_a_redirect_is_followed_without_the_token() -> None:
 
     server, other = Server(first), Server(lambda _: FOUND)
 
-    found = talk(server, lambda images: images.digest(f"{server.host}/a/b:v1"), other)
+    value = talk(server, lambda images: images.digest(f"{server.host}/a/b:v1"), other)
 
-    assert found == DIGEST
+    assert value == DIGEST
     assert "authorization" not in other.asked[0].headers
     assert other.asked[0].method == "HEAD"
 
@@ -174,10 +174,10 @@ def test_an_image_is_read_where_a_redirect_leads() -> None:
 
 
 @pytest.mark.parametrize(
-    "place", ["http://10.42.0.1/a", "ftp://127.0.0.1/a", "/again", "http://[/", ""]
+    "text", ["http://10.42.0.1/a", "ftp://127.0.0.1/a", "/again", "http://[/", ""]
 )
-def test_a_redirect_that_leads_nowhere_is_rejected(place: str) -> None:
-    server = Server(lambda _: Response(302, headers={"Location": place}))
+def test_a_redirect_that_leads_nowhere_is_rejected(text: str) -> None:
+    server = Server(lambda _: Response(302, headers={"Location": text}))
 
     with pytest.raises(Rejected, match=r"images\.answer"):
         talk(server, versions)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint, KubernetesTimeouts
+from stockman.adapters.kubernetes.credentials import KubernetesEndpoint, KubernetesTimeouts
 from stockman.adapters.kubernetes.transport import HttpKubernetes
 from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.kubeconfig import KubeconfigContext

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.adapters.kubernetes.credentials import Credentials
-from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
+from stockman.adapters.kubernetes.credentials import Credentials, KubernetesEndpoint
 from stockman.adapters.kubernetes.transport import HttpKubernetes, endpoint_from_kubeconfig
 from stockman.crypto.certificates import CertificateRequest, Purpose, issue_certificate
 from stockman.kubernetes.client import KubernetesClient
@@ -35,9 +34,9 @@ CREDENTIAL = (
 )
 
 
-def echo(asked: Asked) -> Answer:
+def echo(request: Asked) -> Answer:
     """A server that says everything back, as broken ones and proxies do."""
-    return said({"message": " ".join([*asked.headers.values(), asked.body.decode()])}, 500)
+    return said({"message": " ".join([*request.headers.values(), request.body.decode()])}, 500)
 
 
 async def made(kubernetes: KubernetesClient) -> None:

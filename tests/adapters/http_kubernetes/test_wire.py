@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 import pytest
 
-from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
+from stockman.adapters.kubernetes.credentials import KubernetesEndpoint
 from stockman.adapters.kubernetes.transport import HttpKubernetes
 from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.kubeconfig import KubeconfigContext

@@ -103,8 +103,8 @@ def died(text: str) -> Answer:
 
 def wrong(**errors: str) -> Answer:
     """What parameters that do not fit are answered with."""
-    told = "Parameter verification failed."
-    return Answer(status=400, reason=told, message=f"{told}\n", errors=errors)
+    text = "Parameter verification failed."
+    return Answer(status=400, reason=text, message=f"{text}\n", errors=errors)
 
 
 class Trouble(Enum):
@@ -213,9 +213,9 @@ class ScriptedServer:
                 await writer.wait_closed()
             del self._open[writer]
 
-    async def _answered(self, asked: Asked, writer: asyncio.StreamWriter) -> bool:
-        self.asked.append(asked)
-        answer = self.next.popleft() if self.next else self._handler(asked)
+    async def _answered(self, request: Asked, writer: asyncio.StreamWriter) -> bool:
+        self.asked.append(request)
+        answer = self.next.popleft() if self.next else self._handler(request)
         if isinstance(answer, Trouble):
             if answer is Trouble.HANG:
                 await self._over.wait()

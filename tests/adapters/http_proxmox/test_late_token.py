@@ -29,9 +29,9 @@ class Kept:
         return ApiToken(id="stockman@pve!main", secret=Secret(self.secret))
 
 
-def lets_in(asked: Asked) -> Answer:
+def lets_in(request: Asked) -> Answer:
     """A server that knows the new token only."""
-    if asked.headers["authorization"].endswith(NEW):
+    if request.headers["authorization"].endswith(NEW):
         return Answer([])
     return Answer(status=401, reason="authentication failed", message="no")
 

@@ -21,9 +21,9 @@ AT = GuestRef(host=HostName("pve1"), vmid=Vmid(100))
 LOGIN = Login(user="root@pam", password=Secret(CANARY))
 
 
-def echo(asked: Asked) -> Answer:
+def echo(request: Asked) -> Answer:
     """A server that says everything back, as broken ones and proxies do."""
-    heard = " ".join([*asked.headers.values(), asked.body.decode()])
+    heard = " ".join([*request.headers.values(), request.body.decode()])
     return Answer(status=500, reason=heard[:200], message=heard, errors={heard: heard})
 
 
@@ -53,10 +53,10 @@ def test_no_secret_turns_up_in_logs_errors_and_traces(
 UPID = "UPID:pve1:00000001:00000001:70DBD880:qmstart:100:root@pam:"
 
 
-def told_by_a_task(asked: Asked) -> Answer:
+def told_by_a_task(request: Asked) -> Answer:
     """A task that ends with the token of whoever asked, and writes it to its log."""
-    token = asked.headers["authorization"]
-    if asked.path.endswith("/log"):
+    token = request.headers["authorization"]
+    if request.path.endswith("/log"):
         return Answer([{"n": 1, "t": f"asked with {token}"}], more={"total": 1})
     return Answer({"status": "stopped", "exitstatus": f"cannot ask with {token}"})
 

@@ -25,11 +25,11 @@ def waited(
     return talk(server, lambda pve: pve.wait_task(TASK, seconds), clock=clock)
 
 
-def _told(asked: Asked, script: list[Answer]) -> Answer:
-    assert asked.path.startswith(f"/nodes/pve2/tasks/{TASK.upid}/")
-    if asked.path.endswith("/log"):
+def _told(request: Asked, script: list[Answer]) -> Answer:
+    assert request.path.startswith(f"/nodes/pve2/tasks/{TASK.upid}/")
+    if request.path.endswith("/log"):
         lines = [f"line {n}" for n in range(1, 40)] + ["TASK ERROR: it broke"]
-        start, limit = int(asked.values.get("start", "0")), int(asked.values["limit"])
+        start, limit = int(request.values.get("start", "0")), int(request.values["limit"])
         rows = [{"n": n, "t": text} for n, text in enumerate(lines, 1)][start : start + limit]
         return Answer(rows, more={"total": len(lines)})
     return script.pop(0) if len(script) > 1 else script[0]

@@ -44,9 +44,9 @@ UPID = "UPID:pve1:00000001:00000001:70DBD880:qmstart:100:root@pam:"
 VERSION = Answer({"version": "9.1.4", "release": "9.1"})
 
 
-def versions(asked: Asked) -> Answer:
+def versions(request: Asked) -> Answer:
     """Everything is answered with a version, or with a task."""
-    return VERSION if asked.method == "GET" else Answer(UPID)
+    return VERSION if request.method == "GET" else Answer(UPID)
 
 
 async def twice(pve: ProxmoxClient) -> None:
@@ -325,18 +325,18 @@ def test_who_is_not_let_in_is_named_with_the_place_of_the_secret() -> None:
 
 
 def test_who_lacks_a_privilege_is_named() -> None:
-    told = "Permission check failed (/vms/100, VM.Audit)"
-    server = ScriptedServer(lambda _: Answer(status=403, reason=told))
+    text = "Permission check failed (/vms/100, VM.Audit)"
+    server = ScriptedServer(lambda _: Answer(status=403, reason=text))
 
     problem = trouble(Denied, lambda: talk(server, lambda pve: pve.version()))
 
     assert problem.what == "the token stockman@pve!main lacks VM.Audit on /vms/100"
 
 
-def tickets(asked: Asked) -> Answer:
-    if asked.path == "/access/ticket":
+def tickets(request: Asked) -> Answer:
+    if request.path == "/access/ticket":
         return Answer({"ticket": "PVE:root@pam:70DB::a+b/c==", "CSRFPreventionToken": "70DB:x"})
-    return versions(asked)
+    return versions(request)
 
 
 def test_a_password_is_changed_for_a_ticket_once_an_hour() -> None:
@@ -353,12 +353,12 @@ def test_a_password_is_changed_for_a_ticket_once_an_hour() -> None:
     talk(server, story, credentials=login, clock=clock)
 
     logins = [one for one in server.asked if one.path == "/access/ticket"]
-    others = [one for one in server.asked if one.path != "/access/ticket"]
+    rows = [one for one in server.asked if one.path != "/access/ticket"]
     assert [one.form for one in logins] == [[("username", "root@pam"), ("password", CANARY)]] * 2
-    assert {one.headers["cookie"] for one in others} == {
+    assert {row.headers["cookie"] for row in rows} == {
         "PVEAuthCookie=PVE%3Aroot%40pam%3A70DB%3A%3Aa%2Bb%2Fc%3D%3D"
     }
-    assert [one.headers.get("csrfpreventiontoken", "") for one in others] == ["", "", "70DB:x", ""]
+    assert [row.headers.get("csrfpreventiontoken", "") for row in rows] == ["", "", "70DB:x", ""]
     assert all("authorization" not in one.headers for one in server.asked)
 
 
@@ -371,13 +371,13 @@ def test_a_second_factor_is_told() -> None:
     assert "second factor" in problem.why
 
 
-async def pieces(*parts: bytes) -> AsyncIterator[bytes]:
-    for part in parts:
+async def pieces(*content: bytes) -> AsyncIterator[bytes]:
+    for part in content:
         yield part
 
 
-def sent(server: ScriptedServer, size: int, *parts: bytes, name: str = "seed.iso") -> None:
-    file = Upload(content="iso", name=name, size=size, read=lambda: pieces(*parts))
+def sent(server: ScriptedServer, size: int, *content: bytes, name: str = "seed.iso") -> None:
+    file = Upload(content="iso", name=name, size=size, read=lambda: pieces(*content))
     talk(server, lambda pve: pve.upload(HostName("pve1"), Datastore("local"), file))
 
 
@@ -394,7 +394,7 @@ def test_an_upload_names_its_content_before_the_file_and_its_length_before_all()
 
 
 @pytest.mark.parametrize(
-    ("size", "parts"),
+    ("size", "contents"),
     [
         (7, (b"abcdef",)),
         (3, (b"abcdef",)),
@@ -402,11 +402,11 @@ def test_an_upload_names_its_content_before_the_file_and_its_length_before_all()
     ],
 )
 def test_a_file_that_is_not_what_it_was_is_not_taken_for_whole(
-    size: int, parts: tuple[bytes, ...]
+    size: int, contents: tuple[bytes, ...]
 ) -> None:
     server = ScriptedServer(versions)
 
-    problem = trouble(Refused, lambda: sent(server, size, *parts))
+    problem = trouble(Refused, lambda: sent(server, size, *contents))
 
     assert problem.code == "proxmox.upload"
     assert server.asked == []

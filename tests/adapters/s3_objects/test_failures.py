@@ -51,8 +51,8 @@ def test_nobody_listens(caplog: pytest.LogCaptureFixture) -> None:
                 troubles.append(caught.value)
         return troubles
 
-    for one in asyncio.run(told()):
-        assert CANARY.reveal() not in f"{one} {one.problem} {one.__cause__} {one!r}"
+    for ended in asyncio.run(told()):
+        assert CANARY.reveal() not in f"{ended} {ended.problem} {ended.__cause__} {ended!r}"
     assert CANARY.reveal() not in caplog.text
 
 

@@ -57,12 +57,12 @@ class Running:
     def doors(self, caller: Caller | None = None) -> AdoptionClients:
         cluster = next(iter(self.world.clusters))
         clock = WorldClock(self.world)
-        door = MemoryDoor(self.world, cluster, caller=caller)
+        root = MemoryDoor(self.world, cluster, caller=caller)
         first = self.world.talos.machine(*next(iter(self.staged.machines.values())))
         kubernetes = self.world.kubernetes.cluster_of(first)
         assert kubernetes is not None
         return AdoptionClients(
-            proxmox=ProxmoxClient(WorldWire(door), clock),
+            proxmox=ProxmoxClient(WorldWire(root), clock),
             talos=memory_talos(self.world),
             kubernetes=memory_kubernetes(kubernetes.api),
             clock=clock,
@@ -71,8 +71,8 @@ class Running:
             ),
         )
 
-    def adopted(self, wish: AdoptionOptions = WISH) -> Adoption:
-        return asyncio.run(adopt_cluster(self.doors(), wish, Dice(5)))
+    def adopted(self, adoption_options: AdoptionOptions = WISH) -> Adoption:
+        return asyncio.run(adopt_cluster(self.doors(), adoption_options, Dice(5)))
 
 
 def patch(text: str) -> Patch:

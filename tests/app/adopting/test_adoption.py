@@ -72,13 +72,13 @@ def desired_of(adoption: Adoption) -> Desired:
     return desired
 
 
-def left_over(found: Running, adoption: Adoption) -> dict[str, tuple[str, ...]]:
+def left_over(running: Running, adoption: Adoption) -> dict[str, tuple[str, ...]]:
     """Places at which files and machines differ, by node."""
     desired = desired_of(adoption)
     assert desired.cluster is not None
     minor = desired.cluster.talos.version.minor_text
     assembly = adoption.draft.assembly(desired, adoption.bundle)
-    talos = found.doors().talos
+    talos = running.doors().talos
     different = {}
     for node in desired.nodes:
         address = MachineAddress(str(node.address.ip))
@@ -93,9 +93,9 @@ def left_over(found: Running, adoption: Adoption) -> dict[str, tuple[str, ...]]:
 def changed_keys(adoption: Adoption) -> dict[str, list[str]]:
     """What a plan would change, by node."""
     return {
-        one.node: one.description.partition(": ")[2].split(", ")
-        for one in adoption.expected
-        if one.stage is Stage.VMS
+        change.node: change.description.partition(": ")[2].split(", ")
+        for change in adoption.expected
+        if change.stage is Stage.VMS
     }
 
 
@@ -224,13 +224,13 @@ def test_what_only_a_drive_tells_a_machine_is_kept_as_it_is() -> None:
     assert left_over(found, adoption) == {}
 
 
-def _with_drive(found: Running) -> tuple[str, str]:
+def _with_drive(running: Running) -> tuple[str, str]:
     """The only node and its address; its VM gets a drive that tells it to ask by DHCP."""
-    node, vm = found.staged.desired.nodes[0], found.staged.desired.nodes[0].vm
+    node, vm = running.staged.desired.nodes[0], running.staged.desired.nodes[0].vm
     assert vm is not None
     drive = f"{vm.datastore}:cloudinit"
-    found.pve.put(found.config(str(node.name)), ide0=drive, ipconfig0="ip=dhcp")
-    found.world.settle()
+    running.pve.put(running.config(str(node.name)), ide0=drive, ipconfig0="ip=dhcp")
+    running.world.settle()
     return str(node.name), str(node.address.ip)
 
 
@@ -242,7 +242,7 @@ def test_what_files_cannot_say_is_told_and_counts_as_unsafe() -> None:
 
     adoption = found.adopted()
 
-    assert [one.node for one in adoption.unsafe] == [node]
+    assert [change.node for change in adoption.unsafe] == [node]
     assert {"adopt.lost", "adopt.differs"} <= {problem.code for problem in adoption.problems}
 
 
@@ -273,13 +273,13 @@ def test_other_guests_are_looked_after_where_that_is_asked_for_and_possible() ->
     assert adoption.unsafe == ()
 
 
-def _with_guests(found: Running) -> None:
-    pve = found.pve
+def _with_guests(running: Running) -> None:
+    pve = running.pve
     disk = "ceph-vm-disks:10"
     pve.post("/nodes/neo/qemu", vmid=900, name="web", scsi0=disk, memory=4096, cores=2)
     pve.post("/nodes/neo/qemu", vmid=901, name="Big.Box", scsi0=disk)
     pve.post("/nodes/neo/qemu", vmid=902, name="base", scsi0=disk)
-    found.world.settle()
+    running.world.settle()
     pve.post("/nodes/neo/qemu/902/template")
     pve.put("/storage/cephfs", content="import,iso,vztmpl")
     pve.reply(
@@ -288,7 +288,7 @@ def _with_guests(found: Running) -> None:
         {"content": "vztmpl", "filename": "debian.tar.gz"},
         Upload("debian.tar.gz", small_system()),
     )
-    found.world.settle()
+    running.world.settle()
     pve.post(
         "/nodes/neo/lxc",
         vmid=910,
@@ -298,7 +298,7 @@ def _with_guests(found: Running) -> None:
         features="keyctl=1,nesting=1",
         unprivileged=1,
     )
-    found.world.settle()
+    running.world.settle()
 
 
 def test_an_api_that_machines_reach_by_a_name_keeps_it() -> None:

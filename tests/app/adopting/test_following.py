@@ -13,9 +13,8 @@ from stockman_lab.doors.port import WorldClock, WorldWire
 from stockman_lab.doors.talos_port import memory_talos
 
 from stockman.adapters.git.probe import LocalGitProbe
-from stockman.app.adoption.adopt import adopt_cluster
+from stockman.app.adoption.adopt import adopt_cluster, write_adoption
 from stockman.app.adoption.observation import AdoptionClients, observe_gitops
-from stockman.app.adoption.writing import write_adoption
 from stockman.app.init.directory import InitContext as StartDoors
 from stockman.app.workspace.validation import validate
 from stockman.assessment.adoption.description import Adoption
@@ -40,13 +39,13 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Bootstrapped:
     return found
 
 
-def doors(found: Bootstrapped) -> AdoptionClients:
-    clock = WorldClock(found.world)
-    door = MemoryDoor(found.world, next(iter(found.world.clusters)))
+def doors(bootstrapped: Bootstrapped) -> AdoptionClients:
+    clock = WorldClock(bootstrapped.world)
+    root = MemoryDoor(bootstrapped.world, next(iter(bootstrapped.world.clusters)))
     return AdoptionClients(
-        proxmox=ProxmoxClient(WorldWire(door), clock),
-        talos=memory_talos(found.world),
-        kubernetes=memory_kubernetes(found.cluster.api),
+        proxmox=ProxmoxClient(WorldWire(root), clock),
+        talos=memory_talos(bootstrapped.world),
+        kubernetes=memory_kubernetes(bootstrapped.cluster.api),
         clock=clock,
         endpoints=("127.67.0.16",),
     )
@@ -58,9 +57,9 @@ def adoption(followed: Bootstrapped) -> Adoption:
 
 
 def test_nothing_would_be_installed_and_no_secret_replaced(adoption: Adoption) -> None:
-    inside = [one for one in adoption.expected if one.stage is Stage.KUBERNETES]
+    inside = [change for change in adoption.expected if change.stage is Stage.KUBERNETES]
 
-    assert [one.description for one in inside if one.safe != "only waits"] == []
+    assert [change.description for change in inside if change.safe != "only waits"] == []
     assert adoption.unsafe == ()
     assert [problem for problem in adoption.problems if problem.is_error] == []
 

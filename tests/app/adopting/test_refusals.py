@@ -18,9 +18,9 @@ from tests.app.adopting.running import WISH, Running, running
 from tests.steps.talos_scene import NEO, NIOBE, TRINITY
 
 
-def refused(found: Running) -> list[tuple[str, str]]:
+def refused(running: Running) -> list[tuple[str, str]]:
     with pytest.raises(AdoptionFailed) as caught:
-        found.adopted()
+        running.adopted()
     return [(problem.code, problem.what) for problem in caught.value.problems if problem.is_error]
 
 

@@ -10,7 +10,7 @@ from stockman_lab.core.dice import Dice
 from stockman_lab.doors.port import WorldClock
 
 from stockman.adapters.git.probe import LocalGitProbe
-from stockman.app.adoption.writing import AdoptionResult, write_adoption
+from stockman.app.adoption.adopt import AdoptionResult, write_adoption
 from stockman.app.init.directory import InitContext
 from stockman.app.machine_config.machines import load_machines
 from stockman.app.secrets.bundle import open_bundle
@@ -28,26 +28,26 @@ from tests.app.adopting.test_adoption import BY_HAND
 
 
 def written(
-    found: Running, adoption: Adoption, place: Path, *, dry_run: bool = False
+    running: Running, adoption: Adoption, directory: Path, *, dry_run: bool = False
 ) -> AdoptionResult:
     init_context = InitContext(
-        clock=WorldClock(found.world), entropy=Dice(9), repo=LocalGitProbe(place)
+        clock=WorldClock(running.world), entropy=Dice(9), repo=LocalGitProbe(directory)
     )
-    return write_adoption(adoption, place, init_context, dry_run=dry_run)
+    return write_adoption(adoption, directory, init_context, dry_run=dry_run)
 
 
 def test_the_directory_means_what_runs_and_opens_with_its_own_key(tmp_path: Path) -> None:
     found = running(patches=(BY_HAND,))
-    place = tmp_path / "new"
+    path = tmp_path / "new"
     adoption = found.adopted()
 
-    told = written(found, adoption, place)
+    told = written(found, adoption, path)
 
     assert told.complete
-    assert [problem for problem in validate(place).problems if problem.is_error] == []
-    assert open_bundle(place, find_keyring(place, {})) == found.staged.bundle
-    assert (place / CA_FILE).read_text() == "an authority\n"
-    known = load_machines(place, {})
+    assert [problem for problem in validate(path).problems if problem.is_error] == []
+    assert open_bundle(path, find_keyring(path, {})) == found.staged.bundle
+    assert (path / CA_FILE).read_text() == "an authority\n"
+    known = load_machines(path, {})
     talos = found.doors().talos
     for node in known.nodes:
         live = asyncio.run(talos.machine_configuration(MachineAddress(str(node.address.ip))))

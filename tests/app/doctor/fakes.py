@@ -155,14 +155,14 @@ class FakeNetwork:
         self,
         *,
         names: Mapping[str, tuple[str, ...]] | None = None,
-        doors: Iterable[str] = (),
+        open_ports: Iterable[str] = (),
         certificates: Mapping[str, Certificate] | None = None,
         ntp: Mapping[str, float] | None = None,
         web: Mapping[str, float] | None = None,
         name_servers: Iterable[str] = (),
     ) -> None:
         self._names = names or {}
-        self._doors = set(doors)
+        self._doors = set(open_ports)
         self._certificates = certificates or {}
         self._ntp = ntp or {}
         self._web = web or {}
@@ -222,12 +222,12 @@ def scene(cluster: str = CLUSTER, nodes: str = NODES, **changes: Any) -> CheckIn
 
 def found(check: Check, seen: CheckInput) -> list[CheckResult]:
     """What a check finds without the network."""
-    return [one for one in check.look(seen) if isinstance(one, CheckResult)]
+    return [result for result in check.look(seen) if isinstance(result, CheckResult)]
 
 
 async def told(check: Check, seen: CheckInput, network: FakeNetwork) -> list[CheckResult]:
     """What the questions of a check come to, one after the other."""
-    questions = [one for one in check.look(seen) if isinstance(one, Question)]
+    questions = [result for result in check.look(seen) if isinstance(result, Question)]
     return [finding for question in questions for finding in await question.ask(network)]
 
 

@@ -25,7 +25,7 @@ def test_every_check_says_in_one_sentence_what_holds(check: Check) -> None:
 def test_what_is_not_well_has_a_fix(check: Check) -> None:
     bare = scene(machine=FakeMachine({}), repo=FakeRepo(version=None, silent="git is gone"))
 
-    findings = [one for one in check.look(bare) if isinstance(one, CheckResult)]
+    findings = [result for result in check.look(bare) if isinstance(result, CheckResult)]
 
     for finding in findings:
         assert bool(finding.fix) is (finding.status not in (CheckStatus.OK, CheckStatus.SKIP))
@@ -35,4 +35,4 @@ def test_what_is_not_well_has_a_fix(check: Check) -> None:
 def test_a_check_with_nothing_to_look_at_breaks_nowhere(check: Check) -> None:
     empty = scene(cluster="", nodes="", machine=FakeMachine({}), repo=FakeRepo())
 
-    assert all(isinstance(one, CheckResult | Question) for one in check.look(empty))
+    assert all(isinstance(result, CheckResult | Question) for result in check.look(empty))

@@ -35,7 +35,7 @@ def test_one_file_is_the_whole_of_the_other_dialect() -> None:
 @pytest.mark.parametrize(
     ("facts", "seen"),
     [
-        (FileStatus(mode=0o644, is_file=True, readable=False), "it may not be read"),
+        (FileStatus(mode=0o644, is_file=True, readable=False), "it is not readable"),
         (FileStatus(mode=0o755, is_file=False, readable=True), "it is not a file"),
     ],
 )
@@ -48,8 +48,8 @@ def test_a_file_that_cannot_be_read_fails(facts: FileStatus, seen: str) -> None:
 def test_without_files_there_is_one_failure() -> None:
     bare = scene(machine=FakeMachine({}))
 
-    assert [one.status for one in found(files, bare)] == [CheckStatus.FAIL]
-    assert [one.status for one in found(valid, bare)] == [CheckStatus.SKIP]
+    assert [proxmox_access.status for proxmox_access in found(files, bare)] == [CheckStatus.FAIL]
+    assert [proxmox_access.status for proxmox_access in found(valid, bare)] == [CheckStatus.SKIP]
     assert found(in_git, bare) == []
 
 
@@ -85,10 +85,14 @@ def test_files_should_be_tracked(standing: GitFileState, status: CheckStatus) ->
 
 
 def test_what_no_repository_tracks_is_not_judged() -> None:
-    assert {one.status for one in found(in_git, scene(repo=FakeRepo()))} == {CheckStatus.SKIP}
+    assert {proxmox_access.status for proxmox_access in found(in_git, scene(repo=FakeRepo()))} == {
+        CheckStatus.SKIP
+    }
 
 
 def test_where_git_is_silent_tracking_is_unknown() -> None:
     silent = scene(repo=FakeRepo(silent="git says: no"))
 
-    assert {one.status for one in found(in_git, silent)} == {CheckStatus.UNKNOWN}
+    assert {proxmox_access.status for proxmox_access in found(in_git, silent)} == {
+        CheckStatus.UNKNOWN
+    }

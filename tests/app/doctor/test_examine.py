@@ -115,10 +115,10 @@ def test_real_servers_that_hang_or_are_closed_are_given_up() -> None:
         seen = run_local_checks(scene(cluster), CHECKS)
         report = asyncio.run(run_network_checks(seen, SocketNetwork(patience=0.1)))
 
-    told = {finding.check: (finding.status, finding.summary) for finding in report.findings}
-    assert told["reach.factory"] == (CheckStatus.FAIL, "no response within 0.1 s")
-    assert told["reach.git"] == (CheckStatus.FAIL, "connection refused")
-    assert told["machine.clock"][0] is CheckStatus.UNKNOWN
+    by_name = {finding.check: (finding.status, finding.summary) for finding in report.findings}
+    assert by_name["reach.factory"] == (CheckStatus.FAIL, "no response within 0.1 s")
+    assert by_name["reach.git"] == (CheckStatus.FAIL, "connection refused")
+    assert by_name["machine.clock"][0] is CheckStatus.UNKNOWN
 
 
 def test_the_scene_is_made_of_the_files_of_the_directory(tmp_path: Path) -> None:

@@ -20,11 +20,11 @@ def test_the_version_of_python_is_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "status"),
+    ("text", "status"),
     [("utf-8", CheckStatus.OK), ("utf_8", CheckStatus.OK), ("ascii", CheckStatus.WARN)],
 )
-def test_only_utf_8_takes_every_character(told: str, status: CheckStatus) -> None:
-    (finding,) = found(encoding, scene(machine=FakeMachine(encoding=told)))
+def test_only_utf_8_takes_every_character(text: str, status: CheckStatus) -> None:
+    (finding,) = found(encoding, scene(machine=FakeMachine(encoding=text)))
 
     assert finding.status is status
 
@@ -36,8 +36,8 @@ def test_only_utf_8_takes_every_character(told: str, status: CheckStatus) -> Non
         (DirectorySpace(free=2 * GIB - 1, writable=True), CheckStatus.WARN, "2.0 GiB free"),
         (DirectorySpace(free=200 * MIB, writable=True), CheckStatus.WARN, "200 MiB free"),
         (DirectorySpace(free=200 * MIB - 1, writable=True), CheckStatus.FAIL, "199 MiB free"),
-        (DirectorySpace(free=5 * GIB, writable=False), CheckStatus.FAIL, "it may not be written"),
-        (None, CheckStatus.UNKNOWN, "the system does not tell its room"),
+        (DirectorySpace(free=5 * GIB, writable=False), CheckStatus.FAIL, "it is not writable"),
+        (None, CheckStatus.UNKNOWN, "its free space cannot be determined"),
     ],
 )
 def test_room_is_judged_here_and_for_temporary_files(

@@ -69,7 +69,7 @@ def asked(
     *,
     nodes: str = NODES,
     token: ConfiguredToken = STOCKMAN,
-    others: tuple[ConfiguredToken, ...] = (),
+    configured_tokens: tuple[ConfiguredToken, ...] = (),
 ) -> list[CheckResult]:
     """What a check finds out from a server."""
     server = ScriptedServer(handler)  # type: ignore[arg-type]  # answers what it is asked
@@ -86,7 +86,7 @@ def asked(
             wanted = resolve(loaded)
             (cluster,) = wanted.proxmox
             region = ProxmoxAccess(
-                cluster=cluster, open=opened, token=token, component_tokens=others
+                cluster=cluster, open=opened, token=token, component_tokens=configured_tokens
             )
             seen = scene(CLUSTER, nodes, regions=(region,), desired=wanted)
             return await told(check, seen, FakeNetwork())
@@ -130,7 +130,7 @@ def test_a_version_that_cannot_be_read_is_unknown() -> None:
     def odd(_: Asked) -> Answer:
         return Answer({"version": "next", "release": "next"})
 
-    assert [one.status for one in asked("proxmox.version", odd)] == [CheckStatus.UNKNOWN]
+    assert [text.status for text in asked("proxmox.version", odd)] == [CheckStatus.UNKNOWN]
 
 
 def test_hosts_that_machines_run_on_are_up() -> None:
@@ -152,7 +152,7 @@ def test_a_host_that_there_is_not_is_told_with_those_that_there_are() -> None:
     (finding,) = asked("proxmox.hosts", mighty(), nodes=NODES.replace("pve1", "pve9"))
 
     assert finding.status is CheckStatus.FAIL
-    assert finding.fix == "write a host that there is: pve1, pve2"
+    assert finding.fix == "use an existing host: pve1, pve2"
 
 
 def test_storages_are_there_for_what_is_put_into_them() -> None:
@@ -164,7 +164,7 @@ def test_storages_are_there_for_what_is_put_into_them() -> None:
 
 @pytest.mark.parametrize(
     ("storage", "seen"),
-    [("tank", "there is none, or the token may not see it"), ("local", "not for images")],
+    [("tank", "it does not exist, or the token cannot see it"), ("local", "not for images")],
 )
 def test_a_storage_that_does_not_fit_is_told(storage: str, seen: str) -> None:
     nodes = NODES.replace("local-zfs", storage)
@@ -172,7 +172,7 @@ def test_a_storage_that_does_not_fit_is_told(storage: str, seen: str) -> None:
     findings = asked("proxmox.storages", mighty(), nodes=nodes)
 
     failed = [finding for finding in findings if finding.status is CheckStatus.FAIL]
-    assert [one.subject for one in failed] == [f"storage {storage} on pve1"]
+    assert [result.subject for result in failed] == [f"storage {storage} on pve1"]
     assert seen in failed[0].summary
 
 
@@ -189,11 +189,11 @@ def test_a_bridge_that_there_is_not_is_told_with_those_that_there_are() -> None:
     (finding,) = asked("proxmox.bridges", pve)
 
     assert finding.status is CheckStatus.FAIL
-    assert finding.fix.endswith("write one that there is: vmbr1")
+    assert finding.fix.endswith("use an existing one: vmbr1")
 
 
 def test_nothing_replicated_is_nothing_to_check() -> None:
-    assert [one.status for one in asked("proxmox.replication", mighty())] == [CheckStatus.SKIP]
+    assert [text.status for text in asked("proxmox.replication", mighty())] == [CheckStatus.SKIP]
 
 
 @pytest.mark.parametrize(("failures", "status"), [(0, CheckStatus.OK), (3, CheckStatus.WARN)])
@@ -202,7 +202,7 @@ def test_replication_that_fails_is_told(failures: int, status: CheckStatus) -> N
     pve.guests[1021] = Guest(host="pve1", kind="qemu", config={"name": "cp-1"})
     pve.replication["1021-0"] = {"guest": 1021, "target": "pve2", "fail_count": failures}
 
-    assert [one.status for one in asked("proxmox.replication", pve)] == [status]
+    assert [text.status for text in asked("proxmox.replication", pve)] == [status]
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_privileges_that_are_missing_are_named_with_their_paths() -> None:
     pve.privileges["/vms"] = set(ENOUGH) - {"VM.Clone", "VM.Config.Disk"}
     pve.privileges["/storage"] = set()
 
-    assert [one.summary for one in asked("proxmox.rights", pve)] == [
+    assert [text.summary for text in asked("proxmox.rights", pve)] == [
         "it lacks VM.Clone, VM.Config.Disk on /vms",
         f"it lacks {', '.join(sorted(DATASTORE))} on /storage",
     ]
@@ -242,7 +242,7 @@ def test_rights_on_just_what_is_used_are_enough() -> None:
     pve.privileges["/storage/local"] = set(ENOUGH)
     pve.privileges["/storage/local-zfs"] = set(ENOUGH)
 
-    assert [one.status for one in asked("proxmox.rights", pve)] == [CheckStatus.OK]
+    assert [text.status for text in asked("proxmox.rights", pve)] == [CheckStatus.OK]
 
 
 def test_the_agent_needs_another_privilege_before_9() -> None:
@@ -258,7 +258,7 @@ def test_the_token_of_a_component_is_judged_by_what_the_component_needs() -> Non
     pve = mighty()
     pve.privileges["/storage"] = {"Datastore.Audit", "Datastore.AllocateSpace"}
 
-    findings = asked("proxmox.component-rights", pve, others=(CSI,))
+    findings = asked("proxmox.component-rights", pve, configured_tokens=(CSI,))
 
     assert lines(findings) == [
         (CheckStatus.FAIL, "stockman-csi@pve!csi: it lacks Datastore.Allocate on /storage")
@@ -303,8 +303,8 @@ def test_a_token_that_is_not_at_hand_is_not_sent(name: str) -> None:
     absent = ConfiguredToken(owner="stockman", id="a@pve!b", secret=None, reason="$X is not set")
     heard: list[Asked] = []
 
-    def hear(one: Asked) -> Answer:
-        heard.append(one)
+    def hear(request: Asked) -> Answer:
+        heard.append(request)
         return Answer()
 
     (finding,) = asked(name, hear, token=absent)

@@ -127,7 +127,7 @@ def test_one_endpoint_of_a_region_that_answers_is_enough() -> None:
 def test_a_strange_certificate_stays_a_failure_beside_a_good_one() -> None:
     network = FakeNetwork(certificates={"127.66.0.4:8006": STRANGE, "127.66.0.5:8006": TRUSTED})
 
-    assert [one.status for one in asked("reach.proxmox", network, TWO)] == [
+    assert [text.status for text in asked("reach.proxmox", network, TWO)] == [
         CheckStatus.FAIL,
         CheckStatus.OK,
     ]
@@ -136,11 +136,11 @@ def test_a_strange_certificate_stays_a_failure_beside_a_good_one() -> None:
 def test_a_strange_certificate_does_not_excuse_a_silent_endpoint() -> None:
     network = FakeNetwork(certificates={"127.66.0.5:8006": STRANGE})
 
-    assert [one.status for one in asked("reach.proxmox", network, TWO)] == [CheckStatus.FAIL] * 2
+    assert [text.status for text in asked("reach.proxmox", network, TWO)] == [CheckStatus.FAIL] * 2
 
 
 def test_a_token_must_not_travel_in_the_clear() -> None:
-    network = FakeNetwork(doors=["127.66.0.4:8006"])
+    network = FakeNetwork(open_ports=["127.66.0.4:8006"])
 
     (finding,) = asked("reach.proxmox", network, PROXMOX.replace("https", "http"))
 
@@ -160,7 +160,7 @@ def test_the_connect_map_is_followed() -> None:
 
 def test_an_api_that_is_not_there_yet_is_a_warning() -> None:
     (silent,) = asked("reach.kubernetes", FakeNetwork())
-    (there,) = asked("reach.kubernetes", FakeNetwork(doors=["127.66.0.10:6443"]))
+    (there,) = asked("reach.kubernetes", FakeNetwork(open_ports=["127.66.0.10:6443"]))
 
     assert silent.status is CheckStatus.WARN
     assert there.status is CheckStatus.OK

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from stockman.app.doctor.check import ProxmoxAccess
-from stockman.app.doctor.examination import build_check_input
-from stockman.app.doctor.regions import has_token, regions
+from stockman.app.doctor.examination import build_check_input, has_token, regions
 from stockman.config.load import load
 from stockman.config.resolve import resolve
 from stockman.model.errors import Refused

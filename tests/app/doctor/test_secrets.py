@@ -40,7 +40,7 @@ def test_a_private_and_ignored_file_is_well() -> None:
     (finding,) = found(files, scene(machine=machine()))
 
     assert (finding.subject, finding.status) == ("age.key", CheckStatus.OK)
-    assert finding.summary == "for its owner only, ignored by git"
+    assert finding.summary == "readable by its owner only, ignored by git"
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660, 0o601])
@@ -57,7 +57,7 @@ def test_a_file_that_others_can_open_fails(mode: int) -> None:
 @pytest.mark.parametrize(
     ("facts", "seen"),
     [
-        (FileStatus(mode=0o600, is_file=True, readable=False), "it may not be read"),
+        (FileStatus(mode=0o600, is_file=True, readable=False), "it is not readable"),
         (FileStatus(mode=0o700, is_file=False, readable=True), "it is not a file"),
     ],
 )
@@ -96,7 +96,7 @@ def test_a_missing_age_key_is_a_warning_only_where_there_are_nodes() -> None:
     without = found(files, scene(nodes="nodes: []\n"))
 
     assert [node.status for node in with_nodes] == [CheckStatus.WARN]
-    assert [one.status for one in without] == [CheckStatus.SKIP]
+    assert [result.status for result in without] == [CheckStatus.SKIP]
 
 
 def test_variables_move_files_elsewhere() -> None:
@@ -117,10 +117,10 @@ def test_a_file_that_the_configuration_names_is_one_too() -> None:
     open_ = FileStatus(mode=0o644, is_file=True, readable=True)
     there = found(files, scene(cluster, machine=machine(**{"secrets/pve.txt": open_})))
 
-    assert [(one.subject, one.status) for one in missing[1:]] == [
+    assert [(result.subject, result.status) for result in missing[1:]] == [
         ("secrets/pve.txt", CheckStatus.WARN)
     ]
-    assert [(one.subject, one.status) for one in there[1:]] == [
+    assert [(result.subject, result.status) for result in there[1:]] == [
         ("secrets/pve.txt", CheckStatus.FAIL)
     ]
 

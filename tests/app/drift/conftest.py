@@ -35,9 +35,11 @@ def unwatched(unwatched_cluster: Made, tmp_path: Path) -> Scene:
     return unwatched_cluster.copy(tmp_path / "unwatched")
 
 
-def _of_one_worker(places: pytest.TempPathFactory, name: str, *edits: tuple[str, str, str]) -> Made:
+def _of_one_worker(
+    temp_path_factory: pytest.TempPathFactory, name: str, *edits: tuple[str, str, str]
+) -> Made:
     """A cluster that one worker makes, and all others find."""
-    base = places.getbasetemp()
+    base = temp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent
     root, world = base / name, base / f"{name}.world"

@@ -6,7 +6,7 @@ import asyncio
 import re
 import shutil
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from ipaddress import IPv4Network
 from pathlib import Path
 from typing import TypeVar, cast
@@ -26,8 +26,9 @@ from stockman.adapters.git.repository import LocalGitRepository
 from stockman.app.drift.finder import DriftFinder
 from stockman.app.init.directory import InitContext, init_directory
 from stockman.app.init.directory import InitOptions as Start
+from stockman.app.rendering.render import Rendering
+from stockman.app.runs.history import open_run_store
 from stockman.app.runs.plans import Planner, PlanOptions
-from stockman.app.runs.store import open_run_store
 from stockman.app.runs.workspace import RunWorkspace
 from stockman.assessment.drift.report import Drift, DriftReport, Layer
 from stockman.engine.context import StopRequest
@@ -39,9 +40,11 @@ from stockman.model.errors import Unreachable
 from stockman.model.names import MachineAddress
 from stockman.model.problem import Problem
 from stockman.model.proxmox import OWN_TOKEN
+from stockman.planning.kubernetes.desired import DesiredKubernetes
 from stockman.planning.planned import Planned
 from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.access.admin import admin_client_name
+from stockman.steps.kubernetes.smoke_test import record_smoke_test
 from stockman.steps.ports import Ports
 from tests.app.start_doors import doors
 from tests.contract.repo.doors import git
@@ -75,6 +78,18 @@ class LateKubernetes:
         raise Unreachable(Problem(code="test", what="no API", why="nothing listens", fix=""))
 
 
+class EarlyTests(RunWorkspace):
+    """Only smoke tests of what a run installs itself; Flux does not install the rest here."""
+
+    def kubernetes(self) -> tuple[DesiredKubernetes | None, Rendering | None]:
+        desired, rendering = super().kubernetes()
+        if desired is None:
+            return desired, rendering
+        early = {chart.component for chart in desired.charts}
+        tests = tuple(test for test in desired.smoke_tests if test.component in early)
+        return replace(desired, smoke_tests=tests), rendering
+
+
 @dataclass
 class Scene:
     """A directory, its remote, the world, and the doors between them."""
@@ -101,7 +116,7 @@ class Scene:
         return cast("KubernetesClient", LateKubernetes(self.world))
 
     def workspace(self) -> RunWorkspace:
-        return RunWorkspace(self.directory, self.environment, WorldClock(self.world), Dice(7))
+        return EarlyTests(self.directory, self.environment, WorldClock(self.world), Dice(7))
 
     def ports(self, workspace: RunWorkspace, *, administrator: bool = True) -> Ports:
         region = str(workspace.desired.proxmox[0].region)
@@ -153,6 +168,12 @@ class Scene:
             )
         assert outcome.result is RunResult.DONE, outcome.problems
 
+    def record_smoke_tests(self) -> None:
+        """Record that the components which Flux would install have passed their tests."""
+        desired, _ = RunWorkspace.kubernetes(self.workspace())
+        for test in desired.smoke_tests if desired is not None else ():
+            told(record_smoke_test(self.kubernetes, test.component, test.version))
+
     # -- what people do -----------------------------------------------------------------------
 
     def person(self, name: str) -> MemoryDoor:
@@ -171,9 +192,9 @@ class Scene:
         assert count, f"{old!r} is not in {file}"
         path.write_text(text)
 
-    def commit(self, message: str, *, who: str = "Shepherd", push: bool = True) -> str:
+    def commit(self, message: str, *, author: str = "Shepherd", push: bool = True) -> str:
         """Commit everything in the name of somebody, and push it."""
-        return _committed(self.directory, message, who, push=push)
+        return _committed(self.directory, message, author, push=push)
 
     def elsewhere(self) -> Path:
         """The clone of somebody else."""
@@ -210,14 +231,14 @@ def told(story: Coroutine[object, object, T]) -> T:
     return asyncio.run(story)
 
 
-def others_push(other: Path, file: str, content: str, who: str) -> str:
+def others_push(directory: Path, file: str, content: str, author: str) -> str:
     """Somebody else commits a file and pushes it."""
-    (other / file).write_text(content)
-    return _committed(other, f"Change {file}", who, push=True)
+    (directory / file).write_text(content)
+    return _committed(directory, f"Change {file}", author, push=True)
 
 
-def _committed(directory: Path, message: str, who: str, *, push: bool) -> str:
-    person = ("-c", f"user.name={who}", "-c", f"user.email={who.lower()}@example.org")
+def _committed(directory: Path, message: str, author: str, *, push: bool) -> str:
+    person = ("-c", f"user.name={author}", "-c", f"user.email={author.lower()}@example.org")
     git(directory, "add", "--all")
     git(directory, *person, "commit", "--quiet", "--message", message)
     if push:
@@ -276,4 +297,5 @@ def made(
     git(home, "branch", "--quiet", "--set-upstream-to=origin/main")
     scene.apply(push=True)
     scene.follow()
+    scene.record_smoke_tests()
     return Made(root, world_file(world.state))

@@ -140,10 +140,10 @@ def test_a_file_for_clients_that_nobody_can_read_is_unknown(scene: Scene) -> Non
 
 def test_rights_of_a_component_that_is_switched_off_are_told_and_taken_away(scene: Scene) -> None:
     door, user, role = scene.root_door, "stockman-csi@pve", "StockmanCSI"
-    made = "proxmox-csi, by stockman"
-    door.post("/access/users", userid=user, comment=made)
+    text = "proxmox-csi, by stockman"
+    door.post("/access/users", userid=user, comment=text)
     door.post("/access/roles", roleid=role, privs="VM.Audit")
-    door.post(f"/access/users/{user}/token/csi", comment=made)
+    door.post(f"/access/users/{user}/token/csi", comment=text)
     door.put("/access/acl", path="/", roles=role, tokens=f"{user}!csi")
 
     only = scene.only()

@@ -11,8 +11,8 @@ WANTED = {"a": 1, "b": {"c": "x", "d": [1, {"e": 2}]}, "s": "${DOMAIN}"}
 SAME = {"a": 1, "b": {"c": "x", "d": [1, {"e": 2, "more": 3}], "z": 9}, "s": "example.org", "n": 1}
 
 
-def paths(wanted: object, found: object) -> list[str]:
-    return [field_difference.key for field_difference in differing_fields(wanted, found)]
+def paths(wanted: object, value: object) -> list[str]:
+    return [field_difference.key for field_difference in differing_fields(wanted, value)]
 
 
 def test_what_others_add_and_what_flux_puts_in_does_not_count() -> None:
@@ -20,7 +20,7 @@ def test_what_others_add_and_what_flux_puts_in_does_not_count() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "keys"),
+    ("value", "keys"),
     [
         ({**SAME, "a": 2}, ["a"]),
         ({**SAME, "b": {**SAME["b"], "c": "y"}}, ["b.c"]),  # type: ignore[dict-item]  # a mapping
@@ -29,8 +29,8 @@ def test_what_others_add_and_what_flux_puts_in_does_not_count() -> None:
         ({"b": SAME["b"], "s": "any"}, ["a"]),
     ],
 )
-def test_every_other_value_is_told_by_its_path(found: object, keys: list[str]) -> None:
-    assert paths(WANTED, found) == keys
+def test_every_other_value_is_told_by_its_path(value: object, keys: list[str]) -> None:
+    assert paths(WANTED, value) == keys
 
 
 def test_secrets_are_not_compared_here() -> None:

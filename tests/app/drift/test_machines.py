@@ -56,12 +56,12 @@ def test_the_plan_puts_the_configuration_back(scene: Scene) -> None:
 
 def test_a_secret_that_somebody_changed_is_never_shown(scene: Scene) -> None:
     canary = base64.b64encode(b"canary" * 5 + b"xy").decode()
-    place = "secretboxEncryptionSecret"
-    talosctl_edit(scene, NEO, rf"^    {place}: \S+$", f"    {place}: {canary}")
+    text = "secretboxEncryptionSecret"
+    talosctl_edit(scene, NEO, rf"^    {text}: \S+$", f"    {text}: {canary}")
 
     only = scene.only(Layer.TALOS)
 
-    assert only.values == (DriftValue(key=f"cluster.{place}", observed=MASK, desired=MASK),)
+    assert only.values == (DriftValue(key=f"cluster.{text}", observed=MASK, desired=MASK),)
     assert canary not in repr(only)
 
 
@@ -121,7 +121,7 @@ def test_a_controller_that_somebody_took_out_of_etcd_is_told_and_brought_back(
     scene: Scene,
 ) -> None:
     talos, address = memory_talos(scene.world), scene.address(TRINITY)
-    member = next(one for one in told(talos.etcd_members(address)) if one.hostname == NEO)
+    member = next(rows for rows in told(talos.etcd_members(address)) if rows.hostname == NEO)
     told(talos.remove_etcd_member(address, member.id))
     scene.world.advance(60.0)
 

@@ -27,7 +27,7 @@ def test_a_file_that_somebody_edited_waits_for_a_decision(scene: Scene) -> None:
 
 def test_a_committed_edit_has_the_author_of_its_commit(scene: Scene) -> None:
     scene.edit(COREDNS, "replicaCount: 2", "replicaCount: 5")
-    commit = scene.commit("More names", who="Mary")
+    commit = scene.commit("More names", author="Mary")
     scene.follow()
 
     only = scene.only()
@@ -39,7 +39,7 @@ def test_a_committed_edit_has_the_author_of_its_commit(scene: Scene) -> None:
 
 def test_what_flux_made_of_the_pushed_commit_is_no_drift_of_its_own(scene: Scene) -> None:
     scene.edit(COREDNS, "replicaCount: 2", "replicaCount: 5")
-    scene.commit("More names", who="Mary")
+    scene.commit("More names", author="Mary")
     scene.follow()
 
     assert [drift.subject for drift in scene.find().drifts] == [COREDNS]
@@ -147,9 +147,9 @@ def test_an_object_of_flux_that_somebody_edited_names_the_manager(scene: Scene, 
         f"kubectl -n {space} annotate kustomization {owner} --overwrite"
         ' reconcile.fluxcd.io/requestedAt="$(date +%s)"'
     )
-    asked = {"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": "1"}}}
+    by_name = {"metadata": {"annotations": {"reconcile.fluxcd.io/requestedAt": "1"}}}
     ref = ObjectRef(kind=KUSTOMIZATIONS, name=owner, namespace=space)
-    told(scene.kubernetes.patch(ref, MergePatch(changes=asked)))
+    told(scene.kubernetes.patch(ref, MergePatch(changes=by_name)))
     scene.world.advance(120.0)
     assert scene.find().drifts == ()
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from stockman.adapters.git.history import LocalGitHistory
+from stockman.adapters.git.probe import LocalGitHistory
 from stockman.app.secrets.keyring import Keyring
 from stockman.app.secrets_check.check import SecretsCheckOptions, check_secrets
 from stockman.app.secrets_check.report import Limits, SecretsReport
@@ -36,4 +36,4 @@ def places(report: SecretsReport) -> list[tuple[str, int | None, str]]:
 
 
 def unread(report: SecretsReport) -> list[str]:
-    return [f"{one.subject}: {one.why}" for one in report.not_scanned]
+    return [f"{result.subject}: {result.why}" for result in report.not_scanned]

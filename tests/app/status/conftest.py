@@ -10,6 +10,6 @@ from tests.app.status.scene import Scene, scene
 
 
 @pytest.fixture
-def here(tmp_path: Path) -> Scene:
+def simulation(tmp_path: Path) -> Scene:
     """A cluster of three controllers that runs."""
     return scene(tmp_path)

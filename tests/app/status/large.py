@@ -19,19 +19,19 @@ from stockman.talos.nocloud.seed import provider_id
 
 def multiplied(seen: StatusInput, workers: int) -> StatusInput:
     """The same look at so many workers more, all of them well."""
-    made = [_worker(seen, number) for number in range(workers)]
+    rows = [_worker(seen, number) for number in range(workers)]
     observed = seen.observed
     assert observed.talos is not None
     assert observed.kubernetes is not None
     machines: Mapping[str, ObservedMachine] = {
         **observed.talos.machines,
-        **{str(one.name): _machine(seen, one) for one in made},
+        **{str(row.name): _machine(seen, row) for row in rows},
     }
-    nodes = (*(observed.kubernetes.nodes or ()), *(_node(seen, one) for one in made))
-    proxmox = _proxmox(observed.proxmox["pve"], made)
+    nodes = (*(observed.kubernetes.nodes or ()), *(_node(seen, row) for row in rows))
+    proxmox = _proxmox(observed.proxmox["pve"], rows)
     return replace(
         seen,
-        desired=replace(seen.desired, nodes=(*seen.desired.nodes, *made)),
+        desired=replace(seen.desired, nodes=(*seen.desired.nodes, *rows)),
         observed=replace(
             observed,
             proxmox={"pve": proxmox},
@@ -64,12 +64,12 @@ def _node(seen: StatusInput, node: Node) -> ObservedNode:
     )
 
 
-def _proxmox(seen: ObservedProxmox, made: list[Node]) -> ObservedProxmox:
+def _proxmox(seen: ObservedProxmox, nodes: list[Node]) -> ObservedProxmox:
     assert isinstance(seen.resources, Fact)
     configs = dict(seen.configs)
     template = next(config for config in configs.values() if isinstance(config, Fact))
     guests = list(seen.resources.value.guests)
-    for node in made:
+    for node in nodes:
         vm = node.vm
         assert vm is not None
         guests.append(

@@ -25,11 +25,9 @@ from stockman_lab.world.preset import Wish, preset_world
 from stockman_lab.world.staging import Staged, Staging, stage_cluster
 from stockman_lab.world.world import World
 
-from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
+from stockman.app.runs.history import local_run_store
 from stockman.app.runs.plans import ObservationScope, observe
-from stockman.app.runs.store import local_run_store
-from stockman.app.status.backups import BackupStore
-from stockman.app.status.observation import StatusObserver, StatusSources
+from stockman.app.status.observation import BackupStore, StatusObserver, StatusSources
 from stockman.assessment.status.findings import StatusCheck, StatusPart
 from stockman.assessment.status.observed import CertificateList, StatusInput
 from stockman.assessment.status.status import ALL, Status, assess
@@ -41,6 +39,7 @@ from stockman.planning.kubernetes.desired import DesiredKubernetes
 from stockman.planning.observed.systems import Observed
 from stockman.steps.ports import Ports
 from stockman.talos.api.client import TalosClient
+from tests.contract.repo.memory import MemoryRemote, MemoryRepo
 
 T = TypeVar("T")
 NETWORK = IPv4Network("127.92.0.0/16")
@@ -129,7 +128,9 @@ class Scene:
 
     def codes(self, *checks: StatusCheck) -> dict[str, list[str]]:
         """Problems of some parts by code, with what each is about; of all but certificates."""
-        wanted = checks or tuple(one for one in StatusCheck if one is not StatusCheck.CERTIFICATES)
+        wanted = checks or tuple(
+            check for check in StatusCheck if check is not StatusCheck.CERTIFICATES
+        )
         return codes(self.status(wanted).parts)
 
     # -- what goes wrong ---------------------------------------------------------------------------
@@ -168,13 +169,13 @@ def scene(root: Path, preset: str = "three-node") -> Scene:
     return Scene(world, staged, local_run_store(root, WorldClock(world)), staged.desired)
 
 
-def codes(parts: Iterable[StatusPart]) -> dict[str, list[str]]:
+def codes(status_parts: Iterable[StatusPart]) -> dict[str, list[str]]:
     """Problems by code, with what each is about."""
-    found: dict[str, list[str]] = {}
-    for part in parts:
-        for finding in part.findings:
-            found.setdefault(finding.problem.code, []).append(finding.subject)
-    return found
+    by_name: dict[str, list[str]] = {}
+    for section in status_parts:
+        for finding in section.findings:
+            by_name.setdefault(finding.problem.code, []).append(finding.subject)
+    return by_name
 
 
 def severity(status: Status, code: str) -> Severity:

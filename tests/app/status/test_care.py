@@ -13,8 +13,8 @@ import pytest
 from stockman_lab.doors.objects_port import ENDPOINT, memory_objects
 from stockman_lab.objects.state import Bucket
 
-from stockman.app.runs.store import current_process, local_run_store
-from stockman.app.status.backups import (
+from stockman.app.runs.history import current_process, local_run_store
+from stockman.app.status.observation import (
     BackupStore,
     bucket_target,
     directory_target,
@@ -49,10 +49,10 @@ from tests.engine.toys import make, plan_of, way
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-def with_backup(seen: StatusInput, *found: ObservedBackup) -> StatusInput:
+def with_backup(seen: StatusInput, *backup: ObservedBackup) -> StatusInput:
     """The same look, with backups every six hours."""
     desired = replace(seen.desired, backup=Backup(enabled=True, schedule="0 */6 * * *"))
-    return replace(seen, desired=desired, backups=found)
+    return replace(seen, desired=desired, backups=backup)
 
 
 def target(**more: Any) -> ObservedBackup:
@@ -62,9 +62,9 @@ def target(**more: Any) -> ObservedBackup:
 # -- certificates ----------------------------------------------------------------------------------
 
 
-def test_certificates_are_told_as_their_list_tells_them(here: Scene) -> None:
+def test_certificates_are_told_as_their_list_tells_them(simulation: Scene) -> None:
     ends = NOW + timedelta(days=10)
-    one = ListedCertificate(
+    certificate = ListedCertificate(
         file="talosconfig",
         name="k8s",
         kind="client",
@@ -80,48 +80,50 @@ def test_certificates_are_told_as_their_list_tells_them(here: Scene) -> None:
         code="certificate.due",
         what="the certificate of k8s in talosconfig ends in 10 days",
         why="it holds until 2026-03-11",
-        fix=one.renew,
+        fix=certificate.renew,
         where="talosconfig",
         severity=Severity.WARNING,
     )
-    here.certificates = CertificateList(certificates=(one,), problems=(due,), not_read=())
+    simulation.certificates = CertificateList(
+        certificates=(certificate,), problems=(due,), not_read=()
+    )
 
-    found = here.status([StatusCheck.CERTIFICATES])
+    status = simulation.status([StatusCheck.CERTIFICATES])
 
-    assert codes(found.parts) == {"certificate.due": ["talosconfig"]}
-    assert (found.parts[0].health, found.healthy) == (Health.WARNING, True)
+    assert codes(status.parts) == {"certificate.due": ["talosconfig"]}
+    assert (status.parts[0].health, status.healthy) == (Health.WARNING, True)
 
 
-def test_no_certificates_at_all_are_unknown(here: Scene) -> None:
-    found = here.status([StatusCheck.CERTIFICATES])
+def test_no_certificates_at_all_are_unknown(simulation: Scene) -> None:
+    status = simulation.status([StatusCheck.CERTIFICATES])
 
-    assert (found.parts[0].health, found.healthy) == (Health.UNKNOWN, False)
+    assert (status.parts[0].health, status.healthy) == (Health.UNKNOWN, False)
 
 
 # -- backups ---------------------------------------------------------------------------------------
 
 
-def test_backups_that_nobody_wants_are_off(here: Scene) -> None:
-    found = here.status([StatusCheck.BACKUPS])
+def test_backups_that_nobody_wants_are_off(simulation: Scene) -> None:
+    status = simulation.status([StatusCheck.BACKUPS])
 
-    assert found.parts[0].health is Health.OFF
-    assert found.healthy
+    assert status.parts[0].health is Health.OFF
+    assert status.healthy
 
 
-@pytest.mark.parametrize(("hours", "told"), [(11, []), (13, ["status.backup-old"])])
+@pytest.mark.parametrize(("hours", "texts"), [(11, []), (13, ["status.backup-old"])])
 def test_a_snapshot_is_old_once_two_moments_passed_without_one(
-    here: Scene, hours: int, told: list[str]
+    simulation: Scene, hours: int, texts: list[str]
 ) -> None:
-    seen = here.look()
+    seen = simulation.look()
     newest = seen.at - timedelta(hours=hours)
 
-    found = assess(with_backup(seen, target(count=3, newest=newest)), [StatusCheck.BACKUPS])
+    status = assess(with_backup(seen, target(count=3, newest=newest)), [StatusCheck.BACKUPS])
 
-    assert list(codes(found.parts)) == told
+    assert list(codes(status.parts)) == texts
 
 
-def test_a_young_cluster_without_a_snapshot_is_only_warned(here: Scene) -> None:
-    seen = here.look()
+def test_a_young_cluster_without_a_snapshot_is_only_warned(simulation: Scene) -> None:
+    seen = simulation.look()
     later = replace(seen, at=seen.at + timedelta(days=2))
 
     young = assess(with_backup(seen, target()), [StatusCheck.BACKUPS])
@@ -131,26 +133,26 @@ def test_a_young_cluster_without_a_snapshot_is_only_warned(here: Scene) -> None:
     assert severity(old, "status.backup-none") is Severity.ERROR
 
 
-def test_a_target_that_cannot_be_listed_is_unknown(here: Scene) -> None:
-    found = assess(with_backup(here.look(), target(why="denied")), [StatusCheck.BACKUPS])
+def test_a_target_that_cannot_be_listed_is_unknown(simulation: Scene) -> None:
+    status = assess(with_backup(simulation.look(), target(why="denied")), [StatusCheck.BACKUPS])
 
-    assert found.parts[0].health is Health.UNKNOWN
-    assert found.healthy
-
-
-def test_backups_without_a_target_are_no_success(here: Scene) -> None:
-    assert not assess(with_backup(here.look()), [StatusCheck.BACKUPS]).healthy
+    assert status.parts[0].health is Health.UNKNOWN
+    assert status.healthy
 
 
-def _looked(here: Scene, *places: BackupStore) -> tuple[ObservedBackup, ...]:
-    here.places = places
-    return here.look([StatusCheck.BACKUPS]).backups or ()
+def test_backups_without_a_target_are_no_success(simulation: Scene) -> None:
+    assert not assess(with_backup(simulation.look()), [StatusCheck.BACKUPS]).healthy
 
 
-def test_snapshots_in_a_bucket_are_found_by_their_name(here: Scene) -> None:
-    here.world.state.objects.buckets["etcd"] = Bucket(here.world.now)
+def _looked(simulation: Scene, *backup_store: BackupStore) -> tuple[ObservedBackup, ...]:
+    simulation.places = backup_store
+    return simulation.look([StatusCheck.BACKUPS]).backups or ()
+
+
+def test_snapshots_in_a_bucket_are_found_by_their_name(simulation: Scene) -> None:
+    simulation.world.state.objects.buckets["etcd"] = Bucket(simulation.world.now)
     objects = memory_objects(
-        here.world, S3Location(bucket="etcd", endpoint=ENDPOINT, region="us-east-1")
+        simulation.world, S3Location(bucket="etcd", endpoint=ENDPOINT, region="us-east-1")
     )
 
     async def pieces() -> None:
@@ -159,46 +161,46 @@ def test_snapshots_in_a_bucket_are_found_by_their_name(here: Scene) -> None:
 
     asyncio.run(pieces())
 
-    found = _looked(here, bucket_target("s3", "s3://etcd", objects))
+    backups = _looked(simulation, bucket_target("s3", "s3://etcd", objects))
 
-    assert [(one.count, one.size, one.why) for one in found] == [(1, 8, "")]
-    assert found[0].newest == datetime.fromtimestamp(int(here.world.now), UTC)
+    assert [(backup.count, backup.size, backup.why) for backup in backups] == [(1, 8, "")]
+    assert backups[0].newest == datetime.fromtimestamp(int(simulation.world.now), UTC)
 
 
-def test_snapshots_in_a_directory_are_found(here: Scene, tmp_path: Path) -> None:
+def test_snapshots_in_a_directory_are_found(simulation: Scene, tmp_path: Path) -> None:
     file = tmp_path / "one.snap"
     file.write_bytes(b"four")
     os.utime(file, (NOW.timestamp(), NOW.timestamp()))
 
-    found = _looked(
-        here, directory_target("disk", tmp_path), directory_target("gone", tmp_path / "none")
+    backups = _looked(
+        simulation, directory_target("disk", tmp_path), directory_target("gone", tmp_path / "none")
     )
 
-    assert (found[0].newest, found[0].size) == (NOW, 4)
-    assert found[1].why == "the system says: No such file or directory"
+    assert (backups[0].newest, backups[0].size) == (NOW, 4)
+    assert backups[1].why == "the system says: No such file or directory"
 
 
-def test_a_directory_gets_advice_of_its_own(here: Scene) -> None:
-    seen = here.look()
+def test_a_directory_gets_advice_of_its_own(simulation: Scene) -> None:
+    seen = simulation.look()
     empty = target(is_directory=True)
     gone = ObservedBackup(
         target="disk", where="/backup", why="no such directory", is_directory=True
     )
 
-    found = assess(with_backup(seen, empty, gone), [StatusCheck.BACKUPS])
+    status = assess(with_backup(seen, empty, gone), [StatusCheck.BACKUPS])
 
-    fixes = {one.subject: one.problem.fix for one in found.findings}
+    fixes = {finding.subject: finding.problem.fix for finding in status.findings}
     assert "talosctl -n 127." in fixes["s3"]
     assert "kubectl" not in fixes["s3"]
     assert "make /backup, or mount it" in " ".join(fixes.values())
     assert "credentials" not in " ".join(fixes.values())
 
 
-def test_a_place_that_refuses_says_why(here: Scene) -> None:
-    no = Denied(Problem(code="toy.no", what="the key is not known", why="403", fix=""))
+def test_a_place_that_refuses_says_why(simulation: Scene) -> None:
+    denied = Denied(Problem(code="toy.no", what="the key is not known", why="403", fix=""))
 
     assert (
-        _looked(here, unreachable_target("s3", "s3://etcd", no))[0].why
+        _looked(simulation, unreachable_target("s3", "s3://etcd", denied))[0].why
         == "the key is not known: 403"
     )
 
@@ -228,58 +230,62 @@ def test_what_is_no_schedule_has_no_gap(schedule: str) -> None:
 # -- runs and the lock -----------------------------------------------------------------------------
 
 
-def carried_out(here: Scene, root: Path, *, stopped: bool) -> str:
+def carried_out(simulation: Scene, root: Path, *, stopped: bool) -> str:
     clock, stop = JumpClock(), StopRequest()
     plan = plan_of(
         make("wait", action=Checkpoint(text="wait for the flock")),
         make("more", "wait", action=Checkpoint(text="wait for the dog")),
     )
     watchers = (lambda entry: stop.request() if stopped else None,)
-    here.home = local_run_store(root, clock)
+    simulation.home = local_run_store(root, clock)
     ports = Ports(clock=clock, entropy=Dice(1))
-    return asyncio.run(start_run(here.home, plan, ports, way(stop, watchers=watchers))).state.run
+    return asyncio.run(
+        start_run(simulation.home, plan, ports, way(stop, watchers=watchers))
+    ).state.run
 
 
-def test_a_run_that_is_done_is_good(here: Scene, tmp_path: Path) -> None:
-    carried_out(here, tmp_path, stopped=False)
+def test_a_run_that_is_done_is_good(simulation: Scene, tmp_path: Path) -> None:
+    carried_out(simulation, tmp_path, stopped=False)
 
-    found = here.status([StatusCheck.RUNS])
+    status = simulation.status([StatusCheck.RUNS])
 
-    assert codes(found.parts) == {}
-    assert found.parts[0].summary.startswith("1 run, the last is done at ")
-
-
-def test_a_run_that_was_stopped_can_be_gone_on_with(here: Scene, tmp_path: Path) -> None:
-    run = carried_out(here, tmp_path, stopped=True)
-
-    found = here.status([StatusCheck.RUNS])
-
-    assert codes(found.parts) == {"status.run-unfinished": [run]}
-    assert "`stockman runs resume`" in found.findings[0].problem.fix
-    assert found.healthy
+    assert codes(status.parts) == {}
+    assert status.parts[0].summary.startswith("1 run, the last is done at ")
 
 
-def test_a_run_that_still_holds_something_is_an_error(here: Scene, tmp_path: Path) -> None:
-    carried_out(here, tmp_path, stopped=True)
-    seen = here.look([StatusCheck.RUNS])
+def test_a_run_that_was_stopped_can_be_gone_on_with(simulation: Scene, tmp_path: Path) -> None:
+    run = carried_out(simulation, tmp_path, stopped=True)
+
+    status = simulation.status([StatusCheck.RUNS])
+
+    assert codes(status.parts) == {"status.run-unfinished": [run]}
+    assert "`stockman runs resume`" in status.findings[0].problem.fix
+    assert status.healthy
+
+
+def test_a_run_that_still_holds_something_is_an_error(simulation: Scene, tmp_path: Path) -> None:
+    carried_out(simulation, tmp_path, stopped=True)
+    seen = simulation.look([StatusCheck.RUNS])
     assert seen.runs is not None
     holds = replace(seen.runs.unfinished[0], held=("node talos-neo is cordoned",))
 
-    found = assess(replace(seen, runs=replace(seen.runs, unfinished=(holds,))), [StatusCheck.RUNS])
+    status = assess(replace(seen, runs=replace(seen.runs, unfinished=(holds,))), [StatusCheck.RUNS])
 
-    assert not found.healthy
-    assert "talos-neo is cordoned" in found.findings[0].problem.why
+    assert not status.healthy
+    assert "talos-neo is cordoned" in status.findings[0].problem.why
 
 
-def test_a_lock_that_somebody_holds_is_told_and_not_taken(here: Scene, tmp_path: Path) -> None:
+def test_a_lock_that_somebody_holds_is_told_and_not_taken(
+    simulation: Scene, tmp_path: Path
+) -> None:
     file = tmp_path / ".stockman/runs/lock"
     clock = JumpClock()
     holder = LockHolder(name="anna@workbench", run="run-1", nonce="a")
 
     async def story() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-        here.home = local_run_store(tmp_path, clock)
+        simulation.home = local_run_store(tmp_path, clock)
         tenure = await LocalLock(file, clock, current_process()).acquire(holder)
-        looker = here.looker()
+        looker = simulation.looker()
         held = codes((await looker.status([StatusCheck.RUNS])).parts)
         await tenure.check()
         await tenure.release()
@@ -288,63 +294,69 @@ def test_a_lock_that_somebody_holds_is_told_and_not_taken(here: Scene, tmp_path:
     assert asyncio.run(story()) == ({"status.lock-held": ["lock"]}, {})
 
 
-def leased(here: Scene, run: str = "run-9") -> None:
+def leased(simulation: Scene, run: str = "run-9") -> None:
     """Somebody whose lock is elsewhere works on the cluster, unless the run is ours."""
-    wish = LeaseRequest(namespace="kube-system", name="stockman", holder=f"{run}-b", seconds=60)
-    asyncio.run(here.ports.to_kubernetes().acquire_lease(wish))
+    lease_request = LeaseRequest(
+        namespace="kube-system", name="stockman", holder=f"{run}-b", seconds=60
+    )
+    asyncio.run(simulation.ports.to_kubernetes().acquire_lease(lease_request))
 
 
-def test_a_lease_without_our_lock_is_of_somebody_with_another_configuration(here: Scene) -> None:
-    assert "the Lease in Kubernetes is free" in here.status([StatusCheck.RUNS]).parts[0].summary
-    leased(here)
+def test_a_lease_without_our_lock_is_of_somebody_with_another_configuration(
+    simulation: Scene,
+) -> None:
+    assert (
+        "the Lease in Kubernetes is free" in simulation.status([StatusCheck.RUNS]).parts[0].summary
+    )
+    leased(simulation)
 
-    found = here.status([StatusCheck.RUNS])
+    status = simulation.status([StatusCheck.RUNS])
 
-    assert "the Lease in Kubernetes is held by run-9-b, renewed at " in found.parts[0].summary
-    assert codes(found.parts) == {"status.lease-held": ["Lease"]}
-    assert found.healthy
+    assert "the Lease in Kubernetes is held by run-9-b, renewed at " in status.parts[0].summary
+    assert codes(status.parts) == {"status.lease-held": ["Lease"]}
+    assert status.healthy
 
 
 def test_a_lease_of_our_own_run_that_was_killed_is_of_nobody_else(
-    here: Scene, tmp_path: Path
+    simulation: Scene, tmp_path: Path
 ) -> None:
-    carried_out(here, tmp_path, stopped=True)
-    seen = here.look([StatusCheck.RUNS])
+    carried_out(simulation, tmp_path, stopped=True)
+    seen = simulation.look([StatusCheck.RUNS])
     assert seen.runs is not None
-    leased(here, seen.runs.unfinished[0].run)
+    leased(simulation, seen.runs.unfinished[0].run)
 
-    found = here.status([StatusCheck.RUNS])
+    status = simulation.status([StatusCheck.RUNS])
 
-    assert "the Lease in Kubernetes is held by " in found.parts[0].summary
-    assert list(codes(found.parts)) == ["status.run-unfinished"]
-
-
-def test_a_lease_that_nobody_renews_is_free_again(here: Scene) -> None:
-    leased(here)
-    here.world.advance(120.0)
-
-    found = here.status([StatusCheck.RUNS])
-
-    assert "is free, left behind by run-9-b" in found.parts[0].summary
-    assert codes(found.parts) == {}
+    assert "the Lease in Kubernetes is held by " in status.parts[0].summary
+    assert list(codes(status.parts)) == ["status.run-unfinished"]
 
 
-def test_a_lease_that_nobody_can_read_is_no_reason_to_worry_about_runs(here: Scene) -> None:
-    seen = here.look([StatusCheck.RUNS])
+def test_a_lease_that_nobody_renews_is_free_again(simulation: Scene) -> None:
+    leased(simulation)
+    simulation.world.advance(120.0)
+
+    status = simulation.status([StatusCheck.RUNS])
+
+    assert "is free, left behind by run-9-b" in status.parts[0].summary
+    assert codes(status.parts) == {}
+
+
+def test_a_lease_that_nobody_can_read_is_no_reason_to_worry_about_runs(simulation: Scene) -> None:
+    seen = simulation.look([StatusCheck.RUNS])
     assert seen.runs is not None
     silent = replace(seen.runs, lease=ObservedLease(why="the API gives no answer"))
 
-    found = assess(replace(seen, runs=silent), [StatusCheck.RUNS])
+    status = assess(replace(seen, runs=silent), [StatusCheck.RUNS])
 
-    assert "the Lease in Kubernetes is not known" in found.parts[0].summary
-    assert codes(found.parts) == {}
+    assert "the Lease in Kubernetes is not known" in status.parts[0].summary
+    assert codes(status.parts) == {}
 
 
-def test_runs_that_cannot_be_read_are_unknown(here: Scene, tmp_path: Path) -> None:
+def test_runs_that_cannot_be_read_are_unknown(simulation: Scene, tmp_path: Path) -> None:
     lock = tmp_path / ".stockman/runs/lock"
     lock.parent.mkdir(parents=True)
     lock.write_text("{")
 
-    found = here.status([StatusCheck.RUNS])
+    status = simulation.status([StatusCheck.RUNS])
 
-    assert (found.parts[0].health, found.healthy) == (Health.UNKNOWN, False)
+    assert (status.parts[0].health, status.healthy) == (Health.UNKNOWN, False)

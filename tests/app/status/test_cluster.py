@@ -41,8 +41,8 @@ def with_nodes(seen: StatusInput, *names: str, **changes: Any) -> StatusInput:
 
 
 def of_flux(kind: str, name: str, **more: Any) -> ObservedObject:
-    given: dict[str, Any] = {"ready": True, "owner": ObjectOwner.FLUX, "uid": name, **more}
-    return ObservedObject(kind=kind, namespace="flux-system", name=name, **given)
+    by_name: dict[str, Any] = {"ready": True, "owner": ObjectOwner.FLUX, "uid": name, **more}
+    return ObservedObject(kind=kind, namespace="flux-system", name=name, **by_name)
 
 
 def workload(name: str) -> ObservedObject:
@@ -56,25 +56,29 @@ def workload(name: str) -> ObservedObject:
     )
 
 
-def test_an_api_that_does_not_answer_is_told_once_and_the_rest_is_unknown(here: Scene) -> None:
-    seen = with_kubernetes(here.look(), version=None, unknown={"version": "no answer: cut"})
+def test_an_api_that_does_not_answer_is_told_once_and_the_rest_is_unknown(
+    simulation: Scene,
+) -> None:
+    seen = with_kubernetes(simulation.look(), version=None, unknown={"version": "no answer: cut"})
 
     status = assess(seen, [StatusCheck.KUBERNETES, StatusCheck.FLUX])
 
     assert [finding.problem.code for finding in status.findings] == ["status.api-silent"]
-    assert [one.health for one in status.parts] == [Health.ERROR, Health.ERROR]
+    assert [section.health for section in status.parts] == [Health.ERROR, Health.ERROR]
     assert not assess(seen, [StatusCheck.FLUX]).healthy
 
 
-def test_a_kubelet_that_says_no_is_told(here: Scene) -> None:
-    here.fault(Point.NODE, Effect.FAIL, machine=NEO)
-    here.world.advance(120.0)
+def test_a_kubelet_that_says_no_is_told(simulation: Scene) -> None:
+    simulation.fault(Point.NODE, Effect.FAIL, machine=NEO)
+    simulation.world.advance(120.0)
 
-    assert here.codes(StatusCheck.TALOS, StatusCheck.KUBERNETES) == {"status.node-not-ready": [NEO]}
+    assert simulation.codes(StatusCheck.TALOS, StatusCheck.KUBERNETES) == {
+        "status.node-not-ready": [NEO]
+    }
 
 
-def test_a_node_that_kubernetes_does_not_know_is_told(here: Scene) -> None:
-    seen = here.look()
+def test_a_node_that_kubernetes_does_not_know_is_told(simulation: Scene) -> None:
+    seen = simulation.look()
     without = tuple(node for node in seen.nodes.values() if node.name != NEO)
 
     status = assess(with_kubernetes(seen, nodes=without), [StatusCheck.KUBERNETES])
@@ -82,15 +86,15 @@ def test_a_node_that_kubernetes_does_not_know_is_told(here: Scene) -> None:
     assert codes(status.parts) == {"status.node-missing": [NEO]}
 
 
-def test_no_nodes_at_all_are_no_success(here: Scene) -> None:
-    status = assess(with_kubernetes(here.look(), nodes=()), [StatusCheck.KUBERNETES])
+def test_no_nodes_at_all_are_no_success(simulation: Scene) -> None:
+    status = assess(with_kubernetes(simulation.look(), nodes=()), [StatusCheck.KUBERNETES])
 
     assert codes(status.parts) == {"status.node-missing": [TRINITY, NEO, NIOBE]}
     assert not status.healthy
 
 
-def test_nodes_that_could_not_be_listed_are_unknown(here: Scene) -> None:
-    seen = with_kubernetes(here.look(), nodes=None, unknown={"nodes": "no answer: cut"})
+def test_nodes_that_could_not_be_listed_are_unknown(simulation: Scene) -> None:
+    seen = with_kubernetes(simulation.look(), nodes=None, unknown={"nodes": "no answer: cut"})
 
     status = assess(seen, [StatusCheck.KUBERNETES])
 
@@ -99,22 +103,24 @@ def test_nodes_that_could_not_be_listed_are_unknown(here: Scene) -> None:
     assert not status.healthy
 
 
-def test_a_cordon_that_no_run_holds_is_told_and_one_that_a_run_holds_is_not(here: Scene) -> None:
-    seen = with_nodes(here.look(), NEO, unschedulable=True)
+def test_a_cordon_that_no_run_holds_is_told_and_one_that_a_run_holds_is_not(
+    simulation: Scene,
+) -> None:
+    seen = with_nodes(simulation.look(), NEO, unschedulable=True)
     held = replace(seen, runs=ObservedRuns(cordoned=frozenset({NEO})))
 
     assert codes(assess(seen, [StatusCheck.KUBERNETES]).parts) == {"status.node-cordoned": [NEO]}
     assert codes(assess(held, [StatusCheck.KUBERNETES]).parts) == {}
 
 
-def test_a_node_that_runs_out_of_disk_is_told(here: Scene) -> None:
-    seen = with_nodes(here.look(), NEO, pressures=("DiskPressure",))
+def test_a_node_that_runs_out_of_disk_is_told(simulation: Scene) -> None:
+    seen = with_nodes(simulation.look(), NEO, pressures=("DiskPressure",))
 
     assert codes(assess(seen, [StatusCheck.KUBERNETES]).parts) == {"status.node-pressure": [NEO]}
 
 
-def test_a_taint_that_nobody_takes_away_names_the_controller_to_look_at(here: Scene) -> None:
-    seen = here.look()
+def test_a_taint_that_nobody_takes_away_names_the_controller_to_look_at(simulation: Scene) -> None:
+    seen = simulation.look()
     born = seen.at - timedelta(minutes=12)
     seen = with_nodes(seen, NEO, taints=(TAINT,), created=born)
     served = with_kubernetes(seen, workloads=(workload(PROXMOX),))
@@ -138,15 +144,17 @@ def test_a_taint_that_nobody_takes_away_names_the_controller_to_look_at(here: Sc
     ],
 )
 def test_a_wrong_region_or_zone_is_told(
-    here: Scene, labels: dict[str, str], wrong: list[str]
+    simulation: Scene, labels: dict[str, str], wrong: list[str]
 ) -> None:
-    status = assess(with_nodes(here.look(), NEO, **labels), [StatusCheck.KUBERNETES])
+    status = assess(with_nodes(simulation.look(), NEO, **labels), [StatusCheck.KUBERNETES])
 
     assert list(codes(status.parts)) == wrong
 
 
-def test_labels_that_a_cloud_controller_should_have_set_are_missed(here: Scene) -> None:
-    seen = replace(with_nodes(here.look(), NEO, region="", zone=""), components={"talos-ccm": True})
+def test_labels_that_a_cloud_controller_should_have_set_are_missed(simulation: Scene) -> None:
+    seen = replace(
+        with_nodes(simulation.look(), NEO, region="", zone=""), components={"talos-ccm": True}
+    )
 
     status = assess(seen, [StatusCheck.KUBERNETES])
 
@@ -154,8 +162,8 @@ def test_labels_that_a_cloud_controller_should_have_set_are_missed(here: Scene) 
     assert whats == [f"the node {NEO} has no region", f"the node {NEO} has no zone"]
 
 
-def test_a_node_with_the_identity_of_another_vm_is_told(here: Scene) -> None:
-    seen = with_nodes(here.look(), NEO, provider_id="proxmox://pve/9999")
+def test_a_node_with_the_identity_of_another_vm_is_told(simulation: Scene) -> None:
+    seen = with_nodes(simulation.look(), NEO, provider_id="proxmox://pve/9999")
 
     status = assess(seen, [StatusCheck.KUBERNETES])
 
@@ -163,8 +171,8 @@ def test_a_node_with_the_identity_of_another_vm_is_told(here: Scene) -> None:
     assert "proxmox://pve/1031" in status.findings[0].problem.why
 
 
-def test_identities_of_different_kinds_show_that_two_controllers_fight(here: Scene) -> None:
-    seen = with_nodes(here.look(), NEO, provider_id="talos://talos-neo")
+def test_identities_of_different_kinds_show_that_two_controllers_fight(simulation: Scene) -> None:
+    seen = with_nodes(simulation.look(), NEO, provider_id="talos://talos-neo")
 
     found = codes(assess(seen, [StatusCheck.KUBERNETES]).parts)
 
@@ -174,29 +182,31 @@ def test_identities_of_different_kinds_show_that_two_controllers_fight(here: Sce
     }
 
 
-def test_two_controllers_that_write_to_one_node_fight(here: Scene) -> None:
-    seen = with_nodes(here.look(), NEO, managers=("kubelet", TALOS, PROXMOX))
+def test_two_controllers_that_write_to_one_node_fight(simulation: Scene) -> None:
+    seen = with_nodes(simulation.look(), NEO, managers=("kubelet", TALOS, PROXMOX))
 
     found = codes(assess(seen, [StatusCheck.KUBERNETES]).parts)
 
     assert found == {"status.cloud-controllers": ["cloud controllers"]}
 
 
-@pytest.mark.parametrize(("wanted", "fights"), [(True, False), (False, True)])
-def test_a_controller_beside_the_wanted_one_fights(here: Scene, wanted: bool, fights: bool) -> None:
-    seen = with_kubernetes(here.look(), workloads=(workload(PROXMOX), workload(TALOS)))
+@pytest.mark.parametrize(("has_talos_ccm", "fights"), [(True, False), (False, True)])
+def test_a_controller_beside_the_wanted_one_fights(
+    simulation: Scene, has_talos_ccm: bool, fights: bool
+) -> None:
+    seen = with_kubernetes(simulation.look(), workloads=(workload(PROXMOX), workload(TALOS)))
     labelled = with_nodes(seen, TRINITY, region="pve", zone="trinity")
     for name, zone in ((NEO, "neo"), (NIOBE, "niobe")):
         labelled = with_nodes(labelled, name, region="pve", zone=zone)
-    seen = replace(labelled, components={"proxmox-ccm": True, "talos-ccm": wanted})
+    seen = replace(labelled, components={"proxmox-ccm": True, "talos-ccm": has_talos_ccm})
 
     found = codes(assess(seen, [StatusCheck.KUBERNETES]).parts)
 
     assert ("status.cloud-controllers" in found) is fights
 
 
-def test_nodes_of_others_are_told_and_no_failure(here: Scene) -> None:
-    seen = here.look()
+def test_nodes_of_others_are_told_and_no_failure(simulation: Scene) -> None:
+    seen = simulation.look()
     observed_node = ObservedNode(
         name="karpenter-1",
         uid="1",
@@ -224,13 +234,13 @@ def test_nodes_of_others_are_told_and_no_failure(here: Scene) -> None:
     assert status.healthy
 
 
-def test_a_cluster_without_flux_does_not_follow_anything(here: Scene) -> None:
-    status = assess(with_kubernetes(here.look(), flux=()), [StatusCheck.FLUX])
+def test_a_cluster_without_flux_does_not_follow_anything(simulation: Scene) -> None:
+    status = assess(with_kubernetes(simulation.look(), flux=()), [StatusCheck.FLUX])
 
     assert codes(status.parts) == {"status.flux-missing": ["Flux"]}
 
 
-def test_what_flux_says_is_told_and_what_waits_for_it_is_a_warning(here: Scene) -> None:
+def test_what_flux_says_is_told_and_what_waits_for_it_is_a_warning(simulation: Scene) -> None:
     broken = of_flux("Kustomization", "apps", ready=False, seen="path not found")
     waits = of_flux(
         "Kustomization", "more", ready=False, seen="dependency 'flux-system/apps' is not ready"
@@ -239,14 +249,14 @@ def test_what_flux_says_is_told_and_what_waits_for_it_is_a_warning(here: Scene) 
     static = of_flux("HelmRepository", "charts", ready=None)
 
     status = assess(
-        with_kubernetes(here.look(), flux=(broken, waits, paused, static)), [StatusCheck.FLUX]
+        with_kubernetes(simulation.look(), flux=(broken, waits, paused, static)), [StatusCheck.FLUX]
     )
 
-    told = [
+    rows = [
         (finding.problem.code, finding.subject, finding.problem.is_error)
         for finding in status.findings
     ]
-    assert told == [
+    assert rows == [
         ("status.flux-not-ready", "Kustomization flux-system/apps", True),
         ("status.flux-not-ready", "Kustomization flux-system/more", False),
         ("status.flux-suspended", "HelmRelease flux-system/cilium", False),
@@ -254,7 +264,7 @@ def test_what_flux_says_is_told_and_what_waits_for_it_is_a_warning(here: Scene) 
 
 
 @pytest.mark.parametrize(
-    ("kind", "words"),
+    ("kind", "text"),
     [
         ("GitRepository", "source git"),
         ("OCIRepository", "source oci"),
@@ -264,27 +274,27 @@ def test_what_flux_says_is_told_and_what_waits_for_it_is_a_warning(here: Scene) 
     ],
 )
 def test_what_is_suspended_is_resumed_by_the_words_that_flux_knows(
-    here: Scene, kind: str, words: str
+    simulation: Scene, kind: str, text: str
 ) -> None:
     paused = of_flux(kind, "one", suspended=True)
 
-    status = assess(with_kubernetes(here.look(), flux=(paused,)), [StatusCheck.FLUX])
+    status = assess(with_kubernetes(simulation.look(), flux=(paused,)), [StatusCheck.FLUX])
 
     assert [finding.problem.fix for finding in status.findings] == [
-        f"`flux resume {words} one -n flux-system` when it is no longer needed"
+        f"`flux resume {text} one -n flux-system` when it is no longer needed"
     ]
 
 
-def test_an_object_of_flux_that_says_nothing_is_not_ready(here: Scene) -> None:
+def test_an_object_of_flux_that_says_nothing_is_not_ready(simulation: Scene) -> None:
     silent = of_flux("Kustomization", "apps", ready=None)
 
-    status = assess(with_kubernetes(here.look(), flux=(silent,)), [StatusCheck.FLUX])
+    status = assess(with_kubernetes(simulation.look(), flux=(silent,)), [StatusCheck.FLUX])
 
     assert codes(status.parts) == {"status.flux-not-ready": ["Kustomization flux-system/apps"]}
 
 
 @pytest.mark.parametrize(
-    ("repository", "told"),
+    ("repository", "texts"),
     [
         (ObservedRepository(branch="main", local=COMMIT, pushed=COMMIT), []),
         (ObservedRepository(branch="main", local=OLD, pushed=OLD), ["status.repository-behind"]),
@@ -294,15 +304,15 @@ def test_an_object_of_flux_that_says_nothing_is_not_ready(here: Scene) -> None:
     ],
 )
 def test_the_commit_of_the_cluster_is_compared_with_the_pushed_one(
-    here: Scene, repository: ObservedRepository, told: list[str]
+    simulation: Scene, repository: ObservedRepository, texts: list[str]
 ) -> None:
     source = of_flux("GitRepository", "flux-system", revision=f"main@sha1:{COMMIT}")
-    seen = replace(with_kubernetes(here.look(), flux=(source,)), repository=repository)
+    seen = replace(with_kubernetes(simulation.look(), flux=(source,)), repository=repository)
 
     status = assess(seen, [StatusCheck.FLUX])
 
-    assert list(codes(status.parts)) == told
-    assert status.healthy is ("status.repository-behind" not in told)
+    assert list(codes(status.parts)) == texts
+    assert status.healthy is ("status.repository-behind" not in texts)
 
 
 def _wish(**conditions: tuple[ObjectCondition, ...]) -> DesiredKubernetes:
@@ -317,7 +327,7 @@ def _wish(**conditions: tuple[ObjectCondition, ...]) -> DesiredKubernetes:
     )
 
 
-def test_components_are_judged_by_their_conditions_and_unknown_without(here: Scene) -> None:
+def test_components_are_judged_by_their_conditions_and_unknown_without(simulation: Scene) -> None:
     ready = ObjectCondition(
         api_version="apps/v1", kind="DaemonSet", name="cilium", expr="", says="cilium is ready"
     )
@@ -327,7 +337,7 @@ def test_components_are_judged_by_their_conditions_and_unknown_without(here: Sce
         "cilium": (ConditionResult(condition=ready, holds=True, seen="3 of 3 ready"),),
         "spegel": (ConditionResult(condition=ready, holds=False, seen="2 of 3 ready"),),
     }
-    seen = replace(with_kubernetes(here.look(), working=working), desired_kubernetes=wish)
+    seen = replace(with_kubernetes(simulation.look(), working=working), desired_kubernetes=wish)
 
     status = assess(seen, [StatusCheck.COMPONENTS])
 
@@ -336,7 +346,7 @@ def test_components_are_judged_by_their_conditions_and_unknown_without(here: Sce
         "status.unknown": ["component tuppr"],
     }
     assert status.parts[0].summary == "1 of 3 work"
-    assert {one.name: one.health for one in status.parts[0].items} == {
+    assert {item.name: item.health for item in status.parts[0].items} == {
         "cilium": Health.OK,
         "spegel": Health.ERROR,
         "tuppr": Health.UNKNOWN,

@@ -45,14 +45,16 @@ def with_answer(seen: StatusInput, name: str, **changes: Any) -> StatusInput:
     return replace(seen, observed=replace(seen.observed, talos=talos))
 
 
-def test_a_machine_that_cannot_be_reached_is_told_and_its_node_follows(here: Scene) -> None:
-    here.fault(Point.NETWORK, Effect.FAIL, machine=NIOBE)
-    here.world.advance(300.0)
+def test_a_machine_that_cannot_be_reached_is_told_and_its_node_follows(simulation: Scene) -> None:
+    simulation.fault(Point.NETWORK, Effect.FAIL, machine=NIOBE)
+    simulation.world.advance(300.0)
 
-    status = here.status()
+    status = simulation.status()
 
     own = codes(
-        one for one in status.parts if one.check not in (StatusCheck.CERTIFICATES, StatusCheck.FLUX)
+        section
+        for section in status.parts
+        if section.check not in (StatusCheck.CERTIFICATES, StatusCheck.FLUX)
     )
     assert own == {"status.machine-silent": [NIOBE]}
 
@@ -67,26 +69,26 @@ def test_a_machine_that_cannot_be_reached_is_told_and_its_node_follows(here: Sce
     ],
 )
 def test_a_machine_is_told_by_how_it_stands_to_us(
-    here: Scene, standing: MachineState, code: str
+    simulation: Scene, standing: MachineState, code: str
 ) -> None:
-    status = assess(with_machine(here.look(), NEO, standing=standing), [StatusCheck.TALOS])
+    status = assess(with_machine(simulation.look(), NEO, standing=standing), [StatusCheck.TALOS])
 
     assert codes(status.parts) == {code: [NEO]}
     assert not status.healthy
 
 
-def test_a_machine_with_another_uuid_than_its_vm_is_another_machine(here: Scene) -> None:
-    status = assess(with_machine(here.look(), NEO, uuid=UUID(int=7)), NODES)
+def test_a_machine_with_another_uuid_than_its_vm_is_another_machine(simulation: Scene) -> None:
+    status = assess(with_machine(simulation.look(), NEO, uuid=UUID(int=7)), NODES)
 
     assert codes(status.parts) == {"status.machine-identity": [NEO]}
 
 
 def test_a_machine_without_the_card_of_its_node_is_told_and_its_cards_are_shown(
-    here: Scene,
+    simulation: Scene,
 ) -> None:
     mac = Mac("bc:24:11:00:00:02")
 
-    status = assess(with_machine(here.look(), NEO, macs=(mac,)), (StatusCheck.VMS, *NODES))
+    status = assess(with_machine(simulation.look(), NEO, macs=(mac,)), (StatusCheck.VMS, *NODES))
 
     assert codes(status.parts) == {"status.machine-card": [NEO]}
     node = next(one for one in status.nodes if one.name == NEO)
@@ -95,64 +97,64 @@ def test_a_machine_without_the_card_of_its_node_is_told_and_its_cards_are_shown(
     assert node.vm.macs != (mac,)
 
 
-def test_a_machine_that_does_not_tell_its_uuid_is_unknown(here: Scene) -> None:
-    status = assess(with_machine(here.look(), NEO, uuid=None), [StatusCheck.TALOS])
+def test_a_machine_that_does_not_tell_its_uuid_is_unknown(simulation: Scene) -> None:
+    status = assess(with_machine(simulation.look(), NEO, uuid=None), [StatusCheck.TALOS])
 
     assert codes(status.parts) == {"status.unknown": [f"the identity of {NEO}"]}
     assert status.parts[0].health is Health.UNKNOWN
     assert not status.healthy
 
 
-def test_a_clock_that_is_wrong_is_told(here: Scene) -> None:
-    here.fault(Point.CLOCK, Effect.LIE, 42.0, machine=NEO)
+def test_a_clock_that_is_wrong_is_told(simulation: Scene) -> None:
+    simulation.fault(Point.CLOCK, Effect.LIE, 42.0, machine=NEO)
 
-    assert here.codes(StatusCheck.TALOS) == {"status.clock": [NEO]}
+    assert simulation.codes(StatusCheck.TALOS) == {"status.clock": [NEO]}
 
 
-def test_a_clock_that_nobody_tells_is_unknown_and_no_failure(here: Scene) -> None:
-    status = assess(with_machine(here.look(), NEO, skew=None), [StatusCheck.TALOS])
+def test_a_clock_that_nobody_tells_is_unknown_and_no_failure(simulation: Scene) -> None:
+    status = assess(with_machine(simulation.look(), NEO, skew=None), [StatusCheck.TALOS])
 
     assert status.parts[0].health is Health.UNKNOWN
     assert status.healthy
 
 
-def test_what_a_machine_lacks_is_told_in_its_words(here: Scene) -> None:
+def test_what_a_machine_lacks_is_told_in_its_words(simulation: Scene) -> None:
     lacks = UnmetCondition(name="services", reason="etcd is not healthy")
     status = MachineStatus(stage="booting", ready=False, unmet=(lacks,))
 
-    found = assess(with_machine(here.look(), NEO, status=status), [StatusCheck.TALOS])
+    found = assess(with_machine(simulation.look(), NEO, status=status), [StatusCheck.TALOS])
 
     assert codes(found.parts) == {"status.machine-not-ready": [NEO]}
     assert found.findings[0].problem.why == "it is booting: services: etcd is not healthy"
 
 
-def test_another_version_than_configured_is_a_warning(here: Scene) -> None:
-    cluster = here.desired.cluster
+def test_another_version_than_configured_is_a_warning(simulation: Scene) -> None:
+    cluster = simulation.desired.cluster
     assert cluster is not None
     newer = replace(cluster.talos, version=Version.parse("1.11.5"))
     kubernetes = replace(cluster.kubernetes, version=Version.parse("1.34.9"))
-    here.desired = replace(
-        here.desired, cluster=replace(cluster, talos=newer, kubernetes=kubernetes)
+    simulation.desired = replace(
+        simulation.desired, cluster=replace(cluster, talos=newer, kubernetes=kubernetes)
     )
 
-    status = here.status([StatusCheck.TALOS, StatusCheck.KUBERNETES])
+    status = simulation.status([StatusCheck.TALOS, StatusCheck.KUBERNETES])
 
     assert codes(status.parts) == {"status.version": [TRINITY, NEO, NIOBE] * 2}
     assert severity(status, "status.version") is Severity.WARNING
     assert status.healthy
 
 
-def test_a_member_that_is_ill_is_told(here: Scene) -> None:
-    here.fault(Point.ETCD, Effect.FAIL, machine=NEO, action="run")
-    here.world.advance(120.0)
+def test_a_member_that_is_ill_is_told(simulation: Scene) -> None:
+    simulation.fault(Point.ETCD, Effect.FAIL, machine=NEO, action="run")
+    simulation.world.advance(120.0)
 
-    found = here.codes(StatusCheck.ETCD)
+    found = simulation.codes(StatusCheck.ETCD)
 
     assert found == {"status.etcd-unhealthy": [NEO]}
 
 
-def test_a_controller_that_is_no_member_is_told(here: Scene) -> None:
-    seen = here.look()
+def test_a_controller_that_is_no_member_is_told(simulation: Scene) -> None:
+    seen = simulation.look()
     assert seen.talos is not None
     members = tuple(member for member in seen.talos.etcd.members if member.hostname != NIOBE)
     for name in (TRINITY, NEO):
@@ -165,8 +167,8 @@ def test_a_controller_that_is_no_member_is_told(here: Scene) -> None:
     assert f"stockman apply --node {NIOBE}" in status.findings[0].problem.fix
 
 
-def test_a_member_that_only_learns_is_told_with_how_far_it_is(here: Scene) -> None:
-    seen = here.look()
+def test_a_member_that_only_learns_is_told_with_how_far_it_is(simulation: Scene) -> None:
+    seen = simulation.look()
     assert seen.talos is not None
     members = tuple(
         replace(member, is_learner=member.hostname == NIOBE) for member in seen.talos.etcd.members
@@ -180,18 +182,19 @@ def test_a_member_that_only_learns_is_told_with_how_far_it_is(here: Scene) -> No
     assert "entries behind the leader" in status.findings[0].problem.why
 
 
-def test_a_member_that_no_controller_is_is_told(here: Scene) -> None:
-    here.desired = replace(
-        here.desired, nodes=tuple(node for node in here.desired.nodes if node.name != NIOBE)
+def test_a_member_that_no_controller_is_is_told(simulation: Scene) -> None:
+    simulation.desired = replace(
+        simulation.desired,
+        nodes=tuple(node for node in simulation.desired.nodes if node.name != NIOBE),
     )
 
-    found = here.codes(StatusCheck.ETCD)
+    found = simulation.codes(StatusCheck.ETCD)
 
     assert found == {"status.etcd-stranger": [NIOBE]}
 
 
-def test_alarms_are_told_by_the_machine_that_raised_them(here: Scene) -> None:
-    seen = here.look()
+def test_alarms_are_told_by_the_machine_that_raised_them(simulation: Scene) -> None:
+    seen = simulation.look()
     assert seen.talos is not None
     member = seen.talos.etcd.member_of(NEO)
     assert member is not None
@@ -202,15 +205,15 @@ def test_alarms_are_told_by_the_machine_that_raised_them(here: Scene) -> None:
     assert codes(status.parts) == {"status.etcd-alarm": [NEO]}
 
 
-def test_alarms_that_nobody_tells_are_unknown(here: Scene) -> None:
-    status = assess(replace(here.look(), alarms=None), [StatusCheck.ETCD])
+def test_alarms_that_nobody_tells_are_unknown(simulation: Scene) -> None:
+    status = assess(replace(simulation.look(), alarms=None), [StatusCheck.ETCD])
 
     assert codes(status.parts) == {"status.unknown": ["alarms of etcd"]}
     assert status.healthy
 
 
-def test_a_database_that_is_nearly_full_is_told(here: Scene) -> None:
-    seen = here.look()
+def test_a_database_that_is_nearly_full_is_told(simulation: Scene) -> None:
+    seen = simulation.look()
     assert seen.talos is not None
     status = next(answer.status for answer in seen.talos.etcd.answers if answer.node == NEO)
     assert status is not None
@@ -219,8 +222,8 @@ def test_a_database_that_is_nearly_full_is_told(here: Scene) -> None:
     assert codes(assess(seen, [StatusCheck.ETCD]).parts) == {"status.etcd-large": [NEO]}
 
 
-def test_etcd_of_which_nobody_tells_is_unknown_and_not_empty(here: Scene) -> None:
-    seen = here.look()
+def test_etcd_of_which_nobody_tells_is_unknown_and_not_empty(simulation: Scene) -> None:
+    seen = simulation.look()
     assert seen.talos is not None
     silent = tuple(
         EtcdReport(node=answer.node, why="no answer") for answer in seen.talos.etcd.answers
@@ -233,11 +236,11 @@ def test_etcd_of_which_nobody_tells_is_unknown_and_not_empty(here: Scene) -> Non
     assert (status.parts[0].health, status.healthy) == (Health.UNKNOWN, False)
 
 
-def test_machines_that_nobody_asked_are_unknown(here: Scene) -> None:
-    seen = here.look()
+def test_machines_that_nobody_asked_are_unknown(simulation: Scene) -> None:
+    seen = simulation.look()
     nobody = replace(seen, observed=replace(seen.observed, talos=None))
 
     status = assess(nobody, [StatusCheck.TALOS, StatusCheck.ETCD])
 
-    assert [one.health for one in status.parts] == [Health.UNKNOWN, Health.UNKNOWN]
+    assert [section.health for section in status.parts] == [Health.UNKNOWN, Health.UNKNOWN]
     assert not status.healthy

@@ -24,17 +24,19 @@ GIB = 1 << 30
 VM = GuestVm(uuid=UUID(int=1), bios="seabios")
 
 
-def test_a_cluster_that_works_has_no_problem(here: Scene) -> None:
-    assert here.codes() == {}
+def test_a_cluster_that_works_has_no_problem(simulation: Scene) -> None:
+    assert simulation.codes() == {}
 
 
-def test_a_host_that_dies_is_told_once_and_not_for_everything_on_it(here: Scene) -> None:
-    here.lose_host("niobe")
+def test_a_host_that_dies_is_told_once_and_not_for_everything_on_it(simulation: Scene) -> None:
+    simulation.lose_host("niobe")
 
-    status = here.status()
+    status = simulation.status()
 
     own = codes(
-        one for one in status.parts if one.check not in (StatusCheck.CERTIFICATES, StatusCheck.FLUX)
+        section
+        for section in status.parts
+        if section.check not in (StatusCheck.CERTIFICATES, StatusCheck.FLUX)
     )
     assert own == {"status.host-offline": ["niobe"]}
     assert not status.healthy
@@ -49,29 +51,33 @@ def test_a_host_that_dies_is_told_once_and_not_for_everything_on_it(here: Scene)
     assert all(one.health is Health.OK for one in status.nodes if one.name != NIOBE)
 
 
-def test_parts_that_stand_on_a_dead_host_are_not_shown_as_good(here: Scene) -> None:
-    here.lose_host("niobe")
+def test_parts_that_stand_on_a_dead_host_are_not_shown_as_good(simulation: Scene) -> None:
+    simulation.lose_host("niobe")
 
     for check in (StatusCheck.VMS, StatusCheck.TALOS, StatusCheck.ETCD, StatusCheck.KUBERNETES):
-        assert not here.status([check]).healthy, check
+        assert not simulation.status([check]).healthy, check
 
 
-def test_a_cluster_without_quorum_says_so(here: Scene) -> None:
-    here.lose_host("niobe")
-    here.lose_host("neo")
+def test_a_cluster_without_quorum_says_so(simulation: Scene) -> None:
+    simulation.lose_host("niobe")
+    simulation.lose_host("neo")
 
-    found = here.codes(StatusCheck.PROXMOX, StatusCheck.ETCD)
+    found = simulation.codes(StatusCheck.PROXMOX, StatusCheck.ETCD)
 
     assert found["status.proxmox-quorum"] == ["pve"]
     assert found["status.etcd-quorum"] == ["etcd"]
 
 
-def test_an_api_that_does_not_answer_leaves_vms_unknown(here: Scene) -> None:
-    here.fault(Point.REQUEST, Effect.FAIL)
+def test_an_api_that_does_not_answer_leaves_vms_unknown(simulation: Scene) -> None:
+    simulation.fault(Point.REQUEST, Effect.FAIL)
 
-    status = here.status()
+    status = simulation.status()
 
-    own = codes(one for one in status.parts if one.check in (StatusCheck.PROXMOX, StatusCheck.VMS))
+    own = codes(
+        section
+        for section in status.parts
+        if section.check in (StatusCheck.PROXMOX, StatusCheck.VMS)
+    )
     assert own == {"status.proxmox-silent": ["pve"], "status.unknown": ["3 VMs"]}
     assert [node.vm.health for node in status.nodes if node.vm is not None] == [Health.UNKNOWN] * 3
     talos = status.part(StatusCheck.TALOS)
@@ -79,30 +85,30 @@ def test_an_api_that_does_not_answer_leaves_vms_unknown(here: Scene) -> None:
     assert talos.health is Health.OK
 
 
-def test_a_vm_that_was_stopped_is_told_with_the_command_that_starts_it(here: Scene) -> None:
-    here.stop(NEO)
+def test_a_vm_that_was_stopped_is_told_with_the_command_that_starts_it(simulation: Scene) -> None:
+    simulation.stop(NEO)
 
-    status = here.status()
+    status = simulation.status()
 
-    assert codes(one for one in status.parts if one.check is not StatusCheck.CERTIFICATES) == {
-        "status.vm-stopped": [NEO]
-    }
+    assert codes(
+        section for section in status.parts if section.check is not StatusCheck.CERTIFICATES
+    ) == {"status.vm-stopped": [NEO]}
     problem = next(finding.problem for finding in status.findings if finding.subject == NEO)
     assert "`qm start 1031` on neo" in problem.fix
 
 
-def test_a_vm_that_is_missing_is_told(here: Scene) -> None:
-    here.want(NEO, vmid=Vmid(4711))
+def test_a_vm_that_is_missing_is_told(simulation: Scene) -> None:
+    simulation.want(NEO, vmid=Vmid(4711))
 
-    assert here.codes(StatusCheck.VMS) == {"status.vm-missing": [NEO]}
+    assert simulation.codes(StatusCheck.VMS) == {"status.vm-missing": [NEO]}
 
 
-def test_a_vm_that_the_token_may_not_see_is_not_said_to_be_missing(here: Scene) -> None:
-    here.pve.post("/access/users", userid="blind@pve")
-    here.pve.post("/access/users/blind@pve/token/lab", privsep=0)
-    here.caller = Caller("blind@pve", "lab")
+def test_a_vm_that_the_token_may_not_see_is_not_said_to_be_missing(simulation: Scene) -> None:
+    simulation.pve.post("/access/users", userid="blind@pve")
+    simulation.pve.post("/access/users/blind@pve/token/lab", privsep=0)
+    simulation.caller = Caller("blind@pve", "lab")
 
-    found = here.status((StatusCheck.VMS,)).parts[0]
+    found = simulation.status((StatusCheck.VMS,)).parts[0]
 
     assert codes((found,)) == {
         "status.unknown": ["the VM of " + one for one in (TRINITY, NEO, NIOBE)]
@@ -110,32 +116,32 @@ def test_a_vm_that_the_token_may_not_see_is_not_said_to_be_missing(here: Scene) 
     assert "VM.Audit on /vms" in found.findings[0].problem.why
 
 
-def test_a_predecessor_that_came_back_is_told_with_how_it_stops(here: Scene) -> None:
-    here.pve.done(here.pve.post("/nodes/niobe/qemu", vmid=1099, name=NEO))
-    assert here.codes(StatusCheck.VMS) == {}
-    here.pve.done(here.pve.post("/nodes/niobe/qemu/1099/status/start"))
+def test_a_predecessor_that_came_back_is_told_with_how_it_stops(simulation: Scene) -> None:
+    simulation.pve.done(simulation.pve.post("/nodes/niobe/qemu", vmid=1099, name=NEO))
+    assert simulation.codes(StatusCheck.VMS) == {}
+    simulation.pve.done(simulation.pve.post("/nodes/niobe/qemu/1099/status/start"))
 
-    status = here.status([StatusCheck.VMS])
+    status = simulation.status([StatusCheck.VMS])
 
     assert codes(status.parts) == {"status.vm-twice": [NEO]}
     assert not status.healthy
     assert "`qm stop 1099` on niobe" in status.findings[0].problem.fix
 
 
-def test_a_vm_on_another_host_works_and_is_told(here: Scene) -> None:
-    here.want(NEO, host=HostName("trinity"))
+def test_a_vm_on_another_host_works_and_is_told(simulation: Scene) -> None:
+    simulation.want(NEO, host=HostName("trinity"))
 
-    status = here.status([StatusCheck.VMS, StatusCheck.KUBERNETES])
+    status = simulation.status([StatusCheck.VMS, StatusCheck.KUBERNETES])
 
     assert codes(status.parts) == {"status.vm-elsewhere": [NEO]}
     assert severity(status, "status.vm-elsewhere") is Severity.WARNING
     assert status.healthy
 
 
-def test_another_guest_with_the_number_of_a_node_is_not_taken_for_it(here: Scene) -> None:
-    here.want(NEO, uuid=UUID(int=7))
+def test_another_guest_with_the_number_of_a_node_is_not_taken_for_it(simulation: Scene) -> None:
+    simulation.want(NEO, uuid=UUID(int=7))
 
-    status = here.status(
+    status = simulation.status(
         [StatusCheck.VMS, StatusCheck.TALOS, StatusCheck.ETCD, StatusCheck.KUBERNETES]
     )
 
@@ -143,19 +149,21 @@ def test_another_guest_with_the_number_of_a_node_is_not_taken_for_it(here: Scene
     assert not status.healthy
 
 
-def test_a_vm_that_somebody_renamed_is_told_with_how_it_gets_its_name_back(here: Scene) -> None:
-    here.pve.put("/nodes/neo/qemu/1031/config", name="strange")
+def test_a_vm_that_somebody_renamed_is_told_with_how_it_gets_its_name_back(
+    simulation: Scene,
+) -> None:
+    simulation.pve.put("/nodes/neo/qemu/1031/config", name="strange")
 
-    status = here.status([StatusCheck.VMS])
+    status = simulation.status([StatusCheck.VMS])
 
     assert codes(status.parts) == {"status.vm-identity": [NEO]}
     assert status.findings[0].problem.fix == f"run `qm set 1031 --name {NEO}` on neo"
 
 
-def test_a_locked_vm_is_told(here: Scene) -> None:
-    here.pve.put("/nodes/neo/qemu/1031/config", lock="backup")
+def test_a_locked_vm_is_told(simulation: Scene) -> None:
+    simulation.pve.put("/nodes/neo/qemu/1031/config", lock="backup")
 
-    assert here.codes(StatusCheck.VMS) == {"status.vm-locked": [NEO]}
+    assert simulation.codes(StatusCheck.VMS) == {"status.vm-locked": [NEO]}
 
 
 @pytest.mark.parametrize(
@@ -164,17 +172,17 @@ def test_a_locked_vm_is_told(here: Scene) -> None:
     ids=["locked", "unlocked"],
 )
 def test_a_vm_whose_host_died_while_making_it_is_not_taken_for_another(
-    here: Scene, values: dict[str, str], code: str
+    simulation: Scene, values: dict[str, str], code: str
 ) -> None:
-    here.pve.cluster.state.guests[1031].config.values = values
+    simulation.pve.cluster.state.guests[1031].config.values = values
 
-    status = here.status([StatusCheck.VMS])
+    status = simulation.status([StatusCheck.VMS])
 
     assert codes(status.parts) == {code: [NEO]}
     assert not status.healthy
 
 
-def _with_guests(here: Scene) -> None:
+def _with_guests(simulation: Scene) -> None:
     """Files with guests: one that is there, one of another name, one that is not."""
     names = {"talos-neo": 1031, "nas": 1030, "doorbell": 4711}
     hosts = {"talos-neo": "neo", "nas": "trinity", "doorbell": "neo"}
@@ -182,13 +190,13 @@ def _with_guests(here: Scene) -> None:
         Guest(name=GuestName(name), vmid=Vmid(vmid), host=HostName(hosts[name]), vm=VM)
         for name, vmid in names.items()
     )
-    here.desired = replace(here.desired, guests=guests)
+    simulation.desired = replace(simulation.desired, guests=guests)
 
 
-def test_guests_beside_the_cluster_are_told(here: Scene) -> None:
-    _with_guests(here)
+def test_guests_beside_the_cluster_are_told(simulation: Scene) -> None:
+    _with_guests(simulation)
 
-    status = here.status([StatusCheck.VMS])
+    status = simulation.status([StatusCheck.VMS])
 
     assert codes(status.parts) == {
         "status.vm-identity": ["nas"],
@@ -197,36 +205,36 @@ def test_guests_beside_the_cluster_are_told(here: Scene) -> None:
     assert status.parts[0].summary == "3 of 3 run, 1 of 3 other guests run"
 
 
-def test_a_guest_that_is_off_is_a_warning(here: Scene) -> None:
+def test_a_guest_that_is_off_is_a_warning(simulation: Scene) -> None:
     guest = Guest(name=GuestName(NEO), vmid=Vmid(1031), host=HostName("neo"), vm=VM)
-    nodes = tuple(node for node in here.desired.nodes if node.name != NEO)
-    here.desired = replace(here.desired, guests=(guest,), nodes=nodes)
-    here.stop(NEO)
+    nodes = tuple(node for node in simulation.desired.nodes if node.name != NEO)
+    simulation.desired = replace(simulation.desired, guests=(guest,), nodes=nodes)
+    simulation.stop(NEO)
 
-    status = here.status([StatusCheck.VMS])
+    status = simulation.status([StatusCheck.VMS])
 
     assert codes(status.parts) == {"status.guest-stopped": [NEO]}
     assert status.healthy
 
 
-def test_a_host_that_there_is_not_is_told(here: Scene) -> None:
-    here.want(NEO, host=HostName("morpheus"))
+def test_a_host_that_there_is_not_is_told(simulation: Scene) -> None:
+    simulation.want(NEO, host=HostName("morpheus"))
 
-    assert here.codes(StatusCheck.PROXMOX) == {"status.host-unknown": ["morpheus"]}
+    assert simulation.codes(StatusCheck.PROXMOX) == {"status.host-unknown": ["morpheus"]}
 
 
-def test_without_an_address_a_proxmox_cluster_is_unknown(here: Scene) -> None:
-    seen = here.look()
+def test_without_an_address_a_proxmox_cluster_is_unknown(simulation: Scene) -> None:
+    seen = simulation.look()
     nobody = replace(seen, observed=replace(seen.observed, proxmox={}))
 
     status = assess(nobody, [StatusCheck.PROXMOX, StatusCheck.VMS])
 
-    assert [one.health for one in status.parts] == [Health.UNKNOWN, Health.UNKNOWN]
+    assert [section.health for section in status.parts] == [Health.UNKNOWN, Health.UNKNOWN]
     assert not status.healthy
 
 
 @pytest.mark.parametrize(
-    ("used", "told"),
+    ("used", "by_name"),
     [
         (89, {}),
         (91, {"status.storage-full": Severity.WARNING}),
@@ -234,24 +242,26 @@ def test_without_an_address_a_proxmox_cluster_is_unknown(here: Scene) -> None:
     ],
 )
 def test_a_storage_is_told_before_it_is_full(
-    here: Scene, used: int, told: dict[str, Severity]
+    simulation: Scene, used: int, by_name: dict[str, Severity]
 ) -> None:
-    status = assess(_with_storage(here, used=used * GIB), [StatusCheck.PROXMOX])
+    status = assess(_with_storage(simulation, used=used * GIB), [StatusCheck.PROXMOX])
 
-    assert {finding.problem.code: finding.problem.severity for finding in status.findings} == told
+    assert {
+        finding.problem.code: finding.problem.severity for finding in status.findings
+    } == by_name
 
 
-def test_a_storage_that_cannot_be_used_is_told(here: Scene) -> None:
-    status = assess(_with_storage(here, status="unknown"), [StatusCheck.PROXMOX])
+def test_a_storage_that_cannot_be_used_is_told(simulation: Scene) -> None:
+    status = assess(_with_storage(simulation, status="unknown"), [StatusCheck.PROXMOX])
 
     assert [finding.problem.code for finding in status.findings] == ["status.storage-gone"]
 
 
-def _with_storage(here: Scene, **changes: Any) -> StatusInput:
-    seen = here.look()
+def _with_storage(simulation: Scene, **changes: Any) -> StatusInput:
+    seen = simulation.look()
     proxmox = seen.observed.proxmox["pve"]
     assert isinstance(proxmox.resources, Fact)
-    vm = here.desired.nodes[0].vm
+    vm = simulation.desired.nodes[0].vm
     assert vm is not None
     fields: dict[str, Any] = {"size": 100 * GIB, "used": GIB, "status": "available", **changes}
     storages = tuple(
@@ -264,8 +274,8 @@ def _with_storage(here: Scene, **changes: Any) -> StatusInput:
     return replace(seen, observed=replace(seen.observed, proxmox={"pve": fresh}))
 
 
-def test_hosts_with_hardly_any_memory_are_told(here: Scene) -> None:
-    seen = here.look()
+def test_hosts_with_hardly_any_memory_are_told(simulation: Scene) -> None:
+    seen = simulation.look()
     proxmox = seen.observed.proxmox["pve"]
     assert isinstance(proxmox.resources, Fact)
     full = HostSummary(
@@ -283,8 +293,8 @@ def test_hosts_with_hardly_any_memory_are_told(here: Scene) -> None:
     assert status.healthy
 
 
-def test_a_guest_of_which_nothing_is_known_is_not_called_stopped(here: Scene) -> None:
-    seen = here.look()
+def test_a_guest_of_which_nothing_is_known_is_not_called_stopped(simulation: Scene) -> None:
+    seen = simulation.look()
     proxmox = seen.observed.proxmox["pve"]
     assert isinstance(proxmox.resources, Fact)
     guests = tuple(
@@ -304,12 +314,12 @@ def test_a_guest_of_which_nothing_is_known_is_not_called_stopped(here: Scene) ->
     assert not status.healthy
 
 
-def test_a_guest_that_is_only_watched_is_made_by_its_owner(here: Scene) -> None:
-    _with_guests(here)
-    watched = tuple(replace(guest, manage="observe") for guest in here.desired.guests)
-    here.desired = replace(here.desired, guests=watched)
+def test_a_guest_that_is_only_watched_is_made_by_its_owner(simulation: Scene) -> None:
+    _with_guests(simulation)
+    watched = tuple(replace(guest, manage="observe") for guest in simulation.desired.guests)
+    simulation.desired = replace(simulation.desired, guests=watched)
 
-    status = here.status([StatusCheck.VMS])
+    status = simulation.status([StatusCheck.VMS])
 
     (missing,) = [finding for finding in status.findings if finding.subject == "doorbell"]
     assert "`manage: observe`" in missing.problem.fix

@@ -18,7 +18,7 @@ from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.api.surroundings import Settings
 
-from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
+from stockman.adapters.kubernetes.credentials import KubernetesEndpoint
 from stockman.adapters.kubernetes.transport import HttpKubernetes
 from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.kubeconfig import KubeconfigContext

@@ -15,10 +15,10 @@ from typing import Protocol
 from stockman_lab.doors.service_doors import GitDoor
 from stockman_lab.git.backend import place_of, prepare
 
-from stockman.adapters.git.memory import MemoryRemote, MemoryRepo
 from stockman.adapters.git.probe import git_environment
 from stockman.adapters.git.repository import LocalGitRepository
 from stockman.ports.repository import GitRepository
+from tests.contract.repo.memory import MemoryRemote, MemoryRepo
 
 URL = "https://git.test/flock/home.git"
 

@@ -27,10 +27,10 @@ def test_machines_that_run_are_known_with_identity_version_and_clock(version: st
 
 
 def test_calls_grow_with_the_nodes_and_not_with_anything_else() -> None:
-    one = scene("single", up=True).observe().call_count
+    call_count = scene("single", up=True).observe().call_count
     three = scene("three-node", up=True).observe().call_count
 
-    assert three <= 3 * one
+    assert three <= 3 * call_count
 
 
 def test_nothing_that_was_seen_shows_a_secret() -> None:
@@ -52,7 +52,7 @@ def test_whoever_does_not_answer_is_unknown_and_the_others_are_told() -> None:
     assert seen.machines[NEO].uuid is None
     assert seen.machines[TRINITY].is_configured
     assert [one.node for one in seen.etcd.unknown] == [NEO]
-    assert {one.hostname for one in seen.etcd.members} == {TRINITY, NEO, NIOBE}
+    assert {member.hostname for member in seen.etcd.members} == {TRINITY, NEO, NIOBE}
 
 
 def test_a_fact_that_is_not_told_is_unknown_with_its_reason() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from stockman.adapters.system import SystemEntropy
-from stockman.app.client_config.files import ClientFileContext
-from stockman.app.client_config.kubeconfig import KubeconfigOptions, write_kubeconfig
+from stockman.app.client_config.files import ClientFileContext, ClientFileOptions
+from stockman.app.client_config.kubeconfig import write_kubeconfig
 from stockman.app.client_config.talosconfig import TalosconfigOptions, write_talosconfig
 from stockman.app.secrets.keyring import find_keyring
 from stockman.crypto.certificates import read_certificate_facts
@@ -42,7 +42,7 @@ def make_old(made: Made, left: timedelta) -> None:
         environment={},
     )
     write_talosconfig(TalosconfigOptions(directory=directory, renew=True), past)
-    write_kubeconfig(KubeconfigOptions(directory=directory, renew=True), past)
+    write_kubeconfig(ClientFileOptions(directory=directory, renew=True), past)
 
 
 def ends(made: Made) -> tuple[datetime, datetime]:

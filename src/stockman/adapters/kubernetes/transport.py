@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 
 import httpx2
 
-from stockman import __version__
-from stockman.adapters import tls
-from stockman.adapters.kubernetes.credentials import Credentials, TlsIdentity
-from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint, format_address
-from stockman.adapters.proxmox.errors import certificate_flaw, error_reason, lower_first
+from stockman.adapters import http, tls
+from stockman.adapters.kubernetes.credentials import (
+    Credentials,
+    KubernetesEndpoint,
+    TlsIdentity,
+    format_address,
+)
 from stockman.adapters.tls import AsyncCloseable
 from stockman.kubernetes import problems
 from stockman.kubernetes.client import KubernetesClient
@@ -27,18 +29,10 @@ from stockman.model.secret import MASK, Secret
 from stockman.ports.environment import Trust
 from stockman.ports.system import Clock
 
-_NOISY_LOGGERS = ("httpx2", "httpcore2")
 _MAX_CONNECTIONS = 64
 _MAX_BYTES = 256 << 20
 _HEAD_SECONDS = 20.0
 """Timeout for the headers of a stream, which the server sends before the first event."""
-_CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
-_CONNECTION_ERRORS = (
-    httpx2.ReadError,
-    httpx2.WriteError,
-    httpx2.CloseError,
-    httpx2.RemoteProtocolError,
-)
 
 
 class KubernetesHttpTransport:
@@ -55,9 +49,6 @@ class KubernetesHttpTransport:
         self._identity: TlsIdentity | None = None
         self._client: httpx2.AsyncClient | None = None
         self._outdated: list[httpx2.AsyncClient] = []
-        for name in _NOISY_LOGGERS:
-            # They log replies, and a faulty server may repeat the token.
-            logging.getLogger(name).setLevel(logging.WARNING)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -69,13 +60,15 @@ class KubernetesHttpTransport:
         seconds = min(request.seconds, self._endpoint.timeouts.longest)
         try:
             async with asyncio.timeout(seconds):
-                return await self._once_or_twice(client, request, headers)
+                return await http.send_twice(
+                    lambda: self._send(client, request, headers), is_repeatable=request.is_read
+                )
         except TimeoutError:
             raise lost_reply(request, f"no complete reply within {seconds:g} s") from None
-        except _CONNECT_ERRORS as error:
+        except http.CONNECT_ERRORS as error:
             raise self._connection_error(error) from error
-        except _CONNECTION_ERRORS as error:
-            raise lost_reply(request, error_reason(error)) from error
+        except http.CONNECTION_ERRORS as error:
+            raise lost_reply(request, tls.error_reason(error)) from error
         except httpx2.DecodingError as error:
             raise unexpected_answer(request, "its reply cannot be decompressed") from error
 
@@ -88,11 +81,11 @@ class KubernetesHttpTransport:
                         has_data = True
                         yield chunk
                 return
-            except _CONNECT_ERRORS as error:
+            except http.CONNECT_ERRORS as error:
                 raise self._connection_error(error) from error
-            except _CONNECTION_ERRORS as error:
+            except http.CONNECTION_ERRORS as error:
                 if has_data or is_last:
-                    raise lost_reply(request, error_reason(error)) from error
+                    raise lost_reply(request, tls.error_reason(error)) from error
             except httpx2.DecodingError as error:
                 raise unexpected_answer(request, "its reply cannot be decompressed") from error
 
@@ -125,16 +118,6 @@ class KubernetesHttpTransport:
         finally:
             await reply.aclose()
 
-    async def _once_or_twice(
-        self, client: httpx2.AsyncClient, request: Request, headers: dict[str, str]
-    ) -> Reply:
-        try:
-            return await self._send(client, request, headers)
-        except _CONNECTION_ERRORS:
-            if not request.is_read:
-                raise
-            return await self._send(client, request, headers)
-
     async def _send(
         self, client: httpx2.AsyncClient, request: Request, headers: dict[str, str]
     ) -> Reply:
@@ -162,17 +145,11 @@ class KubernetesHttpTransport:
         )
 
     async def _read_reply(self, request: Request, reply: httpx2.Response) -> Reply:
-        body = bytearray()
-        async for chunk in reply.aiter_bytes():
-            body += chunk
-            if len(body) > _MAX_BYTES:
-                raise unexpected_answer(request, f"its reply is larger than {_MAX_BYTES >> 20} MiB")
-        content = bytes(body)
+        content = await http.read_body(reply, _MAX_BYTES, partial(unexpected_answer, request))
         if reply.is_error:
             for secret in self._credentials.secrets():
                 content = content.replace(secret.encode(), MASK.encode())
-        headers = {name.lower(): value for name, value in reply.headers.items()}
-        return Reply(status=reply.status_code, body=content, headers=headers)
+        return Reply(status=reply.status_code, body=content, headers=http.reply_headers(reply))
 
     async def _ready(self) -> tuple[httpx2.AsyncClient, dict[str, str]]:
         """Return a client with the current certificate, and the authentication headers."""
@@ -186,26 +163,19 @@ class KubernetesHttpTransport:
 
     def _create_client(self, identity: TlsIdentity) -> httpx2.AsyncClient:
         timeouts = self._endpoint.timeouts
-        return httpx2.AsyncClient(
-            verify=_tls_context(identity, format_address(self._server)),
-            trust_env=False,
-            follow_redirects=False,
-            timeout=httpx2.Timeout(None, connect=timeouts.connect),
-            limits=httpx2.Limits(
-                max_connections=_MAX_CONNECTIONS,
-                max_keepalive_connections=_MAX_CONNECTIONS,
-                keepalive_expiry=timeouts.keep_alive,
-            ),
-            headers={"User-Agent": f"stockman/{__version__}", "Accept-Encoding": "gzip"},
+        return http.create_client(
+            _tls_context(identity, format_address(self._server)),
+            httpx2.Timeout(None, connect=timeouts.connect),
+            http.connection_limits(_MAX_CONNECTIONS, timeouts.keep_alive),
+            headers={"Accept-Encoding": "gzip"},
         )
 
     def _connection_error(self, error: httpx2.TransportError) -> StockmanError:
-        flaw = certificate_flaw(error)
+        flaw = tls.certificate_flaw(error)
         where = format_address(self._server)
         if flaw is None:
-            return Unreachable(problems.unreachable(where, error_reason(error)))
-        reason = str(getattr(flaw, "verify_message", "") or flaw).rstrip(".")
-        return Refused(problems.certificate_failure(where, lower_first(reason)))
+            return Unreachable(problems.unreachable(where, tls.error_reason(error)))
+        return Refused(problems.certificate_failure(where, tls.certificate_reason(flaw)))
 
 
 def _tls_context(identity: TlsIdentity, where: str) -> ssl.SSLContext:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-import ssl
 from collections.abc import Mapping
 from http import HTTPStatus
 
@@ -68,41 +66,6 @@ def _trust_problem(where: str, why: str, fix: str) -> Problem:
 def is_final(error: StockmanError) -> bool:
     """Return whether other endpoints are not tried: a wrong certificate stops the request."""
     return isinstance(error, Refused)
-
-
-def certificate_flaw(error: BaseException) -> ssl.SSLCertVerificationError | None:
-    """Return the certificate error that caused an error. None: another cause."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return cause
-        cause = cause.__cause__ or cause.__context__
-    return None
-
-
-def error_reason(error: BaseException) -> str:
-    """Return the reason of a connection error as a clause."""
-    deepest, cause = error, error
-    while (previous := cause.__cause__ or cause.__context__) is not None:
-        cause = previous
-        if isinstance(cause, OSError):
-            deepest = cause
-    if isinstance(deepest, ConnectionRefusedError):
-        return "connection refused"
-    if isinstance(deepest, ConnectionResetError | BrokenPipeError | ssl.SSLEOFError):
-        return "the connection was lost"
-    if isinstance(deepest, ssl.SSLError):
-        return f"TLS handshake failed: {lower_first(deepest.reason or 'no reason')}"
-    if isinstance(deepest, socket.gaierror):
-        return f"its name has no address ({lower_first(deepest.strerror or 'unknown error')})"
-    if isinstance(deepest, TimeoutError):
-        return "connection timed out"
-    message = str(deepest) or type(error).__name__
-    return lower_first(message.rstrip("."))
-
-
-def lower_first(text: str) -> str:
-    return text[:1].lower() + text[1:] if text[1:2].islower() else text
 
 
 _SHORTEST_SECRET = 16

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from http import HTTPStatus
 from urllib.parse import urlencode
 
 import httpx2
 
-from stockman import __version__
+from stockman.adapters import http, tls
 from stockman.adapters.proxmox import errors
 from stockman.adapters.proxmox.credentials import ApiToken, DeferredToken, Login, Tickets
 from stockman.adapters.proxmox.endpoint import (
@@ -131,15 +130,7 @@ def _upload_problem(file: Upload, why: str) -> Problem:
     )
 
 
-_NOISY_LOGGERS = ("httpx2", "httpcore2")
 _MAX_BYTES = 64 << 20
-_CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
-_CONNECTION_ERRORS = (
-    httpx2.ReadError,
-    httpx2.WriteError,
-    httpx2.CloseError,
-    httpx2.RemoteProtocolError,
-)
 
 
 class ProxmoxHttpTransport:
@@ -157,9 +148,6 @@ class ProxmoxHttpTransport:
         self._token = None if isinstance(credentials, Login) else credentials
         self._login_or_token = credentials
         self._current = 0
-        for name in _NOISY_LOGGERS:
-            # They log replies, and a faulty server may repeat the token.
-            logging.getLogger(name).setLevel(logging.WARNING)
         self._verify = tls_context(endpoints.trust)
         self._connections = ConnectionPool(self._client)
 
@@ -168,17 +156,11 @@ class ProxmoxHttpTransport:
         await self._connections.close()
 
     def _client(self) -> httpx2.AsyncClient:
-        return httpx2.AsyncClient(
-            verify=self._verify,
-            trust_env=False,
-            follow_redirects=False,
-            timeout=httpx2.Timeout(None, connect=self._timeouts.connect),
-            limits=httpx2.Limits(
-                max_connections=1,
-                max_keepalive_connections=1,
-                keepalive_expiry=self._timeouts.keep_alive,
-            ),
-            headers={"User-Agent": f"stockman/{__version__}", "Accept": "application/json"},
+        return http.create_client(
+            self._verify,
+            httpx2.Timeout(None, connect=self._timeouts.connect),
+            http.connection_limits(1, self._timeouts.keep_alive),
+            headers={"Accept": "application/json"},
         )
 
     async def call(self, request: Request) -> Reply:
@@ -219,7 +201,7 @@ class ProxmoxHttpTransport:
             server = self._servers[index]
             try:
                 return await self._answer_of(server, request, headers)
-            except _CONNECT_ERRORS as error:
+            except http.CONNECT_ERRORS as error:
                 last_error = await self._connection_error(server, error)
                 if errors.is_final(last_error):
                     break
@@ -233,29 +215,21 @@ class ProxmoxHttpTransport:
         seconds = self._seconds(request)
         try:
             async with asyncio.timeout(seconds):
-                return await self._once_or_twice(server, request, headers)
+                return await http.send_twice(
+                    lambda: self._send(server, request, headers), is_repeatable=request.is_read
+                )
         except TimeoutError:
             why = f"no complete reply within {seconds:g} s"
             if request.is_read:
                 raise errors.unreachable_error(format_address(server), why) from None
             raise unknown_outcome(request, why) from None
-        except _CONNECTION_ERRORS as error:
-            why = errors.error_reason(error)
+        except http.CONNECTION_ERRORS as error:
+            why = tls.error_reason(error)
             if request.is_read:
                 raise errors.unreachable_error(format_address(server), why) from error
             raise unknown_outcome(request, why) from error
         except httpx2.DecodingError as error:
             raise unexpected_answer(request, "its reply cannot be decompressed") from error
-
-    async def _once_or_twice(
-        self, server: ServerAddress, request: Request, headers: dict[str, str]
-    ) -> HttpAnswer:
-        try:
-            return await self._send(server, request, headers)
-        except _CONNECTION_ERRORS:
-            if not request.is_read:
-                raise
-            return await self._send(server, request, headers)
 
     async def _send(
         self, server: ServerAddress, request: Request, headers: dict[str, str]
@@ -278,42 +252,30 @@ class ProxmoxHttpTransport:
                 extensions=extensions,
             ) as reply,
         ):
-            body = bytearray()
-            async for chunk in reply.aiter_bytes():
-                body += chunk
-                if len(body) > _MAX_BYTES:
-                    raise unexpected_answer(
-                        request, f"its reply is larger than {_MAX_BYTES >> 20} MiB"
-                    )
             return HttpAnswer(
                 status=reply.status_code,
                 reason=reply.reason_phrase,
-                body=bytes(body),
+                body=await http.read_body(reply, _MAX_BYTES, partial(unexpected_answer, request)),
                 at=format_address(server),
             )
 
     async def _connection_error(
         self, server: ServerAddress, error: httpx2.TransportError
     ) -> StockmanError:
-        flaw = errors.certificate_flaw(error)
+        flaw = tls.certificate_flaw(error)
         if flaw is None:
-            return errors.unreachable_error(format_address(server), errors.error_reason(error))
+            return errors.unreachable_error(format_address(server), tls.error_reason(error))
         if isinstance(flaw, WrongCertificate):
             return errors.fingerprint_error(format_address(server), str(flaw))
         certificate = await fetch_certificate(server, self._timeouts.connect)
-        why = errors.lower_first(_certificate_reason(flaw))
-        return errors.certificate_error(
-            format_address(server), why, certificate.fingerprint if certificate else ""
-        )
+        fingerprint = certificate.fingerprint if certificate else ""
+        why = tls.certificate_reason(flaw)
+        return errors.certificate_error(format_address(server), why, fingerprint)
 
     def _seconds(self, request: Request) -> float:
         if request.upload is not None:
             return self._timeouts.upload
         return self._timeouts.read if request.is_read else self._timeouts.write
-
-
-def _certificate_reason(flaw: ssl.SSLCertVerificationError) -> str:
-    return str(getattr(flaw, "verify_message", "") or flaw).rstrip(".")
 
 
 def _target(request: Request) -> bytes:

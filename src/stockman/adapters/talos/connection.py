@@ -17,8 +17,8 @@ from grpclib.exceptions import GRPCError, ProtocolError, StreamTerminatedError
 from grpclib.protocol import H2Protocol
 from h2.exceptions import H2Error
 
-from stockman.adapters.proxmox.errors import error_reason
 from stockman.adapters.talos import endpoint as errors
+from stockman.adapters.tls import error_reason
 from stockman.model.errors import StockmanError
 from stockman.ports.environment import ServerAddress
 from stockman.talos.api.errors import (

@@ -9,7 +9,7 @@ from dataclasses import field
 from urllib.parse import urlsplit
 
 from stockman.adapters import tls
-from stockman.adapters.proxmox.errors import certificate_flaw, error_reason, lower_first
+from stockman.adapters.tls import certificate_flaw, certificate_reason, error_reason
 from stockman.model.errors import Denied, Refused, StockmanError, Unreachable
 from stockman.model.record import record
 from stockman.model.secret import Secret
@@ -184,7 +184,7 @@ def connection_error(server: ServerAddress, error: BaseException) -> StockmanErr
         return Unreachable(
             errors.talos_problem("talos.unreachable", describe_server(server), error_reason(error))
         )
-    why = str(flaw.args[-1]) if isinstance(flaw, WrongKey) else _certificate_reason(flaw)
+    why = str(flaw.args[-1]) if isinstance(flaw, WrongKey) else certificate_reason(flaw)
     return Refused(errors.talos_problem("talos.certificate", describe_server(server), why))
 
 
@@ -201,7 +201,3 @@ def client_certificate_error(server: ServerAddress, error: BaseException | None)
             "talos.not-let-in", describe_server(server), f"it aborts the handshake with {alert!r}"
         )
     )
-
-
-def _certificate_reason(flaw: ssl.SSLCertVerificationError) -> str:
-    return lower_first(str(getattr(flaw, "verify_message", "") or flaw).rstrip("."))

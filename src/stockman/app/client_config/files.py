@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.ports.system import Clock, Entropy
-from stockman.talos.credentials.certificates import ClientIssuer
+from stockman.talos.credentials.certificates import CLIENT_LIFETIME, ClientIssuer
 from stockman.talos.secrets.bundle import SecretsBundle
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _OF_PROGRAMS = ".stockman"
 _LARGEST = 16 << 20
 _TAG_BYTES = 4
+_DAY = timedelta(days=1)
 
 
 @record
@@ -54,6 +55,54 @@ class ClientFile:
     days_left: int
     mode_restricted: bool = False
     """Whether the file was readable by others and is no longer."""
+
+
+@record
+class ClientFileOptions:
+    """Options of a client configuration file."""
+
+    directory: Path
+    lifetime: timedelta = CLIENT_LIFETIME
+    merge: Path | None = None
+    """None: the file of the workspace."""
+    renew: bool = False
+
+
+@record
+class MergedFile:
+    """The new content of a file, and what differs from the old one."""
+
+    text: Secret
+    state: UpdateState
+    context: str
+    crt: str
+    """The client certificate, PEM."""
+
+
+def update_client_file(
+    path: Path,
+    options: ClientFileOptions,
+    merge: Callable[[str, Secret], MergedFile],
+    roles: tuple[str, ...],
+    context: ClientFileContext,
+) -> ClientFile:
+    """Merge into a file, which is written only if it changes and only where git ignores it."""
+    shown = shown_name(path, options.directory)
+    check_not_tracked(path, shown)
+    merged = merge(shown, read_client_file(path, shown))
+    ends = read_certificate_facts(merged.crt).period.end
+    closed = merged.state == "unchanged" and restrict_mode(path, shown)
+    if merged.state != "unchanged":
+        write_client_file(path, shown, merged.text, context.entropy)
+    return ClientFile(
+        file=shown,
+        state=merged.state,
+        context=merged.context,
+        roles=roles,
+        ends=ends,
+        days_left=(ends - context.clock.now()) // _DAY,
+        mode_restricted=closed,
+    )
 
 
 def load_cluster(directory: Path) -> tuple[Desired, Cluster]:
@@ -161,9 +210,6 @@ def _unwritable(shown: str, why: str) -> Problem:
     )
 
 
-_DAY = timedelta(days=1)
-
-
 def issuer(bundle: SecretsBundle, cluster: Cluster, context: ClientFileContext) -> ClientIssuer:
     """Return an issuer of certificates for the cluster; the contract determines the roles."""
     return ClientIssuer(
@@ -190,9 +236,3 @@ def lifetime_below(authority: str, name: str, wished: timedelta, now: datetime) 
             )
         )
     return min(wished, left)
-
-
-def remaining_days(crt: str, now: datetime) -> tuple[datetime, int]:
-    """Return when a certificate expires, and how many whole days remain."""
-    end = read_certificate_facts(crt).period.end
-    return end, (end - now) // _DAY

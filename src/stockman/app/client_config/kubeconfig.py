@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import partial
-from pathlib import Path
 
 from stockman.app.client_config import files
 from stockman.app.client_config.files import (
     ClientFile,
     ClientFileContext,
+    ClientFileOptions,
+    MergedFile,
     issuer,
     lifetime_below,
-    remaining_days,
+    update_client_file,
 )
 from stockman.app.secrets.bundle import open_bundle
-from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.talos.credentials.certificates import (
-    CLIENT_LIFETIME,
     KUBERNETES_ADMIN,
     KUBERNETES_ADMINS,
     CertificateRequirements,
@@ -30,49 +28,26 @@ FILE = "kubeconfig"
 _PORT = 6443
 
 
-@record
-class KubeconfigOptions:
-    """Options of a kubeconfig."""
-
-    directory: Path
-    lifetime: timedelta = CLIENT_LIFETIME
-    merge: Path | None = None
-    """None: the file of the workspace."""
-    renew: bool = False
-
-
-def write_kubeconfig(options: KubeconfigOptions, context: ClientFileContext) -> ClientFile:
+def write_kubeconfig(options: ClientFileOptions, context: ClientFileContext) -> ClientFile:
     """Update the file; keep valid certificates and all other content."""
     path = options.merge or files.client_file_path(
         options.directory, VARIABLE, context.environment, FILE
     )
-    shown = files.shown_name(path, options.directory)
-    files.check_not_tracked(path, shown)
-    merged = _merge_kubeconfig(shown, files.read_client_file(path, shown), options, context)
-    ends, left = remaining_days(merged.crt, context.clock.now())
-    closed = False
-    if merged.state == "unchanged":
-        closed = files.restrict_mode(path, shown)
-    else:
-        files.write_client_file(path, shown, merged.text, context.entropy)
-    return ClientFile(
-        file=shown,
-        state=merged.state,
-        context=merged.name,
-        roles=(KUBERNETES_ADMINS,),
-        ends=ends,
-        days_left=left,
-        mode_restricted=closed,
-    )
+
+    def merge(shown: str, old: Secret) -> MergedFile:
+        merged = _merge_kubeconfig(shown, old, options, context)
+        return MergedFile(text=merged.text, state=merged.state, context=merged.name, crt=merged.crt)
+
+    return update_client_file(path, options, merge, (KUBERNETES_ADMINS,), context)
 
 
-def new_kubeconfig(options: KubeconfigOptions, context: ClientFileContext) -> Secret:
+def new_kubeconfig(options: ClientFileOptions, context: ClientFileContext) -> Secret:
     """Return the text of a new file without writing it."""
     return _merge_kubeconfig(FILE, Secret(""), options, context).text
 
 
 def _merge_kubeconfig(
-    shown: str, old: Secret, options: KubeconfigOptions, context: ClientFileContext
+    shown: str, old: Secret, options: ClientFileOptions, context: ClientFileContext
 ) -> KubeconfigUpdate:
     _, cluster = files.load_cluster(options.directory)
     bundle = open_bundle(options.directory, context.keyring)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 from stockman.app.client_config import files
 from stockman.app.client_config.files import (
     ClientFile,
     ClientFileContext,
+    ClientFileOptions,
+    MergedFile,
     issuer,
     lifetime_below,
-    remaining_days,
+    update_client_file,
 )
 from stockman.app.secrets.bundle import open_bundle
 from stockman.app.workspace.secret_names import dialect_of
@@ -24,7 +24,6 @@ from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.talos.credentials.certificates import (
-    CLIENT_LIFETIME,
     CertificateRequirements,
     TalosRole,
     organizations,
@@ -51,17 +50,12 @@ Targets = Literal["all", "controllers", "none"]
 
 
 @record
-class TalosconfigOptions:
+class TalosconfigOptions(ClientFileOptions):
     """Options of a talosconfig."""
 
-    directory: Path
     roles: tuple[TalosRole, ...] = (TalosRole.ADMIN,)
-    lifetime: timedelta = CLIENT_LIFETIME
     targets: Targets = "all"
     """Default target nodes."""
-    merge: Path | None = None
-    """None: the file of the workspace."""
-    renew: bool = False
 
 
 def write_talosconfig(options: TalosconfigOptions, tools: ClientFileContext) -> ClientFile:
@@ -69,26 +63,18 @@ def write_talosconfig(options: TalosconfigOptions, tools: ClientFileContext) -> 
     path = options.merge or files.client_file_path(
         options.directory, VARIABLE, tools.environment, FILES[dialect_of(options.directory)]
     )
-    shown = files.shown_name(path, options.directory)
-    files.check_not_tracked(path, shown)
-    old = _read(path, shown)
-    merged = _merge_talosconfig(old, options, tools)
-    context = merged.config.contexts[merged.name]
-    ends, left = remaining_days(context.crt, tools.clock.now())
-    closed = False
-    if merged.state == "unchanged":
-        closed = files.restrict_mode(path, shown)
-    else:
-        files.write_client_file(path, shown, talosconfig_text(merged.config), tools.entropy)
-    return ClientFile(
-        file=shown,
-        state=merged.state,
-        context=merged.name,
-        roles=tuple(sorted(role.value for role in options.roles)),
-        ends=ends,
-        days_left=left,
-        mode_restricted=closed,
-    )
+
+    def merge(shown: str, old: Secret) -> MergedFile:
+        merged = _merge_talosconfig(_read(shown, old), options, tools)
+        return MergedFile(
+            text=talosconfig_text(merged.config),
+            state=merged.state,
+            context=merged.name,
+            crt=merged.config.contexts[merged.name].crt,
+        )
+
+    roles = tuple(sorted(role.value for role in options.roles))
+    return update_client_file(path, options, merge, roles, tools)
 
 
 def new_talosconfig(options: TalosconfigOptions, context: ClientFileContext) -> Secret:
@@ -124,9 +110,9 @@ def _addresses(desired: Desired, targets: Targets) -> tuple[str, ...]:
     return tuple(str(node.address.ip) for node in nodes)
 
 
-def _read(path: Path, shown: str) -> Talosconfig:
+def _read(shown: str, text: Secret) -> Talosconfig:
     problems = Problems()
-    talosconfig = read_talosconfig(shown, files.read_client_file(path, shown), problems)
+    talosconfig = read_talosconfig(shown, text, problems)
     for problem in problems.errors:
         raise Refused(problem)
     return talosconfig or Talosconfig()

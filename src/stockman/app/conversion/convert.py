@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from stockman.adapters.files import create_file, path_exists, replace_file
-from stockman.app.workspace.directory import read_directory
+from stockman.app.workspace.directory import read_directory, unreadable_file
 from stockman.config.classic import CLASSIC_KEYS, repository_address
 from stockman.config.convert.dialects import classic_to_toml, toml_to_classic
 from stockman.config.convert.output import (
@@ -91,16 +91,6 @@ def unwritable(out: Path, error: OSError) -> Problem:
         where=str(error.filename or out),
         why=f"the system says: {error.strerror or type(error).__name__}",
         fix="give a directory that may be written with `--out`",
-    )
-
-
-def unreadable(path: Path, error: OSError) -> Problem:
-    return Problem(
-        code="workspace.unreadable",
-        what=f"{path.name} cannot be read",
-        where=str(path),
-        why=error.strerror or type(error).__name__,
-        fix="check the file's permissions",
     )
 
 
@@ -264,7 +254,7 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise StockmanError(unreadable(path, error)) from None
+        raise unreadable_file(path, error) from None
 
 
 def _form(source: Path, contents: dict[str, bytes]) -> SourceFormat:
@@ -384,7 +374,7 @@ def _reader(directory: Path) -> ReadFile:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as error:
-            raise StockmanError(unreadable(path, error)) from None
+            raise unreadable_file(path, error) from None
 
     return read
 
@@ -397,7 +387,7 @@ def _list_files(directory: Path, under: str) -> list[str]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise StockmanError(unreadable(directory / under, error)) from None
+        raise unreadable_file(directory / under, error) from None
     for entry in entries:
         name = f"{under}/{entry.name}"
         names += _list_files(directory, name) if entry.is_dir() else [name]

@@ -75,7 +75,7 @@ def _assess_offsets(aheads: list[float], whose: str) -> CheckResult:
     if not aheads:
         return unknown(
             "clock",
-            "neither a time server nor a web server told the time",
+            "neither a time server nor a web server answered",
             "compare `date -u` with a clock that you trust",
         )
     ahead = statistics.median(aheads)

@@ -25,7 +25,7 @@ def python(scene: CheckInput) -> Iterator[CheckResult]:
 
 @check("machine.encoding")
 def encoding(scene: CheckInput) -> Iterator[CheckResult]:
-    """The terminal takes every character."""
+    """The terminal can display every character."""
     name = scene.machine.encoding()
     if name.replace("_", "-") in ("utf-8", "utf8"):
         yield ok("output", name)
@@ -39,7 +39,7 @@ def encoding(scene: CheckInput) -> Iterator[CheckResult]:
 
 @check("machine.disk")
 def disk(scene: CheckInput) -> Iterator[CheckResult]:
-    """There is room for files, here and for temporary ones."""
+    """There is enough free space for files and temporary files."""
     temporary = scene.machine.temporary()
     for subject, path in (
         ("this directory", scene.directory),
@@ -47,15 +47,15 @@ def disk(scene: CheckInput) -> Iterator[CheckResult]:
     ):
         room = scene.machine.space(path)
         if room is None:
-            yield unknown(subject, "the system does not tell its room", f"see `df {path}`")
+            yield unknown(subject, "its free space cannot be determined", f"see `df {path}`")
             continue
         summary = f"{_describe_size(room.free)} free"
         if not room.writable:
-            yield fail(subject, "it may not be written", f"see `ls -ld {path}`")
+            yield fail(subject, "it is not writable", f"see `ls -ld {path}`")
         elif room.free < _TOO_LITTLE:
-            yield fail(subject, summary, f"make room: at least {_describe_size(_LITTLE)}")
+            yield fail(subject, summary, f"free at least {_describe_size(_LITTLE)}")
         elif room.free < _LITTLE:
-            yield warn(subject, summary, f"make room: {_describe_size(_LITTLE)} are enough")
+            yield warn(subject, summary, f"free space: {_describe_size(_LITTLE)} are enough")
         else:
             yield ok(subject, summary)
 
@@ -83,7 +83,7 @@ def _describe_size(size: int) -> str:
 
 @check("config.files")
 def files(scene: CheckInput) -> Iterator[CheckResult]:
-    """The configuration files are there and can be read."""
+    """The configuration files exist and can be read."""
     if not scene.files:
         yield fail(
             "configuration",
@@ -97,7 +97,7 @@ def files(scene: CheckInput) -> Iterator[CheckResult]:
         elif not facts.is_file:
             yield fail(name, "it is not a file", f"put the file where {name} is now")
         elif not facts.readable:
-            yield fail(name, "it may not be read", f"run `chmod u+r {name}` as its owner")
+            yield fail(name, "it is not readable", f"run `chmod u+r {name}` as its owner")
         else:
             yield ok(name, "it can be read")
 

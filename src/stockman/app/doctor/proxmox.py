@@ -76,7 +76,7 @@ async def query_with_token(
 ) -> Iterable[CheckResult]:
     """Open a client with a token and return the results of a check."""
     if token.secret is None:
-        return (skip(subject, f"the token of {token.owner} is not at hand: {token.reason}"),)
+        return (skip(subject, f"the token of {token.owner} is not available: {token.reason}"),)
     try:
         async with region.open(token.id, token.secret) as pve:
             return tuple(await look(pve))
@@ -112,7 +112,7 @@ _TOO_FAR = 60.0
 async def version(
     scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
-    """Proxmox VE has a version that stockman knows, and takes its token."""
+    """Proxmox VE has a supported version and accepts the token."""
     answer = await pve.version()
     try:
         fit = proxmox_compatibility(answer.parsed)
@@ -124,9 +124,8 @@ async def version(
         case Verdict.OK:
             return (ok(region.subject, summary),)
         case Verdict.NEWER:
-            return (
-                warn(region.subject, f"{summary}: {fit.reason}", "see whether stockman is newer"),
-            )
+            fix = "check for a newer version of stockman"
+            return (warn(region.subject, f"{summary}: {fit.reason}", fix),)
         case _:
             return (fail(region.subject, f"{summary}: {fit.reason}", "upgrade the hosts"),)
 
@@ -141,7 +140,7 @@ async def hosts(
     if isinstance(state, StockmanError):
         findings.append(unknown(region.subject, state.problem.what, state.problem.fix))
     elif not state.quorate:
-        fix = "bring back enough hosts: `pvecm status` tells"
+        fix = "start enough hosts; see `pvecm status`"
         findings.append(fail(region.subject, "the cluster has no quorum", fix))
     states = {host.host: host.status for host in (await pve.resources()).hosts}
     for host in sorted(host_requirements(scene.desired, region.cluster).hosts):
@@ -149,7 +148,7 @@ async def hosts(
         status = states.get(HostName(host))
         if status is None:
             known = ", ".join(sorted(states)) or "none"
-            fix = f"write a host that there is: {known}"
+            fix = f"use an existing host: {known}"
             findings.append(fail(subject, f"{region.subject} has no such host", fix))
         elif status != "online":
             findings.append(warn(subject, f"it is {status}", "look at the host"))
@@ -162,7 +161,7 @@ async def hosts(
 async def storages(
     scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
-    """Storages that machines need are there, active, and for what is put into them."""
+    """Storages that machines need exist, are active and have the needed content types."""
     needed = host_requirements(scene.desired, region.cluster).storages
     storages = (await pve.resources()).storages
     by_name = {(str(storage.host), str(storage.storage)): storage for storage in storages}
@@ -179,7 +178,7 @@ def _assess_storage(
     if storage_summary is None:
         return fail(
             subject,
-            "there is none, or the token may not see it",
+            "it does not exist, or the token cannot see it",
             f"check the name, the nodes of the storage, and Datastore.Audit on /storage/{storage}",
         )
     if content not in storage_summary.content:
@@ -200,7 +199,7 @@ def _assess_storage(
 async def bridges(
     scene: CheckInput, region: ProxmoxAccess, pve: ProxmoxClient
 ) -> Iterable[CheckResult]:
-    """Bridges that machines need are there on each host."""
+    """Bridges that machines need exist on each host."""
     needed = host_requirements(scene.desired, region.cluster).bridges
     by_host: dict[str, list[str]] = {}
     for host, bridge in sorted(needed):
@@ -220,8 +219,8 @@ async def _bridges_of(pve: ProxmoxClient, host: str, names: list[str]) -> list[C
     for name in names:
         subject, bridge = f"bridge {name} on {host}", bridges.get(name)
         if bridge is None:
-            known = ", ".join(sorted(bridges)) or "none that the token may see"
-            fix = f"make the bridge, or write one that there is: {known}"
+            known = ", ".join(sorted(bridges)) or "none that the token can see"
+            fix = f"create the bridge, or use an existing one: {known}"
             findings.append(fail(subject, "there is none", fix))
         elif not bridge.active:
             findings.append(warn(subject, "it is not up", "apply the network configuration"))
@@ -250,7 +249,7 @@ async def replication(
         return [
             warn(
                 f"replication {state.id} to {state.target}",
-                f"it failed {state.failures} times in a row: {state.error or 'no reason is told'}",
+                f"it failed {state.failures} times in a row: {state.error or 'no reason given'}",
                 "see `pvesr status` on its host; copies on the target are old meanwhile",
             )
             for state in failing

@@ -167,7 +167,7 @@ def _plain(endpoint: Endpoint) -> CheckResult:
     if endpoint.kind == "proxmox":
         return warn(
             _subject(endpoint),
-            "it answers, but without TLS everybody on the way can read the token",
+            "it answers, but without TLS others on the network can read the token",
             f"write https in {endpoint.written}",
         )
     return ok(_subject(endpoint), "it answers")
@@ -193,7 +193,7 @@ def _trust_fix(endpoint: Endpoint, shown: Certificate) -> str:
         return f"check {endpoint.written}; a CA of your own has to be known to this machine"
     return (
         f"it showed {shown.fingerprint}: if the server itself shows the same, "
-        f"tell how to trust it with {endpoint.trust_keys}"
+        f"configure it with {endpoint.trust_keys}"
     )
 
 

@@ -31,7 +31,7 @@ _OTHERS = 0o077
 
 @check("secret.files")
 def files(scene: CheckInput) -> Iterator[CheckResult]:
-    """Files with secrets are for their owner only, and git ignores them."""
+    """Files with secrets are readable by their owner only, and git ignores them."""
     for name in _names(scene):
         facts = scene.machine.file(scene.directory / name)
         if facts is None:
@@ -45,14 +45,14 @@ def files(scene: CheckInput) -> Iterator[CheckResult]:
                 f"run `chmod 600 {shlex.quote(name)}`",
             )
         elif not facts.readable:
-            yield fail(name, "it may not be read", "run stockman as the owner of the file")
+            yield fail(name, "it is not readable", "run stockman as the owner of the file")
         else:
             yield _exposure(scene, name)
 
 
 @check("secret.variables")
 def variables(scene: CheckInput) -> Iterator[CheckResult]:
-    """Variables that the configuration takes secrets from are set."""
+    """Environment variables that the configuration refers to are set."""
     for secret in scene.secrets:
         if secret.form is not SecretForm.ENVIRONMENT:
             continue
@@ -79,27 +79,27 @@ def _exposure(scene: CheckInput, name: str) -> CheckResult:
         case "untracked":
             return warn(
                 name,
-                "git does not ignore it: the next `git add .` takes it along",
+                "git does not ignore it: the next `git add .` would add it",
                 f"run `echo /{quoted} >> .gitignore`",
             )
         case "ignored":
-            return ok(name, "for its owner only, ignored by git")
+            return ok(name, "readable by its owner only, ignored by git")
         case "outside":
-            return ok(name, "for its owner only, in no repository")
+            return ok(name, "readable by its owner only, not in a repository")
 
 
 def _missing(scene: CheckInput, name: str) -> Iterator[CheckResult]:
     if name in _list_variables(scene):
-        yield warn(name, "the configuration names it, and it is missing", f"write {name}")
+        yield warn(name, "the configuration refers to it, but it does not exist", f"write {name}")
     elif name == AGE_KEY and not scene.machine.variable("SOPS_AGE_KEY_FILE"):
         if scene.estate.nodes:
             yield warn(
                 name,
                 "it is missing, so encrypted values cannot be opened",
-                "copy it from where you keep it; for a new cluster `stockman init` makes one",
+                "copy it from your backup; for a new cluster `stockman init` creates one",
             )
         else:
-            yield skip(name, "there is none, and without nodes none is needed")
+            yield skip(name, "not needed without nodes")
 
 
 def _names(scene: CheckInput) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from stockman.app.init.directory import DraftFiles
 from stockman.app.init.proxmox_survey import free_vmids, survey_cluster
-from stockman.app.proxmox.credentials import ProxmoxLogin, credentials
+from stockman.app.proxmox import ProxmoxLogin, credentials
 from stockman.config.presets import Answers, apply_answers, default_answers
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem

@@ -1,10 +1,12 @@
-"""Build the machine configurations of the nodes."""
+"""Build the machine configurations of the nodes, and compare them with others."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from stockman.adapters.files import create_file
 from stockman.adapters.git.probe import LocalGitProbe
@@ -13,13 +15,23 @@ from stockman.app.secrets.keyring import Keyring, find_keyring
 from stockman.app.secrets.reading import decrypt_file
 from stockman.app.secrets.references import ReferenceContext, resolve_secrets
 from stockman.app.workspace import machine_patches as trouble
-from stockman.app.workspace.machine_patches import PatchFiles, machine_files
+from stockman.app.workspace.directory import unreadable_file
+from stockman.app.workspace.machine_patches import (
+    PatchFiles,
+    machine_files,
+)
 from stockman.app.workspace.validation import validate_files
 from stockman.config.load import LoadedConfig
+from stockman.config.origin_tree import ConfigDifference
 from stockman.config.resolve import resolve
+from stockman.config.source.tree import MAX_BYTES, ScalarNode, Unreadable, decode_text
+from stockman.config.source.tree import MappingNode as SourceMapping
+from stockman.config.source.tree import TreeNode as Source
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import NotFound, Refused, StockmanError
 from stockman.model.problem import Problem, Problems
+from stockman.model.record import record
+from stockman.model.secret import MASK, Secret
 from stockman.talos.machine.assembly import (
     AssembledConfiguration,
     ConfigurationAssembler,
@@ -28,8 +40,11 @@ from stockman.talos.machine.assembly import (
 )
 from stockman.talos.machine.masking import SecretMask, list_secrets
 from stockman.talos.machine.patch_sets import check_reserved_paths
-from stockman.talos.patches.patch import PatchRefused
-from stockman.talos.patches.tree import Branch
+from stockman.talos.patches.apply import load_documents, read_patch
+from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.encode import REDACTED
+from stockman.talos.patches.patch import Patch, PatchRefused
+from stockman.talos.patches.tree import Branch, Leaf, iter_leaves, plain_value
 from stockman.talos.secrets.bundle import SecretsBundle
 
 
@@ -176,3 +191,123 @@ def _check_exposure(directory: Path, names: Iterable[str]) -> None:
     for name in names:
         if repository.exposure(name) == "tracked":
             raise Refused(trouble.configuration_in_git(directory / name))
+
+
+_UNORDERED = ("machine.certSANs", "cluster.apiServer.certSANs", "certExtraSANs")
+"""Lists whose order does not matter."""
+_EMPTY = ("", None)
+_MASKED = re.compile(rf"(['\"]){re.escape(MASK)}\1")
+"""A masked secret in our own output; Talos has a different mask."""
+
+Masking = Callable[[Branch], Branch]
+ChangeKind = Literal["added", "removed", "changed"]
+
+
+@record
+class Comparison:
+    """Differences between a file and a configuration, and what could not be compared."""
+
+    differences: tuple[ConfigDifference, ...]
+    withheld: tuple[str, ...]
+    """Secrets that the file masks."""
+
+
+def compare_configurations(
+    machines: Machines, assembled: AssembledConfiguration, file: Path, *, show_secrets: bool
+) -> Comparison:
+    """Return changes from a file to the configuration; secrets are compared but shown masked."""
+    text = _configuration(file.name, _text(file))
+    before = load_documents(file.name, text, machines.minor)
+    shown: Masking = _clear if show_secrets else machines.masking.mask
+    return _Comparer(shown).compare(_by_label(before), _by_label(assembled.documents))
+
+
+class _Comparer:
+    def __init__(self, shown: Masking) -> None:
+        self._mask = shown
+        self._differences: list[ConfigDifference] = []
+        self._withheld: list[str] = []
+
+    def compare(self, before: Mapping[str, Branch], after: Mapping[str, Branch]) -> Comparison:
+        for label, tree in before.items():
+            if label in after:
+                self._document(label, tree, after[label])
+            else:
+                self._add(label, "removed", plain_value(self._mask(tree)), None)
+        for label, tree in after.items():
+            if label not in before:
+                self._add(label, "added", None, plain_value(self._mask(tree)))
+        return Comparison(differences=tuple(self._differences), withheld=tuple(self._withheld))
+
+    def _document(self, label: str, before: Branch, after: Branch) -> None:
+        prefix = "" if label == "v1alpha1" else f"{label}: "
+        before_values, after_values = _values(before), _values(after)
+        shown_one, shown_other = _values(self._mask(before)), _values(self._mask(after))
+        for path, value in before_values.items():
+            name = f"{prefix}{path}"
+            if path not in after_values:
+                self._add(name, "removed", shown_one.get(path, MASK), None)
+            elif value == REDACTED and after_values[path] != value:
+                self._withheld.append(name)
+            elif value != after_values[path]:
+                self._add(name, "changed", shown_one.get(path, MASK), shown_other.get(path, MASK))
+        for path in after_values:
+            if path not in before_values:
+                self._add(f"{prefix}{path}", "added", None, shown_other.get(path, MASK))
+
+    def _add(self, path: str, kind: ChangeKind, before: object, after: object) -> None:
+        self._differences.append(ConfigDifference(path=path, kind=kind, before=before, after=after))
+
+
+def _clear(tree: Branch) -> Branch:
+    return tree
+
+
+def _by_label(documents: tuple[ConfigDocument, ...]) -> dict[str, Branch]:
+    return {document.label: document.canonical() for document in documents}
+
+
+def _values(tree: Branch) -> dict[str, object]:
+    """Return every value by path; empty values count as absent, and sets are unordered."""
+    values: dict[str, object] = {}
+    for path, leaf in iter_leaves(tree):
+        value = _plain_leaf(leaf)
+        if value in _EMPTY:
+            continue
+        parent = path.rpartition("[")[0]
+        values[f"{parent}[{value}]" if parent in _UNORDERED else path] = value
+    return values
+
+
+def _plain_leaf(leaf: Leaf) -> object:
+    return leaf.value.reveal() if isinstance(leaf.value, Secret) else leaf.value
+
+
+def _text(file: Path) -> str:
+    try:
+        with file.open("rb") as opened:
+            return decode_text(file.name, opened.read(MAX_BYTES + 1))
+    except OSError as error:
+        raise unreadable_file(file, error) from None
+    except Unreadable as unreadable:
+        raise StockmanError(unreadable.problem) from None
+
+
+def _configuration(file: str, text: str) -> str:
+    """Return the configuration, also from the output of `talosctl get machineconfig -o yaml`."""
+    text = _MASKED.sub(f"\\g<1>{REDACTED}\\g<1>", text)
+    if "\nspec:" not in text:
+        return text
+    for document in read_patch(Patch(label=file, file=file, text=text)):
+        spec = _spec(document)
+        if spec is not None:
+            return spec
+    return text
+
+
+def _spec(document: Source) -> str | None:
+    """Return the configuration inside a resource. None: the document is not a resource."""
+    if not isinstance(document, SourceMapping) or document.get("metadata") is None:
+        return None
+    spec = document.get("spec")
+    return spec.text if isinstance(spec, ScalarNode) else None

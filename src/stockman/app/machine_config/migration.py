@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from stockman.app.workspace.directory import load_directory
+from stockman.app.workspace.directory import load_directory, unreadable_file, write_private
 from stockman.app.workspace.machine_patches import PatchFiles
-from stockman.app.workspace.private_files import write_private
 from stockman.app.workspace.validation import load_desired
 from stockman.config.source.tree import MAX_BYTES, Unreadable, decode_text, to_plain_data
 from stockman.model.desired import Desired
@@ -202,15 +201,7 @@ def _text(path: Path) -> str:
     except Unreadable as unreadable:
         raise StockmanError(unreadable.problem) from None
     except OSError as error:
-        raise StockmanError(
-            Problem(
-                code="workspace.unreadable",
-                what=f"{path.name} cannot be read",
-                where=str(path),
-                why=error.strerror or type(error).__name__,
-                fix="check that it is a file and its permissions",
-            )
-        ) from None
+        raise unreadable_file(path, error) from None
 
 
 def no_cluster(directory: Path) -> Problem:

@@ -6,8 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from stockman.app.proxmox.connections import HttpTokenTest, authority_of, proxmox_endpoints
-from stockman.app.proxmox.credentials import find_administrator
+from stockman.app.proxmox import (
+    HttpTokenTest,
+    authority_of,
+    find_administrator,
+    proxmox_endpoints,
+)
 from stockman.app.runs.workspace import RunWorkspace
 from stockman.app.secrets import proxmox_tokens
 from stockman.model.errors import Denied, NotFound, Refused
@@ -160,7 +164,7 @@ def _talos(workspace: RunWorkspace) -> GrpcTalos:
 
 def _kubernetes(workspace: RunWorkspace, clock: Timekeeper) -> HttpKubernetes:
     """Open a Kubernetes client as administrator at the shared address."""
-    from stockman.adapters.kubernetes.endpoint import KubernetesEndpoint
+    from stockman.adapters.kubernetes.credentials import KubernetesEndpoint
     from stockman.adapters.kubernetes.transport import HttpKubernetes
     from stockman.kubernetes.kubeconfig import read_context
     from stockman.talos.credentials.certificates import (

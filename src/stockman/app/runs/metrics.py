@@ -10,10 +10,16 @@ from pathlib import Path
 
 from stockman.adapters.files import replace_file
 from stockman.app.runs.history import RecordedRun, load_run
-from stockman.assessment.prometheus import Metric, MetricKind, Sample, gauge, prometheus_text
-from stockman.engine.estimates import seconds_left
+from stockman.assessment.status.metrics import Metric, MetricKind, Sample, gauge, prometheus_text
 from stockman.engine.lifecycle import RunHome
-from stockman.engine.state import RunResult, RunState, StepProgress, fold_entries, list_gate_waits
+from stockman.engine.state import (
+    RunResult,
+    RunState,
+    StepProgress,
+    fold_entries,
+    list_gate_waits,
+    seconds_left,
+)
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.model.record import record

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from stockman.app.doctor.servers import git_address
 from stockman.app.rendering.render import ReadOnlyTree
 from stockman.app.runs.connections import open_clients
+from stockman.app.runs.history import open_run_store
 from stockman.app.runs.plans import Planner, PlanOptions
-from stockman.app.runs.store import open_run_store
 from stockman.app.runs.workspace import RunWorkspace
 from stockman.engine.lifecycle import RunHome
 from stockman.model.errors import StockmanError

@@ -97,13 +97,6 @@ def resolve_section(section: T, context: ReferenceContext) -> tuple[T, Problems]
     return replace_secrets(section, resolving.secret), resolving.problems
 
 
-def load_with_secrets(context: ReferenceContext) -> ResolvedDesired:
-    """Return the desired state of a directory with resolved secrets."""
-    from stockman.app.workspace.validation import load_desired
-
-    return resolve_secrets(load_desired(context.directory), context)
-
-
 class _UnresolvedReference(Exception):
     """A reference cannot be resolved; carries the reason."""
 

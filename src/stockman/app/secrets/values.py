@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Literal
 
-from stockman.adapters.ram_files import ram_file
+from stockman.adapters.files import ram_file
 from stockman.app.secrets import problems as trouble
 from stockman.app.secrets.bundle import check_bundle, is_bundle_name
 from stockman.app.secrets.reading import decrypt_file, is_encrypted, read_secret_file

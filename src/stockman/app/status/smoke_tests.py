@@ -1,15 +1,15 @@
-"""Run the smoke tests of components in a running cluster; their results are not recorded."""
+"""Run the smoke tests of components now, whatever `apply` has recorded."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-from stockman.app.components import catalog_entry
-from stockman.app.runs.session import SessionContext, open_session
-from stockman.model.errors import NotFound, StockmanError
+from stockman.engine.lifecycle import RunHome, hold_lock
+from stockman.model.errors import StockmanError, WrongUsage
 from stockman.model.problem import Problem
 from stockman.model.record import record
+from stockman.planning.kubernetes.desired import DesiredKubernetes
 from stockman.steps.kubernetes.smoke_test import RunSmokeTest
 from stockman.steps.ports import Ports
 
@@ -19,49 +19,55 @@ class SmokeTestResult:
     """The result of one smoke test."""
 
     component: str
-    says: str
-    """What is tested."""
+    tests: str
+    """What was tested, as a clause."""
+    seconds: float
     problem: Problem | None = None
-    """Why it failed. None: it passed."""
+    """None: it passed."""
+
+    @property
+    def passed(self) -> bool:
+        return self.problem is None
+
+
+def choose_smoke_tests(
+    desired: DesiredKubernetes | None, component: str = ""
+) -> tuple[RunSmokeTest, ...]:
+    """Return the smoke tests of all enabled components, or the one of a named component."""
+    tests = desired.smoke_tests if desired is not None else ()
+    chosen = tuple(test for test in tests if component in ("", test.component))
+    if component and not chosen:
+        raise WrongUsage(_no_smoke_test(component, [test.component for test in tests]))
+    return chosen
 
 
 async def run_smoke_tests(
-    context: SessionContext, component: str = ""
+    home: RunHome, ports: Ports, tests: Sequence[RunSmokeTest], by: str
 ) -> tuple[SmokeTestResult, ...]:
-    """Run the smoke tests of all components, or of one; raises `NotFound` if it has none."""
-    name = catalog_entry(component).component.name if component else ""
-    async with open_session(context, only_looks=True) as session:
-        desired = session.planner.desired_kubernetes
-        tests = desired.smoke_tests if desired is not None else ()
-        chosen = [test for test in tests if not name or test.component == name]
-        if name and not chosen:
-            raise NotFound(no_smoke_test(name))
-        return await try_components(chosen, session.ports)
-
-
-async def try_components(
-    tests: Iterable[RunSmokeTest], ports: Ports
-) -> tuple[SmokeTestResult, ...]:
-    """Run smoke tests side by side; one that fails stops no other."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(_try_component(test, ports)) for test in tests]
+    """Run tests in parallel. Raises `Locked` if a run is executing, which may test the same."""
+    async with hold_lock(home, ports, by, "smoke-tests"), asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_run_smoke_test(test, ports)) for test in tests]
     return tuple(task.result() for task in tasks)
 
 
-async def _try_component(test: RunSmokeTest, ports: Ports) -> SmokeTestResult:
-    problem = None
+async def _run_smoke_test(test: RunSmokeTest, ports: Ports) -> SmokeTestResult:
+    began = ports.clock.now()
+    problem: Problem | None = None
     try:
         await test.test(ports)
     except StockmanError as error:
         problem = error.problem
-    return SmokeTestResult(component=test.component, says=test.says, problem=problem)
+    seconds = (ports.clock.now() - began).total_seconds()
+    return SmokeTestResult(
+        component=test.component, tests=test.says, seconds=seconds, problem=problem
+    )
 
 
-def no_smoke_test(name: str) -> Problem:
-    """Return the problem of a component that cannot be tested."""
+def _no_smoke_test(component: str, tested: Sequence[str]) -> Problem:
     return Problem(
-        code="status.no-smoke-test",
-        what=f"{name} has no smoke test in this cluster",
-        why="it is disabled or waits for a secret, or it needs no test besides its conditions",
-        fix="run `stockman health --smoke` to run the smoke tests of all components",
+        code="health.no-smoke-test",
+        what=f"there is no smoke test of {component}",
+        why="it is not an enabled component with a smoke test; those with one are "
+        + (", ".join(tested) or "none"),
+        fix="name one of them, or use `stockman health --smoke` to test all of them",
     )

@@ -62,16 +62,6 @@ def unreadable_patch(name: str, error: OSError, origin: Origin | None) -> Proble
     )
 
 
-def unreadable_configuration(path: Path, error: OSError) -> Problem:
-    return Problem(
-        code="workspace.unreadable",
-        what=f"{path.name} cannot be read",
-        where=str(path),
-        why=error.strerror or type(error).__name__,
-        fix="check that it is a file and its permissions",
-    )
-
-
 def template_in_patch(name: str, at: Position) -> Problem:
     return Problem(
         code="patch.template",

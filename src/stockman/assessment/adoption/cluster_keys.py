@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from ipaddress import IPv4Network
+from ipaddress import AddressValueError, IPv4Address, IPv4Network, NetmaskValueError
+from urllib.parse import urlsplit
 
-from stockman.assessment.adoption import machine_values as read
 from stockman.assessment.adoption.cluster import MatchedMachine, RunningCluster, RunningMachine
 from stockman.assessment.adoption.hardware import Keys
 from stockman.model.component import ComponentFacts, all_component_facts
@@ -18,6 +18,119 @@ from stockman.planning.observed.kubernetes import ObservedKubernetes
 from stockman.planning.starter.observed import CA_FILE, ApiConnection
 from stockman.steps.vm.disks import drives
 from stockman.steps.vm.values import key_family
+
+_GATEWAY = re.compile(r"(?P<route>.*routes\[\d+\]\.)gateway")
+_ADDRESS = re.compile(r"(.*: addresses\[\d+\]\.address|machine\.network\..*addresses\[\d+\])")
+_VIP = re.compile(r"Layer2VIPConfig (?P<address>[0-9.]+): link|machine\.network\..*\.vip\.ip")
+_MTU = re.compile(r"(LinkConfig|VLANConfig) \S+: mtu|machine\.network\.interfaces\[0\]\.mtu")
+
+
+def first_value(machine: RunningMachine, *paths: str) -> str:
+    """Return the first of several values that is set. Empty: none is set."""
+    known = machine.values.values
+    return next((str(known[path]) for path in paths if path in known), "")
+
+
+def list_values(machine: RunningMachine, path: str, field: str = "") -> list[str]:
+    """Return the items of a list, or one field of each item."""
+    form = re.compile(rf"{re.escape(path)}\[[^\]]*\]{re.escape(field)}")
+    return [str(value_) for name, value_ in machine.values.values.items() if form.fullmatch(name)]
+
+
+def mapping_values(machine: RunningMachine, *paths: str) -> dict[str, str]:
+    """Return the entries of a mapping of strings, whose keys may contain dots."""
+    for path in paths:
+        prefix = f"{path}."
+        entries = {
+            name.removeprefix(prefix): str(entry)
+            for name, entry in machine.values.values.items()
+            if name.startswith(prefix)
+        }
+        if entries:
+            return entries
+    return {}
+
+
+def common_value(lists: Iterable[list[str]]) -> list[str]:
+    """Return the value that all machines share. Empty: they differ."""
+    known = list(lists)
+    return known[0] if known and all(values == known[0] for values in known) else []
+
+
+def name_servers(machine: RunningMachine) -> list[str]:
+    """Return the name servers in the machine configuration."""
+    new = list_values(machine, "ResolverConfig: nameservers", ".address")
+    return new or list_values(machine, "machine.network.nameservers")
+
+
+def api_host(machine: RunningMachine) -> str:
+    """Return the host of the cluster endpoint. Empty: it is not set."""
+    return urlsplit(endpoint(machine)).hostname or ""
+
+
+def endpoint(machine: RunningMachine) -> str:
+    """Return the URL of the cluster endpoint. Empty: it is not set."""
+    return first_value(machine, "cluster.controlPlane.endpoint", "KubeClusterConfig: endpoint")
+
+
+def shared_address(machine: RunningMachine) -> str:
+    """Return the virtual IP of the controllers. Empty: there is none."""
+    for path, address_ in machine.values.values.items():
+        if match := _VIP.fullmatch(path):
+            return match["address"] or str(address_)
+    return ""
+
+
+def gateway(machine: RunningMachine, network: IPv4Network) -> str:
+    """Return the gateway of the default route. Empty: it is not configured."""
+    known = machine.values.values
+    for path, route_value in known.items():
+        if (match := _GATEWAY.fullmatch(path)) is None:
+            continue
+        route = match["route"]
+        target = known.get(f"{route}network", known.get(f"{route}destination", "0.0.0.0/0"))
+        if target == "0.0.0.0/0" and is_inside(str(route_value), network):
+            return str(route_value)
+    return ""
+
+
+def is_static(machine: RunningMachine) -> bool:
+    """Whether the machine's address is part of its configuration."""
+    own = str(machine.address)
+    return any(
+        str(value_).partition("/")[0] == own
+        for path, value_ in machine.values.values.items()
+        if _ADDRESS.fullmatch(path)
+    )
+
+
+def mtu(machine: RunningMachine) -> int | None:
+    """Return the MTU of the machine's link. None: it is not configured."""
+    mtus = (text for path, text in machine.values.values.items() if _MTU.fullmatch(path))
+    return next((text for text in mtus if isinstance(text, int)), None)
+
+
+def is_inside(text: str, network: IPv4Network) -> bool:
+    """Whether a text is an address inside a network."""
+    return is_address(text) and IPv4Address(text) in network
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is an IPv4 address."""
+    try:
+        IPv4Address(text)
+    except AddressValueError:
+        return False
+    return True
+
+
+def is_network(text: str) -> bool:
+    """Whether a text is an IPv4 network."""
+    try:
+        IPv4Network(text)
+    except (AddressValueError, NetmaskValueError, ValueError):
+        return False
+    return True
 
 
 @record
@@ -102,7 +215,7 @@ def cluster_keys(
     first = machines[0]
     network = first.interface.network
     invented: list[str] = []
-    name = read.first_value(first, "cluster.clusterName", "KubeClusterConfig: clusterName")
+    name = first_value(first, "cluster.clusterName", "KubeClusterConfig: clusterName")
     api = _api(machines)
     keys: Keys = {
         "cluster": {"name": name if _NAME.fullmatch(name) else "kubernetes"},
@@ -126,26 +239,24 @@ def _network(matched: tuple[MatchedMachine, ...], network: IPv4Network) -> Keys:
     machines = [machine.machine for machine in matched]
     cloud_init = [read_cloud_init(machine) for machine in matched]
     keys: Keys = {"node_cidr": str(network)}
-    gateways = {read.gateway(machine, network) for machine in machines} | {
+    gateways = {gateway(machine, network) for machine in machines} | {
         machine.gateway for machine in cloud_init
     }
     if len(gateways - {""}) == 1:
         keys["default_gateway"] = (gateways - {""}).pop()
-    if not any(machine.is_static for machine in cloud_init) and not any(
-        map(read.is_static, machines)
-    ):
+    if not any(machine.is_static for machine in cloud_init) and not any(map(is_static, machines)):
         keys["addressing"] = "dhcp"
-    servers = read.common_value(map(read.name_servers, machines)) or read.common_value(
+    servers = common_value(map(name_servers, machines)) or common_value(
         list(machine.name_servers) for machine in cloud_init
     )
-    if all(read.is_address(server) for server in servers) and (
+    if all(is_address(server) for server in servers) and (
         servers or any(map(has_cloud_init, matched))
     ):
         # An empty list matters: a VM without name servers must not get any.
         keys["dns_servers"] = servers
-    clocks = read.common_value(
-        read.list_values(machine, "TimeSyncConfig: ntp.servers")
-        or read.list_values(machine, "machine.time.servers")
+    clocks = common_value(
+        list_values(machine, "TimeSyncConfig: ntp.servers")
+        or list_values(machine, "machine.time.servers")
         for machine in machines
     )
     return keys | ({"ntp_servers": clocks} if clocks else {})
@@ -155,14 +266,14 @@ def _api(machines: Iterable[RunningMachine]) -> str:
     """Return the API address: the endpoint's, the shared one, or the first controller's."""
     controllers = [address for address in machines if address.is_controller]
     network = controllers[0].interface.network
-    addresses = [read.api_host(controllers[0]), read.shared_address(controllers[0])]
-    inside = (address for address in addresses if read.is_inside(address, network))
+    addresses = [api_host(controllers[0]), shared_address(controllers[0])]
+    inside = (address for address in addresses if is_inside(address, network))
     return next(inside, str(controllers[0].address))
 
 
 def _kubernetes(cluster: RunningCluster, machines: tuple[RunningMachine, ...], api: str) -> Keys:
     first = next(machine for machine in machines if machine.is_controller)
-    image = read.first_value(first, "machine.kubelet.image", "KubeletConfig: image")
+    image = first_value(first, "machine.kubelet.image", "KubeletConfig: image")
     tag = image.partition("@")[0].rpartition(":")[2] or (cluster.kubernetes.version or "")
     names = _names(machines, api)
     keys: Keys = {
@@ -171,21 +282,21 @@ def _kubernetes(cluster: RunningCluster, machines: tuple[RunningMachine, ...], a
     if tag:
         keys["version"] = str(Version.parse(tag))
     for key, path in (("pod_cidr", "podSubnets"), ("svc_cidr", "serviceSubnets")):
-        old = read.list_values(first, f"cluster.network.{path}")
-        networks = old or read.list_values(first, f"KubeNetworkConfig: {path}")
-        if networks and read.is_network(networks[0]):
+        old = list_values(first, f"cluster.network.{path}")
+        networks = old or list_values(first, f"KubeNetworkConfig: {path}")
+        if networks and is_network(networks[0]):
             keys[key] = networks[0]
     keys["schedule_on_controllers"] = _schedules_workloads(first)
     return keys
 
 
 def _endpoint(first: RunningMachine, api: str) -> Keys:
-    endpoint = read.endpoint(first)
-    return {"endpoint": endpoint} if endpoint and endpoint != f"https://{api}:6443" else {}
+    address = endpoint(first)
+    return {"endpoint": address} if address and address != f"https://{api}:6443" else {}
 
 
 def _schedules_workloads(first: RunningMachine) -> bool:
-    setting = read.first_value(first, "cluster.allowSchedulingOnControlPlanes")
+    setting = first_value(first, "cluster.allowSchedulingOnControlPlanes")
     if setting or "KubeNodeConfig" not in " ".join(first.values.values):
         return setting == "True"
     return f"KubeNodeConfig: taints.{_CONTROL_PLANE}" not in first.values.values
@@ -195,10 +306,10 @@ def _names(machines: Iterable[RunningMachine], api: str) -> list[str]:
     """Domain names that every machine lists as certificate SAN of the API."""
     lists = []
     for names in machines:
-        lists.append(read.list_values(names, "machine.certSANs"))
+        lists.append(list_values(names, "machine.certSANs"))
         if names.is_controller:
-            old = read.list_values(names, "cluster.apiServer.certSANs")
-            lists.append(old or read.list_values(names, "KubeAPIServerConfig: certExtraSANs"))
+            old = list_values(names, "cluster.apiServer.certSANs")
+            lists.append(old or list_values(names, "KubeAPIServerConfig: certExtraSANs"))
     return [
         name
         for name in dict.fromkeys(lists[0] if lists else ())

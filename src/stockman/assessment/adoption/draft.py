@@ -198,7 +198,6 @@ DocumentIdentity = tuple[str, str]
 """Kind and name of a document."""
 Path = tuple[str, ...]
 
-_HEAD = ("apiVersion", "kind", "name")
 _MAY_HOLD_SECRETS = (
     ("machine", "files"),
     ("machine", "env"),

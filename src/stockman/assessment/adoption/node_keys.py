@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman.assessment.adoption import machine_values as read
+from stockman.assessment.adoption import cluster_keys as read
 from stockman.assessment.adoption.cluster import MatchedMachine, RunningCluster, RunningMachine
 from stockman.assessment.adoption.hardware import Keys, hardware_keys
 from stockman.talos.machine.contract_114 import CONTROL_PLANE

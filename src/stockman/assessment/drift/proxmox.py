@@ -52,6 +52,10 @@ class ProxmoxSide:
     def desired_guests(self) -> tuple[DesiredGuest, ...]:
         return build_desired_guests(self.desired, self.cluster, Problems())
 
+    def author(self, desired: DesiredGuest, kinds: frozenset[str]) -> Author:
+        """Return who ran the newest task of these kinds on a guest."""
+        return task_author(self.tasks, desired.identity.vmid, kinds, self.own_user)
+
     @property
     def is_known(self) -> bool:
         """Whether the list of guests could be read."""
@@ -72,13 +76,13 @@ class ProxmoxSide:
         config = self.observed.configs.get(vmid)
         return config if isinstance(config, Unknown) else None
 
-    def is_managed_by_ha(self, desired_guest: DesiredGuest) -> bool:
+    def is_managed_by_ha(self, desired: DesiredGuest) -> bool:
         """Whether high availability may move or start a guest."""
-        if desired_guest.ha is not None and desired_guest.ha.enabled:
+        if desired.ha is not None and desired.ha.enabled:
             return True
         ha = self.observed.ha
         managed = ha.value.resources if isinstance(ha, Fact) else ()
-        return any(resource.id == ha_id(desired_guest.identity) for resource in managed)
+        return any(resource.id == ha_id(desired.identity) for resource in managed)
 
 
 CREATE_TASKS = frozenset({"qmcreate", "qmclone", "qmrestore", "vzcreate", "vzclone", "vzrestore"})
@@ -188,99 +192,93 @@ def idle_nodes(side: ProxmoxSide) -> frozenset[str]:
     return frozenset(idle)
 
 
-def _missing_guest(side: ProxmoxSide, desired_guest: DesiredGuest) -> Drift:
+def _missing_guest(side: ProxmoxSide, desired: DesiredGuest) -> Drift:
     return Drift(
         layer=Layer.VMS,
-        subject=desired_guest.identity.name,
-        description=f"{desired_guest.identity.label} is not there",
+        subject=desired.identity.name,
+        description=f"{desired.identity.label} is not there",
         why=_GONE,
-        author=task_author(
-            side.tasks, desired_guest.identity.vmid, DELETE_TASKS | CREATE_TASKS, side.own_user
-        ),
+        author=side.author(desired, DELETE_TASKS | CREATE_TASKS),
         severity=DriftSeverity.CRITICAL,
-        claims=(f"node:{desired_guest.identity.name}",),
+        claims=(f"node:{desired.identity.name}",),
     )
 
 
-def _empty_vmid(side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary) -> Drift:
+def _empty_vmid(side: ProxmoxSide, desired: DesiredGuest, guest: GuestSummary) -> Drift:
     """Report a VMID that is reserved but empty: creation is in progress or was interrupted."""
     problem = creation_in_progress(
-        desired_guest.identity.kind,
-        desired_guest.identity.vmid,
-        desired_guest.identity.name,
+        desired.identity.kind,
+        desired.identity.vmid,
+        desired.identity.name,
         guest.host,
     )
     return Drift(
         layer=Layer.VMS,
-        subject=desired_guest.identity.name,
-        description=f"{desired_guest.identity.label} is not made yet",
+        subject=desired.identity.name,
+        description=f"{desired.identity.label} is not made yet",
         why="it has neither a name nor anything else: somebody makes it, or was interrupted",
-        author=task_author(side.tasks, desired_guest.identity.vmid, CREATE_TASKS, side.own_user),
+        author=side.author(desired, CREATE_TASKS),
         severity=DriftSeverity.CRITICAL,
         correction=Correction(command=problem.fix if guest.lock else ""),
-        claims=(f"node:{desired_guest.identity.name}",),
+        claims=(f"node:{desired.identity.name}",),
         by_hand=bool(guest.lock),
     )
 
 
-def _incomplete_guest(side: ProxmoxSide, desired_guest: DesiredGuest) -> Drift:
-    state = "has no disk" if desired_guest.identity.kind == "qemu" else "is incomplete"
+def _incomplete_guest(side: ProxmoxSide, desired: DesiredGuest) -> Drift:
+    state = "has no disk" if desired.identity.kind == "qemu" else "is incomplete"
     return Drift(
         layer=Layer.VMS,
-        subject=desired_guest.identity.name,
-        description=f"{desired_guest.identity.label} {state}",
+        subject=desired.identity.name,
+        description=f"{desired.identity.label} {state}",
         why="its creation was interrupted",
-        author=task_author(
-            side.tasks, desired_guest.identity.vmid, CREATE_TASKS | CHANGE_TASKS, side.own_user
-        ),
+        author=side.author(desired, CREATE_TASKS | CHANGE_TASKS),
         severity=DriftSeverity.CRITICAL,
-        claims=(f"node:{desired_guest.identity.name}",),
+        claims=(f"node:{desired.identity.name}",),
     )
 
 
 def _different_guest(
-    side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary, config: VmConfig
+    side: ProxmoxSide, desired: DesiredGuest, guest: GuestSummary, config: VmConfig
 ) -> Drift:
-    name, vmid = desired_guest.identity.name, desired_guest.identity.vmid
+    name, vmid = desired.identity.name, desired.identity.vmid
     values = (
         DriftValue(key="name", observed=config.name, desired=name),
         DriftValue(
             key="uuid",
             observed=str(config.uuid or "none"),
-            desired=str(desired_guest.identity.uuid),
+            desired=str(desired.identity.uuid),
         ),
     )
-    is_renamed = config.uuid == desired_guest.identity.uuid
+    is_renamed = config.uuid == desired.identity.uuid
     back = f"on {guest.host}: qm set {vmid} --name {name}"
     difference_text = "has another name" if is_renamed else "is another machine"
     by_hand = f"give {name} another vmid in nodes.yaml, or the machine its name and UUID back"
     return Drift(
         layer=Layer.VMS,
         subject=name,
-        description=f"{desired_guest.identity.label} {difference_text}",
+        description=f"{desired.identity.label} {difference_text}",
         why="name, number and UUID belong together, and these are not those of the configuration",
         values=tuple(value for value in values if value.observed != value.desired),
-        author=task_author(side.tasks, vmid, CREATE_TASKS | CHANGE_TASKS, side.own_user),
+        author=side.author(desired, CREATE_TASKS | CHANGE_TASKS),
         severity=DriftSeverity.CRITICAL,
         correction=Correction(command=back if is_renamed else by_hand),
     )
 
 
 def _key_drifts(
-    side: ProxmoxSide, desired_guest: DesiredGuest, guest: GuestSummary, config: VmConfig
+    side: ProxmoxSide, desired: DesiredGuest, guest: GuestSummary, config: VmConfig
 ) -> Iterator[Drift]:
-    values = tuple(_drift_values(desired_guest, config))
-    name = desired_guest.identity.name
+    values = tuple(_drift_values(desired, config))
+    name = desired.identity.name
     if values:
         keys = {value.key for value in values}
         yield Drift(
             layer=Layer.VMS,
             subject=name,
-            description=f"{desired_guest.identity.label} differs",
+            description=f"{desired.identity.label} differs",
             values=values,
-            author=task_author(
-                side.tasks, desired_guest.identity.vmid, CHANGE_TASKS, side.own_user
-            ),
+            author=side.author(desired, CHANGE_TASKS),
             severity=DriftSeverity.NOTICE if keys <= _COSMETIC else DriftSeverity.WARNING,
             claims=(
                 *(f"vms/configure/{name}", f"vms/restart/{name}", f"vms/grow/{name}"),
@@ -293,19 +291,17 @@ def _key_drifts(
             ),
         )
     left = [
-        key
-        for key in pending_keys(desired_guest, config)
-        if key not in {value.key for value in values}
+        key for key in pending_keys(desired, config) if key not in {value.key for value in values}
     ]
     if left:
-        yield _pending_keys(side, desired_guest, guest, config, left)
-    if guest.status == "stopped" and desired_guest.is_node and not _may_be_off(side, desired_guest):
+        yield _pending_keys(side, desired, guest, config, left)
+    if guest.status == "stopped" and desired.is_node and not _may_be_off(side, desired):
         yield Drift(
             layer=Layer.VMS,
             subject=name,
-            description=f"{desired_guest.identity.label} does not run",
+            description=f"{desired.identity.label} does not run",
             values=(DriftValue(key="status", observed="stopped", desired="running"),),
-            author=task_author(side.tasks, desired_guest.identity.vmid, POWER_TASKS, side.own_user),
+            author=side.author(desired, POWER_TASKS),
             severity=DriftSeverity.CRITICAL,
             claims=(f"vms/start/{name}",),
         )
@@ -313,24 +309,24 @@ def _key_drifts(
 
 def _pending_keys(
     side: ProxmoxSide,
-    desired_guest: DesiredGuest,
+    desired: DesiredGuest,
     guest: GuestSummary,
     config: VmConfig,
     keys: list[str],
 ) -> Drift:
     """Report changes that take effect at the next start."""
-    name, vmid = desired_guest.identity.name, desired_guest.identity.vmid
-    tool = "qm" if desired_guest.identity.kind == "qemu" else "pct"
+    name, vmid = desired.identity.name, desired.identity.vmid
+    tool = "qm" if desired.identity.kind == "qemu" else "pct"
     return Drift(
         layer=Layer.VMS,
         subject=name,
-        description=f"{desired_guest.identity.label} waits for a restart",
+        description=f"{desired.identity.label} waits for a restart",
         why="it was changed while it runs, and its next start reads the change",
         values=tuple(
             DriftValue(key=key, observed=config.waiting[key], desired=config.values.get(key))
             for key in keys
         ),
-        author=task_author(side.tasks, desired_guest.identity.vmid, CHANGE_TASKS, side.own_user),
+        author=side.author(desired, CHANGE_TASKS),
         correction=Correction(
             command=f"restart it when convenient, on {guest.host}: {tool} reboot {vmid}"
         ),
@@ -338,17 +334,15 @@ def _pending_keys(
     )
 
 
-def _may_be_off(side: ProxmoxSide, desired_guest: DesiredGuest) -> bool:
+def _may_be_off(side: ProxmoxSide, desired: DesiredGuest) -> bool:
     """Whether a stopped guest is fine because high availability was asked to stop it."""
-    return side.is_managed_by_ha(desired_guest) and (
-        desired_guest.ha is None or desired_guest.ha.state != "started"
-    )
+    return side.is_managed_by_ha(desired) and (desired.ha is None or desired.ha.state != "started")
 
 
-def _drift_values(desired_guest: DesiredGuest, config: VmConfig) -> Iterator[DriftValue]:
-    changes = guest_difference(desired_guest, config)
-    for key, desired in changes.values.items():
-        yield DriftValue(key=key, observed=config.values.get(key), desired=desired)
+def _drift_values(desired: DesiredGuest, config: VmConfig) -> Iterator[DriftValue]:
+    changes = guest_difference(desired, config)
+    for key, value in changes.values.items():
+        yield DriftValue(key=key, observed=config.values.get(key), desired=value)
     for key in changes.delete:
         yield DriftValue(key=key, observed=config.values[key], desired=None)
     for slot, gib in changes.grow.items():
@@ -376,7 +370,7 @@ def placement_drifts(side: ProxmoxSide) -> Iterator[Drift]:
             subject=name,
             description=f"{desired.identity.label} is on another host",
             values=(DriftValue(key="host", observed=str(guest.host), desired=str(desired.host)),),
-            author=task_author(side.tasks, desired.identity.vmid, MOVE_TASKS, side.own_user),
+            author=side.author(desired, MOVE_TASKS),
             correction=Correction(
                 command=f"bring {guest.host} back; then, on it:"
                 f" {tool} migrate {desired.identity.vmid} {desired.host}"

@@ -14,10 +14,15 @@ from stockman.assessment.status.findings import (
     StatusPart,
     worst_health,
 )
-from stockman.assessment.status.hosts import assess_proxmox
 from stockman.assessment.status.kubernetes import assess_components, assess_flux, assess_kubernetes
 from stockman.assessment.status.node_links import NodeStatus
-from stockman.assessment.status.nodes import NodeChain, assess_chains, assess_talos, assess_vms
+from stockman.assessment.status.nodes import (
+    NodeChain,
+    assess_chains,
+    assess_proxmox,
+    assess_talos,
+    assess_vms,
+)
 from stockman.assessment.status.observed import StatusInput
 from stockman.assessment.status.operations import assess_backups, assess_certificates, assess_runs
 from stockman.model.record import record

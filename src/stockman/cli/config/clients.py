@@ -13,16 +13,17 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
-from stockman.cli.secrets.store import show_problems
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.problems import show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
+from stockman.model.secret import Secret
 from stockman.talos.credentials.certificates import TalosRole
 
 if TYPE_CHECKING:
-    from stockman.app.client_config.files import ClientFile, ClientFileContext
+    from stockman.app.client_config.files import ClientFile, ClientFileContext, ClientFileOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", bound="ClientFileOptions")
 
 _PART = re.compile(r"(\d+)([dhms])")
 _UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
@@ -101,12 +102,24 @@ def client_store(directory: Path) -> ClientFileContext:
     )
 
 
-def reject_stdout_conflicts(to_stdout: bool, **conflicting: object) -> None:
+def _write(
+    request: R, execute: Callable[[R, ClientFileContext], ClientFile | Secret], output: Output
+) -> int:
+    """Write the file and print the result; a function that returns its text only prints that."""
+    result = execute(request, client_store(request.directory))
+    if isinstance(result, Secret):
+        current_screen().data(result.reveal().removesuffix("\n"))
+    else:
+        show(result, kind="ClientConfiguration", output=output, human=client_lines)
+    return Exit.DONE
+
+
+def _check_conflicts(to_stdout: bool, merge: Path | None, renew: bool) -> None:
     """Refuse options that conflict with `--stdout`."""
-    conflicts = [f"--{name}" for name, value in conflicting.items() if value]
-    if to_stdout and conflicts:
+    if to_stdout and (merge is not None or renew):
+        conflict = "--renew" if merge is None else "--merge"
         raise click.UsageError(
-            f"--stdout does not write a file, so it cannot be combined with {conflicts[0]}"
+            f"--stdout does not write a file, so it cannot be combined with {conflict}"
         )
 
 
@@ -171,23 +184,16 @@ def config_talosconfig(
         write_talosconfig,
     )
 
-    reject_stdout_conflicts(to_stdout, merge=values["merge"], renew=values["renew"])
-    directory = options.directory(ctx)
+    _check_conflicts(to_stdout, values["merge"], values["renew"])
     request = TalosconfigOptions(
-        directory=directory,
+        directory=options.directory(ctx),
         roles=tuple(values["roles"]),
         lifetime=values["ttl"],
         targets=values["targets"],
         merge=values["merge"],
         renew=values["renew"],
     )
-    system = client_store(directory)
-    if to_stdout:
-        current_screen().data(new_talosconfig(request, system).reveal().removesuffix("\n"))
-        return Exit.DONE
-    done = write_talosconfig(request, system)
-    show(done, kind="ClientConfiguration", output=output, human=client_lines)
-    return Exit.DONE
+    return _write(request, new_talosconfig if to_stdout else write_talosconfig, output)
 
 
 @command(
@@ -195,7 +201,7 @@ def config_talosconfig(
     examples={
         "stockman config kubeconfig": "write the file, or renew it if it expires soon",
         "stockman config kubeconfig --merge ~/.kube/config": (
-            "add the cluster to your own talosconfig"
+            "add the cluster to your own kubeconfig"
         ),
         "stockman config kubeconfig --ttl 8h --stdout": (
             "print a kubeconfig that is valid for 8 hours"
@@ -216,24 +222,14 @@ def config_kubeconfig(ctx: click.Context, /, output: Output, to_stdout: bool, **
     contexts in the file are kept. The file has mode 0600 and is refused at paths that git would
     commit. Secrets are only printed with --stdout.
     """
-    from stockman.app.client_config.kubeconfig import (
-        KubeconfigOptions,
-        new_kubeconfig,
-        write_kubeconfig,
-    )
+    from stockman.app.client_config.files import ClientFileOptions
+    from stockman.app.client_config.kubeconfig import new_kubeconfig, write_kubeconfig
 
-    reject_stdout_conflicts(to_stdout, merge=values["merge"], renew=values["renew"])
-    directory = options.directory(ctx)
-    request = KubeconfigOptions(
-        directory=directory,
+    _check_conflicts(to_stdout, values["merge"], values["renew"])
+    request = ClientFileOptions(
+        directory=options.directory(ctx),
         lifetime=values["ttl"],
         merge=values["merge"],
         renew=values["renew"],
     )
-    system = client_store(directory)
-    if to_stdout:
-        current_screen().data(new_kubeconfig(request, system).reveal().removesuffix("\n"))
-        return Exit.DONE
-    done = write_kubeconfig(request, system)
-    show(done, kind="ClientConfiguration", output=output, human=client_lines)
-    return Exit.DONE
+    return _write(request, new_kubeconfig if to_stdout else write_kubeconfig, output)

@@ -1,11 +1,11 @@
-"""`stockman config machine`: show machine configurations and where each line comes from."""
+"""`stockman config machine` and `check`: show and check machine configurations."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
@@ -13,10 +13,10 @@ from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.completion import complete_nodes
 from stockman.cli.config.show import difference_lines
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_lines
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.problems import problem_data, show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
+from stockman.cli.terminal.styles import count_noun
 
 if TYPE_CHECKING:
     from stockman.app.machine_config.machines import Machines
@@ -87,10 +87,7 @@ def config_machine(  # noqa: PLR0913 - one parameter per option
     rendered = load_machines(options.directory(ctx), os.environ)
     nodes = rendered.nodes if everyone else [rendered.find(name) for name in names]
     judged = rendered.check(nodes)
-    warnings = (*rendered.warnings, *judged)
-    if warnings:
-        screen = current_screen()
-        screen.print_problems(problem_lines(warnings, paint=screen.notes_paint))
+    show_problems((*rendered.warnings, *judged))
     if judged.errors:
         return Exit.FAILED
     if file is not None:
@@ -184,7 +181,7 @@ def _write(rendered: Machines, nodes: Iterable[Node], target: Path, *, show_secr
 def _compare(
     rendered: Machines, node: Node, file: Path, output: Output, *, show_secrets: bool
 ) -> int:
-    from stockman.app.machine_config.comparison import compare_configurations
+    from stockman.app.machine_config.machines import compare_configurations
 
     result = compare_configurations(
         rendered, rendered.assemble(node), file, show_secrets=show_secrets
@@ -200,3 +197,70 @@ def _compare(
     if result.differences:
         return Exit.CHANGES
     return Exit.PARTLY if result.withheld else Exit.DONE
+
+
+_LINES = ("1.11", "1.12", "1.13", "1.14")
+_MODES = ("metal", "cloud")
+
+
+@command(
+    name="check",
+    examples={
+        "stockman config check worker.yaml": "check a file with the rules of the newest Talos",
+        "stockman config check worker.yaml --talos-version 1.13 --mode cloud": (
+            "check it for another version and mode"
+        ),
+        "stockman config check - < worker.yaml": "check a configuration from stdin",
+        "stockman config check worker.yaml --strict -o json": "print every problem as JSON, for CI",
+    },
+)
+@click.argument("file", type=click.File("rb"))
+@click.option(
+    "--mode",
+    type=options.Choice(_MODES),
+    default=_MODES[0],
+    show_default=True,
+    help="Mode to validate for: metal if Talos installs itself, cloud if the disk is prepared.",
+)
+@click.option(
+    "--talos-version",
+    "line",
+    type=options.Choice(_LINES),
+    default=_LINES[-1],
+    show_default=True,
+    help="Talos minor version to validate for.",
+)
+@click.option("--strict", is_flag=True, help="Treat Talos warnings as errors.")
+@options.output
+def config_check(file: BinaryIO, mode: str, line: str, strict: bool, output: Output) -> int:
+    """Check a machine configuration with the rules of Talos.
+
+    FILE is the machine configuration of one machine, with one or more documents; use - for stdin.
+    The result is the same as that of `talosctl validate`, which is not needed. Settings that depend
+    on the machine, such as its disks, are not checked. The exit status is 0 if the configuration is
+    valid, 1 otherwise.
+    """
+    from stockman.app.machine_config.check import MAX_BYTES, check_machine
+    from stockman.talos.validation.report import RuntimeMode
+
+    name = "stdin" if file.name in ("<stdin>", 0) else str(file.name)
+    content = file.read(MAX_BYTES + 1)
+    report = check_machine(name, content, talos=line, mode=RuntimeMode(mode), strict=strict)
+    problems = list(report.problems)
+    if output is not Output.TABLE:
+        data = {
+            "valid": report.valid,
+            "file": report.file,
+            "talos": report.talos,
+            "mode": report.mode.value,
+            "documents": list(report.documents),
+            "problems": [problem_data(problem) for problem in problems],
+        }
+        show(data, kind="MachineCheck", output=output, human=lambda *_: ())
+        return Exit.DONE if report.valid else Exit.FAILED
+    # The lines of the file are not shown because most of them hold secrets.
+    show_problems(problems, summary=True)
+    if report.valid:
+        documents = count_noun(len(report.documents), "document")
+        current_screen().data(f"{name}: valid for Talos {line} in {mode} mode ({documents})")
+    return Exit.DONE if report.valid else Exit.FAILED

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from stockman.app import proxmox
 from stockman.app.init import from_proxmox
 from stockman.app.init.directory import InitOptions
-from stockman.app.proxmox import credentials
-from stockman.app.proxmox.credentials import ProxmoxLogin
+from stockman.app.proxmox import ProxmoxLogin
 from stockman.cli.terminal.prompts import ask, confirm
 from stockman.cli.terminal.screen import current_screen
 from stockman.config.presets import Answers
@@ -63,11 +63,11 @@ def _certificates(path: Path) -> bytes:
 
 def find_login() -> ProxmoxLogin:
     """Return the login from the environment, or prompt for it."""
-    login = credentials.login_from_environment(os.environ)
+    login = proxmox.login_from_environment(os.environ)
     if login is not None:
         return login
     if not current_screen().can_prompt:
-        raise credentials.no_login()
+        raise proxmox.no_login()
     return prompt_login()
 
 
@@ -75,11 +75,11 @@ def prompt_login() -> ProxmoxLogin:
     """Prompt for a login; the secret is not echoed."""
     user = ask(
         "API token with read access (user@realm!name), or user (user@realm)",
-        option=credentials.TOKEN_ID,
+        option=proxmox.TOKEN_ID,
         default="root@pam",
     )
     kind = "Token secret" if "!" in user else "Password"
-    return credentials.login_from_prompt(user, current_screen().prompt_hidden(f"{kind}: "))
+    return proxmox.login_from_prompt(user, current_screen().prompt_hidden(f"{kind}: "))
 
 
 def _unreadable(path: Path, why: str) -> Problem:

@@ -12,8 +12,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from stockman.cli.live.frame import FrameSize, FrameTime, LiveArea, frame
-from stockman.cli.live.lines import LiveLines
-from stockman.cli.live.progress import LiveProgress
+from stockman.cli.live.progress import LiveLines, LiveProgress
 from stockman.cli.output import Output
 from stockman.cli.terminal.screen import OutputClosed, Screen, current_screen
 from stockman.cli.terminal.styles import format_estimate

@@ -13,8 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from stockman.cli.problems import problem_data
-from stockman.engine.estimates import critical_path, seconds_left
-from stockman.engine.state import RunState
+from stockman.engine.state import RunState, critical_path, seconds_left
 from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.planning.change import Change, ChangeKind

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.completion import complete_steps
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.plans.data import step_data
 from stockman.cli.plans.options import login, plan_options, plan_request
+from stockman.cli.terminal.screen import Screen
+from stockman.cli.terminal.styles import escape_control, format_duration, format_estimate
+from stockman.cli.terminal.tables import wrap
+from stockman.engine.state import critical_path, seconds_to_end
 from stockman.model.problem import Problem
+from stockman.steps.plan import Plan
+from stockman.steps.step import Step
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from stockman.adapters.proxmox.credentials import Login
     from stockman.app.runs.plans import PlanOptions
+    from stockman.app.runs.session import SessionContext
     from stockman.planning.planned import Planned
 
 
@@ -68,7 +73,7 @@ def plan(  # noqa: PLR0913 - one parameter per option
     request = plan_request(
         only, nodes, until, push=push, prune=prune, reconcile=reconcile, any_time=any_time
     )
-    planned_changes = make_plan(options.directory(ctx), request, login(admin))
+    planned_changes = make_plan(options.session_context(ctx), request, login(admin))
     if stats:
         from stockman.cli.plans.view import show_call_counts
 
@@ -83,8 +88,6 @@ def plan(  # noqa: PLR0913 - one parameter per option
     if out is not None:
         _save_plan(planned_changes, out)
     if explain:
-        from stockman.cli.plans.explain import show_step
-
         show_step(planned_changes.plan, explain, output)
     elif not stats:
         from stockman.cli.plans.data import PlanView
@@ -98,19 +101,12 @@ def plan(  # noqa: PLR0913 - one parameter per option
     return Exit.DONE if planned_changes.plan.is_empty else Exit.CHANGES
 
 
-def make_plan(directory: Path, request: PlanOptions, admin: Login | None) -> Planned:
+def make_plan(context: SessionContext, request: PlanOptions, admin: Login | None) -> Planned:
     """Observe all systems and plan the changes."""
-    from stockman.adapters.system import SystemEntropy, SystemTimekeeper
-    from stockman.app.runs.session import SessionContext, open_session
+    from stockman.app.runs.session import open_session
 
     async def observe_and_plan() -> Planned:
-        workspace = SessionContext(
-            directory=directory,
-            environment=os.environ,
-            clock=SystemTimekeeper(),
-            entropy=SystemEntropy(),
-        )
-        async with open_session(workspace, admin) as session:
+        async with open_session(context, admin) as session:
             return await session.plan(request)
 
     return asyncio.run(observe_and_plan())
@@ -144,3 +140,113 @@ def plan_not_writable(name: str, why: str) -> Problem:
         why=why,
         fix="use a file in an existing directory with write permission",
     )
+
+
+_LABEL = 12
+_NARROWEST = 16
+_NOTHING = "nothing"
+
+
+def show_step(plan: Plan, name: str, output: Output) -> None:
+    """Print the details of a step; raises `Refused` if the plan has no step with this ID."""
+    step = plan.step(name)
+    show(
+        step_details_data(plan, step),
+        kind="PlanStep",
+        output=output,
+        human=lambda _, screen: step_details(plan, step, screen),
+    )
+
+
+def step_details_data(plan: Plan, step: Step) -> dict[str, Any]:
+    """Return a step as data, with its dependents and their total duration."""
+    return {
+        **step_data(plan, step),
+        "needed_by": [dependent.id for dependent in _dependents(plan, step)],
+        "seconds_until_end": seconds_to_end(plan)[step.id],
+        "on_critical_path": step in critical_path(plan),
+    }
+
+
+def step_details(plan: Plan, step: Step, screen: Screen) -> Iterator[str]:
+    """Return the details of a step as lines."""
+    yield f"step {screen.paint(escape_control(step.id), 'name')}"
+    for label, lines in _facts(plan, step):
+        yield from _fact(label, lines, screen)
+    style = "error" if step.action.destroys else ""
+    yield from _fact("destroys", [step.action.destroys or _NOTHING], screen, style)
+
+
+def _facts(plan: Plan, step: Step) -> Iterator[tuple[str, list[str]]]:
+    yield "does", [step.action.summary]
+    yield "why", [step.reason or "for its dependents"]
+    yield "stage", [step.stage.value + (f", for {step.node}" if step.node else "")]
+    yield "needs", [_step_name(plan.step(need)) for need in step.needs] or [_NOTHING]
+    yield (
+        "needed by",
+        [_step_name(dependent) for dependent in _dependents(plan, step)] or [_NOTHING],
+    )
+    yield "gates", [gate.summary for gate in step.gates] or ["none"]
+    yield (
+        "holds",
+        [_hold_text(plan, step, hold.part_key, hold.summary) for hold in step.holds] or [_NOTHING],
+    )
+    yield "lanes", [_lane_text(lane, plan.lanes.get(lane, 1)) for lane in step.lanes] or ["none"]
+    yield "takes", [_duration_text(plan, step)]
+    yield "deadline", [f"{format_duration(step.deadline)} from its start, including gates"]
+    yield "retry", [_retry(step)]
+    yield "touches", list(step.action.touches) or [_NOTHING]
+
+
+def _dependents(plan: Plan, step: Step) -> list[Step]:
+    return [other_step for other_step in plan.steps if step.id in other_step.needs]
+
+
+def _step_name(step: Step) -> str:
+    return f"{step.id} ({step.action.summary})"
+
+
+def _hold_text(plan: Plan, step: Step, key: str, summary: str) -> str:
+    nodes = [
+        other_step.id
+        for other_step in plan.steps
+        if other_step.id != step.id and any(hold.part_key == key for hold in other_step.holds)
+    ]
+    return f"{summary}; also for {', '.join(nodes)}" if nodes else summary
+
+
+def _lane_text(name: str, width: int) -> str:
+    return f"{name}, {'one step' if width == 1 else f'{width} steps'} at a time"
+
+
+def _duration_text(plan: Plan, step: Step) -> str:
+    estimate = f"about {format_estimate(step.seconds)}"
+    after = seconds_to_end(plan)[step.id] - step.seconds
+    if after:
+        estimate += f", and about {format_estimate(after)} more for its dependents"
+    return estimate + (", on the critical path" if step in critical_path(plan) else "")
+
+
+def _retry(step: Step) -> str:
+    retry = step.retry
+    if retry.attempts == 1:
+        return "not retried"
+    return (
+        f"up to {retry.attempts} attempts if there is no answer, {retry.first_wait:g}s to "
+        f"{retry.longest_wait:g}s apart"
+    )
+
+
+def _fact(label: str, lines: Iterable[str], screen: Screen, style: str = "") -> Iterator[str]:
+    start = f"  {label}:".ljust(_LABEL + 1)
+    for line in lines:
+        for line_part in _fit_fact(line, screen):
+            yield screen.paint(start, "faint") + screen.paint(line_part, style)
+            start = " " * (_LABEL + 1)
+
+
+def _fit_fact(text: str, screen: Screen) -> list[str]:
+    shown = escape_control(text)
+    if screen.width is None:
+        return [shown]
+    return wrap(shown, max(screen.width - _LABEL - 1, _NARROWEST))

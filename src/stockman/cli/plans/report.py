@@ -11,10 +11,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from stockman.app.runs.apply import waits_for_push, waits_for_window
-from stockman.cli.exit import Exit
 from stockman.cli.live.progress import Counts, count_results
-from stockman.cli.output import Output, envelope, show
-from stockman.cli.problems import problem_data, problem_lines
+from stockman.cli.output import Exit, Output, envelope, show
+from stockman.cli.problems import problem_data, show_problems
 from stockman.cli.terminal.layout import MAX_HELP_WIDTH, examples
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.styles import escape_control, format_duration
@@ -134,10 +133,8 @@ def show_result(ended: RunResult, output: Output) -> None:
         screen.data(json.dumps(document, ensure_ascii=not screen.supports_unicode))
         return
     if ended.outcome.problems:
-        lines = problem_lines(
-            ended.outcome.problems, paint=screen.notes_paint, width=screen.notes_width
-        )
-        screen.print_problems([*lines, ""])
+        show_problems(ended.outcome.problems)
+        screen.print_problems([""])
     human = result_lines(ended, screen)
     show(run_result_data(ended), kind="RunOutcome", output=output, human=lambda _, __: human)
 

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from stockman.cli.output import Output, show
 from stockman.cli.plans.data import PlanView, estimate, plan_data
-from stockman.cli.problems import problem_lines
+from stockman.cli.problems import show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
-from stockman.cli.terminal.styles import escape_control, format_estimate
+from stockman.cli.terminal.styles import count_noun, escape_control, format_estimate
 from stockman.cli.terminal.tables import Cell, table, wrap
-from stockman.engine.estimates import critical_path
+from stockman.engine.state import critical_path
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.planning.change import ChangeKind
@@ -48,14 +48,12 @@ def show_plan(view: PlanView, output: Output) -> None:
     data = {} if output is Output.TABLE else plan_data(view)
     show(data, kind="Plan", output=output, human=lambda _, screen: plan_lines(view, screen))
     if view.warnings and output is Output.TABLE:
-        screen = current_screen()
-        lines = problem_lines(view.warnings, paint=screen.notes_paint, width=screen.notes_width)
-        screen.print_problems(["", *lines])
+        current_screen().print_problems([""])
+        show_problems(view.warnings)
 
 
 def show_refusal(plan: Plan, problems: Problems, output: Output) -> None:
     """Print why a plan must not be executed: to stderr, and as data to stdout."""
-    screen = current_screen()
     if output is not Output.TABLE:
         view = PlanView(
             plan=replace(plan, steps=()),
@@ -63,9 +61,7 @@ def show_refusal(plan: Plan, problems: Problems, output: Output) -> None:
             errors=tuple(problems.errors),
         )
         show(plan_data(view), kind="Plan", output=output, human=lambda _, __: ())
-    screen.print_problems(
-        problem_lines(problems, paint=screen.notes_paint, width=screen.notes_width)
-    )
+    show_problems(problems)
 
 
 def _empty_plan_lines(view: PlanView) -> str:
@@ -94,7 +90,7 @@ def plan_lines(view: PlanView, screen: Screen) -> Iterator[str]:
 
 def plan_summary(view: PlanView) -> str:
     """Summarize a plan in one line."""
-    steps = _count(len(view.plan.steps), "step")
+    steps = count_noun(len(view.plan.steps), "step")
     long = f"about {format_estimate(estimate(view.plan))}"
     marks = Counter(change.mark for change in view.changes)
     counts = ", ".join(f"{marks[mark]} to {verb}" for mark, verb in _VERBS.items() if marks[mark])
@@ -131,7 +127,7 @@ def _line_of_step(step: Step) -> _PlanLine:
 def _stage(plan: Plan, stage: Stage, lines: Sequence[_PlanLine], screen: Screen) -> Iterator[str]:
     steps = [step for step in plan.steps if step.stage is stage]
     gates = sum(len(step.gates) for step in steps)
-    counts = _count(len(steps), "step") + (f", {_count(gates, 'gate')}" if gates else "")
+    counts = count_noun(len(steps), "step") + (f", {count_noun(gates, 'gate')}" if gates else "")
     yield screen.paint(stage.value, "heading") + screen.paint(f" ({counts})", "faint")
     by_node: dict[str, list[_PlanLine]] = {}
     for line in lines or [_line_of_step(step) for step in steps]:
@@ -191,10 +187,6 @@ def _fit(text: str, screen: Screen, indent: int) -> list[str]:
     return wrap(shown, max(screen.width - indent, _NARROWEST))
 
 
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def show_call_counts(calls: Sequence[SystemCalls], output: Output) -> None:
     """Print the number of API calls to stdout."""
     data = {
@@ -228,7 +220,7 @@ def call_count_lines(calls: Sequence[SystemCalls], screen: Screen) -> Iterator[s
 
 def destroy_question(plan: Plan) -> str:
     """Return the prompt before a plan is executed; it lists everything that is destroyed."""
-    steps = f"{len(plan.steps)} step{'' if len(plan.steps) == 1 else 's'}"
+    steps = count_noun(len(plan.steps), "step")
     go_on = f"Execute {steps} on cluster {escape_control(plan.cluster)}?"
     lost = [escape_control(loss) for loss in dict.fromkeys(plan.destroys)]
     match lost:

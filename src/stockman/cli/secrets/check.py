@@ -10,11 +10,10 @@ import click
 
 from stockman.cli import options
 from stockman.cli.command import command
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_data, problem_lines
-from stockman.cli.secrets.store import show_problems
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.problems import problem_data, show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
+from stockman.cli.terminal.styles import count_noun
 
 if TYPE_CHECKING:
     from stockman.app.secrets_check.report import Coverage, SecretsReport
@@ -71,7 +70,7 @@ def secrets_check(ctx: click.Context, /, output: Output, **values: Any) -> int:
     by others. What was not scanned is listed. Values are never shown. The exit status is 1 if
     anything is found, otherwise 4 if a file or a part of the history could not be scanned.
     """
-    from stockman.adapters.git.history import LocalGitHistory
+    from stockman.adapters.git.probe import LocalGitHistory
     from stockman.app.secrets.keyring import find_keyring
     from stockman.app.secrets_check.check import SecretsCheckOptions, check_secrets
     from stockman.app.secrets_check.report import Limits
@@ -98,9 +97,8 @@ def secrets_check(ctx: click.Context, /, output: Output, **values: Any) -> int:
     finally:
         history.close()
     if output is Output.TABLE and report.findings:
-        problems = [finding.problem for finding in report.findings]
-        lines = problem_lines(problems, paint=screen.notes_paint, width=screen.notes_width)
-        screen.print_problems([*lines, ""])
+        show_problems(finding.problem for finding in report.findings)
+        screen.print_problems([""])
     show(_data(report), kind="SecretsCheck", output=output, human=lambda _, on: _lines(report, on))
     if report.findings:
         return Exit.FAILED
@@ -141,25 +139,21 @@ def _lines(report: SecretsReport, screen: Screen) -> Iterator[str]:
     seen = report.scanned
     yield f"encrypted files: {len(report.encrypted)}"
     yield f"values compared: {report.compared}"
-    counts = [_count(seen.files, "file"), _count(seen.commits, "commit")]
-    counts += [_count(seen.objects, "object") + " of the history", _size(seen.total_bytes)]
+    counts = [count_noun(seen.files, "file"), count_noun(seen.commits, "commit")]
+    counts += [count_noun(seen.objects, "object") + " of the history", _size(seen.total_bytes)]
     yield f"scanned: {', '.join(counts)}"
     for reason in report.not_scanned:
         yield f"{paint('not scanned', 'warning')}: {reason.subject}: {reason.why}"
     if report.too_plain:
         yield f"too short or too common to search for: {', '.join(report.too_plain)}"
     if report.accepted:
-        yield f"accepted: {_count(report.accepted, 'finding')} in the history"
+        yield f"accepted: {count_noun(report.accepted, 'finding')} in the history"
     if report.findings:
-        yield paint(_count(len(report.findings), "finding"), "error")
+        yield paint(count_noun(len(report.findings), "finding"), "error")
     elif report.complete:
         yield paint("no findings", "good")
     else:
         yield paint("no findings in what was scanned", "warning")
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _size(count: int) -> str:

@@ -1,4 +1,4 @@
-"""`stockman secrets get`, `set` and `edit`: read and change secret files."""
+"""`stockman secrets create`, `get`, `set` and `edit`: create, read and change secret files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import click
 from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.completion import complete_secret_files
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
-from stockman.cli.secrets.store import open_store, show_problems
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.problems import show_problems
+from stockman.cli.secrets.store import new_bundle, open_store
 from stockman.cli.terminal.screen import current_screen
 
 if TYPE_CHECKING:
@@ -150,8 +150,8 @@ def secrets_edit(ctx: click.Context, file: str | None) -> int:
     the result cannot be encrypted, the editor is opened again. Unchanged values keep their
     ciphertext, and an unchanged file stays byte-identical.
     """
+    from stockman.adapters.files import ram_directories
     from stockman.adapters.programs import ProgramEditor
-    from stockman.adapters.ram_files import ram_directories
     from stockman.app.secrets.bundle import bundle_path
     from stockman.app.secrets.values import EditingContext, edit_secret
     from stockman.app.workspace.secret_names import dialect_of, relative_name
@@ -180,3 +180,52 @@ def _edit_again(problem: Problem) -> bool:
         return True
     answer = screen.prompt("Press Enter to edit again, or q to discard the changes: ")
     return answer.strip().lower() not in ("q", "quit")
+
+
+@command(
+    name="create",
+    examples={
+        "stockman secrets create": "create encrypted secrets for a new cluster",
+        "stockman secrets create --from controlplane.yaml": (
+            "import the secrets of a running cluster from a controller's machine configuration"
+        ),
+        "stockman secrets create --from secrets.yaml": (
+            "import the output of `talosctl gen secrets`"
+        ),
+    },
+)
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Import the secrets of a running cluster from this file.",
+)
+@options.output_or_name
+@click.pass_context
+def secrets_create(ctx: click.Context, source: Path | None, output: Output) -> int:
+    """Create the secrets bundle of the cluster, or import an existing one.
+
+    The bundle is talos/talsecret.sops.yaml, or talos/secrets.sops.yaml with cluster.toml. It has
+    the format of `talosctl gen secrets` and is encrypted by the rules of .sops.yaml. An existing
+    bundle is never overwritten. --from accepts the machine configuration of a controller or a
+    bundle, encrypted or not; the file is not changed.
+    """
+    from stockman.adapters.system import SystemClock, SystemEntropy
+    from stockman.app.secrets.bundle_creation import BundleCreation, create_bundle
+
+    store = open_store(ctx)
+    show_problems(store.keyring.problems)
+    making = BundleCreation(clock=SystemClock(), entropy=SystemEntropy(), make_bundle=new_bundle)
+    name = create_bundle(store, making, source=source)
+    show(
+        {"file": name, "from": str(source) if source else None},
+        kind="SecretsBundle",
+        output=output,
+        human=lambda *_: [f"{name}: created"],
+        names=lambda _: [name],
+    )
+    if source is not None:
+        current_screen().note(
+            f"{source} still contains the secrets: delete it if it is not encrypted"
+        )
+    return Exit.DONE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +12,8 @@ from stockman.cli.command import command
 from stockman.cli.completion import complete_secret_files
 from stockman.cli.output import Output
 from stockman.cli.plans.options import admin as admin_option
-from stockman.cli.secrets.store import open_store, show_problems, show_results
+from stockman.cli.problems import show_problems
+from stockman.cli.secrets.store import open_store, show_results
 
 if TYPE_CHECKING:
     from stockman.adapters.proxmox.credentials import Login
@@ -113,17 +113,10 @@ def _rotate_tokens(  # noqa: PLR0913 - one parameter per option
     yes: bool,
     output: Output,
 ) -> int:
-    from stockman.adapters.system import SystemEntropy, SystemTimekeeper
-    from stockman.app.runs.session import SessionContext
     from stockman.cli.plans.apply import ApplyRun
     from stockman.cli.plans.options import login
 
-    workspace = SessionContext(
-        directory=options.directory(ctx),
-        environment=os.environ,
-        clock=SystemTimekeeper(),
-        entropy=SystemEntropy(),
-    )
+    workspace = options.session_context(ctx)
     applying = ApplyRun(workspace, output, yes=yes)
     return asyncio.run(
         _rotate_with_login(applying, workspace, tokens, push=push, admin=login(admin))
@@ -138,8 +131,8 @@ async def _rotate_with_login(
     push: bool,
     admin: Login | None,
 ) -> int:
+    from stockman.app.runs.apply import plan_token_rotation
     from stockman.app.runs.session import open_session
-    from stockman.app.runs.token_rotation import plan_token_rotation
 
     async with open_session(workspace, admin) as session:
         return await applying.run_planned(

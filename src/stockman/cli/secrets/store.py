@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING
 import click
 
 from stockman.cli import options
-from stockman.cli.exit import Exit
-from stockman.cli.output import Output, show
-from stockman.cli.problems import problem_lines
+from stockman.cli.output import Exit, Output, show
+from stockman.cli.problems import show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import Cell, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from stockman.app.secrets.store import SecretStore
     from stockman.app.secrets.values import BatchResult
-    from stockman.model.problem import Problem
     from stockman.model.version import Version
     from stockman.talos.secrets.bundle import SecretsBundle
 
@@ -48,16 +46,6 @@ def new_bundle(
 
     current_screen().note("Generating the keys of the cluster; this takes a few seconds.")
     return new_bundle(contract, now, random_bytes)
-
-
-def show_problems(problems: Iterable[Problem]) -> None:
-    """Print problems to stderr."""
-    listed = list(problems)
-    if listed:
-        screen = current_screen()
-        screen.print_problems(
-            problem_lines(listed, paint=screen.notes_paint, width=screen.notes_width)
-        )
 
 
 def show_results(round_: BatchResult, output: Output, *, dry_run: bool = False) -> int:

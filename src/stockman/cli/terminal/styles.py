@@ -62,6 +62,11 @@ def _char_width(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in ("W", "F") else 1
 
 
+def count_noun(count: int, noun: str) -> str:
+    """Return a number with a noun in singular or plural."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 _MINUTE = 60
 _HOUR = 60 * _MINUTE
 

@@ -1,1 +1,0 @@
-"""Connections and credentials for Proxmox VE."""
