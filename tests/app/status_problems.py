@@ -36,7 +36,6 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
             "look again with `stockman status`",
         ).problem
     ),
-    "health.no-smoke-test": lambda: no_smoke_test("reloader"),
     "status.proxmox-silent": lambda: say.proxmox_silent(
         "pve", "no connection to https://pve.example.com:8006", "give the right address"
     ),

@@ -15,7 +15,6 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.planning.vm.desired import needs_labels
 from stockman.ports.system import Clock, Entropy
-from stockman.talos.images import FactoryImage, node_image
 from stockman.talos.nocloud.native_keys import FirstBootData, NativeKeys, choose_delivery
 from stockman.talos.nocloud.network import UnsupportedSetting, build_node_network
 from stockman.talos.nocloud.seed import (
@@ -26,7 +25,7 @@ from stockman.talos.nocloud.seed import (
     network_config,
     unsupported_settings,
 )
-from stockman.talos.schematic import canonical_text, desired_schematic
+from stockman.talos.schematic import FactoryImage, canonical_text, desired_schematic, node_image
 
 ConfigurationReader = Callable[[str], Secret]
 """Returns the machine configuration of a node by name."""
